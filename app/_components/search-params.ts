@@ -1,5 +1,5 @@
-import type { PageStart } from '@/lib/cursor-page';
 import { MAX_ID, MAX_PER_PAGE, type PageRequest, pageRequest } from '@/lib/page';
+import type { PageStart } from '@/lib/page-query';
 import { withParams } from './with-params';
 
 export type SearchParams = Record<string, string | string[] | undefined>;

@@ -1,12 +1,32 @@
 import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customerSortName, customers } from '@/db/schema';
-import { orderOf, readSortedPage, type SortedPage } from '../counted-list/sorted-page';
-import { constant, type PageStart } from '../cursor-page';
-import { hasNumber, idAfterHash, spellings } from './match-customer';
-import { matchMention } from './match-mention';
-import { customerName } from './snippet';
-import type { CustomerFilters } from './staff-filters';
+import { customerSortName, customerStatus, customers } from '@/db/schema';
+import { allPages, orderOf, readSortedPage, type SortedPage } from '../counted-list/sorted-page';
+import { toCsv } from '../csv';
+import { oneOf } from '../fields';
+import { perPageParam } from '../page';
+import { constant, type PageStart } from '../page-query';
+import { countryCode } from '../records/fields';
+import { hasNumber, idAfterHash, matchMention, spellings } from './match-customer';
+import { customerName } from './queries';
+import { customerQuery } from './schema';
+
+export const CUSTOMER_STATUSES = customerStatus.enumValues;
+
+/** Orders of the staff's list; a minus stands for the last or latest first. */
+const SORTS = ['-created', 'created', 'number', '-number', 'name', '-name'] as const;
+
+/** What staff narrow a list of customers to. */
+export const customerFilters = z.object({
+  /** A whole number or e-mail address, or part of one, of a name or a company. */
+  q: customerQuery.optional(),
+  status: oneOf(CUSTOMER_STATUSES).optional(),
+  country: countryCode.optional(),
+  sort: z.enum(SORTS).catch('-created'),
+  per_page: perPageParam,
+});
+export type CustomerFilters = z.infer<typeof customerFilters>;
 
 /** Each has an index that ends in the id, or is unique, so that a page costs the same at any depth. */
 const ORDERS = {
@@ -69,4 +89,15 @@ function mentions(text: string): SQL | undefined {
   const id = idAfterHash(text);
   if (id !== null) return eq(customers.id, id);
   return or(hasNumber(spellings(text)), matchMention(text));
+}
+
+const BATCH = 1000;
+const COLUMNS = ['id', 'customer_number', 'name', 'email', 'city', 'country', 'currency', 'status'];
+
+/** The customers that match as CSV, piece by piece, in the order of the list. */
+export function customersCsv(db: Database, filters: CustomerFilters): AsyncGenerator<string> {
+  return toCsv(
+    COLUMNS,
+    allPages((start) => listCustomersForStaff(db, filters, start, BATCH)),
+  );
 }

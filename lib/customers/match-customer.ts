@@ -1,10 +1,11 @@
-import { eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { eq, inArray, like, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import { inTexts } from '@/db/in-texts';
-import { customers } from '@/db/schema';
+import { customers, searchForm } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
+import { composed, indexedPatterns } from '../search-text';
 import { numbered } from './merged-customers';
 
 /** The id in a text like `#31`; null for any other text, and for an id that no row can have. */
@@ -30,7 +31,7 @@ export async function findCustomerId(db: Database, text: string): Promise<number
 }
 
 /** The customer of a `#id` or of a whole number as it is typed. */
-export function matchCustomer(text: string): SQL {
+function matchCustomer(text: string): SQL {
   const id = idAfterHash(text);
   return id === null ? hasNumber(spellings(text)) : eq(customers.id, id);
 }
@@ -62,4 +63,46 @@ export function toNumberFilters(text: string | undefined): { row_id?: number; nu
 export function matchNumbered(columns: { id: PgColumn; number: PgColumn }, text: string): SQL {
   const id = idAfterHash(text);
   return id === null ? inArray(columns.number, spellings(text)) : eq(columns.id, id);
+}
+
+/** Customers with a text in one of their fields, as an index finds them; undefined where none could. */
+export function matchMention(text: string): SQL | undefined {
+  return or(...indexedPatterns(composed(text), [' ', '\n']).map(hasAlike));
+}
+
+/** Whether one of a customer's fields is like a pattern. */
+function hasAlike(pattern: string): SQL {
+  return like(customers.search_text, searchForm(sql`${pattern}::text`));
+}
+
+/** A text that more customers have is too short to narrow a list by. */
+const MAX_NAMED = 200;
+
+/** Whom a text in a filter means. */
+export interface NamedCustomers {
+  ids: number[];
+  /** By a whole number, or `#` and our id. */
+  exact: boolean;
+  /** More than `MAX_NAMED` customers have it, or none could be searched for. */
+  tooMany: boolean;
+}
+
+/** The customer of a whole number or `#id`; else those with the text in their number, name, company or e-mail address. */
+export async function findNamedCustomers(db: Database, text: string): Promise<NamedCustomers> {
+  const id = await findCustomerId(db, text);
+  if (id !== null) return { ids: [id], exact: true, tooMany: false };
+  const mention = matchMention(text);
+  if (!mention) return { ids: [], exact: false, tooMany: true };
+  const found = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(mention)
+    .limit(literal(MAX_NAMED + 1));
+  const tooMany = found.length > MAX_NAMED;
+  return { ids: tooMany ? [] : found.map((one) => one.id), exact: false, tooMany };
+}
+
+/** Rows of some customers. */
+export function isOfAny(column: PgColumn, ids: number[]): SQL {
+  return sql`${column} = any(${`{${ids.join(',')}}`}::int[])`;
 }

@@ -6,8 +6,7 @@ import { MAX_ID } from '../page';
 import { prefixPattern } from '../search-text';
 import { hasNumber } from './match-customer';
 import { findMergedInto } from './merged-customers';
-import { type CustomerRow, customerRow } from './schema';
-import { customerName } from './snippet';
+import { type CustomerRow, type CustomerSnippet, customerRow } from './schema';
 
 /** One customer by id or number, or the customer it was merged into. Null if it does not exist. */
 export async function getCustomer(
@@ -54,4 +53,42 @@ export function matchRank(query: string): SQL {
       or ${c.first_name} || ' ' || ${c.last_name} ilike ${prefix}
       or ${c.first_name} ilike ${prefix} or ${c.last_name} ilike ${prefix} then 1
     else 2 end`;
+}
+
+/** The columns a snippet is made of, for the select of a row that embeds its customer. */
+export const snippetColumns = {
+  id: customers.id,
+  customer_number: customers.customer_number,
+  first_name: customers.first_name,
+  last_name: customers.last_name,
+  company: customers.company,
+  email: customers.email,
+  status: customers.status,
+};
+
+type SnippetRecord = Pick<typeof customers.$inferSelect, keyof typeof snippetColumns>;
+
+export function toCustomerSnippet(record: SnippetRecord): CustomerSnippet {
+  const { id, customer_number, email, status } = record;
+  return { id, customer_number, name: customerName(record), email, status };
+}
+
+/** Company, else "first last"; empty where none of them is known. */
+export function customerName(
+  record: Pick<typeof customers.$inferSelect, 'company' | 'first_name' | 'last_name'>,
+): string {
+  return record.company || [record.first_name, record.last_name].filter(Boolean).join(' ');
+}
+
+/** What a file says of the customer of a row. */
+export const CUSTOMER_COLUMNS = ['customer_id', 'customer_number', 'customer_name'];
+
+/** A row with its customer in columns. */
+export function inColumns<Row extends { customer: CustomerSnippet }>({ customer, ...row }: Row) {
+  return {
+    ...row,
+    customer_id: customer.id,
+    customer_number: customer.customer_number,
+    customer_name: customer.name,
+  };
 }

@@ -7,6 +7,8 @@ import type { FieldError } from '../errors';
 import { textLine } from '../fields';
 import { countryCode, currencyCode, optionalChoice, optionalText } from '../records/fields';
 import type { RecordKind, Writing } from '../records/record-kind';
+import type { SteppedKind } from '../records/steps';
+import type { TypedKind } from '../records/typed-record';
 import { hasOwnNumber } from './match-customer';
 import { findMergedNumbers } from './merged-customers';
 
@@ -83,3 +85,32 @@ async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<v
       ) named
     )`);
 }
+
+/** A customer as a form has it; its status changes by steps. */
+export const typedCustomer = {
+  kind: customerKind,
+  fields: {
+    customer_number: 'text',
+    company: 'text',
+    first_name: 'text',
+    last_name: 'text',
+    email: 'text',
+    phone: 'text',
+    street: 'text',
+    postal_code: 'text',
+    city: 'text',
+    country: 'country',
+    vat_id: 'text',
+    tax_exempt: 'flag',
+    currency: 'currency',
+  },
+} satisfies TypedKind;
+
+/** Files may also say `blocked`, which means no more than `inactive` does: staff only deactivate. */
+export const customerSteps = {
+  kind: customerKind,
+  steps: {
+    reactivate: { from: ['inactive', 'blocked'], to: 'active' },
+    deactivate: { from: ['active', 'blocked'], to: 'inactive' },
+  },
+} satisfies SteppedKind;

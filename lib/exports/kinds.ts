@@ -13,7 +13,7 @@ import {
 } from '@/db/schema';
 import { customerKind } from '../customers/save-customers';
 import { importedInvoiceKind } from '../invoices/imported-invoices';
-import { COUNTED_BACK } from '../payments/counted-back';
+import { COUNTED_BACK } from '../payments/money-back';
 import { salesDocumentKind } from '../sales-documents/save-sales-documents';
 import { serverKind } from '../servers/save-servers';
 import { serviceKind } from '../services/save-services';

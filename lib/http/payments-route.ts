@@ -1,7 +1,5 @@
-import { apiWriter } from '../payments/api-writer';
-import { deletePayment } from '../payments/delete-payment';
 import { getPayment, listPayments } from '../payments/queries';
-import { recordPayment } from '../payments/record-payment';
+import { deletePayment, recordPayment, updatePayment } from '../payments/record-payment';
 import {
   type PaymentRow,
   type PaymentUpdate,
@@ -9,7 +7,7 @@ import {
   paymentInput,
   paymentUpdate,
 } from '../payments/schema';
-import { updatePayment } from '../payments/update-payment';
+import { apiWriter } from '../payments/write-payment';
 import { jsonWithEtag, preconditionOf } from './etag';
 import { pageLinks } from './page-links';
 import type { HttpRequest } from './request';

@@ -3,7 +3,7 @@ import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database
 import { transact } from '@/db/transaction';
 import type { Actor } from '../audit/audit-log';
 import type { FieldError } from '../errors';
-import { MAX_LINES } from '../invoices/line-fields';
+import { MAX_LINES } from '../invoices/lines';
 import type { Draft, RecordWriter, Row, Saved } from '../records/record-kind';
 import type { CsvRow } from './csv-rows';
 import type { ImportKind } from './import-kind';

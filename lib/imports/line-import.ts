@@ -5,10 +5,17 @@ import { salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import type { FieldError } from '../errors';
 import { textLine } from '../fields';
-import { type LineRow, lineField, linesField, MAX_LINES, toLineRow } from '../invoices/line-fields';
-import { addLines, type Owner } from '../invoices/line-rows';
-import { lineTotals } from '../invoices/line-totals';
+import {
+  addLines,
+  type LineRow,
+  lineField,
+  linesField,
+  MAX_LINES,
+  type Owner,
+  toLineRow,
+} from '../invoices/lines';
 import { invoiceKind } from '../invoices/save-invoices';
+import { lineTotals } from '../invoices/totals';
 import { toAmountText } from '../money';
 import type { RecordKind, Row, Saved } from '../records/record-kind';
 import { saveRecords } from '../records/save-records';

@@ -6,11 +6,14 @@ import { findCustomerIds } from '../customers/merged-customers';
 import { startOfDay } from '../dates';
 import { AppError, type FieldError } from '../errors';
 import { textLine } from '../fields';
-import { normalReference } from '../payments/normal-reference';
-import { recordGivenRefund } from '../payments/record-given-refund';
+import {
+  type GivenPayment,
+  type Recorded,
+  recordGivenRefund,
+  recordPayments,
+} from '../payments/record-imported';
 import { recordPayment } from '../payments/record-payment';
-import { type GivenPayment, type Recorded, recordPayments } from '../payments/record-payments';
-import { paymentInput } from '../payments/schema';
+import { normalReference, paymentInput } from '../payments/schema';
 import { amountProblem, amount as anyAmount, currencyCode, instantOrDay, toInstant } from '../records/fields';
 import type { RecordWriter, Saved } from '../records/record-kind';
 import type { ImportKind } from './import-kind';

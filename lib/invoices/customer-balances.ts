@@ -1,11 +1,11 @@
-import { and, eq, inArray, sql, sum } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
 import type { SortedPage } from '../counted-list/sorted-page';
-import type { PageStart } from '../cursor-page';
+import type { CustomerFilters } from '../customers/list-for-staff';
 import { type ListedCustomer, listCustomersForStaff } from '../customers/list-for-staff';
-import type { CustomerFilters } from '../customers/staff-filters';
 import { toJsonAmount } from '../money';
+import type { PageStart } from '../page-query';
 
 /** What a customer owes in one currency. */
 export interface Balance {
@@ -60,4 +60,26 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
     byCustomer.set(customer_id, [...known, balance]);
   }
   return byCustomer;
+}
+
+/** What a customer paid too much on our own invoices, by currency; Stripe keeps its customers' credit itself. */
+export async function listCustomerCredits(
+  db: Database,
+  customerId: number,
+): Promise<{ currency: string; amount: number }[]> {
+  const { customer_id, status, stripe_invoice_id, amount_paid, total, currency } = invoices;
+  const rows = await db
+    .select({ currency, amount: sql<string>`sum(${amount_paid} - ${total})::text` })
+    .from(invoices)
+    .where(
+      and(
+        eq(customer_id, customerId),
+        eq(status, 'paid'),
+        isNull(stripe_invoice_id),
+        sql`${amount_paid} > ${total}`,
+      ),
+    )
+    .groupBy(currency)
+    .orderBy(currency);
+  return rows.map(({ amount, ...rest }) => ({ ...rest, amount: toJsonAmount(amount) }));
 }

@@ -6,7 +6,7 @@ import type { FieldError } from '../errors';
 import { toAmountText } from '../money';
 import { amount, instantOrDay, optionalText, toAmountColumn, toInstant } from '../records/fields';
 import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
-import { amountProblems, toAmounts, withoutAmounts } from './amounts';
+import { amountProblems, toAmounts, withoutAmounts } from './lines';
 import { invoiceKind } from './save-invoices';
 
 /** Fields that only Stripe's invoices have. */

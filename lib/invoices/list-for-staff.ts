@@ -1,15 +1,45 @@
 import { and, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customers, invoices } from '@/db/schema';
-import { orderOf, readSortedPage, type SortedPage } from '../counted-list/sorted-page';
-import { type ListPlace, refusalOf, type StaffPage } from '../counted-list/staff-list';
-import { constant, type PageStart } from '../cursor-page';
-import { matchNumbered } from '../customers/match-customer';
-import { findNamedCustomers, isOfAny, type NamedCustomers } from '../customers/named-customers';
+import { customers, invoiceStatus, invoices } from '@/db/schema';
+import {
+  allPages,
+  type ListPlace,
+  orderOf,
+  readSortedPage,
+  refusalOf,
+  type SortedPage,
+  type StaffPage,
+} from '../counted-list/sorted-page';
+import { toCsv } from '../csv';
+import { findNamedCustomers, isOfAny, matchNumbered, type NamedCustomers } from '../customers/match-customer';
+import { CUSTOMER_COLUMNS, inColumns } from '../customers/queries';
+import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
+import { perPageParam } from '../page';
+import { constant, type PageStart } from '../page-query';
 import { addMoneyBack, isRefundedInPart, type WithMoneyBack } from './money-back';
 import { invoiceColumns, listInvoices, toInvoiceRow } from './queries';
-import type { InvoiceRow } from './schema';
-import type { InvoiceStaffFilters } from './staff-filters';
+import { type InvoiceRow, invoiceRow } from './schema';
+
+/** The states an invoice can be filtered by: its own, those that wait for money, and what came of payments since. */
+export const INVOICE_STATES = [...invoiceStatus.enumValues, 'open', 'refunded_in_part'] as const;
+
+/** Orders of the staff's list; a minus stands for the latest or largest first. */
+const SORTS = ['-date', 'date', '-amount', 'amount'] as const;
+
+/** What staff narrow a list of invoices to, as they type it. */
+export const invoiceStaffFilters = z
+  .object({
+    /** A whole number, `#` and our id, or part of a number, name, company or e-mail address. */
+    customer: textLine(200).optional(),
+    number: textLine(100).optional(),
+    status: oneOf(INVOICE_STATES).optional(),
+    ...dateRange,
+    sort: z.enum(SORTS).catch('-date'),
+    per_page: perPageParam,
+  })
+  .refine(isInOrder, WRONG_ORDER);
+type InvoiceStaffFilters = z.infer<typeof invoiceStaffFilters>;
 
 export type ListedInvoice = WithMoneyBack<InvoiceRow>;
 
@@ -47,7 +77,7 @@ function isCounted({ sort, status }: InvoiceStaffFilters, named: NamedCustomers 
 }
 
 /** The invoices that match, in batches. */
-export async function readSortedInvoices(
+async function readSortedInvoices(
   db: Database,
   filters: InvoiceStaffFilters,
   named: NamedCustomers | null,
@@ -88,4 +118,27 @@ async function readInvoices(tx: Database, ids: number[]): Promise<ListedInvoice[
     .innerJoin(customers, eq(customers.id, invoices.customer_id))
     .where(inArray(invoices.id, ids));
   return addMoneyBack(tx, found.map(toInvoiceRow));
+}
+
+const BATCH = 1000;
+const COLUMNS = [
+  ...Object.keys(invoiceRow.shape).filter((column) => column !== 'customer'),
+  'refunded_amount',
+  'amount_credited',
+  'amount_off_stripe',
+  'balance_applied',
+  'written_off',
+  ...CUSTOMER_COLUMNS,
+];
+
+/** The invoices that match as CSV, piece by piece, in the order of the list. */
+export function invoicesCsv(db: Database, filters: InvoiceStaffFilters): AsyncGenerator<string> {
+  return toCsv(COLUMNS, readRecords(db, filters));
+}
+
+async function* readRecords(db: Database, filters: InvoiceStaffFilters) {
+  const named = filters.customer === undefined ? null : await findNamedCustomers(db, filters.customer);
+  for await (const batch of allPages((start) => readSortedInvoices(db, filters, named, start, BATCH))) {
+    yield batch.map(inColumns);
+  }
 }

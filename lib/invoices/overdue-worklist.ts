@@ -2,13 +2,14 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
-import { readSortedPage, type SortedPage } from '../counted-list/sorted-page';
-import type { PageStart } from '../cursor-page';
-import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
-import { addDays } from '../dates';
+import { allPages, readSortedPage, type SortedPage } from '../counted-list/sorted-page';
+import { toCsv } from '../csv';
+import { inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { addDays, toIso } from '../dates';
 import { oneOf } from '../fields';
 import { toJsonAmount } from '../money';
 import { perPageParam } from '../page';
+import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
 import { dueOn } from './list-for-staff';
 
@@ -30,7 +31,7 @@ export const overdueFilters = z.object({
   currency: currencyCode.optional(),
   per_page: perPageParam,
 });
-export type OverdueFilters = z.infer<typeof overdueFilters>;
+type OverdueFilters = z.infer<typeof overdueFilters>;
 
 /** One page of the overdue invoices, what is due the longest first. */
 export async function listOverdue(
@@ -106,4 +107,32 @@ export async function sumOverdue(db: Database, today: string): Promise<OverdueSu
     count,
     total: toJsonAmount(total),
   }));
+}
+
+const BATCH = 1000;
+const COLUMNS = [
+  'id',
+  'number',
+  'due_date',
+  'days',
+  'currency',
+  'amount_due',
+  'payment_failed_at',
+  'stripe_invoice_id',
+  'customer_number',
+  'customer_name',
+];
+
+/** The overdue invoices that match as CSV, piece by piece, what is due the longest first. */
+export function overdueCsv(db: Database, filters: OverdueFilters, today: string): AsyncGenerator<string> {
+  return toCsv(COLUMNS, readRecords(db, filters, today));
+}
+
+async function* readRecords(db: Database, filters: OverdueFilters, today: string) {
+  for await (const batch of allPages((start) => listOverdue(db, filters, today, start, BATCH))) {
+    yield batch.map((invoice) => ({
+      ...inColumns(invoice),
+      payment_failed_at: toIso(invoice.payment_failed_at),
+    }));
+  }
 }

@@ -1,16 +1,17 @@
 import { and, count, desc, eq, gte, inArray, lte, type SQL, sql, sum } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { customers, invoiceBlocks, invoiceDeltas, invoices } from '@/db/schema';
 import { statement } from '@/db/statement';
-import { listReader } from '../counted-list/list-reader';
-import { usedConditions } from '../counted-list/used-conditions';
-import { numberFilters, toNumberFilters } from '../customers/match-customer';
+import { listReader, usedConditions } from '../counted-list/list-reader';
+import { matchNumbered, numberFilters, toNumberFilters } from '../customers/match-customer';
 import { isOfCustomer } from '../customers/merged-customers';
-import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
-import { toJsonAmount } from '../money';
+import { snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { AppError } from '../errors';
+import { fromThousandths, toJsonAmount, toThousandths } from '../money';
 import { UNPAID_STATUSES } from '../overdue';
 import { MAX_ID, type Page, type PageRequest, pageRequest, toPage } from '../page';
-import { isRefundedInPart } from './money-back';
+import { isRefundedInPart, type WithMoneyBack } from './money-back';
 import {
   type InvoiceFilters,
   type InvoiceRow,
@@ -36,10 +37,10 @@ export const invoiceColumns = {
   customer: snippetColumns,
 };
 
-export const newestFirst = [desc(invoices.invoice_date), desc(invoices.id)];
+const newestFirst = [desc(invoices.invoice_date), desc(invoices.id)];
 
 /** Narrows a list further than tools can. */
-export interface InvoiceConditions extends InvoiceFilters {
+interface InvoiceConditions extends InvoiceFilters {
   /** A whole number, or `#` and our id. */
   number?: string | undefined;
   isRefundedInPart?: boolean;
@@ -86,7 +87,7 @@ const readInvoices = listReader({
 });
 
 /** The invoices that pass a list's filters. */
-export function matchInvoices({ page: _, per_page: __, ...filters }: InvoiceConditions): SQL | undefined {
+function matchInvoices({ page: _, per_page: __, ...filters }: InvoiceConditions): SQL | undefined {
   return and(...usedConditions(FILTERS, toValues(filters)));
 }
 
@@ -134,4 +135,140 @@ export function toInvoiceRow(record: InvoiceRecord): InvoiceRow {
     amount_due: toJsonAmount(record.amount_due),
     customer: toCustomerSnippet(record.customer),
   };
+}
+
+/** Invoices by `#id` or by number. Two of Stripe's may share one. */
+export function matchInvoice(text: string): SQL {
+  return matchNumbered(invoices, text);
+}
+
+/** One invoice with its customer, and what only staff see of it. @throws AppError not_found */
+export async function getInvoice(db: Database, id: number) {
+  const [found] = await db
+    .select({
+      ...invoiceColumns,
+      version: invoices.version,
+      subscription_id: invoices.subscription_id,
+      paid_at: invoices.paid_at,
+      payment_failed_at: invoices.payment_failed_at,
+      uncollectible: invoices.uncollectible,
+      stripe_customer_id: invoices.stripe_customer_id,
+      stripe_synced_at: invoices.stripe_synced_at,
+      provider_as_of: invoices.provider_as_of,
+      provider_gone_at: invoices.provider_gone_at,
+    })
+    .from(invoices)
+    .innerJoin(customers, eq(customers.id, invoices.customer_id))
+    .where(eq(invoices.id, Math.min(id, MAX_ID)));
+  if (!found) throw new AppError('not_found', `There is no invoice ${id}.`);
+  return { ...found, ...toInvoiceRow(found) };
+}
+
+export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;
+
+/** The parts of an invoice that payments do not show, in whole units of its currency; 0 if it has no such part. */
+export interface BesidePayments {
+  /** Paid in cash or by transfer, and only noted at Stripe. Null if Stripe has not told yet. */
+  offStripe: number | null;
+  /** Settled with the customer's balance at Stripe: credit that was used, or a total too small to be charged. */
+  fromBalance: number;
+  /** Added to the customer's balance at Stripe, because the total is negative. */
+  toBalance: number;
+  /** Collected beyond the total, since the customer's balance at Stripe was a debt. */
+  earlierDebt: number;
+  /** Paid or due beyond the total, as long as Stripe has not told the balance: an earlier debt, or an overpayment. */
+  beyondTotal: number;
+  /** Paid beyond the total and an earlier debt. */
+  overpaid: number;
+  /** Still due, although Stripe has given up collecting it. */
+  writtenOff: number;
+}
+
+type Amounts = Pick<
+  WithMoneyBack<InvoiceDetails>,
+  | 'status'
+  | 'total'
+  | 'amount_paid'
+  | 'amount_due'
+  | 'amount_credited'
+  | 'amount_off_stripe'
+  | 'balance_applied'
+  | 'written_off'
+  | 'stripe_invoice_id'
+>;
+
+/**
+ * Explains an invoice whose payments do not add up to its total. Stripe takes the balance of a customer into account
+ * before it collects the rest. If Stripe has not told the balance, it is what is neither paid, due nor credited.
+ */
+export function besidePayments(invoice: Amounts): BesidePayments {
+  const { status, amount_off_stripe, balance_applied } = invoice;
+  const total = thousandths(invoice.total);
+  const paid = thousandths(invoice.amount_paid);
+  const due = thousandths(invoice.amount_due);
+  const isStripes = invoice.stripe_invoice_id !== null;
+  const isFinal = isStripes && status !== 'draft' && status !== 'cancelled';
+  const rest = isFinal ? total - paid - due : 0;
+  const balance = isFinal && balance_applied !== null ? thousandths(balance_applied) : null;
+  return {
+    offStripe: isStripes ? amount_off_stripe : 0,
+    fromBalance: positive(balance ?? (total > 0 ? rest - thousandths(invoice.amount_credited) : 0)),
+    toBalance: positive(isFinal ? -total : 0),
+    earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
+    beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
+    overpaid: positive(isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid - total),
+    writtenOff: invoice.written_off,
+  };
+}
+
+const thousandths = (amount: number) => toThousandths(String(amount));
+const positive = (amount: number) => toJsonAmount(fromThousandths(Math.max(0, amount)));
+
+/** Invoices of one currency and status together. */
+export const invoiceSums = z.object({
+  currency: z.string(),
+  status: z.string(),
+  count: z.int(),
+  total: z.number(),
+  amount_paid: z.number(),
+  amount_due: z.number(),
+  /** Neither paid nor due: by credit notes, or by the customer's balance at Stripe. */
+  settled_by_credit: z.number(),
+  /** Of `amount_due`: Stripe has given up collecting it. */
+  written_off: z.number(),
+});
+
+/** Counts and sums of the invoices that the filters find, per currency and status. */
+export async function summarizeInvoices(
+  db: Database,
+  filters: InvoiceFilters,
+): Promise<z.infer<typeof invoiceSums>[]> {
+  if ((filters.customer_id ?? 0) > MAX_ID) return [];
+  const { currency, status, total, amount_paid, amount_due } = invoices;
+  const found = await db
+    .select({
+      currency,
+      status,
+      count: count(),
+      total: sum(total),
+      amount_paid: sum(amount_paid),
+      amount_due: sum(amount_due),
+      // Nothing of a cancelled invoice is settled: its total was never to be paid.
+      settled_by_credit: sum(
+        sql`case when ${status} <> 'cancelled' then greatest(${total} - ${amount_paid} - ${amount_due}, 0) end`,
+      ),
+      written_off: sum(sql`case when ${invoices.uncollectible} then ${amount_due} end`),
+    })
+    .from(invoices)
+    .where(matchInvoices(filters))
+    .groupBy(currency, status)
+    .orderBy(currency, status);
+  return found.map((row) => ({
+    ...row,
+    total: toJsonAmount(row.total ?? '0'),
+    amount_paid: toJsonAmount(row.amount_paid ?? '0'),
+    amount_due: toJsonAmount(row.amount_due ?? '0'),
+    settled_by_credit: toJsonAmount(row.settled_by_credit ?? '0'),
+    written_off: toJsonAmount(row.written_off ?? '0'),
+  }));
 }

@@ -4,15 +4,26 @@ import type { Database } from '@/db/database';
 import { inTexts } from '@/db/in-texts';
 import { draftImportKeys, invoiceStatus, invoices } from '@/db/schema';
 import { bookEntries } from '../book-entries';
+import { addDays, toCalendarDate } from '../dates';
+import type { FieldError } from '../errors';
 import { calendarDate, textLine } from '../fields';
-import { amount, instantOrDay, optionalChoice, optionalText } from '../records/fields';
-import type { Draft, RecordKind, Writing } from '../records/record-kind';
-import { takeNumber } from '../records/take-number';
+import { fromThousandths, toThousandths } from '../money';
+import { amount, instantOrDay, optionalChoice, optionalText, toInstant } from '../records/fields';
+import { takeNumber } from '../records/number-series';
+import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
+import type { SteppedKind } from '../records/steps';
+import type { TypedKind } from '../records/typed-record';
 import { customerReference } from '../services/save-services';
-import { amountFields } from './amounts';
-import { checkDelete, checkInvoice } from './check-invoice';
-import { addLines, writeLines } from './line-rows';
-import { toInvoiceColumns } from './to-invoice-columns';
+import {
+  addLines,
+  amountFields,
+  amountProblems,
+  linesOf,
+  toAmounts,
+  withoutAmounts,
+  writeLines,
+} from './lines';
+import { settledBy } from './settle';
 
 /**
  * Invoices of our own as people write them. One that leaves draft without a number takes the next of its series; after
@@ -77,3 +88,140 @@ async function keepImportKeys(tx: Database, written: (Writing & { id: number })[
 
 const keyOf = ({ import_key }: Record<string, unknown>): string[] =>
   typeof import_key === 'string' ? [import_key] : [];
+
+const DAYS_TO_PAY = 14;
+const usualDueDate = ({ invoice_date }: Row) => addDays(String(invoice_date), DAYS_TO_PAY);
+
+/** The columns that a draft of an invoice sets, its state among them. */
+function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter): Row {
+  const { import_key: _, amount_paid, paid_at, status, ...rest } = values;
+  const today = toCalendarDate(writer.now, writer.timeZone);
+  const columns: Row = { ...withoutAmounts(rest), ...toAmounts(values, before) };
+  if (!before) columns.invoice_date ??= today;
+  const leavesDraft = before?.status === 'draft' && status !== undefined && status !== 'draft';
+  if (leavesDraft) columns.due_date ??= before.due_date ?? usualDueDate({ ...before, ...columns });
+  const after: Row = { currency: 'eur', ...before, ...columns };
+  if (after.total === undefined) return columns;
+  if (before && before.status !== 'draft') {
+    const claimed = toThousandths(String(amount_paid ?? (status === 'paid' ? after.total : 0)));
+    const isMore = claimed > toThousandths(String(before.amount_paid)); // for the check to refuse
+    const state = stateAfter(before, after, status, writer);
+    return { ...columns, ...state, ...(isMore && { amount_paid: fromThousandths(claimed) }) };
+  }
+  const wanted = status ?? before?.status ?? 'draft';
+  const usual = wanted === 'paid' ? toThousandths(String(after.total)) : 0;
+  const paid = amount_paid === undefined ? usual : toThousandths(String(amount_paid));
+  const { total, due_date, payment_failed_at, uncollectible } = after;
+  const given = { status: wanted, paid_at: toInstant(paid_at, writer.timeZone) };
+  const owed = { total, due_date, payment_failed_at, uncollectible, ...given };
+  return Object.assign(columns, stateBy(owed, paid, writer));
+}
+
+/** Payments alone decide what is paid of an invoice that was sent; people may cancel it. */
+function stateAfter(before: Row, after: Row, wanted: unknown, writer: RecordWriter): Row {
+  const isStep = wanted === 'cancelled' || wanted === 'draft' || before.status === 'cancelled';
+  const status = isStep && wanted !== undefined ? wanted : before.status;
+  if (status === 'draft' || before.stripe_invoice_id !== null) return { status };
+  return stateBy({ ...after, status }, toThousandths(String(before.amount_paid)), writer);
+}
+
+function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
+  const invoice = {
+    total: String(row.total),
+    status: row.status as Parameters<typeof settledBy>[0]['status'],
+    due_date: (row.due_date ?? null) as string | null,
+    paid_at: (row.paid_at ?? null) as Date | null,
+    payment_failed_at: (row.payment_failed_at ?? null) as Date | null,
+    uncollectible: row.uncollectible === true,
+  };
+  return { ...settledBy(invoice, paid, { today: toCalendarDate(now, timeZone), now }) };
+}
+
+/** What follows from others, so that no rule speaks of it. */
+const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
+
+const MANAGED = 'Stripe manages this invoice';
+
+/** What speaks against writing an invoice. */
+function checkInvoice(writing: Writing): FieldError[] {
+  const { before, after } = writing;
+  if (before?.stripe_invoice_id) return [wrong('', MANAGED)];
+  if (before && before.status !== 'draft') return sentProblems(writing, before);
+  const problems = amountProblems(writing);
+  return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
+}
+
+/** What speaks against deleting one: a draft has no number, so that none is missing without it. */
+function checkDelete({ status, stripe_invoice_id }: Row): string | null {
+  if (stripe_invoice_id) return `${MANAGED}.`;
+  return status === 'draft' ? null : 'The invoice was issued: cancel it instead of deleting it.';
+}
+
+function draftProblems({ before, after, values }: Writing): FieldError[] {
+  const paid = toThousandths(String(after.amount_paid ?? 0));
+  if (after.status === 'draft') {
+    if (after.number != null) return [wrong('number', 'is assigned when the invoice is issued')];
+    return paid > 0 ? [wrong('amount_paid', 'must be 0: a draft cannot have payments')] : [];
+  }
+  if (after.status === 'cancelled' && (before || after.number == null)) {
+    return [wrong('status', 'must not be cancelled: it was never issued')];
+  }
+  if (values.status === 'paid' && after.status !== 'paid') {
+    return [wrong('amount_paid', 'is less than the total of a paid invoice')];
+  }
+  return [];
+}
+
+/** An invoice that was sent changes by payments, cancelling and its due date alone. */
+function sentProblems({ after, changes, values }: Writing, before: Row): FieldError[] {
+  const isCancelled = changes.status === 'cancelled';
+  const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
+  if (before.status === 'cancelled' && !(isLineAdded && Object.keys(changes).length === 1)) {
+    return [wrong('', 'It is cancelled and can no longer be changed')];
+  }
+  if (changes.status === 'draft') return [wrong('status', 'must not be draft: it was issued')];
+  if (isCancelled && Number(before.amount_paid) > 0) {
+    return [wrong('status', 'must not be cancelled: refund what was paid first')];
+  }
+  if (changes.amount_paid !== undefined) {
+    return [wrong(values.amount_paid === undefined ? 'status' : 'amount_paid', 'changes only by payments')];
+  }
+  const allowed = ['status', 'due_date', ...DERIVED, ...(isLineAdded ? ['lines'] : [])];
+  const others = Object.keys(changes).filter((name) => !allowed.includes(name));
+  const numbered = changes.number === undefined ? [] : ['number'];
+  const problems = [...others, ...numbered].map((name) =>
+    wrong(name === 'customer_id' ? 'customer_number' : name, 'cannot be changed: the invoice was issued'),
+  );
+  return [...problems, ...dateProblems(after)];
+}
+
+function dateProblems({ invoice_date, due_date }: Row): FieldError[] {
+  if (typeof due_date !== 'string' || due_date >= String(invoice_date)) return [];
+  return [wrong('due_date', 'must not be before the date of the invoice')];
+}
+
+const wrong = (field: string, message: string): FieldError => ({ field, message });
+
+/** A draft of an invoice as a form has it. */
+export const typedInvoice = {
+  kind: invoiceKind,
+  fields: {
+    customer_number: 'text',
+    currency: 'currency',
+    invoice_date: 'text',
+    due_date: 'text',
+    lines: 'lines',
+  },
+} satisfies TypedKind;
+
+/** All that a form changes of one that was sent. */
+export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
+
+/** The statuses of an own invoice. Its payments tell what is paid. */
+export const invoiceSteps = {
+  kind: invoiceKind,
+  steps: {
+    send: { from: ['draft'], to: 'sent' },
+    cancel: { from: ['sent', 'overdue'], to: 'cancelled' },
+  },
+} satisfies SteppedKind;

@@ -5,18 +5,19 @@ import { getCustomer } from '../customers/queries';
 import { customerId, customerMatches, customerQuery, customerRow } from '../customers/schema';
 import { AppError } from '../errors';
 import { textLine } from '../fields';
-import { listInvoices, sumUnpaidInvoices } from '../invoices/queries';
+import { invoiceSums, listInvoices, summarizeInvoices, sumUnpaidInvoices } from '../invoices/queries';
 import { invoiceFilters, invoiceRow, unpaidInvoices } from '../invoices/schema';
-import { invoiceSums, summarizeInvoices } from '../invoices/summarize-invoices';
 import { MAX_PER_PAGE } from '../page';
-import { listOpenSalesDocuments, listSalesDocuments } from '../sales-documents/queries';
+import {
+  documentSums,
+  listOpenSalesDocuments,
+  listSalesDocuments,
+  summarizeSalesDocuments,
+} from '../sales-documents/queries';
 import { salesDocumentFilters, salesDocumentRow } from '../sales-documents/schema';
-import { documentSums, summarizeSalesDocuments } from '../sales-documents/summarize-sales-documents';
-import { listServers } from '../servers/queries';
-import { serverRow } from '../servers/schema';
-import { listServices } from '../services/queries';
+import { listServers, serverRow } from '../servers/queries';
+import { listServices, serviceSums, summarizeServices } from '../services/queries';
 import { serviceFilters, serviceRow } from '../services/schema';
-import { serviceSums, summarizeServices } from '../services/summarize-services';
 import { listTasksOf } from '../tasks/staff-tasks';
 import type { Caller } from './authenticate';
 import { defineListTool, fieldsArgument, pickFields, requireColumns } from './define-list-tool';

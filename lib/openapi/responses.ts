@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError, diskFull, ERROR_STATUS, type ErrorCode } from '../errors';
 import { type Problem, problem, toProblem } from '../http/problem';
-import { pageOf } from '../page-schema';
+import { pageOf } from '../page';
 import { paymentInput, paymentRow, paymentUpdate, writtenPayment } from '../payments/schema';
 
 type Headers = Record<string, { $ref: string }>;

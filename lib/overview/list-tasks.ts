@@ -5,7 +5,7 @@ import { isOfSureCustomer } from '../customers/sure-link';
 import { type Alert, listAlerts } from '../health/check-health';
 import { dueOn } from '../invoices/list-for-staff';
 import { literal } from '../page-query';
-import { countRaising } from '../payments/money-back-questions';
+import { countRaising } from '../payments/money-back';
 import { isWaitingForStaff } from '../subscriptions/queries';
 import { countLinkProposals } from '../sync/staff/unconfirmed-links';
 import { countOpenTasks } from '../tasks/staff-tasks';

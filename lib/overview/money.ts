@@ -3,7 +3,7 @@ import { type Database, rows } from '@/db/database';
 import { disputes } from '@/db/schema';
 import { addDays, startOfDay } from '../dates';
 import { toJsonAmount } from '../money';
-import { cameBackSince, isOpenDispute } from '../payments/counted-back';
+import { cameBackSince, isOpenDispute } from '../payments/money-back';
 
 /** An amount in whole units of its currency, and over how many rows it sums up. */
 export interface CurrencySum {

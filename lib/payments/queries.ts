@@ -1,12 +1,14 @@
-import { desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { paymentBlocks, paymentDeltas, payments } from '@/db/schema';
+import { auditedCustomer, auditLog, paymentBlocks, paymentDeltas, payments } from '@/db/schema';
 import { statement } from '@/db/statement';
+import type { AuditRow } from '../audit/audit-log';
 import { listReader } from '../counted-list/list-reader';
 import { isOfCustomer } from '../customers/merged-customers';
 import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest } from '../page';
+import { literal } from '../page-query';
 import { type PaymentFilters, type PaymentRow, paymentRow } from './schema';
 
 /** Payments, newest first; a page past the end is empty. */
@@ -64,4 +66,49 @@ export function toPaymentRow(row: typeof payments.$inferSelect): PaymentRow {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   });
+}
+
+const MAX_LISTED = 20;
+
+/** The payments of an invoice that were deleted, the latest first, at most 20. */
+export async function listDeletedPayments(
+  db: Database,
+  { id, customer_id }: { id: number; customer_id: number },
+): Promise<DeletedPayment[]> {
+  const rows = await db
+    .select()
+    .from(auditLog)
+    .where(
+      and(
+        eq(auditLog.entity, 'payment'),
+        eq(auditLog.action, 'payment.delete'),
+        sql`${auditLog.action} <> 'payment.create'`, // as the index has it
+        sql`${auditedCustomer(auditLog)} = ${String(customer_id)}`,
+        sql`${auditLog.before} ->> 'invoice_id' = ${String(id)}`,
+      ),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(literal(MAX_LISTED));
+  return rows.flatMap((row) => toDeletedPayment([row]) ?? []);
+}
+
+export interface DeletedPayment {
+  payment: PaymentRow;
+  deleted_by: string;
+  deleted_at: Date;
+}
+
+/** A payment as it was when it was deleted; null where its history does not end so. */
+export function toDeletedPayment([last]: AuditRow[]): DeletedPayment | null {
+  if (last?.action !== 'payment.delete' || !last.before) return null;
+  const { amount, refunded_amount = '0' } = last.before;
+  return {
+    payment: paymentRow.parse({
+      ...last.before,
+      amount: toJsonAmount(String(amount)),
+      refunded_amount: toJsonAmount(String(refunded_amount)),
+    }),
+    deleted_by: last.actor_name,
+    deleted_at: last.created_at,
+  };
 }

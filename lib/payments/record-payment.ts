@@ -1,22 +1,45 @@
-import { type Database, lockKey } from '@/db/database';
+import { eq } from 'drizzle-orm';
+import { type Database, lockKey, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { payments } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { AppError } from '../errors';
-import { withAmountLimit } from './amount-limit';
-import type { Refunded } from './changed-payment';
-import { type LockedInvoice, meantCustomer, referenceTaken } from './check-payment';
-import { warnOfExcess } from './excess';
-import { keyOfReference, lockByReference, type StoredPayment } from './lock-payment';
-import { NEW_COLUMNS, toNewPayment } from './new-payment';
+import { MAX_ID } from '../page';
+import {
+  keyOfReference,
+  type LockedInvoice,
+  lockByReference,
+  lockPayment,
+  meantCustomer,
+  type Precondition,
+  readPayment,
+  referenceTaken,
+  type StoredPayment,
+  withAmountLimit,
+} from './lock-payment';
 import { toPaymentRow } from './queries';
-import { recordRefund } from './recorded-refunds';
-import type { PaymentInput, PaymentRow } from './schema';
-import { interruptSync, ownerOfMoney, refuseCounted } from './stripe-payment';
-import { changePayment, finishWrite, type PaymentWriter, recorderOf } from './write-payment';
+import { forgetRefunds, recordRefund } from './refunds';
+import {
+  type PaymentInput,
+  type PaymentRow,
+  type PaymentUpdate,
+  READ_ONLY,
+  type WrittenPayment,
+} from './schema';
+import { interruptSync, ownerOfMoney, refuseCounted, warnOfExcess } from './stripe-payment';
+import {
+  changePayment,
+  finishWrite,
+  leaveTombstone,
+  NEW_COLUMNS,
+  type PaymentWriter,
+  type Refunded,
+  recorderOf,
+  toNewPayment,
+} from './write-payment';
 
 /** Checks the state that the write would replace. Null means that no payment has this reference. */
-type Precondition = (current: PaymentRow | null) => boolean;
+type RecordPrecondition = (current: PaymentRow | null) => boolean;
 
 /**
  * Creates a payment, or updates the one with the same reference. Of any number of calls at once with one
@@ -32,7 +55,7 @@ export async function recordPayment(
   db: Database,
   input: PaymentInput & Refunded,
   writer: PaymentWriter,
-  options: { onlyNew?: boolean; precondition?: Precondition | undefined } = {},
+  options: { onlyNew?: boolean; precondition?: RecordPrecondition | undefined } = {},
 ): Promise<{ payment: PaymentRow; created: boolean; warning: string | undefined }> {
   const owner = await ownerOfMoney(db, input);
   const key = keyOfReference(input.payment_reference);
@@ -59,7 +82,10 @@ export async function recordPayment(
   );
 }
 
-function requirePrecondition(current: StoredPayment | undefined, holds: Precondition = () => true): void {
+function requirePrecondition(
+  current: StoredPayment | undefined,
+  holds: RecordPrecondition = () => true,
+): void {
   if (holds(current ? toPaymentRow(current) : null)) return;
   const found = current ? 'The payment of this reference is not as you want it' : 'There is no such payment';
   throw new AppError('precondition_failed', `${found}: read it again.`);
@@ -85,3 +111,87 @@ async function createPayment(
 const insertRow = statement(NEW_COLUMNS, (db, values) =>
   db.insert(payments).values(values).onConflictDoNothing({ target: payments.payment_reference }).returning(),
 );
+
+/**
+ * Changes some fields of a payment.
+ *
+ * @throws AppError not_found; precondition_failed; validation_failed if it would not fit its invoice, or for a
+ *   changed read-only field; conflict if another payment has the reference
+ */
+export async function updatePayment(
+  db: Database,
+  id: number,
+  changes: PaymentUpdate,
+  writer: PaymentWriter,
+  precondition?: Precondition,
+): Promise<WrittenPayment> {
+  const owner = await ownerOfChanged(db, id, changes);
+  try {
+    return await withAmountLimit(() =>
+      transact(
+        db,
+        async (tx) => {
+          if (owner !== undefined) await interruptSync(tx, owner);
+          const seen = await readPayment(tx, id);
+          const locked = await lockPayment(tx, seen, changes.invoice_id ?? seen.invoice_id, precondition);
+          refuseReadOnly(toPaymentRow(locked.payment), changes);
+          const after = await changePayment(tx, locked, changes, writer);
+          const invoice = locked.invoices.get(after.invoice_id);
+          const warning = await warnOfExcess(tx, invoice, locked.payment, after);
+          return { ...toPaymentRow(after), ...(warning && { warning }) };
+        },
+        `payment ${id}`,
+        owner,
+      ),
+    );
+  } catch (error) {
+    if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
+    throw referenceTaken();
+  }
+}
+
+/** Read-only fields may be sent with the values that a GET returned. */
+function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
+  const problems = READ_ONLY.filter((name) => name in changes && changes[name] !== current[name]).map(
+    (field) => ({ field, message: 'is read-only: leave it out, or as it was read' }),
+  );
+  if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
+}
+
+/** The same as `ownerOfMoney`, for a payment with its changes. */
+async function ownerOfChanged(db: Database, id: number, changes: PaymentUpdate): Promise<string | undefined> {
+  if (changes.payment_reference === undefined && changes.invoice_id === undefined) return undefined;
+  const [before] = await db
+    .select()
+    .from(payments)
+    .where(eq(payments.id, Math.min(id, MAX_ID)));
+  if (!before) return undefined;
+  const { payment_reference = before.payment_reference, invoice_id = before.invoice_id } = changes;
+  return ownerOfMoney(db, { payment_reference, invoice_id });
+}
+
+/**
+ * Deletes a payment; its last state stays in the audit log. One that Stripe made leaves a tombstone, so
+ * that sync does not bring it back.
+ *
+ * @throws AppError not_found; precondition_failed
+ */
+export async function deletePayment(
+  db: Database,
+  id: number,
+  writer: PaymentWriter,
+  precondition?: Precondition,
+): Promise<void> {
+  await transact(
+    db,
+    async (tx) => {
+      const seen = await readPayment(tx, id);
+      const { payment: before } = await lockPayment(tx, seen, seen.invoice_id, precondition);
+      if (before.source === 'stripe') await leaveTombstone(tx, before.payment_reference);
+      await forgetRefunds(tx, id);
+      await tx.delete(payments).where(eq(payments.id, id));
+      await finishWrite(tx, 'payment.delete', before, null, writer);
+    },
+    `payment ${id}`,
+  );
+}

@@ -3,7 +3,20 @@ import { paymentSource, paymentStatus } from '@/db/schema';
 import { calendarDate, oneOf, rowId, textLine } from '../fields';
 import { MAX_AMOUNT } from '../money';
 import { pageFields } from '../page';
-import { normalReference } from './normal-reference';
+
+// Default_Ignorable_Code_Point holds what shows nothing: zero-width and bidirectional marks, soft hyphens, fillers.
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+
+// Of any kind: no-break, thin, ideographic …
+const SPACES = /\p{Z}+/gu;
+
+/**
+ * Normalizes a payment reference for storage and lookup, so that references that look alike are the same. Runs of spaces
+ * become one, and spaces at the ends are removed.
+ */
+export function normalReference(text: string): string {
+  return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
+}
 
 const amount = z
   .number('must be a number')

@@ -7,16 +7,21 @@ import { type Actor, recordAudit } from '../audit/audit-log';
 import { bookEntries } from '../book-entries';
 import { toCalendarDate } from '../dates';
 import { invalidField } from '../errors';
-import { settleInvoice } from '../invoices/settle-invoice';
-import { leftOf } from '../invoices/settled';
+import { leftOf, settleInvoice } from '../invoices/settle';
 import { fromThousandths } from '../money';
-import { statusAfter } from './came-back';
-import { isSame, type Refunded, withChanges } from './changed-payment';
-import { checkPayment, meantCustomer, refuseFuture } from './check-payment';
+import { staffRecordWriter } from '../records/record-kind';
 import type { LockedPayment, StoredPayment } from './lock-payment';
+import {
+  checkPayment,
+  type LockedInvoice,
+  meantCustomer,
+  refuseFuture,
+  takesPayments,
+  tookPayments,
+} from './lock-payment';
 import { paymentNotFound } from './queries';
-import { agreeRefunds, refundUpTo } from './recorded-refunds';
-import type { PaymentChanges } from './schema';
+import { agreeRefunds, refundUpTo, statusAfter } from './refunds';
+import type { PaymentChanges, PaymentInput } from './schema';
 import { refuseCounted } from './stripe-payment';
 
 /** Who writes a payment, and when. */
@@ -30,7 +35,7 @@ export interface PaymentWriter {
 }
 
 /** The columns that a writer may change. */
-export const WRITTEN_COLUMNS = [
+const WRITTEN_COLUMNS = [
   'invoice_id',
   'customer_id',
   'amount',
@@ -133,4 +138,80 @@ const leftFor = (invoiceId: number, payment: StoredPayment | null): number =>
 /** Keeps sync from making a payment of this reference again. */
 export async function leaveTombstone(tx: Database, reference: string): Promise<void> {
   await tx.insert(paymentTombstones).values({ reference }).onConflictDoNothing();
+}
+
+/** The refunded amount, if the writer states it. The part that is not recorded yet becomes a refund. */
+export interface Refunded {
+  cameBack?: number | undefined;
+}
+
+/** Whether a payment already has the requested values. */
+export const isAlready = (payment: StoredPayment, changes: PaymentChanges & Refunded): boolean =>
+  isSame(payment, withChanges(payment, changes), changes.cameBack);
+
+/** A payment's fields once they are changed. */
+const withChanges = (before: StoredPayment, changes: PaymentChanges) => ({
+  invoice_id: changes.invoice_id ?? before.invoice_id,
+  customer_id: changes.customer_id ?? before.customer_id,
+  amount: changes.amount ?? Number(before.amount),
+  payment_date: changes.payment_date ?? before.payment_date,
+  payment_reference: changes.payment_reference ?? before.payment_reference,
+  status: changes.status ?? before.status,
+});
+
+/** @param told how much came back, where the writer knows */
+function isSame(
+  before: StoredPayment,
+  values: Partial<Record<keyof StoredPayment, unknown>>,
+  told: number | undefined,
+): boolean {
+  const isTold = told === undefined || told === Number(before.refunded_amount);
+  return (
+    isTold &&
+    Object.entries(values).every(([field, value]) =>
+      field === 'amount'
+        ? Number(before.amount) === Number(value)
+        : before[field as keyof StoredPayment] === value,
+    )
+  );
+}
+
+/** The columns that a new payment is written with. */
+export const NEW_COLUMNS = [...WRITTEN_COLUMNS, 'source'] as const;
+
+/**
+ * A new payment as it is written. What of it came back is its refund, which the caller records.
+ *
+ * @throws AppError validation_failed when it does not fit its invoice
+ */
+export function toNewPayment(
+  { cameBack, ...input }: PaymentInput & Refunded,
+  invoice: LockedInvoice | undefined,
+  writer: Pick<PaymentWriter, 'source' | 'now' | 'timeZone'>,
+) {
+  const { source } = writer;
+  const takes = source === 'import' ? tookPayments : takesPayments;
+  const { currency } = checkPayment(input, invoice, true, takes);
+  const status = input.status ?? 'completed';
+  refuseFuture({ ...input, status }, writer);
+  const refunded_amount = String(cameBack ?? (status === 'refunded' ? input.amount : 0));
+  return { ...input, amount: String(input.amount), currency, status, refunded_amount, source };
+}
+
+/** A payment written by a program that holds an access token. */
+export function apiWriter(
+  { now, env }: { now(): Date; env: { timeZone: string } },
+  token: { id: number; name: string },
+): PaymentWriter {
+  return {
+    actor: { type: 'token', id: String(token.id), name: token.name },
+    source: 'api',
+    now: now(),
+    timeZone: env.timeZone,
+  };
+}
+
+/** A payment written by a member of staff. */
+export function staffWriter(...by: Parameters<typeof staffRecordWriter>): PaymentWriter {
+  return { ...staffRecordWriter(...by), source: 'staff' };
 }

@@ -1,11 +1,34 @@
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
+import { type Database, rows } from '@/db/database';
 import { numberSeries } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { auditNumber, recordAudit } from '../audit/audit-log';
+import { toCalendarDate } from '../dates';
 import { AppError } from '../errors';
 import type { RecordWriter } from './record-kind';
+
+/** The kinds of numbers whose look is a setting (db/schema/invoices.ts). */
+type SeriesName = 'invoice' | 'offer' | 'order_confirmation' | 'service';
+
+/**
+ * Takes the next number of a series. Other writers of the series wait until the transaction ends, so that no number is
+ * skipped.
+ *
+ * @param date its year counts in series with years; default: today
+ */
+export async function takeNumber(
+  tx: Database,
+  series: SeriesName,
+  { now, timeZone }: Pick<RecordWriter, 'now' | 'timeZone'>,
+  date: string = toCalendarDate(now, timeZone),
+): Promise<string> {
+  const [taken] = await rows<{ number: string }>(
+    tx,
+    sql`select take_number(${series}::text, ${Number(date.slice(0, 4))}::int) as number`,
+  );
+  return String(taken?.number);
+}
 
 const MAX_WIDTH = 12;
 
@@ -29,7 +52,7 @@ const settings = z
   });
 
 /** How the numbers of a series look. */
-export type SeriesSettings = z.infer<typeof settings>;
+type SeriesSettings = z.infer<typeof settings>;
 
 /** The series there are, by their names. */
 export async function listNumberSeries(db: Database) {

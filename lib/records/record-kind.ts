@@ -91,3 +91,15 @@ export interface RecordKind {
   /** What else is to be done in the same transaction. */
   afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;
 }
+
+/** A record written by a member of staff. */
+export function staffRecordWriter(
+  { now, env }: { now(): Date; env: { timeZone: string } },
+  staff: { id: string; email: string },
+): RecordWriter {
+  return {
+    actor: { type: 'staff', id: staff.id, name: staff.email },
+    now: now(),
+    timeZone: env.timeZone,
+  };
+}

@@ -1,13 +1,13 @@
-import { inArray } from 'drizzle-orm';
-import type { Database } from '@/db/database';
+import { eq, getTableColumns, inArray, is, or, SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { z } from 'zod';
+import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode, rows, UNIQUE_VIOLATION } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
 import { customers } from '@/db/schema';
-import { transact } from '@/db/transaction';
-import { AppError } from '../errors';
-import { outdated } from './outdated';
-import { parseDraft } from './parse-draft';
-import { type Found, findReferences, readBefore } from './read-before';
+import { ChangedMeanwhileError, transact } from '@/db/transaction';
+import { recordAudit } from '../audit/audit-log';
+import { AppError, type FieldError } from '../errors';
 import type { Draft, RecordKind, RecordWriter, Row, Saved, Writing } from './record-kind';
-import { insertNew, updateChanged } from './write-rows';
 
 /**
  * Writes records of one kind in one transaction. A refused record does not stop the others. No two drafts may mean the
@@ -146,4 +146,226 @@ function changesOf(before: Row | null, columns: Row): Row {
     if (!before || JSON.stringify(before[name]) !== JSON.stringify(value)) changes[name] = value;
   }
   return changes;
+}
+
+type Parsed = { columns: Row } | { problems: FieldError[] };
+
+/**
+ * The columns that a draft sets: checked field by field, references looked up.
+ *
+ * @param before the record as it is; of a new one all that it needs is asked for
+ * @param idsOf the ids of the records that a reference finds
+ */
+function parseDraft(
+  kind: RecordKind,
+  { values }: Draft,
+  before: Row | null,
+  writer: RecordWriter,
+  idsOf: (reference: string) => Map<string, number>,
+): Parsed {
+  const parsed = schemasOf(kind)[before ? 'changes' : 'complete'].safeParse(values);
+  if (!parsed.success) return { problems: parsed.error.issues.flatMap(toProblems) };
+  const references = kind.references ?? {};
+  // Not copied and deleted from: an object that lost a field is slow from then on, and an import has many.
+  const columns: Row = {};
+  for (const [name, value] of Object.entries(parsed.data)) {
+    if (!Object.hasOwn(references, name) || value === undefined) columns[name] = value;
+  }
+  const problems: FieldError[] = [];
+  for (const [name, { column, problem }] of Object.entries(references)) {
+    const key = parsed.data[name];
+    if (key === undefined) continue;
+    const id = key === null ? null : idsOf(name).get(String(key));
+    if (id === undefined) problems.push({ field: name, message: problem });
+    // Two fields may name one record, each in its own way: the one that is empty says nothing then.
+    else columns[column] ??= id;
+  }
+  return problems.length > 0
+    ? { problems }
+    : { columns: kind.toColumns?.(columns, before, writer) ?? columns };
+}
+
+interface Schemas {
+  complete: z.ZodObject;
+  changes: z.ZodObject;
+}
+
+// A schema is compiled at its first use, which takes longer than to use it.
+const schemas = new WeakMap<RecordKind, Schemas>();
+
+function schemasOf(kind: RecordKind): Schemas {
+  const known = schemas.get(kind);
+  if (known) return known;
+  const made = { complete: kind.fields.strict(), changes: kind.fields.partial().strict() };
+  schemas.set(kind, made);
+  return made;
+}
+
+function toProblems(issue: {
+  code?: string;
+  path: PropertyKey[];
+  message: string;
+  keys?: unknown;
+}): FieldError[] {
+  const { path, message, keys } = issue;
+  if (!Array.isArray(keys)) return [{ field: path.join('.'), message }];
+  return keys.map((key) => ({ field: String(key), message: 'is not a field' }));
+}
+
+const same = (key: string) => key;
+
+interface Found {
+  /** Null: it is new; undefined: it is gone. */
+  before: Row | null | undefined;
+  /** Why it cannot have the key that it is to have; undefined: it can. */
+  unavailable: string | undefined;
+}
+
+/** Locks and reads the records that drafts mean. */
+async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
+  const { id, [kind.key]: key } = columnsOf(kind);
+  const toKey = kind.toKey ?? same;
+  const ids = drafts.flatMap((draft) => draft.id ?? []);
+  const keys = drafts.flatMap(({ values }) => textOf(values[kind.key])).map(toKey);
+  const wanted = [
+    ids.length > 0 ? inArray(id as PgColumn, ids) : undefined,
+    keys.length > 0 ? (kind.hasKey?.(keys) ?? inTexts(key as PgColumn, keys)) : undefined,
+  ].filter((condition): condition is SQL => condition !== undefined);
+  const found: Row[] =
+    wanted.length === 0
+      ? []
+      : await tx
+          .select()
+          .from(kind.table)
+          .where(or(...wanted))
+          .orderBy(kind.table.id)
+          .for('update');
+  await kind.addParts?.(tx, found);
+  const unavailable = keys.length > 0 ? await kind.findUnavailable?.(tx, keys) : undefined;
+  const byId = new Map(found.map((row) => [row.id, row]));
+  const byKey = new Map(found.map((row) => [toKey(String(row[kind.key])), row]));
+  return (draft: Draft): Found => {
+    const [text] = textOf(draft.values[kind.key]);
+    const wantedKey = text === undefined ? undefined : toKey(text);
+    const namesake = (wantedKey !== undefined && byKey.get(wantedKey)) || null;
+    const before = draft.isNew ? null : draft.id === undefined ? namesake : byId.get(draft.id);
+    const isTaken = namesake !== null && namesake.id !== before?.id;
+    return { before, unavailable: isTaken ? 'is taken' : unavailable?.get(wantedKey ?? '') };
+  };
+}
+
+/** The ids of the records that drafts name, by what they call them. */
+async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
+  const found = new Map<string, Map<string, number>>();
+  for (const [name, { find }] of Object.entries(kind.references ?? {})) {
+    const keys = [...new Set(drafts.flatMap(({ values }) => textOf(values[name])))];
+    found.set(name, keys.length > 0 ? await find(tx, keys) : new Map());
+  }
+  return (name: string) => found.get(name) ?? new Map<string, number>();
+}
+
+const columnsOf = (kind: RecordKind): Record<string, PgColumn> => getTableColumns(kind.table);
+const textOf = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
+
+/** Inserts those that are new, in their order. @returns their ids */
+async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
+  const fresh = writings.filter(({ before }) => before === null);
+  let ready: Writing[] = [];
+  for (const writing of fresh) {
+    if (needsKey(kind, writing)) {
+      // The next number is one more than the highest that is there.
+      await insertAll(tx, kind, ready, writer);
+      ready = [];
+      await takeKey(tx, kind, writing, writer);
+    }
+    ready.push(writing);
+  }
+  await insertAll(tx, kind, ready, writer);
+  return new Map(fresh.map((writing) => [writing, Number(writing.after.id)]));
+}
+
+async function insertAll(tx: Database, kind: RecordKind, fresh: Writing[], writer: RecordWriter) {
+  if (fresh.length === 0) return;
+  const rows = fresh.map(({ after }) => after);
+  if (writer.importId != null) {
+    const ids = await insertRows(tx, kind, rows).catch(orAgain);
+    for (const [i, row] of rows.entries()) row.id = ids[i];
+    return;
+  }
+  const inserted: Row[] = await tx.insert(kind.table).values(rows).returning().catch(orAgain);
+  for (const [i, row] of rows.entries()) {
+    await audit(tx, kind, null, Object.assign(row, inserted[i]), writer);
+  }
+}
+
+const needsKey = ({ key, nextKey, isKeyless }: RecordKind, { after }: Writing) =>
+  after[key] == null && nextKey !== undefined && !isKeyless?.(after);
+
+async function takeKey(tx: Database, kind: RecordKind, { after, changes }: Writing, writer: RecordWriter) {
+  after[kind.key] = changes[kind.key] = await kind.nextKey?.(tx, after, writer);
+}
+
+/** Updates those that were there. @returns their ids */
+async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
+  const ids = new Map<Writing, number>();
+  for (const writing of writings) {
+    const { before, changes } = writing;
+    if (!before) continue;
+    ids.set(writing, Number(before.id));
+    if (needsKey(kind, writing)) await takeKey(tx, kind, writing, writer);
+    const [row] = await tx
+      .update(kind.table)
+      .set(changes)
+      .where(eq(kind.table.id, before.id))
+      .returning()
+      .catch(orAgain);
+    await audit(tx, kind, before, Object.assign(writing.after, row), writer);
+  }
+  return ids;
+}
+
+/** Another transaction created a record with the same key, or deleted a named one. Its result can be read now. */
+export function orAgain(error: unknown): never {
+  const code = pgErrorCode(error);
+  const mayPass = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;
+  throw mayPass ? new ChangedMeanwhileError() : error;
+}
+
+function audit(tx: Database, kind: RecordKind, before: Row | null, after: Row, { actor }: RecordWriter) {
+  const action = `${kind.name}.${before ? 'update' : 'create'}`;
+  return recordAudit(tx, { actor, action, entity: kind.name, entity_id: Number(after.id), before, after });
+}
+
+/**
+ * Inserts rows in one statement, as one JSON text: so many parameters as they have values take longer to read than to
+ * write. What a row leaves out takes the default of its column.
+ *
+ * @returns their ids, in their order
+ */
+export async function insertRows(
+  tx: Database,
+  { table }: Pick<RecordKind, 'table'>,
+  given: Row[],
+): Promise<number[]> {
+  const columns = Object.values(getTableColumns(table)).filter(({ name }) =>
+    given.some((row) => row[name] !== undefined),
+  );
+  const names = columns.map(({ name }) => sql.identifier(name));
+  const values = columns.map((column): SQL => {
+    const value = sql`r.${sql.identifier(column.name)}`;
+    const usual = is(column.default, SQL) ? column.default : sql.param(column.default, column);
+    return column.hasDefault ? sql`coalesce(${value}, ${usual})` : value;
+  });
+  const list = (parts: (SQL | (typeof names)[number])[]) => sql.join(parts, sql`, `);
+  const inserted = await rows<{ id: number }>(
+    tx,
+    sql`insert into ${table} (${list(names)}) select ${list(values)}
+      from jsonb_populate_recordset(null::${table}, ${JSON.stringify(given)}::jsonb) r returning id`,
+  );
+  return inserted.map(({ id }) => id);
+}
+
+/** The record has changed since the writer read it. */
+export function outdated(): AppError {
+  return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
 }

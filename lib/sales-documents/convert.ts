@@ -4,15 +4,13 @@ import { customers, salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/audit-log';
 import { AppError, invalidField } from '../errors';
-import type { LineRow } from '../invoices/line-fields';
-import { listLines } from '../invoices/line-rows';
+import type { LineRow } from '../invoices/lines';
+import { listLines } from '../invoices/lines';
 import { invoiceKind } from '../invoices/save-invoices';
 import { toJsonAmount } from '../money';
-import { outdated } from '../records/outdated';
 import type { RecordWriter } from '../records/record-kind';
-import { saveRecordWithin } from '../records/save-records';
-import { type Conversion, conversionsOf } from './document-steps';
-import { salesDocumentKind } from './save-sales-documents';
+import { outdated, saveRecordWithin } from '../records/save-records';
+import { type Conversion, conversionsOf, salesDocumentKind } from './save-sales-documents';
 
 type Document = typeof salesDocuments.$inferSelect;
 

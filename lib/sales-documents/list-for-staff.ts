@@ -1,14 +1,45 @@
 import { and, eq, gte, inArray, lte, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customers, salesDocuments } from '@/db/schema';
-import { orderOf, readSortedPage, type SortedPage } from '../counted-list/sorted-page';
-import { type ListPlace, refusalOf, type StaffPage } from '../counted-list/staff-list';
-import { constant, type PageStart } from '../cursor-page';
-import { matchNumbered } from '../customers/match-customer';
-import { findNamedCustomers, isOfAny, type NamedCustomers } from '../customers/named-customers';
+import { customers, salesDocumentStatus, salesDocuments, salesDocumentType } from '@/db/schema';
+import {
+  allPages,
+  type ListPlace,
+  orderOf,
+  readSortedPage,
+  refusalOf,
+  type SortedPage,
+  type StaffPage,
+} from '../counted-list/sorted-page';
+import { toCsv } from '../csv';
+import { findNamedCustomers, isOfAny, matchNumbered, type NamedCustomers } from '../customers/match-customer';
+import { CUSTOMER_COLUMNS, inColumns } from '../customers/queries';
+import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
+import { perPageParam } from '../page';
+import { constant, type PageStart } from '../page-query';
 import { documentColumns, listSalesDocuments, toSalesDocumentRow } from './queries';
-import type { SalesDocumentRow } from './schema';
-import type { DocumentStaffFilters } from './staff-filters';
+import { type SalesDocumentRow, salesDocumentRow } from './schema';
+
+export const DOCUMENT_STATUSES = salesDocumentStatus.enumValues;
+export const DOCUMENT_TYPES = salesDocumentType.enumValues;
+
+/** Orders of the staff's list; a minus stands for the latest or largest first. */
+const SORTS = ['-date', 'date', '-amount', 'amount'] as const;
+
+/** What staff narrow a list of sales documents to, as they type it. */
+export const documentStaffFilters = z
+  .object({
+    /** A whole number, `#` and our id, or part of a number, name, company or e-mail address. */
+    customer: textLine(200).optional(),
+    number: textLine(100).optional(),
+    type: oneOf(DOCUMENT_TYPES).optional(),
+    status: oneOf(DOCUMENT_STATUSES).optional(),
+    ...dateRange,
+    sort: z.enum(SORTS).catch('-date'),
+    per_page: perPageParam,
+  })
+  .refine(isInOrder, WRONG_ORDER);
+type DocumentStaffFilters = z.infer<typeof documentStaffFilters>;
 
 const d = salesDocuments;
 const ORDERS = { date: sql`${d.document_date}`, amount: sql`${d.total}` };
@@ -37,7 +68,7 @@ export async function listDocumentsForStaff(
 }
 
 /** The documents that match, in batches. */
-export async function readSortedDocuments(
+async function readSortedDocuments(
   db: Database,
   filters: DocumentStaffFilters,
   named: NamedCustomers | null,
@@ -69,4 +100,22 @@ async function readDocuments(tx: Database, ids: number[]): Promise<SalesDocument
     .innerJoin(customers, eq(customers.id, d.customer_id))
     .where(inArray(d.id, ids));
   return found.map(toSalesDocumentRow);
+}
+
+const BATCH = 1000;
+const COLUMNS = [
+  ...Object.keys(salesDocumentRow.shape).filter((column) => column !== 'customer'),
+  ...CUSTOMER_COLUMNS,
+];
+
+/** The sales documents that match as CSV, piece by piece, in the order of the list. */
+export function salesDocumentsCsv(db: Database, filters: DocumentStaffFilters): AsyncGenerator<string> {
+  return toCsv(COLUMNS, readRecords(db, filters));
+}
+
+async function* readRecords(db: Database, filters: DocumentStaffFilters) {
+  const named = filters.customer === undefined ? null : await findNamedCustomers(db, filters.customer);
+  for await (const batch of allPages((start) => readSortedDocuments(db, filters, named, start, BATCH))) {
+    yield batch.map(inColumns);
+  }
 }

@@ -1,10 +1,13 @@
-import { desc, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { and, count, desc, eq, gte, inArray, lte, type SQL, sql, sum } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customers, salesDocumentBlocks, salesDocumentDeltas, salesDocuments } from '@/db/schema';
-import { listReader } from '../counted-list/list-reader';
+import { customers, invoices, salesDocumentBlocks, salesDocumentDeltas, salesDocuments } from '@/db/schema';
+import { listReader, usedConditions } from '../counted-list/list-reader';
 import { numberFilters, toNumberFilters } from '../customers/match-customer';
 import { isOfCustomer } from '../customers/merged-customers';
-import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, pageRequest, toPage } from '../page';
 import { type SalesDocumentFilters, type SalesDocumentRow, salesDocumentPage } from './schema';
@@ -28,7 +31,7 @@ export const documentColumns = {
 };
 
 /** Narrows a list further than tools can. */
-export interface SalesDocumentConditions extends SalesDocumentFilters {
+interface SalesDocumentConditions extends SalesDocumentFilters {
   /** A whole number, or `#` and our id. */
   document_number?: string | undefined;
   converted_to_invoice_id?: number | undefined;
@@ -53,7 +56,7 @@ export async function listOpenSalesDocuments(
 }
 
 /** What each filter of the list asks of a row. */
-export const DOCUMENT_FILTERS = {
+const DOCUMENT_FILTERS = {
   customer_id: (id: SQL) => isOfCustomer(d.customer_id, id),
   type: (type: SQL) => eq(d.type, type),
   status: (status: SQL) => eq(d.status, status),
@@ -99,4 +102,53 @@ export function toSalesDocumentRow(record: SalesDocumentRecord): SalesDocumentRo
     total: toJsonAmount(record.total),
     customer: toCustomerSnippet(record.customer),
   };
+}
+
+const confirmation = alias(salesDocuments, 'confirmation');
+
+/** One sales document with its customer and the invoice or order confirmation it became. @throws AppError not_found */
+export async function getSalesDocument(db: Database, id: number) {
+  const [found] = await db
+    .select({
+      ...documentColumns,
+      invoice: { id: invoices.id, number: invoices.number, status: invoices.status },
+      confirmation: { id: confirmation.id, document_number: confirmation.document_number },
+      version: salesDocuments.version,
+      created_at: salesDocuments.created_at,
+      updated_at: salesDocuments.updated_at,
+    })
+    .from(salesDocuments)
+    .innerJoin(customers, eq(customers.id, salesDocuments.customer_id))
+    .leftJoin(invoices, eq(invoices.id, salesDocuments.converted_to_invoice_id))
+    .leftJoin(confirmation, eq(confirmation.id, salesDocuments.converted_to_document_id))
+    .where(eq(salesDocuments.id, Math.min(id, MAX_ID)));
+  if (!found) throw new AppError('not_found', `There is no sales document ${id}.`);
+  return { ...found, ...toSalesDocumentRow(found) };
+}
+
+export type SalesDocumentDetails = Awaited<ReturnType<typeof getSalesDocument>>;
+
+/** Documents of one currency, type and status together. */
+export const documentSums = z.object({
+  currency: z.string(),
+  type: z.string(),
+  status: z.string(),
+  count: z.int(),
+  total: z.number(),
+});
+
+/** Counts and sums of the documents that the filters find, per currency, type and status. */
+export async function summarizeSalesDocuments(
+  db: Database,
+  { page: _, per_page: __, ...filters }: SalesDocumentFilters,
+): Promise<z.infer<typeof documentSums>[]> {
+  if ((filters.customer_id ?? 0) > MAX_ID) return [];
+  const { currency, type, status } = salesDocuments;
+  const found = await db
+    .select({ currency, type, status, count: count(), total: sum(salesDocuments.total) })
+    .from(salesDocuments)
+    .where(and(...usedConditions(DOCUMENT_FILTERS, filters)))
+    .groupBy(currency, type, status)
+    .orderBy(currency, type, status);
+  return found.map((row) => ({ ...row, total: toJsonAmount(row.total ?? '0') }));
 }

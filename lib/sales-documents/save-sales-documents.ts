@@ -1,4 +1,4 @@
-import { and, inArray, isNull } from 'drizzle-orm';
+import { and, eq, inArray, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import {
@@ -8,16 +8,53 @@ import {
   salesDocuments,
   salesDocumentType,
 } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { recordAudit } from '../audit/audit-log';
 import { toCalendarDate } from '../dates';
 import type { FieldError } from '../errors';
 import { calendarDate, oneOf, textLine } from '../fields';
-import { amountFields, amountProblems, linesOf, toAmounts, withoutAmounts } from '../invoices/amounts';
-import { addLines, writeLines } from '../invoices/line-rows';
+import {
+  addLines,
+  amountFields,
+  amountProblems,
+  linesOf,
+  toAmounts,
+  withoutAmounts,
+  writeLines,
+} from '../invoices/lines';
 import { optionalChoice, optionalText } from '../records/fields';
-import type { RecordKind, Row, Writing } from '../records/record-kind';
-import { takeNumber } from '../records/take-number';
+import { takeNumber } from '../records/number-series';
+import type { RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
+import type { Step, SteppedKind } from '../records/steps';
+import { deleteRecordWithin, type Seen } from '../records/steps';
+import type { TypedKind } from '../records/typed-record';
 import { customerReference } from '../services/save-services';
-import { nextStatuses } from './document-steps';
+
+type Document = Pick<typeof salesDocuments.$inferSelect, 'type' | 'status'>;
+
+/** The steps that people take a document by; what it becomes converts it. */
+const DOCUMENT_STEPS = {
+  send: { from: ['draft'], to: 'sent' },
+  accept: { from: ['sent'], to: 'accepted' },
+  reject: { from: ['sent'], to: 'rejected' },
+  expire: { from: ['sent'], to: 'expired' },
+} satisfies Record<string, Step>;
+
+/** The states that a step leads to from this one. */
+function nextStatuses(status: string): string[] {
+  const steps: Step[] = Object.values(DOCUMENT_STEPS);
+  return steps.filter(({ from }) => from.includes(status)).map(({ to }) => to);
+}
+
+/** What can become of a document. */
+const CONVERSIONS = ['order_confirmation', 'invoice'] as const;
+export type Conversion = (typeof CONVERSIONS)[number];
+
+/** What a document can become: an offer once it is accepted, an order confirmation once it is out. */
+export function conversionsOf({ type, status }: Document): Conversion[] {
+  if (type === 'offer') return status === 'accepted' ? [...CONVERSIONS] : [];
+  return status === 'sent' || status === 'accepted' ? ['invoice'] : [];
+}
 
 /** Offers and order confirmations as people write them; a new one without a number takes the next of its series. */
 export const salesDocumentKind: RecordKind = {
@@ -117,3 +154,59 @@ async function findDocumentIds(tx: Database, numbers: string[]): Promise<Map<str
     .where(inArray(salesDocuments.document_number, numbers));
   return new Map(found.map(({ id, number }) => [number, id]));
 }
+
+/**
+ * Deletes a draft of an invoice or a sales document. The document that it was made of is accepted again, so that
+ * another one can be made.
+ *
+ * @throws AppError as `deleteRecord`
+ */
+export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: RecordWriter): Promise<void> {
+  const became =
+    kind.name === 'invoice'
+      ? salesDocuments.converted_to_invoice_id
+      : salesDocuments.converted_to_document_id;
+  return transact(db, async (tx) => {
+    // In the order in which converting locks them.
+    const sources = await tx.select().from(salesDocuments).where(eq(became, seen.id)).for('update');
+    for (const before of sources) {
+      const [after = null] = await tx
+        .update(salesDocuments)
+        .set({ status: 'accepted', [became.name]: null })
+        .where(eq(salesDocuments.id, before.id))
+        .returning();
+      const entity = { entity: 'sales_document', entity_id: before.id } as const;
+      await recordAudit(tx, {
+        actor: writer.actor,
+        action: 'sales_document.update',
+        ...entity,
+        before,
+        after,
+      });
+    }
+    await deleteRecordWithin(tx, kind, seen, writer);
+  });
+}
+
+/** A draft of a sales document as a form has it. */
+export const typedSalesDocument = {
+  kind: salesDocumentKind,
+  fields: {
+    customer_number: 'text',
+    currency: 'currency',
+    document_date: 'text',
+    valid_until: 'text',
+    lines: 'lines',
+  },
+} satisfies TypedKind;
+
+/** The same of a new one, whose number follows from its type. */
+export const typedNewSalesDocument = {
+  kind: salesDocumentKind,
+  fields: { type: 'text', ...typedSalesDocument.fields },
+} satisfies TypedKind;
+
+export const salesDocumentSteps = {
+  kind: salesDocumentKind,
+  steps: DOCUMENT_STEPS,
+} satisfies SteppedKind;

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { salesDocumentStatus, salesDocumentType } from '@/db/schema';
 import { customerIdFilter, customerSnippet } from '../customers/schema';
 import { calendarDate, oneOf } from '../fields';
-import { pageFields } from '../page';
-import { pageOf } from '../page-schema';
+import { pageFields, pageOf } from '../page';
 
 export const salesDocumentFilters = z
   .strictObject({

@@ -11,17 +11,15 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
-import { hasNumber, idAfterHash, matchNumbered, spellings } from '../customers/match-customer';
-import { matchMention } from '../customers/match-mention';
-import { matchRank } from '../customers/queries';
-import { customerName, snippetColumns, toCustomerSnippet } from '../customers/snippet';
-import { matchInvoice } from '../invoices/match-invoice';
+import { hasNumber, idAfterHash, matchMention, matchNumbered, spellings } from '../customers/match-customer';
+import { customerName, matchRank, snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { matchInvoice } from '../invoices/queries';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
-import { normalReference } from '../payments/normal-reference';
+import { normalReference } from '../payments/schema';
 import { hasTrigram, indexedPatterns, prefixPattern, wholePattern } from '../search-text';
+import type { ServerRow } from '../servers/queries';
 import { listServers, matches } from '../servers/queries';
-import type { ServerRow } from '../servers/schema';
 import { typedAmounts } from '../typed-amount';
 import { MAX_HITS, type SearchHit } from './schema';
 

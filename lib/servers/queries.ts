@@ -1,10 +1,40 @@
 import { asc, eq } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { servers } from '@/db/schema';
+import { serverStatus, servers } from '@/db/schema';
+import { toCsv } from '../csv';
 import { AppError } from '../errors';
-import { MAX_ID, type Page, type PageRequest, pageBounds, toPage } from '../page';
-import { type ServerRow, serverRow } from './schema';
-import type { ServerFilters } from './staff-filters';
+import { oneOf, textLine } from '../fields';
+import { MAX_ID, type Page, type PageRequest, pageBounds, perPageParam, toPage } from '../page';
+
+export const serverRow = z.object({
+  id: z.int(),
+  hostname: z.string(),
+  ipv4: z.array(z.string()),
+  ipv6: z.array(z.string()),
+  stack: z.string().nullable(),
+  operating_system: z.string().nullable(),
+  cpu: z.string().nullable(),
+  cpu_cores: z.int().nullable(),
+  ram_gb: z.int().nullable(),
+  storage: z.string().nullable(),
+  control_panel: z.string().nullable(),
+  location: z.string().nullable(),
+  status: z.enum(serverStatus.enumValues),
+});
+
+export type ServerRow = z.infer<typeof serverRow>;
+
+export const SERVER_STATUSES = serverStatus.enumValues;
+
+/** What staff narrow the list of servers to. */
+export const serverFilters = z.object({
+  /** Part of a host name, an address, a system or a location; case does not matter. */
+  q: textLine(200).optional(),
+  status: oneOf(SERVER_STATUSES).optional(),
+  per_page: perPageParam,
+});
+type ServerFilters = z.infer<typeof serverFilters>;
 
 /** Every server by hostname; a company owns few enough of them for one answer. */
 export async function listServers(db: Database): Promise<ServerRow[]> {
@@ -40,4 +70,18 @@ export async function getServer(db: Database, id: number): Promise<ServerRow> {
     .where(eq(servers.id, Math.min(id, MAX_ID)));
   if (!found) throw new AppError('not_found', `There is no server ${id}.`);
   return serverRow.parse(found);
+}
+
+/** The servers that match as CSV; several addresses stand in one cell with spaces between. */
+export function serversCsv(db: Database, filters: ServerFilters): AsyncGenerator<string> {
+  return toCsv(Object.keys(serverRow.shape), readRecords(db, filters));
+}
+
+async function* readRecords(db: Database, filters: ServerFilters) {
+  const found = (await listServers(db)).filter((server) => matches(server, filters));
+  yield found.map((server) => ({
+    ...server,
+    ipv4: server.ipv4.join(' '),
+    ipv6: server.ipv6.join(' '),
+  }));
 }

@@ -3,6 +3,8 @@ import { serverStatus, servers } from '@/db/schema';
 import { textLine } from '../fields';
 import { optionalChoice, optionalText } from '../records/fields';
 import type { RecordKind } from '../records/record-kind';
+import type { SteppedKind } from '../records/steps';
+import type { TypedKind } from '../records/typed-record';
 
 const count = (most: number) =>
   z
@@ -35,3 +37,30 @@ export const serverKind: RecordKind = {
     status: optionalChoice(serverStatus.enumValues),
   }),
 };
+
+/** A server as a form has it; its status changes by steps. */
+export const typedServer = {
+  kind: serverKind,
+  fields: {
+    hostname: 'text',
+    ipv4: 'list',
+    ipv6: 'list',
+    operating_system: 'text',
+    stack: 'text',
+    control_panel: 'text',
+    cpu: 'text',
+    cpu_cores: 'number',
+    ram_gb: 'number',
+    storage: 'text',
+    location: 'text',
+  },
+} satisfies TypedKind;
+
+export const serverSteps = {
+  kind: serverKind,
+  steps: {
+    maintain: { from: ['active', 'offline'], to: 'maintenance' },
+    reactivate: { from: ['maintenance', 'offline', 'decommissioned'], to: 'active' },
+    decommission: { from: ['active', 'maintenance', 'offline'], to: 'decommissioned' },
+  },
+} satisfies SteppedKind;

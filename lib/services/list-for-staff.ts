@@ -1,15 +1,59 @@
 import { and, eq, ilike, inArray, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customerServices, customers, servers } from '@/db/schema';
-import { orderOf, readSortedPage, type SortedPage } from '../counted-list/sorted-page';
-import { type ListPlace, refusalOf, type StaffPage } from '../counted-list/staff-list';
-import { constant, type PageStart } from '../cursor-page';
-import { matchNumbered } from '../customers/match-customer';
-import { findNamedCustomers, isOfAny, type NamedCustomers } from '../customers/named-customers';
+import {
+  billingInterval,
+  customerServices,
+  customers,
+  servers,
+  serviceStatus,
+  serviceType,
+} from '@/db/schema';
+import {
+  allPages,
+  type ListPlace,
+  orderOf,
+  readSortedPage,
+  refusalOf,
+  type SortedPage,
+  type StaffPage,
+} from '../counted-list/sorted-page';
+import { toCsv } from '../csv';
+import { findNamedCustomers, isOfAny, matchNumbered, type NamedCustomers } from '../customers/match-customer';
+import { CUSTOMER_COLUMNS, inColumns } from '../customers/queries';
+import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
+import { perPageParam } from '../page';
+import { constant, type PageStart } from '../page-query';
 import { containsPattern } from '../search-text';
 import { listServices, serviceColumns, toServiceRow } from './queries';
-import type { ServiceRow } from './schema';
-import type { ServiceStaffFilters } from './staff-filters';
+import { type ServiceRow, serviceRow } from './schema';
+
+export const SERVICE_STATUSES = serviceStatus.enumValues;
+export const SERVICE_TYPES = serviceType.enumValues;
+export const BILLING_INTERVALS = billingInterval.enumValues;
+
+/** Orders of the staff's list; a minus stands for the last first. */
+const SORTS = ['number', '-number', 'next-billing', '-next-billing'] as const;
+
+/** What staff narrow a list of services to, as they type it. */
+export const serviceStaffFilters = z
+  .object({
+    /** A whole number, `#` and our id, or part of a number, name, company or e-mail address. */
+    customer: textLine(200).optional(),
+    number: textLine(100).optional(),
+    /** Part of it; case does not matter. */
+    domain: textLine(253).optional(),
+    type: oneOf(SERVICE_TYPES).optional(),
+    status: oneOf(SERVICE_STATUSES).optional(),
+    /** A host name, or `#` and our id. */
+    server: textLine(253).optional(),
+    /** The days on which they are billed next. */
+    ...dateRange,
+    sort: z.enum(SORTS).catch('number'),
+    per_page: perPageParam,
+  })
+  .refine(isInOrder, WRONG_ORDER);
+type ServiceStaffFilters = z.infer<typeof serviceStaffFilters>;
 
 const s = customerServices;
 
@@ -42,7 +86,7 @@ export async function listServicesForStaff(
 }
 
 /** The services that match, in batches. */
-export async function readSortedServices(
+async function readSortedServices(
   db: Database,
   filters: ServiceStaffFilters,
   named: NamedCustomers | null,
@@ -86,4 +130,22 @@ export async function readServices(tx: Database, ids: number[]): Promise<Service
     .innerJoin(customers, eq(customers.id, s.customer_id))
     .where(inArray(s.id, ids));
   return found.map(toServiceRow);
+}
+
+const BATCH = 1000;
+const COLUMNS = [
+  ...Object.keys(serviceRow.shape).filter((column) => column !== 'customer'),
+  ...CUSTOMER_COLUMNS,
+];
+
+/** The services that match as CSV, piece by piece, in the order of the list. */
+export function servicesCsv(db: Database, filters: ServiceStaffFilters): AsyncGenerator<string> {
+  return toCsv(COLUMNS, readRecords(db, filters));
+}
+
+async function* readRecords(db: Database, filters: ServiceStaffFilters) {
+  const named = filters.customer === undefined ? null : await findNamedCustomers(db, filters.customer);
+  for await (const batch of allPages((start) => readSortedServices(db, filters, named, start, BATCH))) {
+    yield batch.map(inColumns);
+  }
 }

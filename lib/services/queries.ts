@@ -1,10 +1,12 @@
-import { asc, eq, type SQL, sql } from 'drizzle-orm';
+import { and, asc, count, eq, type SQL, sql, sum } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customerServices, customers, serviceBlocks, serviceDeltas } from '@/db/schema';
-import { listReader } from '../counted-list/list-reader';
+import { customerServices, customers, servers, serviceBlocks, serviceDeltas } from '@/db/schema';
+import { listReader, usedConditions } from '../counted-list/list-reader';
 import { numberFilters, toNumberFilters } from '../customers/match-customer';
 import { isOfCustomer } from '../customers/merged-customers';
-import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest, toPage } from '../page';
 import { containsPattern } from '../search-text';
@@ -32,7 +34,7 @@ export const serviceColumns = {
 };
 
 /** Narrows a list further than tools can. */
-export interface ServiceConditions extends ServiceFilters {
+interface ServiceConditions extends ServiceFilters {
   /** A whole number, or `#` and our id. */
   service_number?: string | undefined;
   server_id?: number | undefined;
@@ -51,7 +53,7 @@ export async function listServices(
 }
 
 /** What each filter of the list asks of a row. */
-export const SERVICE_FILTERS = {
+const SERVICE_FILTERS = {
   customer_id: (id: SQL) => isOfCustomer(s.customer_id, id),
   server_id: (id: SQL) => eq(s.server_id, id),
   service_type: (type: SQL) => eq(s.service_type, type),
@@ -91,4 +93,49 @@ export function toServiceRow(record: ServiceRecord): ServiceRow {
     cancelled_at: record.cancelled_at?.toISOString() ?? null,
     customer: toCustomerSnippet(record.customer),
   };
+}
+
+/** One service with its customer and its server. @throws AppError not_found */
+export async function getService(db: Database, id: number) {
+  const [found] = await db
+    .select({
+      ...serviceColumns,
+      server: { id: servers.id, hostname: servers.hostname },
+      created_at: customerServices.created_at,
+      updated_at: customerServices.updated_at,
+    })
+    .from(customerServices)
+    .innerJoin(customers, eq(customers.id, customerServices.customer_id))
+    .leftJoin(servers, eq(servers.id, customerServices.server_id))
+    .where(eq(customerServices.id, Math.min(id, MAX_ID)));
+  if (!found) throw new AppError('not_found', `There is no service ${id}.`);
+  return { ...found, ...toServiceRow(found) };
+}
+
+export type ServiceDetails = Awaited<ReturnType<typeof getService>>;
+
+/** Services of one currency, status and interval together; prices of different intervals do not add up. */
+export const serviceSums = z.object({
+  currency: z.string(),
+  status: z.string(),
+  billing_interval: z.string(),
+  count: z.int(),
+  price_total: z.number(),
+});
+
+/** Counts and sums of the services that the filters find, per currency, status and billing interval. */
+export async function summarizeServices(
+  db: Database,
+  { page: _, per_page: __, domain, ...filters }: ServiceFilters,
+): Promise<z.infer<typeof serviceSums>[]> {
+  if ((filters.customer_id ?? 0) > MAX_ID) return [];
+  const { currency, status, billing_interval } = customerServices;
+  const part = domain === undefined ? {} : { domain: containsPattern(domain) };
+  const found = await db
+    .select({ currency, status, billing_interval, count: count(), price_total: sum(customerServices.price) })
+    .from(customerServices)
+    .where(and(...usedConditions(SERVICE_FILTERS, { ...filters, ...part })))
+    .groupBy(currency, status, billing_interval)
+    .orderBy(currency, status, billing_interval);
+  return found.map((row) => ({ ...row, price_total: toJsonAmount(row.price_total ?? '0') }));
 }

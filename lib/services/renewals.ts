@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import { customerServices } from '@/db/schema';
 import { readSortedPage, type SortedPage } from '../counted-list/sorted-page';
-import type { PageStart } from '../cursor-page';
 import { dateRange, isInOrder, oneOf, WRONG_ORDER } from '../fields';
 import { toJsonAmount } from '../money';
 import { perPageParam } from '../page';
+import type { PageStart } from '../page-query';
 import { readServices } from './list-for-staff';
 import type { ServiceRow } from './schema';
 

@@ -13,8 +13,10 @@ import {
   optionalText,
   toAmountColumn,
 } from '../records/fields';
+import { takeNumber } from '../records/number-series';
 import type { RecordKind, Reference, Row, Writing } from '../records/record-kind';
-import { takeNumber } from '../records/take-number';
+import type { SteppedKind } from '../records/steps';
+import type { TypedKind } from '../records/typed-record';
 import { getServer } from '../servers/queries';
 
 const ENDED = ['cancelled', 'terminated'];
@@ -107,3 +109,40 @@ async function lookAgain(tx: Database, written: (Writing & { id: number })[], no
       where i.subscription_id = s.id and not i.linked_by_staff
         and (i.named_service_number = n.number or i.named_service_id = n.id))`);
 }
+
+/** A service as a form has it. */
+export const typedService = {
+  kind: serviceKind,
+  fields: {
+    service_number: 'text',
+    customer_number: 'text',
+    service_type: 'text',
+    name: 'text',
+    domain: 'text',
+    hostname: 'text',
+    price: 'amount',
+    currency: 'currency',
+    billing_interval: 'text',
+    start_date: 'text',
+    next_billing_date: 'text',
+    ends_on: 'text',
+  },
+} satisfies TypedKind;
+
+/** The same of a new one, which may be sold or running already; later its status changes by steps. */
+export const typedNewService = {
+  kind: serviceKind,
+  fields: { ...typedService.fields, status: 'text' },
+} satisfies TypedKind;
+
+/** A cancelled service can be taken up again; a terminated one is gone. */
+export const serviceSteps = {
+  kind: serviceKind,
+  steps: {
+    activate: { from: ['draft', 'order'], to: 'active' },
+    suspend: { from: ['active'], to: 'suspended' },
+    resume: { from: ['suspended', 'cancelled'], to: 'active' },
+    cancel: { from: ['draft', 'order', 'active', 'suspended'], to: 'cancelled' },
+    terminate: { from: ['active', 'suspended', 'cancelled'], to: 'terminated' },
+  },
+} satisfies SteppedKind;

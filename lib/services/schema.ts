@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { billingInterval, serviceStatus, serviceType } from '@/db/schema';
 import { customerIdFilter, customerSnippet } from '../customers/schema';
 import { oneOf, textLine } from '../fields';
-import { pageFields } from '../page';
-import { pageOf } from '../page-schema';
+import { pageFields, pageOf } from '../page';
 
 export const serviceFilters = z.strictObject({
   customer_id: customerIdFilter,

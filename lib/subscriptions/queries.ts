@@ -1,17 +1,47 @@
-import { and, asc, eq, getTableColumns, inArray, isNull, ne, type SQL, sql, sum } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, ne, type SQL, sql, sum } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customerServices, customers, invoices, subscriptionItems, subscriptions } from '@/db/schema';
-import { orderOf, readSortedPage } from '../counted-list/sorted-page';
-import { type CursorList, refusalOf } from '../counted-list/staff-list';
-import { constant, type PageStart } from '../cursor-page';
-import { findNamedCustomers, isOfAny } from '../customers/named-customers';
-import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import {
+  customerServices,
+  customers,
+  invoices,
+  subscriptionItems,
+  subscriptionStatus,
+  subscriptions,
+} from '@/db/schema';
+import { allPages, type CursorList, orderOf, readSortedPage, refusalOf } from '../counted-list/sorted-page';
+import { toCsv } from '../csv';
+import { findNamedCustomers, isOfAny } from '../customers/match-customer';
+import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { isOfSureCustomer } from '../customers/sure-link';
+import { toIso } from '../dates';
 import { AppError } from '../errors';
+import { oneOf, textLine } from '../fields';
 import { toJsonAmount } from '../money';
 import { UNPAID_STATUSES } from '../overdue';
-import { MAX_ID } from '../page';
-import type { SubscriptionFilters } from './filters';
+import { MAX_ID, perPageParam } from '../page';
+import { constant, literal, type PageStart } from '../page-query';
+
+export const SUBSCRIPTION_STATUSES = subscriptionStatus.enumValues;
+
+/** Orders of the staff's list; a minus stands for the last or latest first. */
+const SORTS = ['-created', 'created', 'next-billing', '-next-billing'] as const;
+
+/** What staff narrow a list of subscriptions to. */
+export const subscriptionFilters = z.object({
+  status: oneOf(SUBSCRIPTION_STATUSES).optional(),
+  /** A whole number, `#` and our id, or part of a number, name, company or e-mail address. */
+  customer: textLine(200).optional(),
+  /** Stripe's id of a subscription, an item or a customer. */
+  id: textLine(255).optional(),
+  /** Live ones with an item that pays for none of our services. */
+  items: oneOf(['unlinked']).optional(),
+  /** Live subscriptions whose checkout names a sold subscription that they have not become. */
+  checkout: oneOf(['waiting']).optional(),
+  sort: z.enum(SORTS).catch('-created'),
+  per_page: perPageParam,
+});
+export type SubscriptionFilters = z.infer<typeof subscriptionFilters>;
 
 const s = subscriptions;
 const item = subscriptionItems;
@@ -139,4 +169,100 @@ function hasStripeId(db: Database, id: string): SQL {
     .from(item)
     .where(eq(item.stripe_subscription_item_id, id));
   return inArray(s.id, holding);
+}
+
+export const MAX_INVOICES = 100;
+
+/** The latest 100 invoices of a subscription. */
+export async function listInvoicesOf(db: Database, subscriptionId: number) {
+  const found = await db
+    .select({
+      id: invoices.id,
+      number: invoices.number,
+      status: invoices.status,
+      invoice_date: invoices.invoice_date,
+      due_date: invoices.due_date,
+      currency: invoices.currency,
+      total: invoices.total,
+      amount_due: invoices.amount_due,
+    })
+    .from(invoices)
+    .where(eq(invoices.subscription_id, subscriptionId))
+    .orderBy(desc(invoices.invoice_date), desc(invoices.id))
+    .limit(literal(MAX_INVOICES));
+  return found.map((row) => ({
+    ...row,
+    total: toJsonAmount(row.total),
+    amount_due: toJsonAmount(row.amount_due),
+  }));
+}
+
+export const MAX_SERVICES = 500;
+
+/** The first 500 services of a customer by number, to choose from. */
+export async function listServiceChoices(db: Database, customerId: number) {
+  return db
+    .select({
+      service_number: customerServices.service_number,
+      name: customerServices.name,
+      domain: customerServices.domain,
+      status: customerServices.status,
+    })
+    .from(customerServices)
+    .where(eq(customerServices.customer_id, customerId))
+    .orderBy(asc(customerServices.service_number))
+    .limit(literal(MAX_SERVICES));
+}
+
+export type ServiceChoice = Awaited<ReturnType<typeof listServiceChoices>>[number];
+
+const MAX_BILLING = 25;
+
+/** The latest 25 subscriptions with an item that pays for a service. */
+export async function listSubscriptionsOfService(db: Database, serviceId: number) {
+  return db
+    .selectDistinct({
+      id: subscriptions.id,
+      status: subscriptions.status,
+      next_billing_date: subscriptions.next_billing_date,
+      cancel_at: subscriptions.cancel_at,
+      stripe_subscription_id: subscriptions.stripe_subscription_id,
+    })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(eq(subscriptionItems.customer_service_id, serviceId))
+    .orderBy(desc(subscriptions.id))
+    .limit(literal(MAX_BILLING));
+}
+
+const BATCH = 1000;
+const COLUMNS = [
+  'id',
+  'status',
+  'next_billing_date',
+  'cancel_at',
+  'stripe_subscription_id',
+  'stripe_customer_id',
+  'services',
+  'unpaid',
+  ...CUSTOMER_COLUMNS,
+];
+
+/** The subscriptions that match as CSV, piece by piece, in the order of the list. */
+export function subscriptionsCsv(db: Database, filters: SubscriptionFilters): AsyncGenerator<string> {
+  return toCsv(COLUMNS, readRecords(db, filters));
+}
+
+async function* readRecords(db: Database, filters: SubscriptionFilters) {
+  const read = (start: PageStart) => listSubscriptions(db, filters, { ...start, limit: BATCH });
+  for await (const batch of allPages(read)) yield batch.map(toRecord);
+}
+
+function toRecord({ items, unpaid, ...row }: ListedSubscription) {
+  return {
+    ...inColumns(row),
+    cancel_at: toIso(row.cancel_at),
+    services: items.flatMap(({ service }) => service?.service_number ?? []).join(' '),
+    unpaid: unpaid.map(({ due, currency }) => `${due} ${currency}`).join(' '),
+  };
 }

@@ -13,15 +13,14 @@ import {
 } from '@/db/schema';
 import type { AuditRow } from '../audit/audit-log';
 import { auditNumber } from '../audit/audit-log';
-import { constant } from '../cursor-page';
 import { listMergedInto } from '../customers/merged-customers';
 import { type CustomerNote, listCustomerNotes } from '../customers/notes';
 import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
 import { calendarDate } from '../fields';
 import { toJsonAmount } from '../money';
 import { MAX_ID } from '../page';
-import { literal } from '../page-query';
-import { listMoneyBack, type MoneyBackRow, type Which } from '../payments/money-back-rows';
+import { constant, literal } from '../page-query';
+import { listMoneyBack, type MoneyBackRow, type Which } from '../payments/money-back';
 import type { PaymentRow } from '../payments/schema';
 import { type NamedChange, nameChanges } from '../sync/reconcile/changes';
 import { listStripeCustomersOf } from '../sync/staff/stripe-customer-queries';

@@ -2,10 +2,9 @@ import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { toolCallOutcome, toolCalls } from '@/db/schema';
-import { type CursorPage, type PageStart, readCursorPage } from '../cursor-page';
 import { addDays, startOfDay } from '../dates';
 import { dateRange, isInOrder, oneOf, rowId, textLine, WRONG_ORDER } from '../fields';
-import { startOfDaySql } from '../page-query';
+import { type CursorPage, type PageStart, readCursorPage, startOfDaySql } from '../page-query';
 import { containsPattern } from '../search-text';
 
 export const CALL_OUTCOMES = toolCallOutcome.enumValues;

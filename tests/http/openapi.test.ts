@@ -9,8 +9,7 @@ import { seedDatabase } from '@/db/seed';
 import { AppError } from '@/lib/errors';
 import { validate, validateQuery } from '@/lib/http/validate';
 import { openApiDocument } from '@/lib/openapi/document';
-import { normalReference } from '@/lib/payments/normal-reference';
-import { paymentFilters, paymentInput } from '@/lib/payments/schema';
+import { normalReference, paymentFilters, paymentInput } from '@/lib/payments/schema';
 import { arbitraryMisfit, arbitraryOf, schemaErrors, schemaOf } from '../support/openapi-contract';
 import { usePayments } from '../support/payments-server';
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { AppError } from '@/lib/errors';
 import { parseJson } from '@/lib/http/read-body';
 import { validate } from '@/lib/http/validate';
-import { checkPayment } from '@/lib/payments/check-payment';
+import { checkPayment } from '@/lib/payments/lock-payment';
 import { paymentInput, paymentUpdate, READ_ONLY } from '@/lib/payments/schema';
 import { expectProblem, usePayments } from '../support/payments-server';
 

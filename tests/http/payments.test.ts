@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { auditLog, invoices, staffTasks } from '@/db/schema';
 import { validateQuery } from '@/lib/http/validate';
 import { paymentFilters } from '@/lib/payments/schema';
-import { listUncounted } from '@/lib/payments/uncounted';
+import { listUncounted } from '@/lib/payments/stripe-payment';
 import { createPayment } from '../support/factories';
 import { expectProblem, fieldsOf, usePayments } from '../support/payments-server';
 

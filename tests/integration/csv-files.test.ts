@@ -2,10 +2,8 @@ import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { invoiceLines, invoices, payments } from '@/db/schema';
 import { bookEntries } from '@/lib/book-entries';
-import { invoicesCsv } from '@/lib/invoices/invoices-csv';
-import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
-import { paymentsCsv } from '@/lib/payments/payments-csv';
-import { staffFilters } from '@/lib/payments/staff-filters';
+import { invoiceStaffFilters, invoicesCsv } from '@/lib/invoices/list-for-staff';
+import { paymentsCsv, staffFilters } from '@/lib/payments/list-for-staff';
 import { unquotedLines } from '../support/csv';
 import { useDatabase } from '../support/database';
 import {

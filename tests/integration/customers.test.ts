@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listCustomersForStaff } from '@/lib/customers/list-for-staff';
+import { customerFilters, listCustomersForStaff } from '@/lib/customers/list-for-staff';
 import { getCustomer } from '@/lib/customers/queries';
-import { customerFilters } from '@/lib/customers/staff-filters';
 import { MAX_ID } from '@/lib/page';
 import { useDatabase } from '../support/database';
 import { createCustomer } from '../support/factories';

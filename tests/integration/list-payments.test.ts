@@ -1,19 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '@/lib/audit/audit-log';
 import { parseEnv } from '@/lib/env';
-import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
-import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
+import { invoiceStaffFilters, listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { getOpenDisputes } from '@/lib/overview/money';
-import { deletePayment } from '@/lib/payments/delete-payment';
-import { toDeletedPayment } from '@/lib/payments/deleted-payment';
-import { listDeletedPayments } from '@/lib/payments/list-deleted';
-import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
-import { raising } from '@/lib/payments/money-back-questions';
-import { listMoneyBack, ofCustomer, ofInvoice, ofPayment, type Which } from '@/lib/payments/money-back-rows';
-import { getPayment } from '@/lib/payments/queries';
-import { staffFilters } from '@/lib/payments/staff-filters';
-import { staffWriter } from '@/lib/payments/staff-writer';
+import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
+import {
+  listMoneyBack,
+  ofCustomer,
+  ofInvoice,
+  ofPayment,
+  raising,
+  type Which,
+} from '@/lib/payments/money-back';
+import { getPayment, listDeletedPayments, toDeletedPayment } from '@/lib/payments/queries';
+import { deletePayment } from '@/lib/payments/record-payment';
+import { staffWriter } from '@/lib/payments/write-payment';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

@@ -1,26 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { salesDocuments } from '@/db/schema';
-import { type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/staff-list';
-import type { PageStart } from '@/lib/cursor-page';
-import { getInvoice } from '@/lib/invoices/get-invoice';
-import { invoicesCsv } from '@/lib/invoices/invoices-csv';
-import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/sorted-page';
+import { invoiceStaffFilters, invoicesCsv, listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
 import { addMoneyBack } from '@/lib/invoices/money-back';
-import { listInvoices } from '@/lib/invoices/queries';
+import { getInvoice, listInvoices } from '@/lib/invoices/queries';
 import { invoiceFilters } from '@/lib/invoices/schema';
-import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
 import { MAX_ID } from '@/lib/page';
+import type { PageStart } from '@/lib/page-query';
 import { listLatestPayments } from '@/lib/payments/list-for-staff';
-import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
-import { listDocumentsForStaff } from '@/lib/sales-documents/list-for-staff';
-import { listOpenSalesDocuments, listSalesDocuments } from '@/lib/sales-documents/queries';
-import { documentStaffFilters } from '@/lib/sales-documents/staff-filters';
+import { documentStaffFilters, listDocumentsForStaff } from '@/lib/sales-documents/list-for-staff';
+import { getSalesDocument, listOpenSalesDocuments, listSalesDocuments } from '@/lib/sales-documents/queries';
 import { getServer, listServers } from '@/lib/servers/queries';
-import { getService } from '@/lib/services/get-service';
-import { listServicesForStaff } from '@/lib/services/list-for-staff';
-import { listServices } from '@/lib/services/queries';
-import { serviceStaffFilters } from '@/lib/services/staff-filters';
-import { listSubscriptionsOfService } from '@/lib/subscriptions/list-related';
+import { listServicesForStaff, serviceStaffFilters } from '@/lib/services/list-for-staff';
+import { getService, listServices } from '@/lib/services/queries';
+import { listSubscriptionsOfService } from '@/lib/subscriptions/queries';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

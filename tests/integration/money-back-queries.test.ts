@@ -2,15 +2,19 @@ import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { disputeStatus, payments, refundSource, refundStatus } from '@/db/schema';
 import { parseEnv } from '@/lib/env';
-import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
-import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
+import { invoiceStaffFilters, listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { getMoneyReceived, getOpenDisputes } from '@/lib/overview/money';
-import { cameBack } from '@/lib/payments/came-back';
-import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
-import { raising } from '@/lib/payments/money-back-questions';
-import { listMoneyBack, ofCustomer, ofInvoice, ofPayment, type Which } from '@/lib/payments/money-back-rows';
-import { staffFilters } from '@/lib/payments/staff-filters';
+import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
+import {
+  listMoneyBack,
+  ofCustomer,
+  ofInvoice,
+  ofPayment,
+  raising,
+  type Which,
+} from '@/lib/payments/money-back';
+import { cameBack } from '@/lib/payments/refunds';
 import { useDatabase } from '../support/database';
 import { createDispute, createInvoice, createPayment, createRefund } from '../support/factories';
 

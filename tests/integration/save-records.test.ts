@@ -3,21 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { auditLog, customerServices, customers, servers, stripeCustomers, subscriptions } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/audit-log';
-import { customerKind } from '@/lib/customers/save-customers';
-import { customerSteps, typedCustomer } from '@/lib/customers/typed-customer';
-import { deleteRecord } from '@/lib/records/delete-record';
-import { mergeTyped } from '@/lib/records/merge-typed';
-import { listNumberSeries, saveNumberSeries } from '@/lib/records/number-series';
-import { readState } from '@/lib/records/read-state';
+import { customerKind, customerSteps, typedCustomer } from '@/lib/customers/save-customers';
+import { listNumberSeries, saveNumberSeries, takeNumber } from '@/lib/records/number-series';
 import type { RecordWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
-import { takeNumber } from '@/lib/records/take-number';
-import { stepsFrom, takeStep } from '@/lib/records/take-step';
-import { readTyped, saveTyped } from '@/lib/records/typed-record';
-import { serverKind } from '@/lib/servers/save-servers';
-import { typedServer } from '@/lib/servers/typed-server';
-import { serviceKind } from '@/lib/services/save-services';
-import { serviceSteps, typedNewService, typedService } from '@/lib/services/typed-service';
+import { deleteRecord, readState, stepsFrom, takeStep } from '@/lib/records/steps';
+import { mergeTyped, readTyped, saveTyped } from '@/lib/records/typed-record';
+import { serverKind, typedServer } from '@/lib/servers/save-servers';
+import { serviceKind, serviceSteps, typedNewService, typedService } from '@/lib/services/save-services';
 import { readRow, readRows, useDatabase } from '../support/database';
 import {
   createCustomer,

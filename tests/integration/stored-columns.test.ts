@@ -1,6 +1,6 @@
 import { type Column, desc, getTableColumns } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
-import { CREATED_COLUMNS } from '@/lib/customers/created-columns';
+import { CREATED_COLUMNS } from '@/lib/customers/sure-link';
 import type { Plan } from '@/lib/sync/decide/plan';
 import { keyColumn, TABLE_NAMES, TABLES, type TableName } from '@/lib/sync/snapshot';
 import { commit } from '@/lib/sync/store/commit';

@@ -2,14 +2,16 @@ import { eq, sql } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { customerServices, subscriptions } from '@/db/schema';
 import { listServiceRenewals, sumRenewals } from '@/lib/services/renewals';
-import { type SubscriptionFilters, subscriptionFilters } from '@/lib/subscriptions/filters';
 import {
+  getSubscription,
   listInvoicesOf,
   listServiceChoices,
+  listSubscriptions,
   MAX_INVOICES,
   MAX_SERVICES,
-} from '@/lib/subscriptions/list-related';
-import { getSubscription, listSubscriptions } from '@/lib/subscriptions/queries';
+  type SubscriptionFilters,
+  subscriptionFilters,
+} from '@/lib/subscriptions/queries';
 import { listSubscriptionRenewals } from '@/lib/subscriptions/renewals';
 import { useDatabase } from '../support/database';
 import {

@@ -10,10 +10,9 @@ import {
 } from '@/db/schema';
 import { auditNumber, recordAudit } from '@/lib/audit/audit-log';
 import { addCustomerNote, listCustomerNotes, MAX_NOTE } from '@/lib/customers/notes';
-import { deletePayment } from '@/lib/payments/delete-payment';
-import { staffWriter } from '@/lib/payments/staff-writer';
-import { updatePayment } from '@/lib/payments/update-payment';
-import { staffRecordWriter } from '@/lib/records/staff-writer';
+import { deletePayment, updatePayment } from '@/lib/payments/record-payment';
+import { staffWriter } from '@/lib/payments/write-payment';
+import { staffRecordWriter } from '@/lib/records/record-kind';
 import { listTimeline } from '@/lib/timeline/list-timeline';
 import type { TimelineEntry } from '@/lib/timeline/sources';
 import { readRows, useDatabase } from '../support/database';

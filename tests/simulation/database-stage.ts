@@ -16,9 +16,7 @@ import {
 import { AppError } from '@/lib/errors';
 import type { HttpRequest } from '@/lib/http/request';
 import { receiveDelivery } from '@/lib/http/webhook-route';
-import { deletePayment } from '@/lib/payments/delete-payment';
-import { recordPayment } from '@/lib/payments/record-payment';
-import { updatePayment } from '@/lib/payments/update-payment';
+import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/record-payment';
 import { setRuntime } from '@/lib/runtime';
 import { createStripeClient } from '@/lib/stripe/client';
 import { startStripeLocal } from '@/lib/stripe-local/server';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CursorPage, PageStart } from '@/lib/cursor-page';
+import type { CursorPage, PageStart } from '@/lib/page-query';
 
 /** Reads all pages of a list forwards, and expects the same pages on the way back. @returns the rows */
 export async function walkPages<Row>(read: (start: PageStart) => Promise<CursorPage<Row>>): Promise<Row[]> {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { comingPresets, pastPresets } from '@/lib/date-presets';
 import { addDays, fromEpoch, haveSameDays, startOfDay, toCalendarDate, toEpoch } from '@/lib/dates';
-import { besidePayments } from '@/lib/invoices/beside-payments';
-import { lineTotals } from '@/lib/invoices/line-totals';
+import { besidePayments } from '@/lib/invoices/queries';
+import { lineTotals } from '@/lib/invoices/totals';
 import {
   currencyDecimals,
   fromMinorUnits,

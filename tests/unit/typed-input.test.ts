@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { typedInvoice } from '@/lib/invoices/typed-invoice';
+import { typedInvoice } from '@/lib/invoices/save-invoices';
 import { pageBounds, pageFields, pageRequest, toPage } from '@/lib/page';
-import { mergeTyped } from '@/lib/records/merge-typed';
-import { toTyped, toValues } from '@/lib/records/typed-fields';
 import { isLineField, toTypedLines, typedLines } from '@/lib/records/typed-lines';
+import { mergeTyped, toTyped, toValues } from '@/lib/records/typed-record';
 import { searchText } from '@/lib/search/schema';
 import { indexedPatterns } from '@/lib/search-text';
 import { ambiguityProblem, typedAmount, typedAmounts } from '@/lib/typed-amount';

@@ -1,5 +1,4 @@
-import { customersCsv } from '@/lib/customers/customers-csv';
-import { CUSTOMER_STATUSES, customerFilters } from '@/lib/customers/staff-filters';
+import { CUSTOMER_STATUSES, customerFilters, customersCsv } from '@/lib/customers/list-for-staff';
 import { type CustomerWithBalance, listCustomersWithBalance } from '@/lib/invoices/customer-balances';
 import { choiceOf } from '../_components/lists/choice';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

@@ -1,7 +1,11 @@
 import { pastPresets } from '@/lib/date-presets';
-import { invoicesCsv } from '@/lib/invoices/invoices-csv';
-import { type ListedInvoice, listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
-import { INVOICE_STATES, invoiceStaffFilters } from '@/lib/invoices/staff-filters';
+import {
+  INVOICE_STATES,
+  invoiceStaffFilters,
+  invoicesCsv,
+  type ListedInvoice,
+  listInvoicesForStaff,
+} from '@/lib/invoices/list-for-staff';
 import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

@@ -1,4 +1,4 @@
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { isUnpaid } from '@/lib/overdue';
 
 type Invoice = Pick<InvoiceDetails, 'status' | 'stripe_invoice_id'>;

@@ -1,9 +1,9 @@
 import { toCalendarDate } from '@/lib/dates';
-import { overdueCsv } from '@/lib/invoices/overdue-csv';
 import {
   listOverdue,
   OVERDUE_AGES,
   type OverdueInvoice,
+  overdueCsv,
   overdueFilters,
 } from '@/lib/invoices/overdue-worklist';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

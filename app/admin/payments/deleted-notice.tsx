@@ -1,5 +1,5 @@
 import { listAudit } from '@/lib/audit/audit-log';
-import { toDeletedPayment } from '@/lib/payments/deleted-payment';
+import { toDeletedPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { formatMoney } from '../../_components/format';
 import { TextLink } from '../../_components/links';

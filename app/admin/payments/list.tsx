@@ -1,8 +1,12 @@
 import { pastPresets } from '@/lib/date-presets';
-import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
-import type { NamedPayment } from '@/lib/payments/payment-context';
-import { paymentsCsv } from '@/lib/payments/payments-csv';
-import { hasReferenceOrder, PAYMENT_STATES, staffFilters } from '@/lib/payments/staff-filters';
+import type { NamedPayment } from '@/lib/payments/list-for-staff';
+import {
+  hasReferenceOrder,
+  listPaymentsForStaff,
+  PAYMENT_STATES,
+  paymentsCsv,
+  staffFilters,
+} from '@/lib/payments/list-for-staff';
 import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

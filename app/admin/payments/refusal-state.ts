@@ -1,6 +1,6 @@
 import type { AppError } from '@/lib/errors';
-import { normalReference } from '@/lib/payments/normal-reference';
 import { listPayments } from '@/lib/payments/queries';
+import { normalReference } from '@/lib/payments/schema';
 import type { Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../_components/format';
 import { toProblems } from '../_components/page/staff-action';

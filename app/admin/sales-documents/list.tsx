@@ -1,8 +1,12 @@
 import { pastPresets } from '@/lib/date-presets';
-import { listDocumentsForStaff } from '@/lib/sales-documents/list-for-staff';
-import { salesDocumentsCsv } from '@/lib/sales-documents/sales-documents-csv';
+import {
+  DOCUMENT_STATUSES,
+  DOCUMENT_TYPES,
+  documentStaffFilters,
+  listDocumentsForStaff,
+  salesDocumentsCsv,
+} from '@/lib/sales-documents/list-for-staff';
 import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
-import { DOCUMENT_STATUSES, DOCUMENT_TYPES, documentStaffFilters } from '@/lib/sales-documents/staff-filters';
 import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

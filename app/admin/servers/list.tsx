@@ -1,7 +1,5 @@
-import { listServersForStaff } from '@/lib/servers/queries';
-import type { ServerRow } from '@/lib/servers/schema';
-import { serversCsv } from '@/lib/servers/servers-csv';
-import { SERVER_STATUSES, serverFilters } from '@/lib/servers/staff-filters';
+import type { ServerRow } from '@/lib/servers/queries';
+import { listServersForStaff, SERVER_STATUSES, serverFilters, serversCsv } from '@/lib/servers/queries';
 import { choiceOf } from '../_components/lists/choice';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { ServerList } from './server-list';

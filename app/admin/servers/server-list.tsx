@@ -1,4 +1,4 @@
-import type { ServerRow } from '@/lib/servers/schema';
+import type { ServerRow } from '@/lib/servers/queries';
 import { StatusBadge } from '../_components/display/status-badge';
 import { type Column, RecordList } from '../_components/lists/record-list';
 

@@ -1,4 +1,4 @@
-import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/staff-filters';
+import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/list-for-staff';
 import type { FormPart } from '../_components/forms/record/form-fields';
 import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/choice';

@@ -1,8 +1,12 @@
 import { comingPresets } from '@/lib/date-presets';
-import { listServicesForStaff } from '@/lib/services/list-for-staff';
+import {
+  listServicesForStaff,
+  SERVICE_STATUSES,
+  SERVICE_TYPES,
+  serviceStaffFilters,
+  servicesCsv,
+} from '@/lib/services/list-for-staff';
 import type { ServiceRow } from '@/lib/services/schema';
-import { servicesCsv } from '@/lib/services/services-csv';
-import { SERVICE_STATUSES, SERVICE_TYPES, serviceStaffFilters } from '@/lib/services/staff-filters';
 import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

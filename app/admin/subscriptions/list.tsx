@@ -1,6 +1,10 @@
-import { SUBSCRIPTION_STATUSES, subscriptionFilters } from '@/lib/subscriptions/filters';
-import { type ListedSubscription, listSubscriptions } from '@/lib/subscriptions/queries';
-import { subscriptionsCsv } from '@/lib/subscriptions/subscriptions-csv';
+import {
+  type ListedSubscription,
+  listSubscriptions,
+  SUBSCRIPTION_STATUSES,
+  subscriptionFilters,
+  subscriptionsCsv,
+} from '@/lib/subscriptions/queries';
 import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

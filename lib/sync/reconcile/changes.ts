@@ -11,7 +11,7 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
-import { customerName } from '../../customers/snippet';
+import { customerName } from '../../customers/queries';
 
 interface RecordName {
   id: number;

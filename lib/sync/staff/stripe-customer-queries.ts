@@ -9,10 +9,9 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
-import { type PageStart, readCursorPage } from '../../cursor-page';
-import { snippetColumns, toCustomerSnippet } from '../../customers/snippet';
+import { snippetColumns, toCustomerSnippet } from '../../customers/queries';
 import { AppError } from '../../errors';
-import { literal } from '../../page-query';
+import { literal, type PageStart, readCursorPage } from '../../page-query';
 import type { LinkedBy } from '../decide/customer/link';
 
 /** @throws AppError not_found */

@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core';
+import type { CursorList } from '@/lib/counted-list/sorted-page';
 import { MAX_COUNTED } from '@/lib/counted-list/sorted-page';
-import type { CursorList } from '@/lib/counted-list/staff-list';
 import { formatCount } from '../../../_components/format';
 import { withParams } from '../../../_components/with-params';
 import { PageSizes, Steps } from './pager';

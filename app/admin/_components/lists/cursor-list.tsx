@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { CursorPage, PageStart } from '@/lib/cursor-page';
+import type { CursorPage, PageStart } from '@/lib/page-query';
 import { TextLink } from '../../../_components/links';
 import { withParams } from '../../../_components/with-params';
 import { CursorFooter } from './cursor-footer';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { z } from 'zod';
-import type { ListPlace, StaffPage } from '@/lib/counted-list/staff-list';
+import type { ListPlace, StaffPage } from '@/lib/counted-list/sorted-page';
 import type { Runtime } from '@/lib/runtime';
 import type { FilterField } from './filter-field';
 import type { Sorting } from './sort-links';

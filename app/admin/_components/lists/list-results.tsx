@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/staff-list';
-import type { PageStart } from '@/lib/cursor-page';
+import { type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/sorted-page';
+import type { PageStart } from '@/lib/page-query';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../../_components/links';
 import { toHref, toPageRequest, toPageStart } from '../../../_components/search-params';

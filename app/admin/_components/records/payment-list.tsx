@@ -1,4 +1,4 @@
-import type { NamedPayment } from '@/lib/payments/payment-context';
+import type { NamedPayment } from '@/lib/payments/list-for-staff';
 import { formatDate } from '../../../_components/format';
 import { PaidAmount } from '../display/paid-amount';
 import { StatusBadge } from '../display/status-badge';

@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import type { Balance as CustomerBalance } from '@/lib/invoices/customer-balances';
 import type { UnpaidInvoices } from '@/lib/invoices/schema';
 import { MAX_RECORDS } from '@/lib/overview/counts';
-import type { Uncounted } from '@/lib/payments/uncounted';
+import type { Uncounted } from '@/lib/payments/stripe-payment';
 import { formatCount, formatMoney, formatNumber } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { Section } from '../../_components/page/section';

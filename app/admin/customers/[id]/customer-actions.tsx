@@ -1,6 +1,6 @@
+import { customerSteps } from '@/lib/customers/save-customers';
 import type { CustomerRow } from '@/lib/customers/schema';
-import { customerSteps } from '@/lib/customers/typed-customer';
-import type { RecordState } from '@/lib/records/read-state';
+import type { RecordState } from '@/lib/records/steps';
 import { LinkButton } from '../../../_components/links';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { STEPS } from './step-text';

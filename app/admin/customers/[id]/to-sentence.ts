@@ -8,7 +8,7 @@ import {
   IconWebhook,
   type TablerIcon,
 } from '@tabler/icons-react';
-import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
+import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
 import type { TimelineEntry, TimelinePayment } from '@/lib/timeline/sources';
 import { formatDay, formatField, formatMoney } from '../../../_components/format';
 import { changedField, changedRecord, changeText } from '../../_components/audit/changed-record';

@@ -1,4 +1,4 @@
-import { findCustomerChoices } from '@/lib/customers/find-choices';
+import { findCustomerChoices } from '@/lib/customers/find-customers';
 import { customerQuery } from '@/lib/customers/schema';
 import { invalidField } from '@/lib/errors';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';

@@ -1,5 +1,5 @@
 import { Box, Text } from '@mantine/core';
-import type { DeletedPayment } from '@/lib/payments/deleted-payment';
+import type { DeletedPayment } from '@/lib/payments/queries';
 import { formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { Instant } from '../../_components/display/instant';

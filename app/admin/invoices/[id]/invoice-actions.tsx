@@ -1,8 +1,8 @@
 import { IconExternalLink, IconPlus } from '@tabler/icons-react';
 import type { StripeMode } from '@/lib/env-contradictions';
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
-import { invoiceSteps } from '@/lib/invoices/typed-invoice';
-import { takesPayments } from '@/lib/payments/check-payment';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
+import { invoiceSteps } from '@/lib/invoices/save-invoices';
+import { takesPayments } from '@/lib/payments/lock-payment';
 import { dashboardUrl } from '@/lib/stripe/dashboard';
 import { formatMoney } from '../../../_components/format';
 import { LinkButton } from '../../../_components/links';

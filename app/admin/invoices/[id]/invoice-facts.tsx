@@ -1,6 +1,6 @@
-import { besidePayments } from '@/lib/invoices/beside-payments';
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
+import { besidePayments } from '@/lib/invoices/queries';
 import { formatDate } from '../../../_components/format';
 import { Facts } from '../../_components/display/facts';
 import { Instant } from '../../_components/display/instant';

@@ -1,6 +1,6 @@
 import { Alert, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { formatMoney } from '../../../_components/format';
 import { Instant } from '../../_components/display/instant';
 import { overdueReason } from './overdue-reason';

@@ -1,11 +1,10 @@
 import { Stack, Text } from '@mantine/core';
-import { besidePayments } from '@/lib/invoices/beside-payments';
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
-import { listDeletedPayments } from '@/lib/payments/list-deleted';
-import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
-import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back-rows';
-import { staffFilters } from '@/lib/payments/staff-filters';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
+import { besidePayments } from '@/lib/invoices/queries';
+import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
+import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back';
+import { listDeletedPayments } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';

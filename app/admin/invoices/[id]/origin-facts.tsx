@@ -1,4 +1,4 @@
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { getRuntime } from '@/lib/runtime';
 import { listSalesDocuments } from '@/lib/sales-documents/queries';
 import { TextLink } from '../../../_components/links';

@@ -1,4 +1,4 @@
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { formatDate, formatDay } from '../../../_components/format';
 
 /** Why an overdue invoice is overdue; null for any other. */

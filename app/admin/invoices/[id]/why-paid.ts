@@ -1,6 +1,5 @@
-import type { BesidePayments } from '@/lib/invoices/beside-payments';
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
+import type { BesidePayments, InvoiceDetails } from '@/lib/invoices/queries';
 import { formatMoney } from '../../../_components/format';
 
 /** Why an invoice without payments is paid; null if it is not paid. */

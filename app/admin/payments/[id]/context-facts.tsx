@@ -1,6 +1,6 @@
 import { Group, Stack } from '@mantine/core';
-import { takesPayments } from '@/lib/payments/check-payment';
-import type { PaymentContext } from '@/lib/payments/payment-context';
+import type { PaymentContext } from '@/lib/payments/list-for-staff';
+import { takesPayments } from '@/lib/payments/lock-payment';
 import { formatDate, formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';

@@ -1,8 +1,8 @@
 import { etagOf } from '@/lib/http/etag';
-import { isCorrectable } from '@/lib/payments/correct-payment';
-import { owedAfter } from '@/lib/payments/owed-after';
-import type { PaymentContext } from '@/lib/payments/payment-context';
+import { owedAfter } from '@/lib/invoices/totals';
+import type { PaymentContext } from '@/lib/payments/list-for-staff';
 import type { PaymentRow } from '@/lib/payments/schema';
+import { isCorrectable } from '@/lib/payments/typed-payment';
 import { formatMoney } from '../../../_components/format';
 import { LinkButton } from '../../../_components/links';
 import { CheckButton } from '../../_components/audit/check/check-button';

@@ -1,5 +1,5 @@
 import { Box } from '@mantine/core';
-import type { findPayableInvoices } from '@/lib/payments/find-payable-invoices';
+import type { findPayableInvoices } from '@/lib/payments/payable-invoices';
 import { formatDate } from '../../../_components/format';
 import { toHref } from '../../../_components/search-params';
 import { Money } from '../../_components/display/money';

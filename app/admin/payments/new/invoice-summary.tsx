@@ -1,5 +1,5 @@
 import { Alert, Group, Stack } from '@mantine/core';
-import type { PaymentContext } from '@/lib/payments/payment-context';
+import type { PaymentContext } from '@/lib/payments/list-for-staff';
 import { formatDate, formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { Facts } from '../../_components/display/facts';

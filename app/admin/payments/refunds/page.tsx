@@ -1,8 +1,7 @@
 import { Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import { QUESTION_DAYS, QUESTIONS, type Question, raising } from '@/lib/payments/money-back-questions';
-import { listMoneyBack } from '@/lib/payments/money-back-rows';
+import { listMoneyBack, QUESTION_DAYS, QUESTIONS, type Question, raising } from '@/lib/payments/money-back';
 import { getRuntime } from '@/lib/runtime';
 import { Nothing } from '../../_components/page/nothing';
 import { PageHeader } from '../../_components/page/page-header';

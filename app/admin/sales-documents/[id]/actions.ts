@@ -3,10 +3,10 @@
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
-import { staffRecordWriter } from '@/lib/records/staff-writer';
+import { staffRecordWriter } from '@/lib/records/record-kind';
 import { getRuntime } from '@/lib/runtime';
 import { convertDocument } from '@/lib/sales-documents/convert';
-import type { Conversion } from '@/lib/sales-documents/document-steps';
+import type { Conversion } from '@/lib/sales-documents/save-sales-documents';
 import { sentSeen } from '../../_components/forms/record/kinds';
 import { leaveFor } from '../../_components/page/staff-action';
 

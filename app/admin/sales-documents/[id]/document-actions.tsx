@@ -1,6 +1,9 @@
-import { type Conversion, conversionsOf } from '@/lib/sales-documents/document-steps';
-import type { SalesDocumentDetails } from '@/lib/sales-documents/get-sales-document';
-import { salesDocumentSteps } from '@/lib/sales-documents/typed-sales-document';
+import type { SalesDocumentDetails } from '@/lib/sales-documents/queries';
+import {
+  type Conversion,
+  conversionsOf,
+  salesDocumentSteps,
+} from '@/lib/sales-documents/save-sales-documents';
 import { formatMoney } from '../../../_components/format';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { RecordActions } from '../../_components/forms/record/record-actions';

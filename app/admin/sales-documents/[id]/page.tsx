@@ -1,9 +1,9 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import { listLines } from '@/lib/invoices/line-rows';
+import { listLines } from '@/lib/invoices/lines';
 import { getRuntime } from '@/lib/runtime';
-import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/get-sales-document';
+import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/queries';
 import { formatDate, formatField } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';

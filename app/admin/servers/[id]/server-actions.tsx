@@ -1,6 +1,6 @@
-import type { RecordState } from '@/lib/records/read-state';
-import type { ServerRow } from '@/lib/servers/schema';
-import { serverSteps } from '@/lib/servers/typed-server';
+import type { RecordState } from '@/lib/records/steps';
+import type { ServerRow } from '@/lib/servers/queries';
+import { serverSteps } from '@/lib/servers/save-servers';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { STEPS } from './step-text';
 

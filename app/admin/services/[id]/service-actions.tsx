@@ -1,6 +1,6 @@
-import type { RecordState } from '@/lib/records/read-state';
-import type { ServiceDetails } from '@/lib/services/get-service';
-import { serviceSteps } from '@/lib/services/typed-service';
+import type { RecordState } from '@/lib/records/steps';
+import type { ServiceDetails } from '@/lib/services/queries';
+import { serviceSteps } from '@/lib/services/save-services';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { STEPS } from './step-text';
 

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { getRuntime } from '@/lib/runtime';
-import { listSubscriptionsOfService } from '@/lib/subscriptions/list-related';
+import { listSubscriptionsOfService } from '@/lib/subscriptions/queries';
 import { nextBilling } from '../../_components/display/next-billing';
 import { StatusBadge } from '../../_components/display/status-badge';
 import { RecordList } from '../../_components/lists/record-list';

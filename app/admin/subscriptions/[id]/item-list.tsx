@@ -1,6 +1,6 @@
 import { Badge, Box, Group, Stack, Text } from '@mantine/core';
-import { MAX_SERVICES, type ServiceChoice } from '@/lib/subscriptions/list-related';
 import type { SubscriptionItem } from '@/lib/subscriptions/queries';
+import { MAX_SERVICES, type ServiceChoice } from '@/lib/subscriptions/queries';
 import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { Instant } from '../../_components/display/instant';

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import type { PageStart } from '@/lib/cursor-page';
+import type { PageStart } from '@/lib/page-query';
 import { getRuntime } from '@/lib/runtime';
 import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
 import { LinkButton } from '../../../_components/links';

@@ -1,5 +1,4 @@
-import { toCreatedColumns } from '../../../customers/created-columns';
-import { isSure } from '../../../customers/sure-link';
+import { isSure, toCreatedColumns } from '../../../customers/sure-link';
 import type { NumberOrigin, ProviderCustomer, ProviderCustomerNumber } from '../../../stripe/provider';
 import type { StoredLink } from '../../snapshot';
 import type { Draft } from '../draft';

@@ -1,6 +1,5 @@
 import type { NotedDetail } from '@/db/schema';
-import { CREATED_COLUMNS, toCreatedColumns } from '../../../customers/created-columns';
-import { isSure } from '../../../customers/sure-link';
+import { CREATED_COLUMNS, isSure, toCreatedColumns } from '../../../customers/sure-link';
 import { toIso } from '../../../dates';
 import type { ProviderDetail } from '../../../stripe/provider';
 import type { StoredLink } from '../../snapshot';

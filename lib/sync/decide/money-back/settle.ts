@@ -1,7 +1,7 @@
 import { toCalendarDate } from '../../../dates';
-import { paidWithout, settled } from '../../../invoices/settled';
-import { cameBack, statusAfter } from '../../../payments/came-back';
-import type { StoredPayment, StoredRefund } from '../../snapshot';
+import { paidWithout, paidWithout, settled, settled } from '../../../invoices/settle';
+import { cameBack, cameBack, statusAfter, statusAfter } from '../../../payments/refunds';
+import type { StoredPayment, StoredPayment, StoredRefund, StoredRefund } from '../../snapshot';
 import { type Subject, toChanges } from '../changes';
 import type { Draft } from '../draft';
 

@@ -4,7 +4,7 @@ import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { type TaxRule, taxContradiction } from '@/lib/customers/tax';
-import { lineTotals } from '@/lib/invoices/line-totals';
+import { lineTotals } from '@/lib/invoices/totals';
 import { ofEach, type TypedLine } from '@/lib/records/typed-lines';
 import { typedAmount } from '@/lib/typed-amount';
 import { formatMoney } from '../../../../_components/format';

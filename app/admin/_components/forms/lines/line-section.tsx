@@ -1,5 +1,5 @@
-import type { LineRow } from '@/lib/invoices/line-fields';
-import { lineTotals } from '@/lib/invoices/line-totals';
+import type { LineRow } from '@/lib/invoices/lines';
+import { lineTotals } from '@/lib/invoices/totals';
 import { formatMoney } from '../../../../_components/format';
 import { type Column, RecordList } from '../../lists/record-list';
 import { Section } from '../../page/section';

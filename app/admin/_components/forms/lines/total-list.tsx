@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import type { LineTotals } from '@/lib/invoices/line-totals';
+import type { LineTotals } from '@/lib/invoices/totals';
 import { formatMoney } from '../../../../_components/format';
 import classes from './lines.module.css';
 

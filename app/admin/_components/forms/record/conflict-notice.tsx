@@ -1,7 +1,7 @@
 'use client';
 
 import { List, Stack, Text } from '@mantine/core';
-import type { Merged } from '@/lib/records/merge-typed';
+import type { Merged } from '@/lib/records/typed-record';
 import { Notice } from '../../page/notice';
 import { type FormPart, fieldsOf, fieldText } from './form-fields';
 

@@ -2,7 +2,7 @@
 
 import type { AutocompleteProps } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import type { CustomerChoice } from '@/lib/customers/find-choices';
+import type { CustomerChoice } from '@/lib/customers/find-customers';
 import { useAnswer } from '../../page/use-answer';
 import { SuggestField } from './suggest-field';
 

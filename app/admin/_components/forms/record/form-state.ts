@@ -1,6 +1,4 @@
-import type { Merged } from '@/lib/records/merge-typed';
-import type { Typed } from '@/lib/records/typed-fields';
-import type { TypedRecord } from '@/lib/records/typed-record';
+import type { Merged, Typed, TypedRecord } from '@/lib/records/typed-record';
 
 /** A form of a record, as its action answers. */
 export interface FormState {

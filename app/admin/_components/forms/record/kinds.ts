@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { customerSteps, typedCustomer } from '@/lib/customers/typed-customer';
+import { customerSteps, typedCustomer } from '@/lib/customers/save-customers';
 import { rowId } from '@/lib/fields';
-import { invoiceSteps, typedDueDate, typedInvoice } from '@/lib/invoices/typed-invoice';
-import { deleteRecord } from '@/lib/records/delete-record';
-import type { SteppedKind } from '@/lib/records/take-step';
-import type { TypedKind } from '@/lib/records/typed-fields';
-import { deleteDraft } from '@/lib/sales-documents/delete-draft';
+import { invoiceSteps, typedDueDate, typedInvoice } from '@/lib/invoices/save-invoices';
+import type { SteppedKind } from '@/lib/records/steps';
+import { deleteRecord } from '@/lib/records/steps';
+import type { TypedKind } from '@/lib/records/typed-record';
 import {
+  deleteDraft,
   salesDocumentSteps,
   typedNewSalesDocument,
   typedSalesDocument,
-} from '@/lib/sales-documents/typed-sales-document';
-import { serverSteps, typedServer } from '@/lib/servers/typed-server';
-import { serviceSteps, typedNewService, typedService } from '@/lib/services/typed-service';
+} from '@/lib/sales-documents/save-sales-documents';
+import { serverSteps, typedServer } from '@/lib/servers/save-servers';
+import { serviceSteps, typedNewService, typedService } from '@/lib/services/save-services';
 
 const CUSTOMERS = '/admin/customers';
 const INVOICES = '/admin/invoices';

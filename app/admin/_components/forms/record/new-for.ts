@@ -1,4 +1,4 @@
-import { type CustomerChoice, toCustomerChoice } from '@/lib/customers/find-choices';
+import { type CustomerChoice, toCustomerChoice } from '@/lib/customers/find-customers';
 import { findCustomerId } from '@/lib/customers/match-customer';
 import { getCustomer } from '@/lib/customers/queries';
 import { getRuntime } from '@/lib/runtime';

@@ -1,6 +1,6 @@
 import { IconPencil } from '@tabler/icons-react';
 import type { ReactElement, ReactNode } from 'react';
-import { type SteppedKind, stepsFrom } from '@/lib/records/take-step';
+import { type SteppedKind, stepsFrom } from '@/lib/records/steps';
 import { LinkButton } from '../../../../_components/links';
 import { PageActions } from '../../page/page-actions';
 import { ConfirmButton } from '../confirm-button';

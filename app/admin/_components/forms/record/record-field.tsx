@@ -1,7 +1,7 @@
 'use client';
 
 import { Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
-import type { CustomerChoice } from '@/lib/customers/find-choices';
+import type { CustomerChoice } from '@/lib/customers/find-customers';
 import { CustomerField } from './customer-field';
 import type { FormField } from './form-fields';
 import { SuggestField } from './suggest-field';

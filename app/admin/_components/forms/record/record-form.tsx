@@ -2,10 +2,9 @@
 
 import { Fieldset, SimpleGrid, Stack } from '@mantine/core';
 import { useActionState, useState } from 'react';
-import type { CustomerChoice } from '@/lib/customers/find-choices';
-import type { Typed } from '@/lib/records/typed-fields';
+import type { CustomerChoice } from '@/lib/customers/find-customers';
 import { typedLines } from '@/lib/records/typed-lines';
-import type { TypedRecord } from '@/lib/records/typed-record';
+import type { Typed, TypedRecord } from '@/lib/records/typed-record';
 import { FormFooter } from '../form-footer';
 import { LineEditor } from '../lines/line-editor';
 import { useFirstWrong } from '../use-first-wrong';

@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from 'react';
-import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
+import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
 import { formatField } from '../../../../_components/format';
 import { Day, Instant } from '../../display/instant';
 

@@ -1,4 +1,4 @@
-import type { MoneyBackRow } from '@/lib/payments/money-back-rows';
+import type { MoneyBackRow } from '@/lib/payments/money-back';
 import { StripeLink } from '../../display/stripe-link';
 
 interface Props {

@@ -1,4 +1,4 @@
-import type { MoneyBackRow } from '@/lib/payments/money-back-rows';
+import type { MoneyBackRow } from '@/lib/payments/money-back';
 import { TextLink } from '../../../../_components/links';
 import { Day } from '../../display/instant';
 import { Money } from '../../display/money';

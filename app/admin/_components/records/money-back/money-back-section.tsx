@@ -1,4 +1,4 @@
-import type { MoneyBackRow } from '@/lib/payments/money-back-rows';
+import type { MoneyBackRow } from '@/lib/payments/money-back';
 import { Section } from '../../page/section';
 import { MoneyBackList } from './money-back-list';
 

@@ -1,4 +1,4 @@
-import type { MoneyBackRow } from '@/lib/payments/money-back-rows';
+import type { MoneyBackRow } from '@/lib/payments/money-back';
 import { formatField } from '../../../../_components/format';
 
 export const MONEY_BACK_KINDS: Record<MoneyBackRow['kind'], string> = {

@@ -2,7 +2,7 @@ import { notFound } from 'next/navigation';
 import { save } from '@/app/admin/_components/forms/record/actions';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
-import { typedCustomer } from '@/lib/customers/typed-customer';
+import { typedCustomer } from '@/lib/customers/save-customers';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';

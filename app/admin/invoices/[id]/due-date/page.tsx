@@ -1,8 +1,8 @@
 import { notFound, redirect } from 'next/navigation';
 import { save } from '@/app/admin/_components/forms/record/actions';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import { getInvoice } from '@/lib/invoices/get-invoice';
-import { typedDueDate } from '@/lib/invoices/typed-invoice';
+import { getInvoice } from '@/lib/invoices/queries';
+import { typedDueDate } from '@/lib/invoices/save-invoices';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';

@@ -4,9 +4,9 @@ import { leaveFor, toProblems } from '@/app/admin/_components/page/staff-action'
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { etagOf } from '@/lib/http/etag';
-import { REFUND_FIELDS, recordTypedRefund } from '@/lib/payments/record-typed-refund';
 import type { PaymentRow } from '@/lib/payments/schema';
-import { staffWriter } from '@/lib/payments/staff-writer';
+import { REFUND_FIELDS, recordTypedRefund } from '@/lib/payments/typed-payment';
+import { staffWriter } from '@/lib/payments/write-payment';
 import { getRuntime } from '@/lib/runtime';
 import { toSent } from '../../sent';
 import type { TypedState } from '../../typed-form';

@@ -3,7 +3,7 @@ import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/etag';
-import { getPaymentContext } from '@/lib/payments/payment-context';
+import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { getPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { formatMoney, formatPlainAmount } from '../../../../_components/format';

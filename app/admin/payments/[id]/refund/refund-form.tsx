@@ -2,7 +2,7 @@
 
 import { Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { type OwedBy, owedAfter } from '@/lib/payments/owed-after';
+import { type OwedBy, owedAfter } from '@/lib/invoices/totals';
 import { typedAmount } from '@/lib/typed-amount';
 import { formatMoney } from '../../../../_components/format';
 import { type FieldProps, TypedForm, type TypedState } from '../../typed-form';

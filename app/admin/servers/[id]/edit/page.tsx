@@ -4,7 +4,7 @@ import { requireStaff } from '@/lib/auth/session/staff-session';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { getServer } from '@/lib/servers/queries';
-import { typedServer } from '@/lib/servers/typed-server';
+import { typedServer } from '@/lib/servers/save-servers';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { FormPage } from '../../../_components/forms/record/form-page';

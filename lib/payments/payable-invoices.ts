@@ -3,12 +3,17 @@ import type { Database } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { findCustomers } from '../customers/find-customers';
 import { spellings } from '../customers/match-customer';
+import { snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { customerQuery } from '../customers/schema';
-import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { invalidField } from '../errors';
+import { textLine } from '../fields';
+import { matchInvoice } from '../invoices/queries';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
 import { containsPattern, prefixPattern } from '../search-text';
 import { typedAmounts } from '../typed-amount';
+import { getPaymentContext } from './list-for-staff';
+import { takesPayments } from './lock-payment';
 
 /** The length of a list that a person reads through. */
 const MAX_FOUND = 20;
@@ -75,4 +80,31 @@ async function read(db: Database, where: SQL | undefined, order: SQL) {
 
 function distinct<Row extends { id: number }>(rows: Row[]): Row[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
+}
+
+const MAX_NAMED = 5;
+
+/**
+ * The invoice that staff name, with its customer, when it can be paid.
+ *
+ * @param text its number, or `#` and its id
+ * @throws AppError validation_failed at the field `invoice`
+ */
+export async function findPayableInvoice(db: Database, text: string) {
+  const named = textLine(100).safeParse(text);
+  if (!named.success) throw invalidField('invoice', named.error.issues[0]?.message ?? '');
+  const found = await db
+    .select({ id: invoices.id, customer_id: invoices.customer_id, status: invoices.status })
+    .from(invoices)
+    .where(matchInvoice(text))
+    .orderBy(invoices.id)
+    .limit(literal(MAX_NAMED));
+  const [invoice, another] = found;
+  if (!invoice) throw invalidField('invoice', 'there is no such invoice');
+  if (another) {
+    const ids = found.map(({ id }) => `#${id}`).join(', ');
+    throw invalidField('invoice', `is a number of several invoices: enter one of ${ids}`);
+  }
+  if (!takesPayments(invoice)) throw invalidField('invoice', `is ${invoice.status} and takes no payment`);
+  return getPaymentContext(db, { invoice_id: invoice.id, customer_id: invoice.customer_id });
 }

@@ -1,26 +1,37 @@
+import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { inJoinedTexts } from '@/db/in-texts';
-import { payments, refunds } from '@/db/schema';
+import { importedRefunds, payments, refunds } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudits } from '../audit/audit-log';
 import { bookEntries } from '../book-entries';
 import { toCalendarDate } from '../dates';
-import { AppError, type FieldError } from '../errors';
-import { settleInvoices } from '../invoices/settle-invoice';
-import { leftOf } from '../invoices/settled';
-import { fromThousandths } from '../money';
-import { insertRows } from '../records/insert-rows';
-import { orAgain } from '../records/write-rows';
-import { isOverLimit, overLimit } from './amount-limit';
-import { isAlready, type Refunded } from './changed-payment';
-import { type LockedInvoice, lockInvoicesById, meantCustomer } from './check-payment';
-import { warnOfExcess } from './excess';
-import type { StoredPayment } from './lock-payment';
-import { toNewPayment } from './new-payment';
-import { toRefund } from './recorded-refunds';
+import { AppError, type FieldError, invalidField } from '../errors';
+import { leftOf, settleInvoices } from '../invoices/settle';
+import { fromThousandths, toAmountText, toThousandths } from '../money';
+import { amountProblem } from '../records/fields';
+import { insertRows, orAgain } from '../records/save-records';
+import {
+  isOverLimit,
+  keyOfReference,
+  type LockedInvoice,
+  lockByReference,
+  lockInvoicesById,
+  meantCustomer,
+  overLimit,
+  type StoredPayment,
+} from './lock-payment';
+import { toRefund } from './refunds';
 import type { PaymentInput } from './schema';
-import { namesStripeMoney } from './stripe-payment';
-import { type PaymentWriter, recorderOf } from './write-payment';
+import { namesStripeMoney, warnOfExcess } from './stripe-payment';
+import {
+  changePayment,
+  isAlready,
+  type PaymentWriter,
+  type Refunded,
+  recorderOf,
+  toNewPayment,
+} from './write-payment';
 
 /** With when that came back of it which did. */
 export type GivenPayment = PaymentInput & Refunded & { refundedAt: Date };
@@ -150,4 +161,58 @@ async function insertNew(
   await settleInvoices(tx, changes, { today: toCalendarDate(now, timeZone), now });
   await bookEntries(tx, { payments: stored.map(({ payment }) => payment.id) }, { now, timeZone });
   return created;
+}
+
+/** A refund as a file tells it, with a reference of its own. */
+interface GivenRefund {
+  reference: string;
+  /** Of the payment that came back. */
+  payment_reference: string;
+  amount: number;
+  currency?: string | undefined;
+  /** The day on which it came back. */
+  date: string;
+}
+
+/**
+ * Records a refund of a part of a payment once. Its reference identifies it, even if it changes here.
+ *
+ * @throws AppError validation_failed naming the fields
+ */
+export async function recordGivenRefund(
+  db: Database,
+  { reference, amount, currency, date, ...given }: GivenRefund,
+  writer: PaymentWriter,
+): Promise<{ outcome: 'created' | 'unchanged'; id: number }> {
+  return transact(
+    db,
+    async (tx) => {
+      const { payment, invoices } = await lockByReference(tx, given.payment_reference, 0);
+      if (!payment) throw invalidField('refund_of', 'is not a known payment');
+      const [known] = await tx.select().from(importedRefunds).where(eq(importedRefunds.reference, reference));
+      if (known) {
+        const isSame = known.payment_id === payment.id && Number(known.amount) === amount;
+        if (isSame && known.refund_date === date) return { outcome: 'unchanged', id: payment.id };
+        throw invalidField('payment_reference', 'is that of another refund');
+      }
+      if (currency && currency !== payment.currency) {
+        throw invalidField('currency', `must be ${payment.currency}, as the payment's`);
+      }
+      const left = (toThousandths(payment.amount) - toThousandths(payment.refunded_amount)) / 1000;
+      const problem =
+        amountProblem(amount, payment.currency) ??
+        (amount > left
+          ? `is more than is left of the payment: ${toAmountText(String(left), payment.currency)}`
+          : undefined);
+      if (problem) throw invalidField('amount', problem);
+      const cameBack = (toThousandths(payment.refunded_amount) + toThousandths(String(amount))) / 1000;
+      const { id } = await changePayment(tx, { payment, invoices }, { cameBack }, writer);
+      await tx
+        .insert(importedRefunds)
+        .values({ reference, payment_id: id, amount: String(amount), refund_date: date });
+      return { outcome: 'created', id };
+    },
+    undefined,
+    keyOfReference(given.payment_reference),
+  );
 }

@@ -3,9 +3,8 @@ import type { Database } from '@/db/database';
 import { disputes, type payments, refunds } from '@/db/schema';
 import { invalidField } from '../errors';
 import { fromThousandths, toAmountText, toThousandths } from '../money';
-import { cameBack } from './came-back';
 
-type Payment = Pick<typeof payments.$inferSelect, 'id' | 'amount' | 'currency' | 'status'>;
+type RefundedPayment = Pick<typeof payments.$inferSelect, 'id' | 'amount' | 'currency' | 'status'>;
 type RefundRow = typeof refunds.$inferSelect;
 
 interface Recorder {
@@ -24,9 +23,9 @@ interface Recorder {
  */
 export async function agreeRefunds(
   tx: Database,
-  before: Pick<Payment, 'status'>,
-  payment: Payment,
-  given: Payment['status'] | undefined,
+  before: Pick<RefundedPayment, 'status'>,
+  payment: RefundedPayment,
+  given: RefundedPayment['status'] | undefined,
   recorder: Recorder,
 ): Promise<string> {
   const wasRefunded = before.status === 'refunded';
@@ -48,7 +47,7 @@ export async function agreeRefunds(
  */
 export async function refundUpTo(
   tx: Database,
-  payment: Pick<Payment, 'id' | 'currency'>,
+  payment: Pick<RefundedPayment, 'id' | 'currency'>,
   known: string,
   told: number,
   recorder: Recorder,
@@ -65,7 +64,7 @@ export async function refundUpTo(
 /** Records that an amount was paid back elsewhere. */
 export async function recordRefund(
   tx: Database,
-  payment: Pick<Payment, 'id' | 'currency'>,
+  payment: Pick<RefundedPayment, 'id' | 'currency'>,
   amount: string,
   recorder: Recorder,
 ): Promise<void> {
@@ -74,7 +73,7 @@ export async function recordRefund(
 
 /** What came back of a payment elsewhere, as it is written. */
 export const toRefund = (
-  { id, currency }: Pick<Payment, 'id' | 'currency'>,
+  { id, currency }: Pick<RefundedPayment, 'id' | 'currency'>,
   amount: string,
   { source, now }: Recorder,
 ) => ({ payment_id: id, amount, currency, status: 'succeeded' as const, source, issued_at: now });
@@ -85,7 +84,7 @@ export async function forgetRefunds(tx: Database, paymentId: number): Promise<vo
   await tx.update(refunds).set({ source: 'stripe' }).where(eq(refunds.payment_id, paymentId));
 }
 
-async function withdraw(tx: Database, { id }: Pick<Payment, 'id'>): Promise<void> {
+async function withdraw(tx: Database, { id }: Pick<RefundedPayment, 'id'>): Promise<void> {
   await tx
     .update(refunds)
     .set({ status: 'cancelled' })
@@ -109,4 +108,52 @@ async function moneyBackOf(tx: Database, id: number) {
     tx.select().from(disputes).where(eq(disputes.payment_id, id)),
   ]);
   return { refunds: ofRefunds, disputes: ofDisputes };
+}
+
+type Refund = Pick<typeof refunds.$inferSelect, 'amount' | 'currency' | 'status' | 'source'>;
+type Dispute = Pick<
+  typeof disputes.$inferSelect,
+  'amount' | 'currency' | 'status' | 'funds_withdrawn_at' | 'funds_returned_at'
+>;
+type Payment = Pick<typeof payments.$inferSelect, 'amount' | 'currency' | 'refunded_amount' | 'status'>;
+
+/** All that is known to have been asked or paid back of a payment. */
+interface MoneyBack {
+  refunds: Refund[];
+  disputes: Dispute[];
+}
+
+/**
+ * What came back of a payment: succeeded refunds and lost disputes in its currency, in whole units.
+ *
+ * @returns `refunded` at most the payment's amount; `excess` what would be more
+ */
+export function cameBack(payment: Pick<Payment, 'amount' | 'currency'>, { refunds, disputes }: MoneyBack) {
+  const isIts = ({ currency }: { currency: string }) => currency === payment.currency;
+  const back = [...refunds.filter(isPaidBack), ...disputes.filter(isLost)].filter(isIts);
+  const sum = back.reduce((total, { amount }) => total + toThousandths(amount), 0);
+  const paid = toThousandths(payment.amount);
+  return { refunded: fromThousandths(Math.min(sum, paid)), excess: Math.max(0, sum - paid) / 1000 };
+}
+
+/** What staff or the API recorded counts at once, until Stripe tells that it failed. */
+function isPaidBack({ status, source }: Refund): boolean {
+  return status === 'succeeded' || (status === 'pending' && source !== 'stripe');
+}
+
+/** One that was prevented is decided for the customer, too, where it kept the money. */
+function isLost({ status, funds_withdrawn_at, funds_returned_at }: Dispute): boolean {
+  return status === 'lost' || (status === 'prevented' && funds_withdrawn_at !== null && !funds_returned_at);
+}
+
+/**
+ * The status of a payment after its refunds have changed: refunded if all of it came back, else completed. A status that
+ * did not follow from the refunds before was set by a person, and stays.
+ */
+export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
+  return payment.status === statusOf(payment) ? statusOf(after) : payment.status;
+}
+
+function statusOf({ amount, refunded_amount }: Pick<Payment, 'amount' | 'refunded_amount'>) {
+  return toThousandths(refunded_amount) >= toThousandths(amount) ? 'refunded' : 'completed';
 }

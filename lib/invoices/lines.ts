@@ -1,0 +1,175 @@
+import { asc, inArray } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { invoiceLines, salesDocumentLines } from '@/db/schema';
+import type { FieldError } from '../errors';
+import { textLine } from '../fields';
+import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
+import { amount, amountProblem, currencyCode, NO_NUMBER, toAmountColumn } from '../records/fields';
+import type { Row, Writing } from '../records/record-kind';
+import { lineTotals } from './totals';
+
+export const MAX_LINES = 500;
+const MAX_QUANTITY = 999_999_999;
+
+const decimal = (decimals: number) =>
+  z
+    .number(NO_NUMBER)
+    .refine((value) => Number(value.toFixed(decimals)) === value, `must have at most ${decimals} decimals`);
+
+/** A line of an invoice or a sales document, as people write it. */
+export const lineField = z.strictObject({
+  text: textLine(500),
+  quantity: decimal(3).gt(0, 'must be more than 0').max(MAX_QUANTITY, 'is too large'),
+  /** Without tax; negative for a discount. */
+  unit_price: decimal(3).min(-MAX_AMOUNT, 'is too small').max(MAX_AMOUNT, 'is too large'),
+  tax_rate: decimal(2).min(0, 'must not be negative').max(100, 'must be at most 100'),
+});
+
+/** All lines of one, in their order. */
+export const linesField = z
+  .array(lineField)
+  .min(1, 'must be at least one')
+  .max(MAX_LINES, `must be at most ${MAX_LINES}`);
+
+/** A line as its row holds it. */
+export interface LineRow {
+  text: string;
+  quantity: string;
+  unit_price: string;
+  tax_rate: string;
+}
+
+export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<typeof lineField>): LineRow => ({
+  text,
+  quantity: quantity.toFixed(3),
+  unit_price: unit_price.toFixed(3),
+  tax_rate: tax_rate.toFixed(2),
+});
+
+const SUMS = ['subtotal', 'tax', 'total'] as const;
+
+/** What an invoice or a sales document is over: lines, or what comes from elsewhere with its sums alone. */
+export const amountFields = {
+  currency: currencyCode.optional(),
+  subtotal: amount.optional(),
+  tax: amount.optional(),
+  total: amount.optional(),
+  lines: linesField.optional(),
+};
+
+// Made once: a schema is compiled at its first use, which takes longer than to use it.
+const sums = z.object({
+  subtotal: amountFields.subtotal,
+  tax: amountFields.tax,
+  total: amountFields.total,
+});
+
+/** The lines and sums of a record once a draft has set some: of what has lines, what these come to. */
+export function toAmounts(values: Row, before: Row | null): Row {
+  const given = values.lines === undefined ? null : linesField.parse(values.lines).map(toLineRow);
+  const lines = given ?? linesOf(before);
+  if (lines.length === 0) return sumsAlone(values, before);
+  const { subtotal, tax, total } = lineTotals(lines, currencyOf({ ...before, ...values }));
+  return { ...(given && { lines: given }), subtotal, tax, total };
+}
+
+/** The other values of a draft. */
+export function withoutAmounts({ subtotal: _, tax: __, total: ___, lines: ____, ...rest }: Row): Row {
+  return rest;
+}
+
+/** What speaks against the lines and sums of a record that is about to be written. */
+export function amountProblems({ after, values }: Writing): FieldError[] {
+  if (after.total === undefined)
+    return [{ field: 'lines', message: 'at least one line, or a total, is needed' }];
+  const currency = currencyOf(after);
+  if (Number(after.total) < 0)
+    return [{ field: 'lines', message: 'the lines must not add up to less than zero' }];
+  if (Number(after.total) > MAX_AMOUNT) return [{ field: 'lines', message: 'the lines add up to too much' }];
+  return SUMS.flatMap((field) => {
+    const text = String(after[field]);
+    const isAsGiven = values[field] === undefined || toAmountColumn(values[field]) === text;
+    const problem = isAsGiven
+      ? amountProblem(Number(text) < 0 ? null : text, currency)
+      : `does not agree with ${linesOf(after).length > 0 ? 'the lines' : 'the rest'}: ${toAmountText(text, currency)}`;
+    return problem === undefined ? [] : [{ field, message: problem }];
+  });
+}
+
+/** A sum that is left out follows from the others. */
+function sumsAlone(values: Row, before: Row | null): Row {
+  const isSame = (field: string) =>
+    values[field] === undefined || toAmountColumn(values[field]) === before?.[field];
+  if (before && SUMS.every(isSame)) return {};
+  const { subtotal, tax, total } = sums.parse(values);
+  if (subtotal === undefined && total === undefined) return {};
+  const parts = (value: number | undefined) => toThousandths(String(value ?? 0));
+  const taxed = tax === undefined && subtotal !== undefined && total !== undefined;
+  const ofTax = taxed ? parts(total) - parts(subtotal) : parts(tax);
+  const net = subtotal === undefined ? parts(total) - ofTax : parts(subtotal);
+  return {
+    subtotal: fromThousandths(net),
+    tax: fromThousandths(ofTax),
+    total: fromThousandths(net + ofTax),
+  };
+}
+
+export const linesOf = (row: Row | null): LineRow[] => (row?.lines ?? []) as LineRow[];
+const currencyOf = (row: Row): string => String(row.currency ?? 'eur');
+
+/** Whose lines: those of either stand in a table of their own. */
+export type Owner = 'invoice' | 'sales_document';
+
+/** A statement has no more than 65,535 values. */
+const BATCH = 5000;
+
+/** The lines of one record, in their order. */
+export async function listLines(db: Database, owner: Owner, id: number): Promise<LineRow[]> {
+  const row: Row = { id };
+  await addLines(db, owner, [row]);
+  return linesOf(row);
+}
+
+/** Puts their lines into rows, in their order. */
+export async function addLines(db: Database, owner: Owner, rows: Row[]): Promise<void> {
+  const ids = rows.map(({ id }) => Number(id));
+  const found = ids.length > 0 ? await readLines(db, owner, ids) : [];
+  const byOwner = new Map<number, LineRow[]>(ids.map((id) => [id, []]));
+  for (const { owner_id, ...line } of found) byOwner.get(owner_id)?.push(line);
+  for (const row of rows) row.lines = byOwner.get(Number(row.id));
+}
+
+/** Writes the lines of those records of which they have changed. */
+export async function writeLines(
+  tx: Database,
+  owner: Owner,
+  written: { id: number; before: Row | null; after: Row; changes: Row }[],
+): Promise<void> {
+  const { table, ownerId } = TABLES[owner];
+  const changed = written.filter(({ changes }) => changes.lines !== undefined);
+  const old = changed.filter(({ before }) => linesOf(before).length > 0).map(({ id }) => id);
+  if (old.length > 0) await tx.delete(table).where(inArray(ownerId, old));
+  const lines = changed.flatMap(({ id, after }) =>
+    linesOf(after).map((line, i) => ({ ...line, position: i + 1, [ownerId.name]: id })),
+  );
+  for (let i = 0; i < lines.length; i += BATCH) {
+    await tx.insert(table as PgTable).values(lines.slice(i, i + BATCH));
+  }
+}
+
+const TABLES = {
+  invoice: { table: invoiceLines, ownerId: invoiceLines.invoice_id },
+  sales_document: { table: salesDocumentLines, ownerId: salesDocumentLines.sales_document_id },
+};
+
+function readLines(db: Database, owner: Owner, ids: number[]) {
+  const { table, ownerId } = TABLES[owner];
+  const { text, quantity, unit_price, tax_rate, position } = table;
+  return db
+    .select({ text, quantity, unit_price, tax_rate, owner_id: ownerId })
+    .from(table as PgTable)
+    .where(inArray(ownerId, ids))
+    .orderBy(asc(ownerId), asc(position));
+}

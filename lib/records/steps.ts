@@ -1,0 +1,139 @@
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
+import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode, rows } from '@/db/database';
+import * as schema from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { recordAudit } from '../audit/audit-log';
+import { AppError, invalidField } from '../errors';
+import { MAX_ID } from '../page';
+import type { RecordKind, RecordWriter, Row } from './record-kind';
+import { outdated, saveRecordWithin } from './save-records';
+
+/** A way from one status to another. */
+export interface Step {
+  from: readonly string[];
+  to: string;
+}
+
+/** A kind whose records go from one status to another by certain steps. */
+export interface SteppedKind<Name extends string = string> {
+  kind: RecordKind;
+  steps: Record<Name, Step>;
+}
+
+/** The names of the steps that a record in this status can take. */
+export function stepsFrom<Name extends string>({ steps }: SteppedKind<Name>, status: string): Name[] {
+  return (Object.keys(steps) as Name[]).filter((name) => steps[name].from.includes(status));
+}
+
+/**
+ * Moves a record one step on.
+ *
+ * @param seen the record, and its version as the page showed it
+ * @throws AppError not_found; validation_failed if its status does not allow the step, or the step does not exist;
+ *   precondition_failed if it has changed since
+ */
+export async function takeStep(
+  db: Database,
+  { kind, steps }: SteppedKind,
+  name: string,
+  seen: { id: number; version: number },
+  writer: RecordWriter,
+): Promise<void> {
+  const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
+  await transact(db, async (tx) => {
+    const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
+    if (!row) throw new AppError('not_found', 'It no longer exists.');
+    // Report a changed version first: it is the reason why the step no longer fits.
+    if (row.version === seen.version && !step?.from.includes(String(row.status))) {
+      throw invalidField('status', `does not allow this step: ${row.status}`);
+    }
+    await saveRecordWithin(tx, kind, { ...seen, values: { status: step?.to } }, writer);
+  });
+}
+
+export interface RecordState {
+  /** Tells whether the record has changed since. */
+  version: number;
+  /** Other records name it: it is ended, not deleted. */
+  isReferredTo: boolean;
+}
+
+/** What the steps and the deletion of a record depend on. @throws AppError not_found */
+export async function readState(db: Database, { table, name }: RecordKind, id: number): Promise<RecordState> {
+  const { version } = getTableColumns(table) as Record<string, unknown>;
+  const isReferredTo = sql.join(
+    [sql`false`, ...referrersOf(table).map((by) => sql`exists (${by(id)})`)],
+    sql` or `,
+  );
+  const [found] = await rows<{ version: number; is_referred_to: boolean }>(
+    db,
+    sql`select ${version}::int as version, (${isReferredTo}) as is_referred_to
+        from ${table} where ${table.id} = ${Math.min(id, MAX_ID)}::int`,
+  );
+  if (!found) throw new AppError('not_found', `There is no ${name} ${id}.`);
+  return { version: found.version, isReferredTo: found.is_referred_to };
+}
+
+/** Of every column that refers to a table, what finds the rows that refer to one of its. */
+function referrersOf(table: PgTable): ((id: number) => SQL)[] {
+  return Object.values(schema)
+    .filter((one) => one instanceof PgTable)
+    .flatMap((one) => getTableConfig(one).foreignKeys.map((key) => ({ from: one, ...key.reference() })))
+    .filter(({ foreignTable }) => foreignTable === table)
+    .map(
+      ({ from, columns: [column] }) =>
+        (id) =>
+          sql`select from ${from} where ${column} = ${id}::int`,
+    );
+}
+
+/** A record, and the version that the writer last read. */
+export interface Seen {
+  id: number;
+  version: number;
+}
+
+/**
+ * Deletes a record that no other record refers to. Its last state stays in the audit log.
+ *
+ * @throws AppError not_found; precondition_failed if it has changed since; validation_failed if records of this kind and
+ *   status are never deleted; conflict if another record refers to it
+ */
+export function deleteRecord(
+  db: Database,
+  kind: RecordKind,
+  seen: Seen,
+  writer: RecordWriter,
+): Promise<void> {
+  return transact(db, (tx) => deleteRecordWithin(tx, kind, seen, writer));
+}
+
+/** The same within a transaction of the caller. */
+export async function deleteRecordWithin(
+  tx: Database,
+  kind: RecordKind,
+  { id, version }: Seen,
+  { actor }: RecordWriter,
+): Promise<void> {
+  const [before]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, id)).for('update');
+  if (!before) throw new AppError('not_found', 'It no longer exists.');
+  if (before.version !== version) throw outdated();
+  const problem = kind.checkDelete?.(before);
+  if (problem) throw new AppError('validation_failed', problem);
+  await kind.addParts?.(tx, [before]);
+  await tx.delete(kind.table).where(eq(kind.table.id, id)).catch(orReferredTo);
+  await recordAudit(tx, {
+    actor,
+    action: `${kind.name}.delete`,
+    entity: kind.name,
+    entity_id: id,
+    before,
+    after: null,
+  });
+}
+
+function orReferredTo(error: unknown): never {
+  if (pgErrorCode(error) !== FOREIGN_KEY_VIOLATION) throw error;
+  throw new AppError('conflict', 'Other records refer to this one: end it instead of deleting it.');
+}
