@@ -3,8 +3,7 @@ import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } f
 import { buildInvoices } from './invoices';
 import { buildInvoiceLines, buildSalesDocumentLines } from './lines';
 import { buildMoneyBack, buildPayments } from './payments';
-import type { SeedRows, Source } from './rows';
-import { createCalendar, createChance } from './rows';
+import { createCalendar, createChance, type SeedRows, type Source } from './rows';
 import { buildSalesDocuments } from './sales-documents';
 import { buildServers, buildServices } from './services';
 import { buildSubscriptions } from './subscriptions';

@@ -1,4 +1,4 @@
-import { fromMinorUnits } from '../../lib/money';
+import { fromMinorUnits } from '@/lib/money';
 import type { CustomerRow, ServiceRow, StripeCustomerRow } from './rows';
 
 type ServiceType = ServiceRow['service_type'];

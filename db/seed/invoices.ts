@@ -1,6 +1,6 @@
-import { addDays } from '../../lib/dates';
-import { toMinorUnits } from '../../lib/money';
-import { isUnpaid, unpaidStatus } from '../../lib/overdue';
+import { addDays } from '@/lib/dates';
+import { toMinorUnits } from '@/lib/money';
+import { isUnpaid, unpaidStatus } from '@/lib/overdue';
 import { CATALOGUE, type Client, priceIn } from './catalogue';
 import { amountsOf, invoiceRow } from './lines';
 import {

@@ -1,4 +1,4 @@
-import { toMinorUnits } from '../../lib/money';
+import { toMinorUnits } from '@/lib/money';
 import { amountText, CATALOGUE, type Client } from './catalogue';
 import { placeOf } from './names';
 import type {

@@ -1,6 +1,6 @@
-import { addDays, fromEpoch } from '../../lib/dates';
-import { toMinorUnits } from '../../lib/money';
-import { isUnpaid } from '../../lib/overdue';
+import { addDays, fromEpoch } from '@/lib/dates';
+import { toMinorUnits } from '@/lib/money';
+import { isUnpaid } from '@/lib/overdue';
 import { amountText } from './catalogue';
 import {
   addSeconds,

@@ -1,4 +1,4 @@
-import { addDays, fromEpoch, toCalendarDate } from '../../lib/dates';
+import { addDays, fromEpoch, toCalendarDate } from '@/lib/dates';
 import type {
   customerServices,
   customers,

@@ -1,8 +1,7 @@
 import { addDays } from '@/lib/dates';
 import { amountText, CATALOGUE, priceIn } from './catalogue';
 import { amountsOf } from './lines';
-import type { CustomerRow, InvoiceRow, SalesDocumentRow, Source } from './rows';
-import { daysBetween } from './rows';
+import { type CustomerRow, daysBetween, type InvoiceRow, type SalesDocumentRow, type Source } from './rows';
 
 type Type = SalesDocumentRow['type'];
 type Status = SalesDocumentRow['status'];

@@ -1,5 +1,5 @@
-import { fromEpoch, toEpoch } from '../../lib/dates';
-import { toMinorUnits } from '../../lib/money';
+import { fromEpoch, toEpoch } from '@/lib/dates';
+import { toMinorUnits } from '@/lib/money';
 import { amountText, type Client, groupBy, INTERVAL_MONTHS } from './catalogue';
 import {
   addMonths,

@@ -8,8 +8,7 @@ import { perProcess } from '@/db/per-process';
 import { StartError } from '../errors';
 import { stackOf } from '../log';
 import type { Runtime } from '../runtime';
-import type { Terminal } from './command';
-import { sentencesOf } from './command';
+import { sentencesOf, type Terminal } from './command';
 import { COMMANDS, isCommandName } from './commands';
 import { type CommandMessage, type CommandRequest, commandRequest, readLine } from './wire';
 

@@ -1,9 +1,7 @@
 import { unescapeFormulas } from '../csv';
 import { StartError } from '../errors';
-import type { Column } from './columns';
-import { comparable, proposeColumn } from './columns';
-import type { Line } from './csv-rows';
-import { hasOddQuotes, parseRows } from './csv-rows';
+import { type Column, comparable, proposeColumn } from './columns';
+import { hasOddQuotes, type Line, parseRows } from './csv-rows';
 import { bestReport, type FileFormat, type FileOptions, fitOf } from './file-format';
 import { FORMATS } from './kinds';
 

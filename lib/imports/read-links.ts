@@ -1,7 +1,6 @@
 import { unescapeFormulas } from '../csv';
 import { StartError } from '../errors';
-import type { Line } from './csv-rows';
-import { csvRows, rowTexts } from './csv-rows';
+import { csvRows, type Line, rowTexts } from './csv-rows';
 import { type Header, readHead } from './read-header';
 import { openTextFile } from './text-file';
 

@@ -8,8 +8,7 @@ import type { DecimalSeparator } from '../read-amount';
 import { comparable } from './columns';
 import { linesOf } from './csv-rows';
 import type { FileOptions } from './file-format';
-import type { ImportName } from './kinds';
-import { FORMATS } from './kinds';
+import { FORMATS, type ImportName } from './kinds';
 import { readFirstLines } from './read-header';
 
 /** What is remembered of a file's options: how its columns are read, and no value for all rows. */

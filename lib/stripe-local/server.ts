@@ -12,8 +12,7 @@ import {
   send,
   sendWithFault,
 } from './respond';
-import type { World } from './world';
-import { drawId, seededChance } from './world';
+import { drawId, seededChance, type World } from './world';
 
 export interface StripeLocalOptions {
   world: World;
