@@ -39,7 +39,7 @@ export function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> 
   return untilDone(deps, work.stripeCustomerId, attemptOf(deps, work));
 }
 
-/** One read, decision and commit; or what Stripe must be asked before the next one. */
+/** Reads, decides and commits once. Returns the question to Stripe if the decision needs an answer first. */
 export type Attempt<T> = (store: Store, known: Known) => Promise<T | Lacking>;
 
 /** What the attempts at one piece of work leave to the next one. */
@@ -73,6 +73,7 @@ export async function untilDone<T>(
   }
 }
 
+/** The attempt of `synchronize`. It keeps the keys that earlier attempts lacked. */
 export function attemptOf<T>(deps: SyncDeps, work: Work<T>): Attempt<Done<T>> {
   let { keys } = work;
   return async (store, known) => {

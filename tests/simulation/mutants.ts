@@ -27,7 +27,7 @@ dispute-and-refund-both-counted lib/payments/refunds.ts
 - Math.min(sum, paid)
 + sum
 
-recorded-refund-doubled lib/sync/decide/money-back/settle.ts
+recorded-refund-doubled lib/sync/decide/money-back.ts
 - if (told) mergeRecorded(draft, payment, told);
 +
 

@@ -1,7 +1,7 @@
 import type { StoredInvoice } from '../snapshot';
 import { toChanges } from './changes';
 import type { Draft } from './draft';
-import { KINDS, type MoneyBackKind } from './money-back/money-back';
+import { KINDS, type MoneyBackKind } from './money-back';
 import type { Ordered } from './order';
 
 /** Reported once; an invoice that was still a draft is cancelled here. */

@@ -18,7 +18,7 @@ import {
 import type { Draft } from './draft';
 import { markGone } from './gone';
 import { applyInvoice } from './invoice/invoice';
-import { applyMoneyBack, KINDS, type MoneyBackKind } from './money-back/money-back';
+import { applyMoneyBack, KINDS, type MoneyBackKind } from './money-back';
 import type { Ordered, Source } from './order';
 import { settleMoved } from './subscription/checkout';
 import { toItemState } from './subscription/items';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import type { Draft } from '../decide/draft';
 import { applyPayment } from '../decide/invoice/payment';
-import { attachPayment, type MoneyBackKind } from '../decide/money-back/money-back';
+import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { mergeKeys, noKeys, type StoredInvoice } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE } from './object';

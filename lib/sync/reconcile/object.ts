@@ -11,6 +11,7 @@ import type { SyncDeps } from '../sync-deps';
 import { NotReportedError, synchronize, type Work } from '../synchronize';
 import { beat, LeaseLostError, type Run } from './run';
 
+/** Decides and commits one piece of work, and counts its changes for the run. */
 export async function inRun<T>(
   deps: SyncDeps,
   run: Run,
@@ -22,6 +23,7 @@ export async function inRun<T>(
   return result;
 }
 
+/** Applies an object that one of Stripe's lists showed. */
 export async function applyListed(deps: SyncDeps, run: Run, object: Provided, asOf: Date): Promise<void> {
   await inRun(deps, run, {
     stripeCustomerId: 'customer' in object.value ? (object.value.customer?.stripeCustomerId ?? null) : null,
@@ -31,6 +33,7 @@ export async function applyListed(deps: SyncDeps, run: Run, object: Provided, as
   await resolveFailure(deps, object.kind, object.value.id);
 }
 
+/** Asks Stripe for one object by its id and applies the answer. Records a failure if Stripe does not answer. */
 export async function retrieveAndApply(deps: StripeDeps, run: Run, kind: Ordered, id: string): Promise<void> {
   const reason = await inRun(deps, run, {
     stripeCustomerId: null,

@@ -16,7 +16,7 @@ import { AppError } from '../../errors';
 import { stackOf } from '../../log';
 import { stripePaymentOf } from '../../payments/stripe-payment';
 import { type ListRequest, listIntents, listProviderDisputes, listProviderRefunds } from '../../stripe/list';
-import { attachPayment } from '../decide/money-back/money-back';
+import { attachPayment } from '../decide/money-back';
 import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
 import type { Ordered } from '../decide/order';
 import { type NamedChange, nameChanges } from '../reconcile/changes';

@@ -5,8 +5,7 @@ import { type Actor, auditNumber } from '../../audit/audit-log';
 import { hasNumber } from '../../customers/match-customer';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
-import { type Link, toColumns } from '../decide/customer/link';
-import { moveStripeCustomer } from '../decide/customer/move-customer';
+import { type Link, moveStripeCustomer, toColumns } from '../decide/customer/link';
 import type { Draft } from '../decide/draft';
 import { settleMoved } from '../decide/subscription/checkout';
 import { setItemService } from '../decide/subscription/items';
@@ -85,12 +84,14 @@ interface Confirmation {
   to: number;
 }
 
-/** What came of a link; null: it was done. */
+/** Whether a link was made. */
 interface LinkResult {
   stripeCustomerId: string;
+  /** Null if the link was made. */
   refusal: string | null;
 }
 
+/** Links each Stripe customer as if by staff. A refused link does not stop the others. */
 export async function confirmLinks(
   deps: SyncDeps,
   actor: Actor,
@@ -117,12 +118,13 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/** What came of a link; `already`: staff had linked it to that customer before. */
+/** Whether a link was made. `already` means that staff had linked it to that customer before. */
 type NumberedResult<Link> = { link: Link } & (
   | { outcome: 'linked' | 'already' }
   | { outcome: 'refused'; refusal: string }
 );
 
+/** Links Stripe customers to the customers whose numbers a file names. */
 export async function linkByNumber<Link extends NumberedLink>(
   deps: SyncDeps,
   actor: Actor,
@@ -175,7 +177,12 @@ async function readHolder(db: Database, stripeCustomerId: string) {
   return found;
 }
 
-/** @param signal ends it after a batch. @param onBatch told what came of each link */
+/**
+ * Links every Stripe customer whose e-mail address names one customer clearly.
+ *
+ * @param signal ends it after a batch
+ * @param onBatch receives the result of each link
+ */
 export async function linkByEmail(
   deps: SyncDeps,
   actor: Actor,

@@ -19,7 +19,7 @@ import { toCustomerRow } from '../../customers/queries';
 import { isSure } from '../../customers/sure-link';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
-import { moveStripeCustomer } from '../decide/customer/move-customer';
+import { moveStripeCustomer } from '../decide/customer/link';
 import type { Draft } from '../decide/draft';
 import { settleMoved } from '../decide/subscription/checkout';
 import { mergeKeys, noKeys } from '../snapshot';

@@ -112,10 +112,10 @@ lib/sync/decide/subscription/adopt-sold.ts: only staff confirm a reference that 
 lib/sync/decide/subscription/items.ts: services are always read together with their items
 null));
 
-lib/sync/decide/money-back/money-back.ts: only events of one second need it, and no event reports refunds and disputes
+lib/sync/decide/money-back.ts: only events of one second need it, and no event reports refunds and disputes
 incoming, // no event tells of it
 
-lib/sync/decide/money-back/money-back.ts: objects without a creation time, which Stripe does not send
+lib/sync/decide/money-back.ts: objects without a creation time, which Stripe does not send
 row.issued_at,
 
 lib/sync/decide/gone.ts: deleted refunds and disputes, which Stripe does not have
@@ -125,7 +125,7 @@ lib/sync/decide/subscription/checkout.ts: checkouts of other customers: the mode
 return null;
 if (stored.checkout?.stripe_customer_id !== stripeCustomerId) return null;
 
-lib/sync/decide/money-back/money-back.ts: two runs at the same time, of which one was taken for dead
+lib/sync/decide/money-back.ts: two runs at the same time, of which one was taken for dead
 return;
 if (!row || row.payment_id !== null) return;
 `;

@@ -11,8 +11,8 @@ import {
   listProviderSubscriptions,
 } from '@/lib/stripe/list';
 import { recheckLink } from '@/lib/sync/decide/customer/link-customer';
-import type { MoneyBackKind } from '@/lib/sync/decide/money-back/money-back';
-import { attachPayment } from '@/lib/sync/decide/money-back/money-back';
+import type { MoneyBackKind } from '@/lib/sync/decide/money-back';
+import { attachPayment } from '@/lib/sync/decide/money-back';
 import {
   applyObject,
   applyRetrieved,

@@ -2,8 +2,19 @@ import { isSure, toCreatedColumns } from '../../../customers/sure-link';
 import type { NumberOrigin, ProviderCustomer, ProviderCustomerNumber } from '../../../stripe/provider';
 import type { StoredLink } from '../../snapshot';
 import type { Draft } from '../draft';
-import { fromNoted, type Link, type LinkedBy, noteNumbers, takesPrecedence, toColumns, toLink } from './link';
-import { completeCreated, detailsOfCreated, moveStripeCustomer, noteDetails } from './move-customer';
+import {
+  completeCreated,
+  detailsOfCreated,
+  fromNoted,
+  type Link,
+  type LinkedBy,
+  moveStripeCustomer,
+  noteDetails,
+  noteNumbers,
+  takesPrecedence,
+  toColumns,
+  toLink,
+} from './link';
 
 /**
  * The strongest link wins, whenever it arrives: staff, then customer number, then, if that is on, an e-mail

@@ -5,7 +5,7 @@ import type { StaffTask } from '../../../tasks/staff-tasks';
 import type { StoredInvoice, StoredPayment } from '../../snapshot';
 import { createdChange, toChanges } from '../changes';
 import type { Draft } from '../draft';
-import { settleMoneyBack } from '../money-back/settle';
+import { settleMoneyBack } from '../money-back';
 
 export interface Collected {
   amountPaid: string;
