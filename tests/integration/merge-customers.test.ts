@@ -5,13 +5,13 @@ import { auditLog, customerServices, customers, stripeCustomers } from '@/db/sch
 import { listAudit } from '@/lib/audit/audit-log';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { findCustomers } from '@/lib/customers/find-customers';
-import { customerFilters, customerFilters, listCustomersForStaff } from '@/lib/customers/list-for-staff';
+import { customerFilters, listCustomersForStaff } from '@/lib/customers/list-for-staff';
 import { findCustomerId } from '@/lib/customers/match-customer';
 import { findCustomerIds, listMergedInto } from '@/lib/customers/merged-customers';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
-import { paymentImport, paymentImport } from '@/lib/imports/payment-import';
+import { paymentImport } from '@/lib/imports/payment-import';
 import { listPayments } from '@/lib/payments/queries';
 import { recordPayment } from '@/lib/payments/record-payment';
 import { saveRecord } from '@/lib/records/save-records';

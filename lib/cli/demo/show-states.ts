@@ -10,8 +10,8 @@ import {
 } from '@/db/schema';
 import { toCalendarDate } from '../../dates';
 import { literal } from '../../page-query';
-import { recordForInvoice, recordForInvoice } from '../../payments/typed-payment';
-import { DEMO_ACTOR, DEMO_ACTOR } from './settings';
+import { recordForInvoice } from '../../payments/typed-payment';
+import { DEMO_ACTOR } from './settings';
 
 const HOUR = 3_600_000;
 const OVERPAID = 20;

@@ -14,7 +14,7 @@ import {
 } from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../../audit/audit-log';
-import { differingFields, differingFields, type MergedField, type MergedField } from '../../customers/merged-customers';
+import { differingFields, type MergedField } from '../../customers/merged-customers';
 import { toCustomerRow } from '../../customers/queries';
 import { isSure } from '../../customers/sure-link';
 import { AppError, invalidField } from '../../errors';

@@ -1,12 +1,12 @@
 import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
-import { leftOf, leftOf, settled, settled } from '@/lib/invoices/settle';
-import { checkPayment, checkPayment, referenceTaken, referenceTaken } from '@/lib/payments/lock-payment';
-import { cameBack, cameBack } from '@/lib/payments/refunds';
-import { alreadyCounted, alreadyCounted, isMoreAtStripe, isMoreAtStripe, namesStripeMoney, namesStripeMoney, toMoneyTask, toMoneyTask } from '@/lib/payments/stripe-payment';
+import { leftOf, settled } from '@/lib/invoices/settle';
+import { checkPayment, referenceTaken } from '@/lib/payments/lock-payment';
+import { cameBack } from '@/lib/payments/refunds';
+import { alreadyCounted, isMoreAtStripe, namesStripeMoney, toMoneyTask } from '@/lib/payments/stripe-payment';
 import type { StoredPayment, StoredRefund } from '@/lib/sync/snapshot';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
-import { relinkItem, relinkItem } from '@/lib/sync/staff/link-subscription';
+import { relinkItem } from '@/lib/sync/staff/link-subscription';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { OF_MERGED, OWN_INVOICE } from '../setup';
 import type { Hands, Making, NewPayment } from '../stage';

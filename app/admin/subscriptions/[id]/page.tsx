@@ -4,14 +4,15 @@ import { listAudit } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { getRuntime } from '@/lib/runtime';
-import { getSubscription, 
-  getSubscription,listInvoicesOf, 
-  listInvoicesOf,listServiceChoices, 
-  listServiceChoices,type SubscriptionItem, 
-  type SubscriptionItem,} from '@/lib/subscriptions/queries';
-import { listEventsOf, listEventsOf } from '@/lib/sync/inbox/events';
-import { getLastCheck, getLastCheck } from '@/lib/sync/staff/check-with-stripe';
-import { getReference, getReference } from '@/lib/sync/staff/link-subscription';
+import {
+  getSubscription,
+  listInvoicesOf,
+  listServiceChoices,
+  type SubscriptionItem,
+} from '@/lib/subscriptions/queries';
+import { listEventsOf } from '@/lib/sync/inbox/events';
+import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
+import { getReference } from '@/lib/sync/staff/link-subscription';
 import { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
 import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';

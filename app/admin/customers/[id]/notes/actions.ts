@@ -4,7 +4,7 @@ import { leaveFor, problemOf } from '@/app/admin/_components/page/staff-action';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { AppError } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
-import { staffRecordWriter, staffRecordWriter } from '@/lib/records/record-kind';
+import { staffRecordWriter } from '@/lib/records/record-kind';
 import { getRuntime } from '@/lib/runtime';
 import { staffFormAction } from '../../../_components/page/staff-action';
 
