@@ -9,8 +9,7 @@ import { takeStep } from '@/lib/records/steps';
 import { isLineField } from '@/lib/records/typed-lines';
 import type { Typed, TypedKind } from '@/lib/records/typed-record';
 import { mergeTyped, readTyped, saveTyped, type TypedRecord } from '@/lib/records/typed-record';
-import { getRuntime } from '@/lib/runtime';
-import { refusalOf, staffAction, staffFormAction, toProblems } from '../../page/staff-action';
+import { staffAction, staffFormAction, toProblems } from '../../page/staff-action';
 import type { FormState } from './form-state';
 import { FORMS, type FormName, KINDS, type KindName, type StaffForm, type StaffKind } from './kinds';
 

@@ -1,11 +1,8 @@
 'use server';
 
-import { leaveFor, problemOf } from '@/app/admin/_components/page/staff-action';
 import { addCustomerNote } from '@/lib/customers/notes';
-import { AppError } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
 import { staffRecordWriter } from '@/lib/records/record-kind';
-import { getRuntime } from '@/lib/runtime';
 import { staffFormAction } from '../../../_components/page/staff-action';
 
 export interface NoteState {
