@@ -70,7 +70,7 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
   return readByPairs(db, { ...values, pairs: JSON.stringify(letterPairs(text)) });
 }
 
-// What a search for customers asks, see find-customers.ts. All answer so many at most:
+// What a search for customers asks. All answer so many at most:
 const WANTED = MAX_MATCHES + 1;
 
 /** So many that begin with a text are read and sorted, before and after the start of the list was gone through. */

@@ -5,6 +5,7 @@ import { invalidField } from '../errors';
 import { fromThousandths, toAmountText, toThousandths } from '../money';
 
 type RefundedPayment = Pick<typeof payments.$inferSelect, 'id' | 'amount' | 'currency' | 'status'>;
+
 type RefundRow = typeof refunds.$inferSelect;
 
 interface Recorder {
@@ -111,10 +112,12 @@ async function moneyBackOf(tx: Database, id: number) {
 }
 
 type Refund = Pick<typeof refunds.$inferSelect, 'amount' | 'currency' | 'status' | 'source'>;
+
 type Dispute = Pick<
   typeof disputes.$inferSelect,
   'amount' | 'currency' | 'status' | 'funds_withdrawn_at' | 'funds_returned_at'
 >;
+
 type Payment = Pick<typeof payments.$inferSelect, 'amount' | 'currency' | 'refunded_amount' | 'status'>;
 
 /** All that is known to have been asked or paid back of a payment. */

@@ -34,6 +34,24 @@ export interface PaymentWriter {
   refundedAt?: Date;
 }
 
+/** A payment written by a program that holds an access token. */
+export function apiWriter(
+  { now, env }: { now(): Date; env: { timeZone: string } },
+  token: { id: number; name: string },
+): PaymentWriter {
+  return {
+    actor: { type: 'token', id: String(token.id), name: token.name },
+    source: 'api',
+    now: now(),
+    timeZone: env.timeZone,
+  };
+}
+
+/** A payment written by a member of staff. */
+export function staffWriter(...by: Parameters<typeof staffRecordWriter>): PaymentWriter {
+  return { ...staffRecordWriter(...by), source: 'staff' };
+}
+
 /** The columns that a writer may change. */
 const WRITTEN_COLUMNS = [
   'invoice_id',
@@ -45,6 +63,33 @@ const WRITTEN_COLUMNS = [
   'status',
   'refunded_amount',
 ] as const;
+
+/** The columns that a new payment is written with. */
+export const NEW_COLUMNS = [...WRITTEN_COLUMNS, 'source'] as const;
+
+/**
+ * A new payment as it is written. What of it came back is its refund, which the caller records.
+ *
+ * @throws AppError validation_failed when it does not fit its invoice
+ */
+export function toNewPayment(
+  { cameBack, ...input }: PaymentInput & Refunded,
+  invoice: LockedInvoice | undefined,
+  writer: Pick<PaymentWriter, 'source' | 'now' | 'timeZone'>,
+) {
+  const { source } = writer;
+  const takes = source === 'import' ? tookPayments : takesPayments;
+  const { currency } = checkPayment(input, invoice, true, takes);
+  const status = input.status ?? 'completed';
+  refuseFuture({ ...input, status }, writer);
+  const refunded_amount = String(cameBack ?? (status === 'refunded' ? input.amount : 0));
+  return { ...input, amount: String(input.amount), currency, status, refunded_amount, source };
+}
+
+/** The refunded amount, if the writer states it. The part that is not recorded yet becomes a refund. */
+export interface Refunded {
+  cameBack?: number | undefined;
+}
 
 /** Writes what differs, leaves its audit entry, and settles the invoices it touches; same again, no write. */
 export async function changePayment(
@@ -140,11 +185,6 @@ export async function leaveTombstone(tx: Database, reference: string): Promise<v
   await tx.insert(paymentTombstones).values({ reference }).onConflictDoNothing();
 }
 
-/** The refunded amount, if the writer states it. The part that is not recorded yet becomes a refund. */
-export interface Refunded {
-  cameBack?: number | undefined;
-}
-
 /** Whether a payment already has the requested values. */
 export const isAlready = (payment: StoredPayment, changes: PaymentChanges & Refunded): boolean =>
   isSame(payment, withChanges(payment, changes), changes.cameBack);
@@ -174,44 +214,4 @@ function isSame(
         : before[field as keyof StoredPayment] === value,
     )
   );
-}
-
-/** The columns that a new payment is written with. */
-export const NEW_COLUMNS = [...WRITTEN_COLUMNS, 'source'] as const;
-
-/**
- * A new payment as it is written. What of it came back is its refund, which the caller records.
- *
- * @throws AppError validation_failed when it does not fit its invoice
- */
-export function toNewPayment(
-  { cameBack, ...input }: PaymentInput & Refunded,
-  invoice: LockedInvoice | undefined,
-  writer: Pick<PaymentWriter, 'source' | 'now' | 'timeZone'>,
-) {
-  const { source } = writer;
-  const takes = source === 'import' ? tookPayments : takesPayments;
-  const { currency } = checkPayment(input, invoice, true, takes);
-  const status = input.status ?? 'completed';
-  refuseFuture({ ...input, status }, writer);
-  const refunded_amount = String(cameBack ?? (status === 'refunded' ? input.amount : 0));
-  return { ...input, amount: String(input.amount), currency, status, refunded_amount, source };
-}
-
-/** A payment written by a program that holds an access token. */
-export function apiWriter(
-  { now, env }: { now(): Date; env: { timeZone: string } },
-  token: { id: number; name: string },
-): PaymentWriter {
-  return {
-    actor: { type: 'token', id: String(token.id), name: token.name },
-    source: 'api',
-    now: now(),
-    timeZone: env.timeZone,
-  };
-}
-
-/** A payment written by a member of staff. */
-export function staffWriter(...by: Parameters<typeof staffRecordWriter>): PaymentWriter {
-  return { ...staffRecordWriter(...by), source: 'staff' };
 }

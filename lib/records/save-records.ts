@@ -61,6 +61,11 @@ function requireSaved(saved: Saved | undefined): { id: number } {
   return { id: saved.id };
 }
 
+/** The record has changed since the writer read it. */
+export function outdated(): AppError {
+  return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
+}
+
 async function saveWithin(
   tx: Database,
   kind: RecordKind,
@@ -265,6 +270,7 @@ async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
 }
 
 const columnsOf = (kind: RecordKind): Record<string, PgColumn> => getTableColumns(kind.table);
+
 const textOf = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
 
 /** Inserts those that are new, in their order. @returns their ids */
@@ -363,9 +369,4 @@ export async function insertRows(
       from jsonb_populate_recordset(null::${table}, ${JSON.stringify(given)}::jsonb) r returning id`,
   );
   return inserted.map(({ id }) => id);
-}
-
-/** The record has changed since the writer read it. */
-export function outdated(): AppError {
-  return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
 }

@@ -19,6 +19,20 @@ import {
   typedLines,
 } from './typed-lines';
 
+type SingleField = 'text' | 'country' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
+
+/** How a field of a form reads as the JSON value of a record; `lines` are the fields of its lines. */
+type TypedField = SingleField | 'lines';
+
+/** The fields of a form with their typed or shown text. Fields of lines are named like `lines.0.text`. */
+export type Typed = Record<string, string>;
+
+/** The fields of a kind that a form has, and how each is read. */
+export interface TypedKind {
+  kind: RecordKind;
+  fields: Record<string, TypedField>;
+}
+
 /** A record as a form shows it, and its version, which tells whether it has changed since. */
 export interface TypedRecord {
   version: number;
@@ -75,20 +89,6 @@ function nameOf(field: string, { fields }: TypedKind): string {
   const [list = ''] = field.split('.');
   if (fields[list] === 'list') return list;
   return field === 'lines' ? 'lines.0.text' : field;
-}
-
-type SingleField = 'text' | 'country' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
-
-/** How a field of a form reads as the JSON value of a record; `lines` are the fields of its lines. */
-type TypedField = SingleField | 'lines';
-
-/** The fields of a form with their typed or shown text. Fields of lines are named like `lines.0.text`. */
-export type Typed = Record<string, string>;
-
-/** The fields of a kind that a form has, and how each is read. */
-export interface TypedKind {
-  kind: RecordKind;
-  fields: Record<string, TypedField>;
 }
 
 /**
@@ -202,7 +202,9 @@ export function mergeTyped(opened: Typed, typed: Typed, stored: Typed): Merged {
 const fieldOf = (name: string) => (isLineField(name) ? 'lines' : name);
 
 const only = (field: string, typed: Typed) => filter(typed, (name) => fieldOf(name) === field);
+
 const without = (field: string, typed: Typed) => filter(typed, (name) => fieldOf(name) !== field);
+
 const filter = (typed: Typed, isIn: (name: string) => boolean): Typed =>
   Object.fromEntries(Object.entries(typed).filter(([name]) => isIn(name)));
 
