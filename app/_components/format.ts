@@ -120,3 +120,9 @@ export function formatKind(kind: string): string {
 export function formatMessage(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 }
+
+/** What became of the rows of a file, as its import noted it. */
+export function countsText(counts: Record<string, number>): string {
+  const of = (name: string) => formatNumber(counts[name] ?? 0);
+  return `${of('created')} new, ${of('changed')} changed, ${of('unchanged')} unchanged, ${of('rejected')} rejected`;
+}

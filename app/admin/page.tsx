@@ -6,13 +6,15 @@ import { PERIODS, type Period } from '@/lib/overview/money';
 import { type SearchParams, toParams } from '../_components/search-params';
 import { ListSkeleton } from './_components/lists/list-skeleton';
 import { PageHeader } from './_components/page/page-header';
-import { Deliveries } from './_overview/deliveries';
-import { Drift } from './_overview/drift';
-import { LatestPayments } from './_overview/latest-payments';
 import { Money } from './_overview/money';
-import { OpenFigures } from './_overview/open-figures';
-import { SubscriptionStates } from './_overview/subscription-states';
-import { Tasks } from './_overview/tasks';
+import {
+  Deliveries,
+  Drift,
+  LatestPayments,
+  OpenFigures,
+  SubscriptionStates,
+  Tasks,
+} from './_overview/overview-sections';
 
 export const metadata: Metadata = { title: 'Overview' };
 

@@ -3,7 +3,7 @@ import {
   type PublicKeyCredentialRequestOptionsJSON,
   startAuthentication,
 } from '@simplewebauthn/browser';
-import { type Answer, sendToDoor } from './send-to-door';
+import { type Answer, sendToDoor } from './door';
 
 /** Lets the browser ask for a passkey, and signs in with it. */
 export async function askForPasskey(next: string): Promise<Answer<{ next: string }>> {

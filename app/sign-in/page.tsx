@@ -4,7 +4,7 @@ import { DUE_PATH, safeNextPath } from '@/lib/auth/session/staff-path';
 import { currentSession } from '@/lib/auth/session/staff-session';
 import type { SearchParams } from '../_components/search-params';
 import { problemText } from './problem-text';
-import { SignInForm } from './sign-in-form';
+import { SignInForm } from './sign-in-forms';
 import { SignInFrame } from './sign-in-frame';
 
 export const metadata: Metadata = { title: 'Sign in' };

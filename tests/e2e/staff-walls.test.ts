@@ -256,8 +256,8 @@ describe('the upload', () => {
 describe('every server action', () => {
   const OPEN = [
     'app/sign-in/actions.ts#signOut',
-    'app/sign-in/first/[token]/actions.ts#createAdmin',
-    'app/sign-in/invitation/[token]/actions.ts#accept',
+    'app/sign-in/new-login-actions.ts#createAdmin',
+    'app/sign-in/new-login-actions.ts#accept',
   ];
   let actions: BuiltAction[];
   let before: Awaited<ReturnType<typeof look>>;

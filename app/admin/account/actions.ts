@@ -5,6 +5,7 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/browser';
 import { headers } from 'next/headers';
+import { encode } from 'uqr';
 import { changeOwnPassword } from '@/lib/auth/account/change-own-password';
 import { beginPasskey, keepPasskey, removePasskey as removeKey } from '@/lib/auth/second-factor/passkeys';
 import { turnOffTwoFactor } from '@/lib/auth/second-factor/remove';
@@ -16,6 +17,8 @@ import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor, problemOf, toProblems } from '../_components/page/staff-action';
 import { toPicture } from './to-picture';
+import { leaveFor } from '../_components/forms/record/leave-for';
+import { problemOf, toProblems } from '../_components/forms/to-problems';
 
 /** Of each wrong field its sentence; of '' what concerns no single one. */
 export type Problems = Record<string, string>;
@@ -139,4 +142,11 @@ export async function removePasskey(id: string, password: string): Promise<{ pro
 function refused(error: unknown): { problem: string } {
   if (!(error instanceof AppError)) throw error;
   return { problem: problemOf(error) };
+}
+
+/** A QR code as one path of an SVG, and how many units it is wide. */
+function toPicture(text: string): { size: number; path: string } {
+  const { size, data } = encode(text, { border: 2 });
+  const squares = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return { size, path: squares.join('') };
 }

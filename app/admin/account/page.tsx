@@ -1,15 +1,15 @@
 import { Box, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
+import { formatDay } from '@/app/_components/format';
+import { type SearchParams, toParams } from '@/app/_components/search-params';
 import { isTwoFactorRequired } from '@/lib/auth/second-factor/demand';
 import { listPasskeys } from '@/lib/auth/second-factor/passkeys';
 import { requireSession } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { formatDay } from '../../_components/format';
-import { type SearchParams, toParams } from '../../_components/search-params';
+import { Notice } from '../_components/page/notice';
 import { PageHeader } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';
 import { ROLE_LABELS } from '../staff/role-text';
-import { AccountNotice } from './account-notice';
 import {
   beginApp,
   changePassword,
@@ -20,10 +20,8 @@ import {
   storePasskey,
   turnOffApp,
 } from './actions';
-import { AppSetUp } from './app-set-up';
-import { Passkeys } from './passkeys';
 import { PasswordForm } from './password-form';
-import { TwoFactor } from './two-factor';
+import { AppSetUp, Passkeys, TwoFactor } from './second-factor';
 
 export const metadata: Metadata = { title: 'Your account' };
 
@@ -69,4 +67,19 @@ export default async function AccountPage({ searchParams }: { searchParams: Prom
       </Stack>
     </Box>
   );
+}
+
+const DONE = new Map([
+  ['password', 'Your password is changed, and your other sessions have ended.'],
+  ['app-off', 'Two-factor authentication is off.'],
+  ['passkey', 'The passkey is added. You can now sign in with it.'],
+  ['passkey-removed', 'The passkey is removed.'],
+]);
+const REFUSED = new Map([['not_found', 'The passkey has already been removed.']]);
+
+/** What came of the action that led here. */
+function AccountNotice({ notice }: { notice: string | null }) {
+  const done = DONE.get(notice ?? '');
+  const text = done ?? REFUSED.get(notice ?? '');
+  return text ? <Notice tone={done ? 'done' : 'refused'}>{text}</Notice> : null;
 }

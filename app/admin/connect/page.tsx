@@ -12,8 +12,7 @@ import { TextLink } from '../../_components/links';
 import { PageHeader } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';
 import { check, issueFor } from './actions';
-import { ClientTabs } from './client-tabs';
-import { ConnectionCheck } from './connection-check';
+import { ClientTabs, ConnectionCheck } from './connect-parts';
 import { InlineCode } from './inline-code';
 
 export const metadata: Metadata = { title: 'Connect a client' };

@@ -1,8 +1,14 @@
 import { CUSTOMER_STATUSES, customerFilters, customersCsv } from '@/lib/customers/list-for-staff';
+import { formatMoney } from '@/app/_components/format';
+import { customersCsv } from '@/lib/customers/customers-csv';
+import { CUSTOMER_STATUSES, customerFilters } from '@/lib/customers/staff-filters';
 import { type CustomerWithBalance, listCustomersWithBalance } from '@/lib/invoices/customer-balances';
+import { StatusBadge } from '../_components/display/status-badge';
+import { TwoLines } from '../_components/display/two-lines';
 import { choiceOf } from '../_components/lists/choice';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
-import { CustomerList } from './customer-list';
+import { type Column, RecordList } from '../_components/lists/record-list';
+import type { Sorting } from '../_components/lists/sort-links';
 
 export const CUSTOMERS = {
   title: 'Customers',
@@ -20,3 +26,58 @@ export const CUSTOMERS = {
   Rows: ({ rows, sorting }) => <CustomerList customers={rows} sorting={sorting} />,
   csv: ({ db }, filters) => customersCsv(db, filters),
 } satisfies ListDeclaration<typeof customerFilters, CustomerWithBalance>;
+
+function CustomerList({ customers, sorting }: { customers: CustomerWithBalance[]; sorting: Sorting }) {
+  return (
+    <RecordList
+      label="Customers"
+      rows={customers}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/customers/${id}`}
+      columns={COLUMNS}
+      entryOf={(customer) => ({
+        title: customer.name || customer.customer_number,
+        detail: [customer.customer_number, customer.email ?? placeOf(customer)].filter(Boolean).join(' · '),
+        figure: customer.balances.length > 0 && balanceOf(customer),
+        state: <StatusBadge status={customer.status} />,
+      })}
+      sorting={sorting}
+    />
+  );
+}
+
+const COLUMNS: Column<CustomerWithBalance>[] = [
+  { label: 'Number', width: '11%', sort: 'number', cell: ({ customer_number }) => customer_number },
+  {
+    label: 'Name',
+    sort: 'name',
+    cell: ({ name }) => (name ? <strong>{name}</strong> : '–'),
+    title: ({ name }) => name || undefined,
+  },
+  {
+    label: 'E-mail',
+    width: '25%',
+    cell: ({ email }) => email ?? '–',
+    title: ({ email }) => email ?? undefined,
+  },
+  { label: 'Place', width: '15%', cell: (customer) => placeOf(customer) || '–', title: placeOf },
+  { label: 'Status', width: '10%', cell: ({ status }) => <StatusBadge status={status} /> },
+  { label: 'Balance', width: '14%', align: 'right', cell: balanceOf },
+];
+
+/** What is due, and of it what is overdue. */
+function balanceOf({ balances }: CustomerWithBalance) {
+  if (balances.length === 0) return '–';
+  const sums = (of: 'due' | 'overdue') =>
+    balances
+      .filter((one) => one[of] > 0)
+      .map((one) => formatMoney(one[of], one.currency))
+      .join(' + ');
+  const due = <span className="figures">{sums('due')}</span>;
+  const overdue = sums('overdue');
+  return overdue ? <TwoLines below={`${overdue} overdue`}>{due}</TwoLines> : due;
+}
+
+function placeOf({ city, country }: CustomerWithBalance): string {
+  return [city, country].filter(Boolean).join(', ');
+}

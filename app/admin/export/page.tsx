@@ -1,14 +1,14 @@
-import { Stack, Text } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import type { Metadata } from 'next';
+import type { ReactNode } from 'react';
+import { formatKind } from '@/app/_components/format';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { EXPORT_NAMES } from '@/lib/exports/kinds';
 import { getRuntime } from '@/lib/runtime';
-import { formatKind } from '../../_components/format';
 import { PageHeader } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';
-import { ExportForm } from './export-form';
-import { latestMonths } from './latest-months';
 
 export const metadata: Metadata = { title: 'Export' };
 
@@ -49,4 +49,45 @@ export default async function ExportPage() {
       </Stack>
     </>
   );
+}
+
+interface Props {
+  /** What the form is called, for readers. */
+  label: string;
+  path: string;
+  field: { name: string; label: string; options: { value: string; label: string }[] };
+  children?: ReactNode;
+}
+
+/** Asks what to download: a plain form, since the router would take the file for a page. */
+function ExportForm({ label, path, field: { options, ...field }, children }: Props) {
+  return (
+    <form action={path} method="get" aria-label={label}>
+      <Stack gap="sm" p="md">
+        {children}
+        <Group gap="sm" align="flex-end">
+          <NativeSelect {...field} size="sm" data={options} />
+          <Button
+            type="submit"
+            size="sm"
+            variant="default"
+            leftSection={<IconDownload size={16} stroke={1.8} aria-hidden />}
+          >
+            Download CSV
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+const MONTHS = 36;
+
+/** This month and those before it, the latest first, as options of a select. */
+function latestMonths(today: string): { value: string; label: string }[] {
+  const [year = 0, month = 1] = today.split('-').map(Number);
+  return Array.from({ length: MONTHS }, (_, back) => {
+    const value = new Date(Date.UTC(year, month - 1 - back, 1)).toISOString().slice(0, 7);
+    return { value, label: value };
+  });
 }

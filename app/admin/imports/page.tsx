@@ -1,20 +1,22 @@
 import { Alert, Code, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
+import { countsText, formatKind, formatSize } from '@/app/_components/format';
+import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { importState, listImports } from '@/lib/imports/import-log';
 import { IMPORT_NAMES } from '@/lib/imports/kinds';
+import { type ImportRow, importState, listImports } from '@/lib/imports/list-imports';
 import { getRuntime } from '@/lib/runtime';
-import { listUploads } from '@/lib/uploads/upload-store';
-import { formatKind } from '../../_components/format';
-import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
+import { listUploads, type Upload } from '@/lib/uploads/upload-store';
+import { Instant } from '../_components/display/instant';
+import { StatusBadge } from '../_components/display/status-badge';
 import { CountedList } from '../_components/lists/counted-list';
+import { RecordList } from '../_components/lists/record-list';
+import { Notice } from '../_components/page/notice';
 import { PageHeader } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';
 import { Section } from '../_components/page/section';
-import { ImportList } from './import-list';
 import { UploadForm } from './upload-form';
-import { UploadList } from './upload-list';
-import { UploadNotice } from './upload-notice';
 
 export const metadata: Metadata = { title: 'Import' };
 
@@ -61,5 +63,72 @@ export default async function ImportsPage({ searchParams }: { searchParams: Prom
         </Section>
       </Stack>
     </>
+  );
+}
+
+/** What came of removing a file, or of looking for it. */
+function UploadNotice({ notice }: { notice: string | null }) {
+  if (notice === 'removed') return <Notice tone="done">The file is removed.</Notice>;
+  if (notice === 'gone') return <Notice tone="refused">The file no longer exists: upload it again.</Notice>;
+  return null;
+}
+
+/** The files that wait. */
+function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string }) {
+  return (
+    <RecordList
+      label="Uploaded files"
+      rows={uploads}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/imports/${id}`}
+      columns={[
+        { label: 'File', cell: (upload) => upload.file_name, wraps: true },
+        { label: 'Kind', width: '18%', cell: (upload) => formatKind(upload.kind) },
+        { label: 'Size', width: '12%', align: 'right', cell: (upload) => formatSize(upload.bytes) },
+        {
+          label: 'Uploaded',
+          width: '22%',
+          cell: (upload) => <Instant at={upload.uploaded_at} timeZone={timeZone} />,
+        },
+        { label: 'By', width: '22%', cell: (upload) => upload.uploaded_by },
+      ]}
+      entryOf={(upload) => ({
+        title: upload.file_name,
+        detail: `${formatKind(upload.kind)} · ${upload.uploaded_by}`,
+        figure: formatSize(upload.bytes),
+      })}
+    />
+  );
+}
+
+interface Props {
+  rows: ImportRow[];
+  now: Date;
+  timeZone: string;
+}
+
+/** The log of imports. */
+function ImportList({ rows, now, timeZone }: Props) {
+  const status = (row: ImportRow) => <StatusBadge status={importState(row, now)} />;
+  return (
+    <RecordList
+      label="Imports"
+      rows={rows}
+      keyOf={({ id }) => id}
+      nameOf={({ file_name }) => file_name}
+      columns={[
+        { label: 'Started', cell: (row) => <Instant at={row.created_at} timeZone={timeZone} /> },
+        { label: 'File', cell: (row) => row.file_name, wraps: true },
+        { label: 'Kind', width: '13%', cell: (row) => formatKind(row.kind) },
+        { label: 'Status', width: '12%', cell: status },
+        { label: 'Rows', width: '22%', cell: (row) => countsText(row.counts), wraps: true },
+        { label: 'By', width: '16%', cell: (row) => row.actor_name, title: (row) => row.actor_name },
+      ]}
+      entryOf={(row) => ({
+        title: row.file_name,
+        detail: `${formatKind(row.kind)} · ${countsText(row.counts)}`,
+        state: status(row),
+      })}
+    />
   );
 }

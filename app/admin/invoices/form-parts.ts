@@ -1,3 +1,5 @@
+import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import { isUnpaid } from '@/lib/overdue';
 import type { FormPart } from '../_components/forms/record/form-fields';
 import { currencyField } from '../_components/forms/record/suggestions';
 
@@ -34,3 +36,13 @@ export const DUE_DATE: FormPart[] = [
     ],
   },
 ];
+
+type Invoice = Pick<InvoiceDetails, 'status' | 'stripe_invoice_id'>;
+
+// Kept apart from components, since importing a component also loads its scripts.
+
+export const isOwnDraft = ({ status, stripe_invoice_id }: Invoice): boolean =>
+  status === 'draft' && stripe_invoice_id === null;
+
+export const isOwnUnpaid = ({ status, stripe_invoice_id }: Invoice): boolean =>
+  isUnpaid(status) && stripe_invoice_id === null;

@@ -1,14 +1,21 @@
+import { formatCount, formatDate } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
 import {
   listOverdue,
   OVERDUE_AGES,
+  type OverdueAge,
   type OverdueInvoice,
   overdueCsv,
   overdueFilters,
 } from '@/lib/invoices/overdue-worklist';
+import { Day } from '../_components/display/instant';
+import { Money } from '../_components/display/money';
+import { StripeLink } from '../_components/display/stripe-link';
+import { TwoLines } from '../_components/display/two-lines';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
-import { ageText } from './age-text';
-import { OverdueList } from './overdue-list';
+import { type Column, RecordList } from '../_components/lists/record-list';
+import { CustomerName } from '../_components/records/customer-name';
+import { invoiceName } from '../_components/records/invoice-list';
 
 export const OVERDUE = {
   title: 'Overdue invoices',
@@ -30,3 +37,95 @@ export const OVERDUE = {
   Rows: ({ rows, timeZone }) => <OverdueList invoices={rows} timeZone={timeZone} />,
   csv: ({ db, env, now }, filters) => overdueCsv(db, filters, toCalendarDate(now(), env.timeZone)),
 } satisfies ListDeclaration<typeof overdueFilters, OverdueInvoice>;
+
+function OverdueList({ invoices, timeZone }: { invoices: OverdueInvoice[]; timeZone: string }) {
+  return (
+    <RecordList
+      label="Overdue invoices"
+      rows={invoices}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/invoices/${id}`}
+      columns={columnsOf(timeZone)}
+      entryOf={(invoice) => ({
+        title: invoice.customer.name || invoice.customer.customer_number,
+        detail: (
+          <>
+            {invoiceName(invoice)} · {dueText(invoice)}
+            {invoice.payment_failed_at && (
+              <>
+                {' · Payment failed '}
+                <Day at={invoice.payment_failed_at} timeZone={timeZone} />
+              </>
+            )}
+          </>
+        ),
+        figure: <Money amount={invoice.amount_due} currency={invoice.currency} />,
+      })}
+    />
+  );
+}
+
+const columnsOf = (timeZone: string): Column<OverdueInvoice>[] => [
+  { label: 'Invoice', width: '16%', cell: (invoice) => <strong>{invoiceName(invoice)}</strong> },
+  { label: 'Customer', cell: ({ customer }) => <CustomerName customer={customer} /> },
+  {
+    label: 'Due',
+    width: '15%',
+    cell: (invoice) =>
+      invoice.due_date ? (
+        <TwoLines below={daysText(invoice)}>{formatDate(invoice.due_date)}</TwoLines>
+      ) : (
+        daysText(invoice)
+      ),
+  },
+  {
+    label: 'Last payment failure',
+    width: '16%',
+    cell: ({ payment_failed_at: failed }) => (failed ? <Day at={failed} timeZone={timeZone} /> : '–'),
+  },
+  {
+    label: 'Balance due',
+    width: '13%',
+    align: 'right',
+    cell: ({ amount_due, currency }) => <Money amount={amount_due} currency={currency} />,
+  },
+  {
+    label: 'Stripe',
+    width: '9%',
+    cell: (invoice) =>
+      invoice.stripe_invoice_id ? (
+        <span style={{ position: 'relative', zIndex: 1 }}>
+          <StripeLink
+            path={`invoices/${invoice.stripe_invoice_id}`}
+            label={`Open invoice ${invoiceName(invoice)} at Stripe`}
+          >
+            Open
+          </StripeLink>
+        </span>
+      ) : (
+        '–'
+      ),
+  },
+];
+
+function dueText(invoice: OverdueInvoice): string {
+  return [invoice.due_date && `Due ${formatDate(invoice.due_date)}`, daysText(invoice)]
+    .filter(Boolean)
+    .join(', ');
+}
+
+function daysText({ days }: OverdueInvoice): string {
+  return days > 0 ? `${formatCount(days, 'day')} overdue` : 'Not due yet';
+}
+
+const TEXTS: Record<OverdueAge | 'over-30', string> = {
+  'not-due': 'Payment failed, not due yet',
+  '1-14': '1–14 days',
+  '15-30': '15–30 days',
+  '31-60': '31–60 days',
+  'over-60': 'Over 60 days',
+  'over-30': 'Over 30 days',
+};
+
+/** How long something has been overdue. */
+export const ageText = (age: OverdueAge | 'over-30'): string => TEXTS[age];

@@ -1,12 +1,18 @@
+import { Paper } from '@mantine/core';
 import type { Metadata } from 'next';
+import type { CSSProperties } from 'react';
+import { formatMoney, formatNumber } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/session/staff-session';
+import { toCalendarDate } from '@/lib/dates';
+import { OVERDUE_AGES, type OverdueSum, sumOverdue } from '@/lib/invoices/overdue-worklist';
 import { getRuntime } from '@/lib/runtime';
 import { listStaffTasks } from '@/lib/tasks/staff-tasks';
-import { type SearchParams, toParams } from '../../_components/search-params';
 import { ListPage } from '../_components/lists/list-page';
 import { TaskNotice } from '../_components/records/record-tasks';
-import { OVERDUE } from './list';
-import { OverdueSums } from './overdue-sums';
+import { ageText, OVERDUE } from './list';
+import classes from './overdue-sums.module.css';
 
 export const metadata: Metadata = { title: 'Overdue invoices' };
 
@@ -20,5 +26,45 @@ export default async function OverduePage({ searchParams }: { searchParams: Prom
       <TaskNotice tasks={takenBack} />
       <OverdueSums />
     </ListPage>
+  );
+}
+
+/** What is overdue, by currency and age; each sum leads to its invoices. */
+async function OverdueSums() {
+  const { db, env, now } = await getRuntime();
+  const sums = await sumOverdue(db, toCalendarDate(now(), env.timeZone));
+  const currencies = [...new Set(sums.map(({ currency }) => currency))];
+  const ages = OVERDUE_AGES.filter((age) => sums.some((sum) => sum.age === age));
+  if (currencies.length === 0) return null;
+  return (
+    <Paper withBorder radius="lg" mb="lg" className={classes.frame ?? ''}>
+      {currencies.map((currency) => (
+        <dl
+          key={currency}
+          className={classes.sums}
+          style={{ '--ages': ages.length } as CSSProperties}
+          aria-label={`Overdue by age, ${currency.toUpperCase()}`}
+        >
+          {ages.map((age, i) => {
+            const sum = sums.find((one) => one.currency === currency && one.age === age);
+            return sum ? <Sum key={age} sum={sum} column={i + 1} /> : null;
+          })}
+        </dl>
+      ))}
+    </Paper>
+  );
+}
+
+function Sum({ sum: { currency, age, count, total }, column }: { sum: OverdueSum; column: number }) {
+  return (
+    <div style={{ '--column': column } as CSSProperties}>
+      <dt>{ageText(age)}</dt>
+      <dd>
+        <TextLink href={toHref('/admin/overdue', { age, currency })} className="figures">
+          {formatMoney(total, currency)}
+        </TextLink>
+        <span className={classes.count}>{formatNumber(count)}</span>
+      </dd>
+    </div>
   );
 }

@@ -1,16 +1,23 @@
 import { Alert } from '@mantine/core';
+import { IconPlayerPlay } from '@tabler/icons-react';
 import type { Metadata } from 'next';
+import { formatCount, formatDailyRun, formatDuration, formatNumber } from '@/app/_components/format';
+import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run';
 import { formatDailyRun } from '../../_components/format';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
+import { listRuns, type RunRow } from '@/lib/sync/reconcile/run-queries';
+import { Instant } from '../_components/display/instant';
+import { StatusBadge } from '../_components/display/status-badge';
+import { SubmitButton } from '../_components/forms/submit-button';
 import { CountedList } from '../_components/lists/counted-list';
+import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';
-import { RunList } from './run-list';
-import { RunNowButton } from './run-now-button';
-import { isSilent } from './run-text';
+import { runNow } from './actions';
+import { isSilent, triggerText } from './run-text';
 
 export const metadata: Metadata = { title: 'Reconciliation' };
 
@@ -45,4 +52,50 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
       </CountedList>
     </>
   );
+}
+
+function RunNowButton({ running }: { running: boolean }) {
+  return (
+    <form action={runNow}>
+      <SubmitButton disabled={running} leftSection={<IconPlayerPlay size={16} stroke={1.8} aria-hidden />}>
+        {running ? 'Running' : 'Run now'}
+      </SubmitButton>
+    </form>
+  );
+}
+
+function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }) {
+  return (
+    <RecordList
+      label="Runs"
+      rows={runs}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/reconciliation/${id}`}
+      nameOf={({ id }) => `Run ${id}`}
+      columns={[
+        { label: 'Started', cell: (run) => <Instant at={run.started_at} timeZone={timeZone} /> },
+        { label: 'Status', width: '20%', cell: (run) => <StatusBadge status={run.status} /> },
+        { label: 'Started by', width: '18%', cell: triggerText },
+        { label: 'Checked', width: '10%', align: 'right', cell: (run) => formatNumber(run.objects_checked) },
+        { label: 'Changes', width: '10%', align: 'right', cell: (run) => formatNumber(run.changes_count) },
+        { label: 'Failures', width: '10%', align: 'right', cell: (run) => formatNumber(run.failures_count) },
+        { label: 'Duration', width: '12%', align: 'right', cell: durationOf },
+      ]}
+      entryOf={(run) => ({
+        title: `Run ${run.id}`,
+        detail: (
+          <>
+            <Instant at={run.started_at} timeZone={timeZone} />
+            {` · ${triggerText(run)} · ${formatCount(run.changes_count, 'change')}`}
+            {run.failures_count > 0 && ` · ${formatCount(run.failures_count, 'failure')}`}
+          </>
+        ),
+        state: <StatusBadge status={run.status} />,
+      })}
+    />
+  );
+}
+
+function durationOf({ started_at, finished_at }: RunRow): string {
+  return finished_at ? formatDuration(started_at, finished_at) : '–';
 }

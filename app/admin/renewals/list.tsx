@@ -1,5 +1,7 @@
 import { comingPresets } from '@/lib/date-presets';
-import { listServiceRenewals, RENEWING, renewalFilters } from '@/lib/services/renewals';
+import { toCalendarDate } from '@/lib/dates';
+import type { Runtime } from '@/lib/runtime';
+import { type Days, listServiceRenewals, RENEWING, renewalFilters } from '@/lib/services/renewals';
 import type { ServiceRow } from '@/lib/services/schema';
 import type { ListedSubscription } from '@/lib/subscriptions/queries';
 import { listSubscriptionRenewals, renewalsCsv } from '@/lib/subscriptions/renewals';
@@ -7,7 +9,6 @@ import { choiceOf } from '../_components/lists/choice';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { ServiceList } from '../_components/records/service-list';
 import { SubscriptionList } from '../subscriptions/subscription-list';
-import { daysOf } from './days-of';
 
 type Renewing = ServiceRow | ListedSubscription;
 
@@ -40,3 +41,8 @@ export const RENEWALS = {
 
 const isSubscription = (row: Renewing): row is ListedSubscription => 'items' in row;
 const isService = (row: Renewing): row is ServiceRow => 'service_number' in row;
+
+/** The days that renewals are of; without any, from today on. */
+export function daysOf({ from, to }: Days, { env, now }: Runtime): Days {
+  return from || to ? { from, to } : { from: toCalendarDate(now(), env.timeZone) };
+}

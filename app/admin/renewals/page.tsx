@@ -1,9 +1,15 @@
+import { SimpleGrid, Text } from '@mantine/core';
 import type { Metadata } from 'next';
+import { formatCount, formatMoney, formatMonth } from '@/app/_components/format';
+import { type SearchParams, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import { type SearchParams, toParams } from '../../_components/search-params';
+import { getRuntime } from '@/lib/runtime';
+import { type RenewalSum, renewalFilters, sumRenewals } from '@/lib/services/renewals';
+import { Facts } from '../_components/display/facts';
 import { ListPage } from '../_components/lists/list-page';
-import { RENEWALS } from './list';
-import { RenewalSums } from './renewal-sums';
+import { parseFilters } from '../_components/lists/parse-filters';
+import { Section } from '../_components/page/section';
+import { daysOf, RENEWALS } from './list';
 
 export const metadata: Metadata = { title: 'Renewals' };
 
@@ -14,5 +20,47 @@ export default async function RenewalsPage({ searchParams }: { searchParams: Pro
     <ListPage list={RENEWALS} search={search}>
       <RenewalSums search={search} />
     </ListPage>
+  );
+}
+
+/** So many months are shown. */
+const MONTHS = 6;
+
+/** What services and subscriptions renew for, by month. */
+async function RenewalSums({ search }: { search: URLSearchParams }) {
+  const { filters } = parseFilters(renewalFilters, search);
+  if (!filters) return null;
+  const runtime = await getRuntime();
+  const days = daysOf(filters, runtime);
+  const services = await sumRenewals(runtime.db, 'services', days);
+  const subscriptions = await sumRenewals(runtime.db, 'subscriptions', days);
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" mb="lg">
+      <Sums title="Services" noun="service" sums={services} />
+      <Sums title="Subscriptions" noun="item" sums={subscriptions} />
+    </SimpleGrid>
+  );
+}
+
+function Sums({ title, noun, sums }: { title: string; noun: string; sums: RenewalSum[] }) {
+  const months = [...new Set(sums.map(({ month }) => month))].slice(0, MONTHS);
+  const linesOf = (month: string) =>
+    sums
+      .filter((sum) => sum.month === month)
+      .map(({ total, currency, count }) => (
+        <div key={currency}>
+          {formatMoney(total, currency)} · {formatCount(count, noun)}
+        </div>
+      ));
+  return (
+    <Section title={title}>
+      {months.length > 0 ? (
+        <Facts facts={Object.fromEntries(months.map((month) => [formatMonth(month), linesOf(month)]))} />
+      ) : (
+        <Text size="sm" c="dimmed" p="md">
+          Nothing renews on these days.
+        </Text>
+      )}
+    </Section>
   );
 }

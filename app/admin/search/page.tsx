@@ -1,17 +1,26 @@
-import { Button, Group, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
+import { formatCount, formatMessage } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { type SearchResults, searchText } from '@/lib/search/schema';
+import {
+  type SearchGroup,
+  type SearchHit,
+  type SearchKind,
+  type SearchResults,
+  searchText,
+} from '@/lib/search/schema';
 import { search } from '@/lib/search/search';
-import { formatCount, formatMessage } from '../../_components/format';
-import { type SearchParams, toParams } from '../../_components/search-params';
+import { StatusBadge } from '../_components/display/status-badge';
+import { RecordList } from '../_components/lists/record-list';
 import { Nothing } from '../_components/page/nothing';
 import { PageHeader } from '../_components/page/page-header';
+import { Section } from '../_components/page/section';
 import { SEARCHED } from '../_components/search/searched';
-import { hrefOf } from '../_components/search/to-entry';
-import { ResultGroups } from './result-groups';
+import { hrefOf, toEntry } from '../_components/search/to-entry';
 
 export const metadata: Metadata = { title: 'Search' };
 
@@ -70,4 +79,57 @@ function Hints() {
       You can search {SEARCHED}
     </Text>
   );
+}
+
+/** Lists that can be narrowed by part of a text: there the others are. */
+const LISTS: Partial<Record<SearchKind, [path: string, filter: string]>> = {
+  customer: ['/admin/customers', 'q'],
+  payment: ['/admin/payments', 'reference'],
+  service: ['/admin/services', 'domain'],
+};
+
+/** What a search found, by kind. */
+function ResultGroups({ groups, text }: { groups: SearchGroup[]; text: string }) {
+  return (
+    <Stack gap="xl">
+      {groups.map((group) => (
+        <Section key={group.kind} title={group.label} action={group.more && moreLink(group.kind, text)}>
+          <RecordList<SearchHit>
+            label={group.label}
+            rows={group.hits}
+            keyOf={({ id }) => id}
+            hrefOf={hrefOf}
+            columns={group.hits.some(({ figure }) => figure) ? [...COLUMNS, AMOUNT] : COLUMNS}
+            entryOf={(hit) => {
+              const { title, detail, figure } = toEntry(hit);
+              return { title, detail, figure, state: <StatusBadge status={hit.status} /> };
+            }}
+          />
+        </Section>
+      ))}
+    </Stack>
+  );
+}
+
+function moreLink(kind: SearchKind, text: string) {
+  const [path, filter] = LISTS[kind] ?? [];
+  if (!path || !filter) return 'There are more';
+  return <TextLink href={toHref(path, { [filter]: text })}>See all that match</TextLink>;
+}
+
+const COLUMNS = [
+  { label: 'Record', width: '32%', cell: ({ title }: SearchHit) => <strong>{title}</strong>, title: titleOf },
+  { label: 'Details', cell: ({ detail }: SearchHit) => detail, title: ({ detail }: SearchHit) => detail },
+  { label: 'Status', width: '14%', cell: ({ status }: SearchHit) => <StatusBadge status={status} /> },
+];
+
+const AMOUNT = {
+  label: 'Amount',
+  width: '14%',
+  align: 'right' as const,
+  cell: (hit: SearchHit) => toEntry(hit).figure,
+};
+
+function titleOf({ title }: SearchHit): string {
+  return title;
 }

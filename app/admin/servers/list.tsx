@@ -1,8 +1,13 @@
 import type { ServerRow } from '@/lib/servers/queries';
 import { listServersForStaff, SERVER_STATUSES, serverFilters, serversCsv } from '@/lib/servers/queries';
+import { listServersForStaff } from '@/lib/servers/queries';
+import type { ServerRow } from '@/lib/servers/schema';
+import { serversCsv } from '@/lib/servers/servers-csv';
+import { SERVER_STATUSES, serverFilters } from '@/lib/servers/staff-filters';
+import { StatusBadge } from '../_components/display/status-badge';
 import { choiceOf } from '../_components/lists/choice';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
-import { ServerList } from './server-list';
+import { type Column, RecordList } from '../_components/lists/record-list';
 
 export const SERVERS = {
   title: 'Servers',
@@ -19,3 +24,38 @@ export const SERVERS = {
   Rows: ({ rows }) => <ServerList servers={rows} />,
   csv: ({ db }, filters) => serversCsv(db, filters),
 } satisfies ListDeclaration<typeof serverFilters, ServerRow>;
+
+function ServerList({ servers }: { servers: ServerRow[] }) {
+  return (
+    <RecordList
+      label="Servers"
+      rows={servers}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/servers/${id}`}
+      columns={COLUMNS}
+      entryOf={(server) => ({
+        title: server.hostname,
+        detail: [server.ipv4[0], server.location].filter(Boolean).join(' · '),
+        state: <StatusBadge status={server.status} />,
+      })}
+    />
+  );
+}
+
+const COLUMNS: Column<ServerRow>[] = [
+  { label: 'Host name', cell: ({ hostname }) => <strong>{hostname}</strong> },
+  { label: 'Status', width: '14%', cell: ({ status }) => <StatusBadge status={status} /> },
+  { label: 'Address', width: '17%', cell: ({ ipv4, ipv6 }) => ipv4[0] ?? ipv6[0] ?? '–' },
+  {
+    label: 'System',
+    width: '20%',
+    cell: ({ operating_system }) => operating_system ?? '–',
+    title: ({ operating_system }) => operating_system ?? undefined,
+  },
+  {
+    label: 'Location',
+    width: '20%',
+    cell: ({ location }) => location ?? '–',
+    title: ({ location }) => location ?? undefined,
+  },
+];

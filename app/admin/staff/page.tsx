@@ -1,17 +1,22 @@
-import { Box } from '@mantine/core';
+import { Box, Group, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
+import { formatCount } from '@/app/_components/format';
+import { LinkButton } from '@/app/_components/links';
+import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
 import { isTwoFactorRequired } from '@/lib/auth/second-factor/demand';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
-import { listStaffUsers } from '@/lib/auth/staff/list-staff-users';
+import { listStaffUsers, type StaffListRow } from '@/lib/auth/staff/list-staff-users';
 import { getRuntime } from '@/lib/runtime';
-import { LinkButton } from '../../_components/links';
-import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
+import { Instant } from '../_components/display/instant';
+import { ConfirmButton } from '../_components/forms/confirm-button';
 import { CountedList } from '../_components/lists/counted-list';
+import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
-import { StaffList } from './staff-list';
+import { Section } from '../_components/page/section';
+import { demand } from './actions';
+import { ROLE_LABELS } from './role-text';
 import { StaffNotice } from './staff-notice';
-import { TwoFactorRule } from './two-factor-rule';
 
 export const metadata: Metadata = { title: 'Staff' };
 
@@ -52,5 +57,101 @@ export default async function StaffPage({ searchParams }: { searchParams: Promis
         <TwoFactorRule key={notice} isRequired={await isTwoFactorRequired(db)} />
       </Box>
     </>
+  );
+}
+
+interface Props {
+  staff: StaffListRow[];
+  /** The id of the signed-in person. */
+  self: string;
+  timeZone: string;
+}
+
+function StaffList({ staff, self, timeZone }: Props) {
+  return (
+    <RecordList
+      label="Staff"
+      rows={staff}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/staff/${id}`}
+      columns={[
+        { label: 'Name', cell: (user) => <Name user={user} self={self} />, title: ({ name }) => name },
+        { label: 'E-mail', width: '32%', cell: ({ email }) => email, title: ({ email }) => email },
+        { label: 'Role', width: '10%', cell: ({ role }) => ROLE_LABELS[role] },
+        { label: 'Signed in', width: '14%', cell: sessionsText },
+        {
+          label: 'Added',
+          width: '18%',
+          cell: ({ created_at }) => <Instant at={created_at} timeZone={timeZone} />,
+        },
+      ]}
+      entryOf={(user) => ({
+        title: <Name user={user} self={self} />,
+        detail: user.email,
+        figure: ROLE_LABELS[user.role],
+        state: user.sessions > 0 && (
+          <Text span size="xs" c="dimmed">
+            {sessionsText(user)}
+          </Text>
+        ),
+      })}
+    />
+  );
+}
+
+function Name({ user, self }: { user: StaffListRow; self: string }) {
+  return (
+    <>
+      {user.name}
+      {user.id === self && (
+        <Text span c="dimmed" inherit fw={400}>
+          {' '}
+          (you)
+        </Text>
+      )}
+    </>
+  );
+}
+
+function sessionsText({ sessions }: StaffListRow): string {
+  return sessions > 0 ? formatCount(sessions, 'session') : '–';
+}
+
+/** Whether everybody must use an authenticator app, and the button that changes it. */
+function TwoFactorRule({ isRequired }: { isRequired: boolean }) {
+  return (
+    <Section title="Two-factor authentication">
+      <Box p="md">
+        <Group justify="space-between" gap="md">
+          <Text size="sm">
+            {isRequired
+              ? 'Everyone must use an authenticator app.'
+              : 'Each person chooses whether to use an authenticator app.'}
+          </Text>
+          {isRequired ? (
+            <ConfirmButton
+              action={demand.bind(null, false)}
+              question="Stop requiring two-factor authentication?"
+              confirm="Stop requiring it"
+              consequences={['Anyone who has set it up keeps it, and can turn it off.']}
+            >
+              Stop requiring it
+            </ConfirmButton>
+          ) : (
+            <ConfirmButton
+              action={demand.bind(null, true)}
+              question="Require two-factor authentication for everyone?"
+              confirm="Require it"
+              consequences={[
+                'Anyone without an authenticator app, including you, must set one up before they can continue.',
+                'A passkey alone is not enough: the password would still work without a code.',
+              ]}
+            >
+              Require it for everyone
+            </ConfirmButton>
+          )}
+        </Group>
+      </Box>
+    </Section>
   );
 }

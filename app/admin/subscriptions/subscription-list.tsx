@@ -1,13 +1,13 @@
 import { Badge } from '@mantine/core';
-import type { ListedSubscription } from '@/lib/subscriptions/queries';
-import { formatMoney } from '../../_components/format';
+import { formatMoney } from '@/app/_components/format';
+import { toJsonAmount } from '@/lib/money';
+import type { ListedSubscription, SubscriptionItem } from '@/lib/subscriptions/queries';
 import { nextBilling } from '../_components/display/next-billing';
 import { StatusBadge } from '../_components/display/status-badge';
 import { TwoLines } from '../_components/display/two-lines';
 import { type Column, RecordList } from '../_components/lists/record-list';
 import type { Sorting } from '../_components/lists/sort-links';
 import { CustomerName } from '../_components/records/customer-name';
-import { billedText } from './billed-text';
 
 interface Props {
   subscriptions: ListedSubscription[];
@@ -110,4 +110,22 @@ function Services({ subscription: { items, status } }: { subscription: ListedSub
       {numbers.join(', ')}
     </>
   );
+}
+
+type Billed = Pick<SubscriptionItem, 'amount' | 'currency' | 'interval' | 'interval_count'>;
+
+/** "€29.00 / month"; null where an item's price does not tell its amount, or items are billed differently. */
+function billedText(items: Billed[]): string | null {
+  const [first] = items;
+  if (!first?.currency) return null;
+  const { currency, interval, interval_count } = first;
+  const isAlike = (item: Billed) =>
+    item.amount !== null &&
+    item.currency === currency &&
+    item.interval === interval &&
+    item.interval_count === interval_count;
+  if (!items.every(isAlike)) return null;
+  const sum = items.reduce((total, { amount }) => total + toJsonAmount(amount ?? '0'), 0);
+  const every = (interval_count ?? 1) > 1 ? `${interval_count} ${interval}s` : interval;
+  return [formatMoney(sum, currency), every].filter(Boolean).join(' / ');
 }

@@ -1,11 +1,10 @@
 'use client';
 
 import { Button, Checkbox, Group, Stack } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useFormStatus } from 'react-dom';
+import { HIDES_TEXT, READ_TEXTS } from '@/app/_components/scope-texts';
 import type { ReadScope } from '@/lib/oauth/scopes';
-import { HIDES_TEXT, READ_TEXTS } from './scope-texts';
-import { useArmed } from './use-armed';
 
 interface Props {
   action(form: FormData): Promise<void>;
@@ -53,4 +52,31 @@ function Decisions({ canAllow }: { canAllow: boolean }) {
       </Button>
     </Group>
   );
+}
+
+const SHOWN_MS = 700;
+
+/**
+ * False until the page has been in front for a moment, and again whenever it comes to the front: another site could put
+ * it under the second click of a double-click.
+ */
+function useArmed(): boolean {
+  const [isArmed, setArmed] = useState(false);
+  useEffect(() => {
+    let timer: number | undefined;
+    const arm = () => {
+      window.clearTimeout(timer);
+      setArmed(false);
+      timer = window.setTimeout(() => setArmed(true), SHOWN_MS);
+    };
+    arm();
+    window.addEventListener('focus', arm);
+    document.addEventListener('visibilitychange', arm);
+    return () => {
+      window.clearTimeout(timer);
+      window.removeEventListener('focus', arm);
+      document.removeEventListener('visibilitychange', arm);
+    };
+  }, []);
+  return isArmed;
 }

@@ -2,8 +2,8 @@ import type { Metadata } from 'next';
 import { safeNextPath } from '@/lib/auth/session/staff-path';
 import type { SearchParams } from '../../_components/search-params';
 import { problemText } from '../problem-text';
+import { CodeForm } from '../sign-in-forms';
 import { SignInFrame } from '../sign-in-frame';
-import { CodeForm } from './code-form';
 
 export const metadata: Metadata = { title: 'Enter your code' };
 

@@ -1,13 +1,14 @@
 import { Text } from '@mantine/core';
 import type { Metadata } from 'next';
+import type { SearchParams } from '@/app/_components/search-params';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
+import { beginApp, changePassword, confirmApp } from '@/app/admin/account/actions';
+import { PasswordForm } from '@/app/admin/account/password-form';
+import { AppSetUp } from '@/app/admin/account/second-factor';
 import { DUE_PATH, safeNextPath } from '@/lib/auth/session/staff-path';
 import { requireDueSession } from '@/lib/auth/session/staff-session';
-import type { SearchParams } from '../../_components/search-params';
-import { beginApp, changePassword, confirmApp } from '../../admin/account/actions';
-import { AppSetUp } from '../../admin/account/app-set-up';
-import { PasswordForm } from '../../admin/account/password-form';
+import { signOut } from '../actions';
 import { SignInFrame } from '../sign-in-frame';
-import { SignOutButton } from './sign-out-button';
 
 export const metadata: Metadata = { title: 'Before you go on' };
 
@@ -33,5 +34,15 @@ export default async function DuePage({ searchParams }: { searchParams: Promise<
       <AppSetUp begin={beginApp} confirm={confirmApp} then={target} />
       <SignOutButton />
     </SignInFrame>
+  );
+}
+
+function SignOutButton() {
+  return (
+    <form action={signOut}>
+      <SubmitButton variant="subtle" fullWidth>
+        Sign out
+      </SubmitButton>
+    </form>
   );
 }

@@ -29,7 +29,7 @@ export function listAdminRoutes(segment: string): AdminRoute[] {
 /** A server action of the build. */
 export interface BuiltAction {
   id: string;
-  /** `app/admin/tokens/new/actions.ts#issue`. */
+  /** `app/admin/tokens/actions.ts#issue`. */
   name: string;
   /** A page that carries it, with `segment` in place of what varies. */
   path: string;
@@ -150,67 +150,64 @@ const first = { typed: {}, problems: {} };
  * @param otherId a person who may be changed and removed
  */
 export const actionArguments = (otherId: string, uploadId: string): Record<string, unknown[]> => ({
-  'app/admin/imports/[id]/actions.ts#remove': [uploadId],
-  'app/admin/imports/[id]/actions.ts#start': [
+  'app/admin/imports/actions.ts#remove': [uploadId],
+  'app/admin/imports/actions.ts#start': [
     uploadId,
     { chosen: {}, problems: {} },
     new Fields({ 'columns.customer_number': 'customer_number', run: 'import' }),
   ],
-  'app/admin/imports/[id]/actions.ts#stop': [uploadId],
-  'app/admin/invoices/[id]/actions.ts#check': [1],
-  'app/admin/sales-documents/[id]/actions.ts#convert': [1, 0, 'invoice'],
+  'app/admin/imports/actions.ts#stop': [uploadId],
+  'app/admin/invoices/actions.ts#check': [1],
+  'app/admin/sales-documents/actions.ts#convert': [1, 0, 'invoice'],
   'app/admin/settings/numbers/actions.ts#saveSeries': [
     'invoice',
     first,
     new Fields({ prefix: 'FORGED', width: '6', first_count: '1' }),
   ],
-  'app/admin/payments/[id]/actions.ts#check': [1],
-  'app/admin/payments/[id]/actions.ts#markRefunded': [1, 'version'],
-  'app/admin/payments/[id]/actions.ts#decide': [1, 'version', 'failed'],
-  'app/admin/payments/[id]/actions.ts#remove': [1, 'version'],
-  'app/admin/payments/[id]/edit/actions.ts#edit': [
+  'app/admin/payments/actions.ts#check': [1],
+  'app/admin/payments/actions.ts#markRefunded': [1, 'version'],
+  'app/admin/payments/actions.ts#decide': [1, 'version', 'failed'],
+  'app/admin/payments/actions.ts#remove': [1, 'version'],
+  'app/admin/payments/actions.ts#edit': [
     1,
     'version',
     first,
     new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
   ],
-  'app/admin/payments/[id]/refund/actions.ts#refund': [
+  'app/admin/payments/actions.ts#refund': [
     1,
     'version',
     first,
     new Fields({ amount: '1', date: '2026-01-01' }),
   ],
-  'app/admin/payments/new/actions.ts#record': [
+  'app/admin/payments/actions.ts#record': [
     1,
     first,
     new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
   ],
   'app/admin/reconciliation/actions.ts#runNow': [],
-  'app/admin/subscriptions/[id]/actions.ts#check': [1],
-  'app/admin/subscriptions/[id]/actions.ts#saveLink': [
+  'app/admin/subscriptions/actions.ts#check': [1],
+  'app/admin/subscriptions/actions.ts#saveLink': [
     1,
     1,
     { problem: null },
     new Fields({ service_number: '' }),
   ],
-  'app/admin/subscriptions/[id]/reference-actions.ts#adopt': [1],
-  'app/admin/subscriptions/[id]/reference-actions.ts#decline': [1],
-  'app/admin/subscriptions/stripe-customers/[id]/actions.ts#linkTo': ['cus_1', 1],
-  'app/admin/subscriptions/stripe-customers/proposals/actions.ts#confirmChosen': [
-    null,
-    new Fields({ link: 'cus_1 1 2' }),
-  ],
-  'app/admin/webhooks/[id]/actions.ts#replay': ['evt_1'],
-  'app/admin/tokens/new/actions.ts#issue': [
+  'app/admin/subscriptions/actions.ts#adopt': [1],
+  'app/admin/subscriptions/actions.ts#decline': [1],
+  'app/admin/subscriptions/actions.ts#linkTo': ['cus_1', 1],
+  'app/admin/subscriptions/actions.ts#confirmChosen': [null, new Fields({ link: 'cus_1 1 2' })],
+  'app/admin/webhooks/actions.ts#replay': ['evt_1'],
+  'app/admin/tokens/actions.ts#issue': [
     first,
     new Fields({ name: 'Forged', scopes: 'mcp:read', expires: '30', last_day: '' }),
   ],
-  'app/admin/tokens/[id]/actions.ts#revoke': [1],
-  'app/admin/tokens/clients/actions.ts#addClient': [
+  'app/admin/tokens/actions.ts#revoke': [1],
+  'app/admin/tokens/actions.ts#addClient': [
     { ...first, made: null },
     new Fields({ name: 'Forged', redirects: 'https://forged.example/callback' }),
   ],
-  'app/admin/tokens/clients/actions.ts#removeClient': ['none'],
+  'app/admin/tokens/actions.ts#removeClient': ['none'],
   'app/admin/apps/actions.ts#disconnect': ['none'],
   'app/admin/tasks/actions.ts#finish': [1],
   'app/admin/connect/actions.ts#check': [],
@@ -218,20 +215,20 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   'app/oauth/consent/actions.ts#decide': [
     new Fields({ decision: 'allow', scopes: 'customers:read', query: 'client_id=forged' }),
   ],
-  'app/admin/staff/new/actions.ts#add': [
+  'app/admin/staff/actions.ts#add': [
     first,
     new Fields({ email: 'forged@example.com', name: 'Forged', role: 'admin', password: '' }),
   ],
-  'app/admin/staff/[id]/actions.ts#changeRole': [otherId, 'admin'],
-  'app/admin/staff/[id]/actions.ts#signOutEverywhere': [otherId],
-  'app/admin/staff/[id]/password/actions.ts#resetPassword': [
+  'app/admin/staff/actions.ts#changeRole': [otherId, 'admin'],
+  'app/admin/staff/actions.ts#signOutEverywhere': [otherId],
+  'app/admin/staff/actions.ts#resetPassword': [
     otherId,
     { problem: null, reset: null },
     new Fields({ password: '' }),
   ],
-  'app/admin/staff/[id]/actions.ts#resetFactor': [otherId],
-  'app/admin/staff/[id]/invitation/actions.ts#invite': [otherId],
-  'app/admin/staff/[id]/actions.ts#remove': [otherId],
+  'app/admin/staff/actions.ts#resetFactor': [otherId],
+  'app/admin/staff/actions.ts#invite': [otherId],
+  'app/admin/staff/actions.ts#remove': [otherId],
   'app/admin/staff/actions.ts#demand': [true], // the last one: from then on the admin has to go elsewhere
   'app/admin/account/actions.ts#changePassword': [
     '/admin/account',
@@ -253,17 +250,17 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   ],
   'app/admin/_components/forms/record/actions.ts#step': ['customer', 1, 0, 'deactivate'],
   'app/admin/_components/forms/record/actions.ts#remove': ['customer', 1, 0],
-  'app/admin/customers/[id]/erase/actions.ts#erase': [
+  'app/admin/customers/admin-actions.ts#erase': [
     1,
     { typed: '', problem: null },
     new Fields({ customer_number: 'K10001' }),
   ],
-  'app/admin/customers/[id]/merge/actions.ts#merge': [
+  'app/admin/customers/admin-actions.ts#merge': [
     { id: 1, version: 0 },
     { id: 2, version: 0 },
     new Fields({ take: 'phone' }),
   ],
-  'app/admin/customers/[id]/notes/actions.ts#addNote': [
+  'app/admin/customers/actions.ts#addNote': [
     1,
     { typed: '', problem: null, isAnswer: false },
     new Fields({ text: 'Forged' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatDate, formatField, formatInstant, formatMoney } from '../../../_components/format';
+import { formatDate, formatField, formatInstant, formatMoney } from '@/app/_components/format';
 
 type Image = Record<string, unknown> | null;
 

@@ -1,7 +1,7 @@
 import { Paper, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { formatCount, formatMoney } from '@/app/_components/format';
 import type { CurrencySum } from '@/lib/overview/money';
-import { formatCount, formatMoney } from '../../../_components/format';
 
 interface Props {
   label: string;

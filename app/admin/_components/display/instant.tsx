@@ -1,5 +1,5 @@
+import { formatDate, formatInstant, formatSecond, formatTime } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
-import { formatDate, formatInstant, formatSecond, formatTime } from '../../../_components/format';
 
 interface Props {
   at: Date | string;

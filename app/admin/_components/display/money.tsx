@@ -1,4 +1,4 @@
-import { formatMoney } from '../../../_components/format';
+import { formatMoney } from '@/app/_components/format';
 
 /** An amount in its currency's form. */
 export function Money({ amount, currency }: { amount: number; currency: string }) {

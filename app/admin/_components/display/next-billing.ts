@@ -1,4 +1,4 @@
-import { formatDate, formatDay } from '../../../_components/format';
+import { formatDate, formatDay } from '@/app/_components/format';
 
 interface Billed {
   status: string;

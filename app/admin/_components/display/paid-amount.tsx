@@ -1,4 +1,4 @@
-import { formatMoney } from '../../../_components/format';
+import { formatMoney } from '@/app/_components/format';
 import { Money } from './money';
 import { TwoLines } from './two-lines';
 

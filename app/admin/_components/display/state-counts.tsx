@@ -1,6 +1,6 @@
 import Link from 'next/link';
+import { formatField, formatNumber } from '@/app/_components/format';
 import type { StateCount } from '@/lib/overview/counts';
-import { formatField, formatNumber } from '../../../_components/format';
 import classes from './chart.module.css';
 import { statusColor } from './status-color';
 

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core';
-import { formatField } from '../../../_components/format';
+import { formatField } from '@/app/_components/format';
 import { statusColor } from './status-color';
 
 interface Props {

@@ -3,7 +3,7 @@
 import { Text, TextInput } from '@mantine/core';
 import { IconChevronDown, IconX } from '@tabler/icons-react';
 import Link from 'next/link';
-import { formatMessage } from '../../../_components/format';
+import { formatMessage } from '@/app/_components/format';
 import { withParams } from '../../../_components/with-params';
 import classes from './filter-bar.module.css';
 import { FilterChoices } from './filter-choices';

@@ -1,4 +1,4 @@
-import { formatDate } from '../../../_components/format';
+import { formatDate } from '@/app/_components/format';
 import type { FilterField } from './filter-field';
 
 /** What a filter is set to, as its chip says it; null: to nothing. */

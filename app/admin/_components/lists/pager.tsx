@@ -1,6 +1,6 @@
 import { Button, ButtonGroup, Group, Text } from '@mantine/core';
+import { formatCount } from '@/app/_components/format';
 import type { Page } from '@/lib/page';
-import { formatCount } from '../../../_components/format';
 import { LinkButton, TextLink } from '../../../_components/links';
 import { withParams } from '../../../_components/with-params';
 

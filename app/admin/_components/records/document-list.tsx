@@ -1,5 +1,5 @@
+import { formatDate, formatField } from '@/app/_components/format';
 import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
-import { formatDate, formatField } from '../../../_components/format';
 import { Money } from '../display/money';
 import { StatusBadge } from '../display/status-badge';
 import { type Column, RecordList } from '../lists/record-list';

@@ -1,5 +1,5 @@
+import { formatDate, formatDay, formatMoney } from '@/app/_components/format';
 import type { InvoiceRow } from '@/lib/invoices/schema';
-import { formatDate, formatDay, formatMoney } from '../../../_components/format';
 import { Money } from '../display/money';
 import { PaidAmount } from '../display/paid-amount';
 import { StatusBadge } from '../display/status-badge';

@@ -1,5 +1,5 @@
+import { formatMoney } from '@/app/_components/format';
 import type { SearchHit, SearchKind, SearchResults } from '@/lib/search/schema';
-import { formatMoney } from '../../../_components/format';
 
 /** A hit as pages and the dialog show it. */
 export interface SearchEntry {

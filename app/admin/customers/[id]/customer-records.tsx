@@ -1,21 +1,27 @@
+import { Group, Text } from '@mantine/core';
+import { type ReactNode, Suspense } from 'react';
+import { formatNumber } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
+import { ListSkeleton } from '@/app/admin/_components/lists/list-skeleton';
+import { Section } from '@/app/admin/_components/page/section';
+import { OwnDocumentList } from '@/app/admin/_components/records/document-list';
+import { OwnInvoiceList } from '@/app/admin/_components/records/invoice-list';
+import { OwnPaymentList } from '@/app/admin/_components/records/payment-list';
+import { OwnServiceList } from '@/app/admin/_components/records/service-list';
+import { OwnSubscriptionList } from '@/app/admin/subscriptions/subscription-list';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { listInvoices } from '@/lib/invoices/queries';
 import type { RecordCounts } from '@/lib/overview/counts';
 import { namePayments } from '@/lib/payments/list-for-staff';
+import { MAX_RECORDS, type RecordCounts } from '@/lib/overview/counts';
+import { namePayments } from '@/lib/payments/payment-context';
 import { listPayments } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';
 import { listServices } from '@/lib/services/queries';
 import { listSubscriptions } from '@/lib/subscriptions/queries';
-import { TextLink } from '../../../_components/links';
-import { toHref } from '../../../_components/search-params';
-import { OwnDocumentList } from '../../_components/records/document-list';
-import { OwnInvoiceList } from '../../_components/records/invoice-list';
-import { OwnPaymentList } from '../../_components/records/payment-list';
-import { OwnServiceList } from '../../_components/records/service-list';
-import { OwnSubscriptionList } from '../../subscriptions/subscription-list';
-import { RecordSection, ROWS } from './record-section';
 
 interface Props {
   customer: CustomerRow;
@@ -119,4 +125,58 @@ async function Payments({ id }: { id: number }) {
   const { db } = await getRuntime();
   const page = await listPayments(db, { customer_id: id, per_page: ROWS });
   return <OwnPaymentList payments={await namePayments(db, page.data)} />;
+}
+
+/** Of each kind of record so many are shown. */
+export const ROWS = 10;
+
+interface SectionProps {
+  title: string;
+  /** What stands there where it has none. */
+  none: string;
+  count: number;
+  /** Shown at once, and not only when it is unfolded. */
+  open?: boolean;
+  /** The filtered list that has all of them. */
+  all: { path: string; customer_number: string; total?: number; noun: string };
+  /** Leads to what makes one more. */
+  add?: ReactNode;
+  children: ReactNode;
+}
+
+/** Some records of a customer; until they are read, a place of the same size. */
+function RecordSection({ title, none, count, open = false, all, add, children }: SectionProps) {
+  return (
+    <Section
+      title={title}
+      folds={!open}
+      action={
+        <Group gap="md">
+          {add}
+          {all.total !== 0 && <AllLink {...all} shown={Math.min(count, ROWS)} />}
+        </Group>
+      }
+    >
+      {count > 0 ? (
+        <Suspense fallback={<ListSkeleton rows={Math.min(count, ROWS)} headed framed={false} />}>
+          {children}
+        </Suspense>
+      ) : (
+        <Text size="sm" c="dimmed" p="md">
+          {none}
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+function AllLink({ path, customer_number, total, noun, shown }: SectionProps['all'] & { shown: number }) {
+  const number =
+    total === undefined || total <= shown || total > MAX_RECORDS ? '' : ` (${formatNumber(total)})`;
+  return (
+    <TextLink href={toHref(path, { customer: customer_number })} prefetch={false}>
+      All {noun}
+      {number}
+    </TextLink>
+  );
 }

@@ -25,15 +25,11 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
 import { RecordTasks } from '../../_components/records/record-tasks';
-import { Balance } from './balance';
-import { CustomerActions } from './customer-actions';
+import { addNote } from '../actions';
+import { NoteForm } from '../customer-forms';
 import { CustomerFacts } from './customer-facts';
-import { CustomerRecords } from './customer-records';
-import { addNote } from './notes/actions';
-import { NoteForm } from './notes/note-form';
-import { ROWS } from './record-section';
-import { DONE, ERASED, KEPT } from './step-text';
-import { StripeCustomers } from './stripe-customers';
+import { Balance, CustomerActions, DONE, ERASED, KEPT, StripeCustomers } from './customer-parts';
+import { CustomerRecords, ROWS } from './customer-records';
 import { Timeline } from './timeline';
 
 export const generateMetadata = titleOfRow('Customer', async (db, id) => {

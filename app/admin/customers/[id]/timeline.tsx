@@ -1,17 +1,43 @@
 import { Group, Text } from '@mantine/core';
+import {
+  IconArrowsExchange,
+  IconCreditCard,
+  IconCreditCardRefund,
+  IconGavel,
+  IconLink,
+  IconNote,
+  IconPencil,
+  IconPlug,
+  IconRefresh,
+  IconTrash,
+  IconWebhook,
+  type TablerIcon,
+} from '@tabler/icons-react';
 import Link from 'next/link';
+import { formatDate, formatDay, formatField, formatMoney } from '@/app/_components/format';
+import { LinkButton } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
+import { auditValue } from '@/app/admin/_components/audit/audit-value';
+import { changedField, changedRecord, changeText } from '@/app/admin/_components/audit/changed-record';
+import { checkLines } from '@/app/admin/_components/audit/check/check-lines';
+import { Time } from '@/app/admin/_components/display/instant';
+import { StatusBadge } from '@/app/admin/_components/display/status-badge';
+import { Nothing } from '@/app/admin/_components/page/nothing';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
+import {
+  MONEY_BACK_KINDS,
+  moneyBackSource,
+  moneyBackStatus,
+} from '@/app/admin/_components/records/money-back/words';
+import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-sources';
+import { changedFields } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
+import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
 import { getRuntime } from '@/lib/runtime';
+import { isCheck } from '@/lib/sync/staff/last-check';
 import { listTimeline } from '@/lib/timeline/list-timeline';
-import type { TimelineEntry } from '@/lib/timeline/sources';
-import { formatDate } from '../../../_components/format';
-import { LinkButton } from '../../../_components/links';
-import { toHref } from '../../../_components/search-params';
-import { Time } from '../../_components/display/instant';
-import { StatusBadge } from '../../_components/display/status-badge';
-import { Nothing } from '../../_components/page/nothing';
+import type { TimelineAudit, TimelineEntry, TimelinePayment } from '@/lib/timeline/sources';
 import classes from './timeline.module.css';
-import { toSentence } from './to-sentence';
 
 interface Props {
   customerId: number;
@@ -136,4 +162,146 @@ function keyOf(entry: TimelineEntry): string {
   if (entry.kind === 'audit') return `audit ${entry.audit.id}`;
   const [first] = entry.changes;
   return `run ${entry.run_id} ${first?.entity} ${first?.entity_id}`;
+}
+
+interface Sentence {
+  icon: TablerIcon;
+  text: string;
+  href: string | null;
+  detail: string;
+  /** The text of a note, with its line breaks. */
+  body?: string;
+  /** Where it is not the usual one. */
+  status?: string | undefined;
+}
+
+/** What happened, in words. */
+function toSentence(entry: TimelineEntry, timeZone: string): Sentence {
+  if (entry.kind === 'payment') return ofPayment(entry.payment);
+  if (entry.kind === 'money_back') return ofMoneyBack(entry.row, timeZone);
+  if (entry.kind === 'event') return ofEvent(entry.event);
+  if (entry.kind === 'note') return ofNote(entry.note);
+  if (entry.kind === 'call') return ofCall(entry.call);
+  if (entry.kind === 'audit') return toAuditSentence(entry.audit, timeZone);
+  return ofChanges(entry.changes, timeZone);
+}
+
+function ofPayment(payment: TimelinePayment): Sentence {
+  const { invoice_id, invoice_number, payment_reference, source, status } = payment;
+  const invoice = `invoice ${invoiceName({ id: invoice_id, number: invoice_number })}`;
+  return {
+    icon: IconCreditCard,
+    text: `Payment of ${formatMoney(payment.amount, payment.currency)} for ${invoice}`,
+    href: `/admin/payments/${payment.id}`,
+    detail: [payment_reference, PAYMENT_SOURCES[source]].join(' · '),
+    status: status === 'completed' ? undefined : status,
+  };
+}
+
+function ofMoneyBack(row: MoneyBackRow, timeZone: string): Sentence {
+  const { kind, amount, currency, payment_id, payment_reference, reason } = row;
+  const due = kind === 'dispute' && isUnanswered(row) ? row.evidence_due_at : null;
+  return {
+    icon: kind === 'refund' ? IconCreditCardRefund : IconGavel,
+    text: `${MONEY_BACK_KINDS[kind]} of ${formatMoney(amount, currency)}: ${moneyBackStatus(row).toLowerCase()}`,
+    href: payment_id === null ? null : `/admin/payments/${payment_id}`,
+    detail: [
+      payment_reference,
+      reason && formatField(reason),
+      due && `Evidence due ${formatDay(due, timeZone)}`,
+      moneyBackSource(row),
+    ]
+      .filter(Boolean)
+      .join(' · '),
+  };
+}
+
+type Of<Kind> = Extract<TimelineEntry, { kind: Kind }>;
+
+function ofNote({ text, actor_name }: Of<'note'>['note']): Sentence {
+  return { icon: IconNote, text: `Note by ${actor_name}`, href: null, detail: '', body: text };
+}
+
+function ofCall({ caller_name, staff_email, tool, outcome }: Of<'call'>['call']): Sentence {
+  return {
+    icon: IconPlug,
+    text: `Asked by ${caller_name}`,
+    href: null,
+    detail: [tool, staff_email].filter(Boolean).join(' · '),
+    status: outcome === 'ok' ? undefined : outcome,
+  };
+}
+
+function ofEvent({ id, type, object_id, outcome }: Of<'event'>['event']): Sentence {
+  return {
+    icon: IconWebhook,
+    text: `Stripe: ${formatField(type.replace(/^customer\.(?=\w+\.)/, '').replaceAll('.', ' ')).toLowerCase()}`,
+    href: `/admin/webhooks/${encodeURIComponent(id)}`,
+    detail: [type, object_id].filter(Boolean).join(' · '),
+    status: outcome === 'processed' ? undefined : outcome,
+  };
+}
+
+function ofChanges(changes: Of<'changes'>['changes'], timeZone: string): Sentence {
+  const [first] = changes;
+  const { text, href } = first ? changedRecord(first) : { text: '', href: null };
+  const reported = changes.find(({ outcome }) => outcome !== 'fixed');
+  return {
+    icon: IconArrowsExchange,
+    text: `${text} ${reported ? 'differs from' : 'updated from'} Stripe`,
+    href,
+    detail: changes.map((change) => `${changedField(change)}: ${changeText(change, timeZone)}`).join(' · '),
+    status: reported?.outcome,
+  };
+}
+
+const ACTIONS: Record<string, [icon: TablerIcon, text: string]> = {
+  'payment.update': [IconPencil, 'Payment changed'],
+  'payment.delete': [IconTrash, 'Payment deleted'],
+  'payment.check': [IconRefresh, 'Payment checked with Stripe'],
+  'invoice.check': [IconRefresh, 'Invoice checked with Stripe'],
+  'subscription.check': [IconRefresh, 'Subscription checked with Stripe'],
+  'subscription_item.link': [IconLink, 'Subscription item linked to a service'],
+  'subscription_item.unlink': [IconLink, 'Subscription item no longer linked to a service'],
+  'subscription_item.move': [IconLink, 'Subscription item lost its service'],
+  'stripe_customer.link': [IconLink, 'Stripe customer linked'],
+};
+
+/** Describes a change of a customer's payments and links. */
+function toAuditSentence(audit: TimelineAudit, timeZone: string) {
+  const [icon, text] = ACTIONS[audit.action] ?? [IconPencil, formatField(audit.action.replaceAll('.', ' '))];
+  return {
+    icon,
+    text: `${text} by ${audit.actor_name}`,
+    href: auditedPage(audit),
+    detail: auditedText(audit, timeZone),
+  };
+}
+
+function auditedPage({ entity, entity_id, before, after }: TimelineAudit): string | null {
+  const image = after ?? before;
+  if (entity === 'payment') return `/admin/payments/${entity_id}`;
+  if (entity === 'stripe_customer')
+    return `/admin/subscriptions/stripe-customers/${String(image?.stripe_customer_id)}`;
+  if (entity === 'invoice' || entity === 'subscription') return `/admin/${entity}s/${entity_id}`;
+  return image?.subscription_id ? `/admin/subscriptions/${String(image.subscription_id)}` : null;
+}
+
+function auditedText(audit: TimelineAudit, timeZone: string): string {
+  if (isCheck(audit)) return checkLines(audit, timeZone).join(' · ');
+  const { entity, before, after } = audit;
+  const image = before ?? after;
+  if (entity === 'payment' && !after)
+    return [formatMoney(Number(image?.amount), String(image?.currency)), image?.payment_reference].join(
+      ' · ',
+    );
+  if (entity === 'payment')
+    return changedFields(audit)
+      .map(
+        ({ field }) =>
+          `${formatField(field)}: ${auditValue(before, field, timeZone)} → ${auditValue(after, field, timeZone)}`,
+      )
+      .join(' · ');
+  if (entity === 'stripe_customer') return String(image?.stripe_customer_id);
+  return `${before?.service ?? '–'} → ${after?.service ?? '–'}`;
 }

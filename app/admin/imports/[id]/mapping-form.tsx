@@ -6,7 +6,7 @@ import type { FilePreview } from '@/lib/imports/preview-file';
 import type { ChosenOptions } from '@/lib/uploads/chosen-options';
 import { ProblemAlert } from '../../../_components/problem-alert';
 import { useFirstWrong } from '../../_components/forms/use-first-wrong';
-import type { ImportState } from './actions';
+import type { ImportState } from '../actions';
 
 interface Props {
   action(before: ImportState, form: FormData): Promise<ImportState>;

@@ -9,7 +9,7 @@ import { type ImportRun, isTried } from '@/lib/uploads/import-run';
 import { fileOf, type Upload } from '@/lib/uploads/upload-store';
 import { withParams } from '../../../_components/with-params';
 import { Choice } from '../../_overview/choice';
-import { start } from './actions';
+import { start } from '../actions';
 import { MappingForm } from './mapping-form';
 
 const DELIMITER_NAMES: Record<string, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };

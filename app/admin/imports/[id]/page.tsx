@@ -1,20 +1,19 @@
 import { Alert, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
+import { formatKind, formatSize } from '@/app/_components/format';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { busyText, currentJob, hasRejected, readRun } from '@/lib/uploads/import-run';
 import { findUpload } from '@/lib/uploads/upload-store';
-import { formatKind, formatSize } from '../../../_components/format';
 import { type SearchParams, toParams } from '../../../_components/search-params';
 import { Instant } from '../../_components/display/instant';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PageHeader } from '../../_components/page/page-header';
 import { RefreshWhile } from '../../_components/page/refresh-while';
 import { titleOf } from '../../_components/page/title-of';
-import { remove, stop } from './actions';
+import { remove, stop } from '../actions';
+import { RunProgress, RunResult } from './import-run';
 import { Mapping } from './mapping';
-import { RunProgress } from './run-progress';
-import { RunResult } from './run-result';
 
 export const generateMetadata = titleOf('Import a file', async (id, { runtime, staff }) => {
   const upload = staff.role === 'admin' ? await findUpload(runtime.env.dataDir, id) : null;

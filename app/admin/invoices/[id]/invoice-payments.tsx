@@ -5,14 +5,22 @@ import { besidePayments } from '@/lib/invoices/queries';
 import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
 import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back';
 import { listDeletedPayments } from '@/lib/payments/queries';
+import { Box, Stack, Text } from '@mantine/core';
+import { formatMoney } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { Section } from '@/app/admin/_components/page/section';
+import { MoneyBackSection } from '@/app/admin/_components/records/money-back/money-back-section';
+import { PaymentList } from '@/app/admin/_components/records/payment-list';
+import { type BesidePayments, besidePayments } from '@/lib/invoices/beside-payments';
+import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { DeletedPayment } from '@/lib/payments/deleted-payment';
+import { listDeletedPayments } from '@/lib/payments/list-deleted';
+import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
+import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back-rows';
+import { staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
-import { TextLink } from '../../../_components/links';
-import { toHref } from '../../../_components/search-params';
-import { Section } from '../../_components/page/section';
-import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
-import { PaymentList } from '../../_components/records/payment-list';
-import { DeletedPayments } from './deleted-payments';
-import { whyPaid } from './why-paid';
 
 const MAX_ROWS = 100;
 
@@ -40,5 +48,40 @@ export async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<Invo
       </Section>
       <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
     </Stack>
+  );
+}
+
+/** Why an invoice without payments is paid; null if it is not paid. */
+function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments): string | null {
+  const { status, total, currency, amount_credited, stripe_invoice_id } = invoice;
+  if (status !== 'paid') return null;
+  const told = (amount: number | null, text: string) =>
+    amount ? [`${formatMoney(amount, currency)} ${text}.`] : [];
+  const reasons = [
+    ...told(beside.offStripe, 'was paid outside Stripe'),
+    ...told(beside.fromBalance, 'was settled with the customer’s balance at Stripe'),
+    ...told(beside.toBalance, 'was added to the customer’s balance at Stripe'),
+    ...told(amount_credited, 'was credited'),
+  ];
+  if (reasons.length > 0) return reasons.join(' ');
+  if (total <= 0) return 'Nothing had to be paid.';
+  if (!stripe_invoice_id) return 'It came here as paid, without its payments.';
+  return 'Stripe has not reported yet how it was paid. The nightly reconciliation asks.';
+}
+
+/** Says that the invoice had payments that were deleted. */
+function DeletedPayments({ deleted, timeZone }: { deleted: DeletedPayment[]; timeZone: string }) {
+  if (deleted.length === 0) return null;
+  return (
+    <Box p="md">
+      {deleted.map(({ payment, deleted_by, deleted_at }) => (
+        <Text key={payment.id} size="sm" c="dimmed" className="break-anywhere">
+          <TextLink href={`/admin/payments/${payment.id}`}>
+            {formatMoney(payment.amount, payment.currency)}, {payment.payment_reference}
+          </TextLink>{' '}
+          was deleted by {deleted_by} on <Instant at={deleted_at} timeZone={timeZone} />.
+        </Text>
+      ))}
+    </Box>
   );
 }

@@ -25,13 +25,9 @@ import { CustomerSection } from '../../_components/records/customer-section';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { RecordTasks } from '../../_components/records/record-tasks';
 import { TaxNotice } from '../../_components/records/tax-notice';
-import { isOwnDraft } from '../own-invoice';
-import { InvoiceActions } from './invoice-actions';
-import { InvoiceFacts } from './invoice-facts';
-import { InvoiceNotices } from './invoice-notices';
+import { isOwnDraft } from '../form-parts';
+import { DONE, InvoiceActions, InvoiceFacts, InvoiceNotices, OriginFacts } from './invoice-parts';
 import { InvoicePayments } from './invoice-payments';
-import { OriginFacts } from './origin-facts';
-import { DONE } from './step-text';
 
 export const generateMetadata = titleOfRow(
   'Invoice',

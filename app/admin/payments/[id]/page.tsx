@@ -1,5 +1,6 @@
 import { Alert, SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
+import { formatMoney } from '@/app/_components/format';
 import { listAudit } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
@@ -9,6 +10,7 @@ import { findStripePayment } from '@/lib/payments/stripe-payment';
 import { getRuntime } from '@/lib/runtime';
 import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { formatMoney } from '../../../_components/format';
+import { getLastCheck } from '@/lib/sync/staff/last-check';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit/audit-trail';
@@ -21,10 +23,7 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
 import { RecordTasks } from '../../_components/records/record-tasks';
-import { ContextFacts } from './context-facts';
-import { PaymentActions } from './payment-actions';
-import { PaymentFacts } from './payment-facts';
-import { PaymentNotice } from './payment-notice';
+import { ContextFacts, PaymentActions, PaymentFacts, PaymentNotice } from './payment-parts';
 
 export const generateMetadata = titleOfRow('Payment', async (db, id) => {
   const { payment_reference } = await getPayment(db, id);

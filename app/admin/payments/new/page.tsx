@@ -1,10 +1,25 @@
-import { Box } from '@mantine/core';
+import { Alert, Box, Button, Group, Paper, Stack, TextInput } from '@mantine/core';
 import type { Metadata } from 'next';
+import Form from 'next/form';
 import type { ReactNode } from 'react';
+import { formatDate, formatMoney, formatPlainAmount } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { Money } from '@/app/admin/_components/display/money';
+import { StatusBadge } from '@/app/admin/_components/display/status-badge';
+import { problemOf } from '@/app/admin/_components/forms/to-problems';
+import { RecordList } from '@/app/admin/_components/lists/record-list';
+import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { Section } from '@/app/admin/_components/page/section';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
 import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/payable-invoices';
+import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
+import { findPayableInvoices } from '@/lib/payments/find-payable-invoices';
+import type { PaymentContext } from '@/lib/payments/payment-context';
 import { getRuntime } from '@/lib/runtime';
 import { formatPlainAmount } from '../../../_components/format';
 import { type SearchParams, toParams } from '../../../_components/search-params';
@@ -15,6 +30,8 @@ import { record } from './actions';
 import { InvoiceForm } from './invoice-form';
 import { InvoiceMatches } from './invoice-matches';
 import { InvoiceSummary } from './invoice-summary';
+import { record } from '../actions';
+import { PaymentForm } from '../payment-forms';
 
 export const metadata: Metadata = { title: 'Record a payment' };
 
@@ -76,4 +93,94 @@ async function orProblem<T>(found: Promise<T>): Promise<T | string> {
     if (error instanceof AppError) return problemOf(error);
     throw error;
   }
+}
+
+/** First the invoice: it says whose payment it is, in which currency, and what is open. */
+function InvoiceForm({ named, problem }: { named?: string; problem?: string }) {
+  return (
+    <Form action="/admin/payments/new">
+      <Paper withBorder radius="lg" p="lg">
+        <Stack gap="md" align="flex-start">
+          <TextInput
+            w="100%"
+            label="Invoice"
+            name="invoice"
+            description="A customer’s name, a number or part of one, or an amount."
+            required
+            withAsterisk={false}
+            autoFocus
+            {...(named !== undefined && { defaultValue: named })}
+            {...(problem !== undefined && { error: problem })}
+          />
+          <Button type="submit">Find invoice</Button>
+        </Stack>
+      </Paper>
+    </Form>
+  );
+}
+
+type Match = Awaited<ReturnType<typeof findPayableInvoices>>[number];
+
+/** Invoices that may be meant, unpaid ones first; each leads to the form. */
+function InvoiceMatches({ matches }: { matches: Match[] }) {
+  return (
+    <Box mt="xl">
+      <Section title="Which invoice?">
+        <RecordList
+          label="Matching invoices"
+          rows={matches}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => toHref('/admin/payments/new', { invoice: `#${id}` })}
+          columns={[
+            { label: 'Invoice', width: '26%', cell: (invoice) => <strong>{invoiceName(invoice)}</strong> },
+            { label: 'Customer', cell: nameOf, title: nameOf },
+            { label: 'Status', width: '18%', cell: ({ status }) => <StatusBadge status={status} /> },
+            { label: 'Open', width: '20%', align: 'right', cell: openOf },
+          ]}
+          entryOf={(invoice) => ({
+            title: invoiceName(invoice),
+            detail: [nameOf(invoice), invoice.due_date && `due ${formatDate(invoice.due_date)}`]
+              .filter(Boolean)
+              .join(' · '),
+            figure: openOf(invoice),
+            state: <StatusBadge status={invoice.status} />,
+          })}
+        />
+      </Section>
+    </Box>
+  );
+}
+
+const nameOf = ({ customer }: Match) => customer.name || customer.customer_number;
+const openOf = ({ amount_due, currency }: Match) => <Money amount={amount_due} currency={currency} />;
+
+/** What will be paid, and by whom. */
+function InvoiceSummary({ invoice, customer }: PaymentContext) {
+  const money = (amount: number) => formatMoney(amount, invoice.currency);
+  return (
+    <Stack gap="md" mb="xl">
+      <Section title="Invoice" action={<TextLink href="/admin/payments/new">Another invoice</TextLink>}>
+        <Facts
+          facts={{
+            Number: (
+              <Group gap="xs">
+                {invoiceName(invoice)}
+                <StatusBadge status={invoice.status} />
+              </Group>
+            ),
+            Customer: [customer.name, customer.customer_number].filter(Boolean).join(', '),
+            Total: money(invoice.total),
+            Open: money(invoice.amount_due),
+            Due: invoice.due_date && formatDate(invoice.due_date),
+          }}
+        />
+      </Section>
+      {invoice.stripe_invoice_id && (
+        <Alert color="orange" variant="light" title="Stripe manages this invoice">
+          The payment is kept here but does not settle the invoice, whose amounts and status come only from
+          Stripe. If it was paid another way, mark it as paid there.
+        </Alert>
+      )}
+    </Stack>
+  );
 }

@@ -1,6 +1,22 @@
-import { Alert, Stack, Text } from '@mantine/core';
+import { Alert, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
+import { formatCount, formatDuration, formatField, formatNumber } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { orNotFound } from '@/app/_components/or-not-found';
+import { type SearchParams, toId, toPageRequest, toParams } from '@/app/_components/search-params';
+import { ChangeList } from '@/app/admin/_components/audit/change-list';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { failureText } from '@/app/admin/_components/display/failure-text';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { RecordTitle } from '@/app/admin/_components/display/record-title';
+import { StripeId } from '@/app/admin/_components/display/stripe-id';
+import classes from '@/app/admin/_components/lists/list.module.css';
+import { Pager } from '@/app/admin/_components/lists/pager';
+import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { RefreshWhile } from '@/app/admin/_components/page/refresh-while';
+import { Section } from '@/app/admin/_components/page/section';
+import { titleOf } from '@/app/admin/_components/page/title-of';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { nameChanges } from '@/lib/sync/reconcile/changes';
@@ -21,6 +37,15 @@ import { titleOf } from '../../_components/page/title-of';
 import { FailureList } from '../failure-list';
 import { isSilent, phaseText, triggerText } from '../run-text';
 import { RunProgress } from './run-progress';
+import { nameChanges } from '@/lib/sync/reconcile/name-changes';
+import {
+  getRun,
+  listRunChanges,
+  listRunFailures,
+  type RunFailure,
+  type RunRow,
+} from '@/lib/sync/reconcile/run-queries';
+import { isSilent, phaseText, progressOf, triggerText } from '../run-text';
 
 export const generateMetadata = titleOf('Reconciliation run', async (id) => `Reconciliation run ${id}`);
 
@@ -107,4 +132,65 @@ function runFacts(run: RunRow, timeZone: string): Record<string, ReactNode> {
 function noChangesText({ status }: RunRow): string {
   if (status === 'running') return 'None so far.';
   return status === 'failed' ? 'None before the run failed.' : 'None: everything already matched.';
+}
+
+/** How far a run under way is; the page is read again while it goes on. */
+function RunProgress({ run }: { run: RunRow }) {
+  const { done, phases } = progressOf(run.phase);
+  return (
+    <Paper withBorder radius="lg" p="md">
+      <Stack gap="xs">
+        <Group justify="space-between" gap="xs">
+          <Text size="sm" fw={500}>
+            {phaseText(run.phase)}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {`Step ${done + 1} of ${phases}`}
+          </Text>
+        </Group>
+        <Progress value={((done + 0.5) / phases) * 100} animated aria-label="Progress of the run" />
+        <Text size="sm" c="dimmed">
+          {[
+            `${formatCount(run.objects_checked, 'object')} checked`,
+            formatCount(run.changes_count, 'change'),
+          ].join(', ')}
+        </Text>
+      </Stack>
+    </Paper>
+  );
+}
+
+/** The objects a run could not bring in sync; the next run takes them up again. */
+function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone: string }) {
+  return failures.map((failure) => (
+    <Group key={failure.id} justify="space-between" className={classes.entry ?? ''} display="flex" gap="xs">
+      <Stack gap={0} miw={0}>
+        <Group gap={6}>
+          <TextLink href={hrefOf(failure)} className="break-anywhere">
+            {formatField(failure.object)}
+          </TextLink>
+          <StripeId id={failure.stripe_id} />
+        </Group>
+        <Text size="xs" c="dimmed">
+          {failureText(failure.error_code)} ({failure.error_code})
+        </Text>
+      </Stack>
+      <Text size="xs" c="dimmed">
+        {failure.resolved_at ? (
+          <>
+            Resolved <Instant at={failure.resolved_at} timeZone={timeZone} />
+          </>
+        ) : (
+          'Retried by the next run'
+        )}
+      </Text>
+    </Group>
+  ));
+}
+
+/** The event itself, our subscription, or what Stripe told of the invoice. */
+function hrefOf({ object, stripe_id }: RunFailure): string {
+  const id = encodeURIComponent(stripe_id);
+  if (object === 'event') return `/admin/webhooks/${id}`;
+  return object === 'subscription' ? `/admin/subscriptions?id=${id}` : `/admin/webhooks?id=${id}`;
 }

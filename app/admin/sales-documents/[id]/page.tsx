@@ -1,5 +1,24 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
+import { formatDate, formatField, formatMoney } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { orNotFound } from '@/app/_components/or-not-found';
+import { type SearchParams, toHref, toId, toParams } from '@/app/_components/search-params';
+import { History } from '@/app/admin/_components/audit/history';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { Money } from '@/app/admin/_components/display/money';
+import { RecordTitle } from '@/app/admin/_components/display/record-title';
+import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
+import { LineSection } from '@/app/admin/_components/forms/lines/line-section';
+import { RecordActions } from '@/app/admin/_components/forms/record/record-actions';
+import { RecordNotice } from '@/app/admin/_components/forms/record/record-notice';
+import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { Section } from '@/app/admin/_components/page/section';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { CustomerSection } from '@/app/admin/_components/records/customer-section';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
+import { TaxNotice } from '@/app/admin/_components/records/tax-notice';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { listLines } from '@/lib/invoices/lines';
 import { getRuntime } from '@/lib/runtime';
@@ -23,6 +42,10 @@ import { invoiceName } from '../../_components/records/invoice-list';
 import { TaxNotice } from '../../_components/records/tax-notice';
 import { DocumentActions } from './document-actions';
 import { DONE } from './step-text';
+import { type Conversion, conversionsOf } from '@/lib/sales-documents/document-steps';
+import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/get-sales-document';
+import { salesDocumentSteps } from '@/lib/sales-documents/typed-sales-document';
+import { convert } from '../actions';
 
 export const generateMetadata = titleOfRow('Sales document', async (db, id) => {
   const { type, document_number } = await getSalesDocument(db, id);
@@ -97,3 +120,89 @@ function factsOf(document: SalesDocumentDetails, timeZone: string) {
     Updated: <Instant at={document.updated_at} timeZone={timeZone} />,
   };
 }
+
+/** What staff can do with a sales document. */
+function DocumentActions({ document }: { document: SalesDocumentDetails }) {
+  const { id, version, status, document_number: number } = document;
+  const name = `${number}, ${formatMoney(document.total, document.currency)}`;
+  const isDraft = status === 'draft';
+  const [next, ...others] = conversionsOf(document);
+  return (
+    <RecordActions
+      key={version}
+      kind="sales_document"
+      steps={salesDocumentSteps}
+      texts={STEPS}
+      record={document}
+      noun="draft"
+      name={name}
+      edit={isDraft ? { href: `/admin/sales-documents/${id}/edit` } : null}
+      removal={isDraft ? 'Its number may be reused. The offer it came from can be converted again.' : null}
+      primary={next && conversion(next, 'filled')}
+    >
+      {others.map((to) => conversion(to, 'default'))}
+    </RecordActions>
+  );
+
+  function conversion(to: Conversion, variant: 'filled' | 'default') {
+    return (
+      <ConfirmButton
+        key={to}
+        action={convert.bind(null, id, version, to)}
+        question={`Create ${CONVERSIONS[to].noun} from this document?`}
+        confirm="Create"
+        consequences={[
+          name,
+          'The new draft has the same customer and lines. A document can be converted once.',
+        ]}
+        variant={variant}
+      >
+        {CONVERSIONS[to].label}
+      </ConfirmButton>
+    );
+  }
+}
+
+const STEPS = {
+  send: {
+    label: 'Mark as sent',
+    question: 'Mark this document as sent?',
+    consequences: [
+      'Its content can no longer be changed.',
+      'This service sends no e-mail: give the document to the customer yourself.',
+    ],
+    isNext: true,
+  },
+  accept: {
+    label: 'Mark as accepted',
+    question: 'Has the customer accepted it?',
+    consequences: ['It can then be converted.'],
+    isNext: true,
+  },
+  reject: {
+    label: 'Mark as rejected',
+    question: 'Has the customer rejected it?',
+    consequences: ['This cannot be undone.'],
+    isGrave: true,
+  },
+  expire: {
+    label: 'Mark as expired',
+    question: 'Has it expired?',
+    consequences: ['This cannot be undone.'],
+    isGrave: true,
+  },
+};
+
+const CONVERSIONS = {
+  order_confirmation: { label: 'Create order confirmation', noun: 'an order confirmation' },
+  invoice: { label: 'Create invoice', noun: 'an invoice' },
+};
+
+const DONE = {
+  created: 'The draft is saved.',
+  saved: 'Your changes are saved.',
+  send: 'The document is marked as sent. No e-mail was sent.',
+  accept: 'The document is accepted.',
+  reject: 'The document is rejected.',
+  expire: 'The document has expired.',
+};

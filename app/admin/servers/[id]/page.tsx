@@ -1,28 +1,30 @@
 import { Stack, Text } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
+import { orNotFound } from '@/app/_components/or-not-found';
+import { type SearchParams, toId, toPageRequest, toParams } from '@/app/_components/search-params';
+import { History } from '@/app/admin/_components/audit/history';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { RecordTitle } from '@/app/admin/_components/display/record-title';
+import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
+import { RecordNotice } from '@/app/admin/_components/forms/record/record-notice';
+import { ListSkeleton } from '@/app/admin/_components/lists/list-skeleton';
+import { Pager } from '@/app/admin/_components/lists/pager';
+import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { Section } from '@/app/admin/_components/page/section';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { ServiceList } from '@/app/admin/_components/records/service-list';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import type { PageRequest } from '@/lib/page';
 import { readState } from '@/lib/records/steps';
+import { type RecordState, readState } from '@/lib/records/read-state';
 import { getRuntime } from '@/lib/runtime';
 import type { ServerRow } from '@/lib/servers/queries';
 import { getServer } from '@/lib/servers/queries';
 import { serverKind } from '@/lib/servers/save-servers';
+import type { ServerRow } from '@/lib/servers/schema';
+import { serverSteps } from '@/lib/servers/typed-server';
 import { listServices } from '@/lib/services/queries';
-import { orNotFound } from '../../../_components/or-not-found';
-import { type SearchParams, toId, toPageRequest, toParams } from '../../../_components/search-params';
-import { History } from '../../_components/audit/history';
-import { Facts } from '../../_components/display/facts';
-import { RecordTitle } from '../../_components/display/record-title';
-import { RecordNotice } from '../../_components/forms/record/record-notice';
-import { ListSkeleton } from '../../_components/lists/list-skeleton';
-import { Pager } from '../../_components/lists/pager';
-import { PageHeader } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
-import { titleOfRow } from '../../_components/page/title-of';
-import { ServiceList } from '../../_components/records/service-list';
-import { ServerActions } from './server-actions';
-import { DONE, KEPT } from './step-text';
 
 export const generateMetadata = titleOfRow('Server', async (db, id) => (await getServer(db, id)).hostname);
 
@@ -104,3 +106,50 @@ function factsOf(server: ServerRow) {
     Location: server.location,
   };
 }
+
+/** What staff can do with a server. */
+function ServerActions({ server, state }: { server: ServerRow; state: RecordState }) {
+  return (
+    <RecordActions
+      kind="server"
+      steps={serverSteps}
+      texts={STEPS}
+      record={{ ...server, version: state.version }}
+      noun="server"
+      name={server.hostname}
+      edit={{ href: `/admin/servers/${server.id}/edit` }}
+      removal={state.isReferredTo ? null : ALONE}
+    />
+  );
+}
+
+const STAYS = 'Services on it stay as they are.';
+
+const STEPS = {
+  maintain: {
+    label: 'Start maintenance',
+    question: 'Start maintenance on this server?',
+    consequences: [STAYS],
+  },
+  reactivate: {
+    label: 'Back to active',
+    question: 'Make this server active again?',
+    consequences: ['It can be chosen for services.'],
+  },
+  decommission: {
+    label: 'Decommission',
+    question: 'Decommission this server?',
+    consequences: [`${STAYS} No new ones can be added.`],
+    isGrave: true,
+  },
+};
+
+const DONE = {
+  created: 'The server is created.',
+  saved: 'Your changes are saved.',
+  maintain: 'The server is in maintenance.',
+  reactivate: 'The server is active again.',
+  decommission: 'The server is decommissioned.',
+};
+
+const KEPT = 'Services run on this server, so it cannot be deleted. Decommission it instead.';

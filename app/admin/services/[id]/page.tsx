@@ -1,12 +1,12 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
+import { formatDate, formatField } from '@/app/_components/format';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { readState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
 import { getService, type ServiceDetails } from '@/lib/services/queries';
 import { serviceKind } from '@/lib/services/save-services';
-import { formatDate, formatField } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
@@ -21,9 +21,7 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { Price } from '../../_components/records/service-list';
-import { ServiceActions } from './service-actions';
-import { ServiceBilling } from './service-billing';
-import { DONE, KEPT } from './step-text';
+import { DONE, KEPT, ServiceActions, ServiceBilling } from './service-parts';
 
 export const generateMetadata = titleOfRow('Service', async (db, id) => {
   const { domain, name } = await getService(db, id);

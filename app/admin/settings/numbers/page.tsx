@@ -1,10 +1,10 @@
 import { Box, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
+import { formatField } from '@/app/_components/format';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { listNumberSeries } from '@/lib/records/number-series';
 import { getRuntime } from '@/lib/runtime';
-import { formatField } from '../../../_components/format';
 import { PageHeader } from '../../_components/page/page-header';
 import { saveSeries } from './actions';
 import { SeriesForm } from './series-form';

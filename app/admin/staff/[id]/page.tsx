@@ -1,12 +1,12 @@
 import { Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
+import { formatCount } from '@/app/_components/format';
 import { listAuditOf } from '@/lib/audit/audit-log';
 import { getLoginState } from '@/lib/auth/session/login-state';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { openSessionsOf } from '@/lib/auth/staff/list-staff-users';
 import { getStaffUser } from '@/lib/auth/staff/staff-user';
 import { getRuntime } from '@/lib/runtime';
-import { formatCount } from '../../../_components/format';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit/audit-trail';

@@ -2,7 +2,7 @@ import type { StaffUser } from '@/lib/auth/staff/staff-user';
 import { LinkButton } from '../../../_components/links';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PageActions } from '../../_components/page/page-actions';
-import { changeRole, remove, resetFactor, signOutEverywhere } from './actions';
+import { changeRole, remove, resetFactor, signOutEverywhere } from '../actions';
 
 interface Props {
   user: StaffUser;

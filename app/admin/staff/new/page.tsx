@@ -2,8 +2,8 @@ import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { PageHeader } from '../../_components/page/page-header';
-import { add } from './actions';
-import { AddForm } from './add-form';
+import { add } from '../actions';
+import { AddForm } from '../staff-forms';
 
 export const metadata: Metadata = { title: 'Add a person' };
 

@@ -3,7 +3,7 @@
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useActionState } from 'react';
 import { FormFooter } from '../../_components/forms/form-footer';
-import type { LinkState } from './actions';
+import type { LinkState } from '../actions';
 
 interface Props {
   action(before: LinkState, form: FormData): Promise<LinkState>;

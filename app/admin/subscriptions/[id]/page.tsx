@@ -1,5 +1,6 @@
 import { Alert, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
+import { formatDate } from '@/app/_components/format';
 import { listAudit } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { addMoneyBack } from '@/lib/invoices/money-back';
@@ -14,7 +15,6 @@ import { listEventsOf } from '@/lib/sync/inbox/events';
 import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { getReference } from '@/lib/sync/staff/link-subscription';
 import { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
-import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
@@ -31,10 +31,8 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { EventList } from '../../_components/records/event-list';
 import { OwnInvoiceList } from '../../_components/records/invoice-list';
-import { check } from './actions';
-import { ItemList } from './item-list';
-import { ReferenceNotice } from './reference-notice';
-import { SubscriptionFacts } from './subscription-facts';
+import { check } from '../actions';
+import { ItemList, ReferenceNotice, SubscriptionFacts } from './subscription-parts';
 
 export const generateMetadata = titleOfRow('Subscription', async (db, id) => {
   const { customer } = await getSubscription(db, id);

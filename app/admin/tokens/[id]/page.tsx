@@ -1,20 +1,23 @@
-import { Stack } from '@mantine/core';
+import { Code, Stack, Text } from '@mantine/core';
 import { notFound } from 'next/navigation';
+import { orNotFound } from '@/app/_components/or-not-found';
+import { SCOPE_TEXTS } from '@/app/_components/scope-texts';
+import { type SearchParams, toId, toParams } from '@/app/_components/search-params';
+import { AuditTrail } from '@/app/admin/_components/audit/audit-trail';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { RecordTitle } from '@/app/admin/_components/display/record-title';
+import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
+import { Notice } from '@/app/admin/_components/page/notice';
+import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { Section } from '@/app/admin/_components/page/section';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { listAudit } from '@/lib/audit/audit-log';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
-import { getAccessToken, tokenState } from '@/lib/auth/tokens/manage-access-tokens';
+import { hidesPersonalData, SCOPES } from '@/lib/auth/tokens/access-token';
+import { type AccessTokenRow, getAccessToken, tokenState } from '@/lib/auth/tokens/manage-access-tokens';
 import { getRuntime } from '@/lib/runtime';
-import { orNotFound } from '../../../_components/or-not-found';
-import { type SearchParams, toId, toParams } from '../../../_components/search-params';
-import { AuditTrail } from '../../_components/audit/audit-trail';
-import { RecordTitle } from '../../_components/display/record-title';
-import { ConfirmButton } from '../../_components/forms/confirm-button';
-import { Notice } from '../../_components/page/notice';
-import { PageHeader } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
-import { titleOfRow } from '../../_components/page/title-of';
-import { revoke } from './actions';
-import { TokenFacts } from './token-facts';
+import { revoke } from '../actions';
 
 export const generateMetadata = titleOfRow('Access token', async (db, id, { role }) =>
   role === 'admin' ? `Access token ${(await getAccessToken(db, id)).name}` : null,
@@ -67,5 +70,38 @@ function RevokeButton({ id, name }: { id: number; name: string }) {
     >
       Revoke
     </ConfirmButton>
+  );
+}
+
+function TokenFacts({ token, timeZone }: { token: AccessTokenRow; timeZone: string }) {
+  const time = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
+  return (
+    <Facts
+      facts={{
+        Scopes: <Scopes scopes={token.scopes} />,
+        ...(hidesPersonalData(token) && { 'Personal data': 'Hidden in answers over MCP' }),
+        ...(token.staff_email && { 'Member of staff': token.staff_email }),
+        Created: time(token.created_at),
+        'Created by': token.created_by,
+        Expires: time(token.expires_at) ?? 'Never',
+        ...(token.revoked_at && { Revoked: time(token.revoked_at) }),
+        'Last used': time(token.last_used_at) ?? 'Never',
+      }}
+    />
+  );
+}
+
+function Scopes({ scopes }: Pick<AccessTokenRow, 'scopes'>) {
+  return (
+    <Stack gap={6}>
+      {SCOPES.filter((scope) => scopes.includes(scope)).map((scope) => (
+        <Text key={scope} size="sm">
+          <Code>{scope}</Code>{' '}
+          <Text span c="dimmed" inherit>
+            {SCOPE_TEXTS[scope]}
+          </Text>
+        </Text>
+      ))}
+    </Stack>
   );
 }

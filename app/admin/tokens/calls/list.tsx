@@ -1,9 +1,11 @@
+import { formatField } from '@/app/_components/format';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { StatusBadge } from '@/app/admin/_components/display/status-badge';
+import type { ListDeclaration } from '@/app/admin/_components/lists/list-declaration';
+import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { pastPresets } from '@/lib/date-presets';
 import { TOOLS } from '@/lib/mcp/tools';
 import { CALL_OUTCOMES, callFilters, listToolCalls, type ToolCallRow } from '@/lib/tool-calls/queries';
-import { formatField } from '../../../_components/format';
-import type { ListDeclaration } from '../../_components/lists/list-declaration';
-import { CallList } from './call-list';
 
 const ROWS = 50;
 
@@ -29,3 +31,42 @@ export const CALLS = {
     listToolCalls(db, filters, { ...start, limit: ROWS, timeZone: env.timeZone }),
   Rows: ({ rows, timeZone }) => <CallList calls={rows} timeZone={timeZone} />,
 } satisfies ListDeclaration<typeof callFilters, ToolCallRow>;
+
+function CallList({ calls, timeZone }: { calls: ToolCallRow[]; timeZone: string }) {
+  const at = ({ called_at }: ToolCallRow) => <Instant at={called_at} timeZone={timeZone} seconds />;
+  return (
+    <RecordList
+      label="Calls"
+      rows={calls}
+      keyOf={({ id }) => id}
+      columns={[
+        { label: 'Called', width: '17%', cell: at },
+        { label: 'By', width: '22%', cell: whoOf, title: whoOf },
+        { label: 'Tool', width: '18%', cell: ({ tool }) => tool },
+        { label: 'Arguments', cell: argumentsOf, title: argumentsOf },
+        { label: 'Rows', width: '7%', align: 'right', cell: ({ rows }) => rows },
+        { label: 'Time', width: '8%', align: 'right', cell: ({ duration_ms }) => `${duration_ms} ms` },
+        { label: 'Outcome', width: '11%', cell: ({ outcome }) => <StatusBadge status={outcome} /> },
+      ]}
+      entryOf={(call) => ({
+        title: call.tool,
+        detail: (
+          <>
+            {at(call)} · {whoOf(call)}
+          </>
+        ),
+        state: <StatusBadge status={call.outcome} />,
+      })}
+    />
+  );
+}
+
+function whoOf({ caller_name, staff_email }: ToolCallRow): string {
+  return staff_email === null ? caller_name : `${caller_name}, ${staff_email}`;
+}
+
+function argumentsOf({ arguments: given }: ToolCallRow): string {
+  return Object.entries(given)
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : value}`)
+    .join(' · ');
+}

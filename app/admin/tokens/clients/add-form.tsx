@@ -5,7 +5,7 @@ import { useActionState } from 'react';
 import { ProblemAlert } from '../../../_components/problem-alert';
 import { Secret } from '../../_components/forms/secret';
 import { useFirstWrong } from '../../_components/forms/use-first-wrong';
-import type { ClientState } from './actions';
+import type { ClientState } from '../actions';
 
 interface Props {
   action(before: ClientState, form: FormData): Promise<ClientState>;

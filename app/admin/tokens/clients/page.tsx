@@ -11,7 +11,7 @@ import { Nothing } from '../../_components/page/nothing';
 import { Notice } from '../../_components/page/notice';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
-import { addClient, removeClient } from './actions';
+import { addClient, removeClient } from '../actions';
 import { AddForm } from './add-form';
 
 export const metadata: Metadata = { title: 'OAuth clients' };

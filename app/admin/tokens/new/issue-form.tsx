@@ -1,16 +1,14 @@
 'use client';
 
-import { Checkbox, TextInput } from '@mantine/core';
-import { useActionState } from 'react';
-import { TextLink } from '../../../_components/links';
-import { HIDES_TEXT } from '../../../oauth/consent/scope-texts';
-import { ChoiceGroup } from '../../_components/forms/choice-group';
-import { Secret } from '../../_components/forms/secret';
-import { SheetForm } from '../../_components/forms/sheet-form';
-import { useFirstWrong } from '../../_components/forms/use-first-wrong';
-import { SCOPE_TEXTS } from '../scope-text';
-import type { IssueState } from './actions';
-import { ExpiryFields } from './expiry-fields';
+import { Checkbox, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { useActionState, useState } from 'react';
+import { TextLink } from '@/app/_components/links';
+import { HIDES_TEXT, SCOPE_TEXTS } from '@/app/_components/scope-texts';
+import { ChoiceGroup } from '@/app/admin/_components/forms/choice-group';
+import { Secret } from '@/app/admin/_components/forms/secret';
+import { SheetForm } from '@/app/admin/_components/forms/sheet-form';
+import { useFirstWrong } from '@/app/admin/_components/forms/use-first-wrong';
+import type { IssueState } from '../actions';
 
 interface Props {
   action(before: IssueState, form: FormData): Promise<IssueState>;
@@ -99,5 +97,48 @@ export function IssueForm({ action, today }: Props) {
         today={today}
       />
     </SheetForm>
+  );
+}
+
+const CHOICES = [
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In 365 days' },
+  { value: 'date', label: 'On a date' },
+  { value: 'never', label: 'Never' },
+];
+
+interface ExpiryProps {
+  typed: IssueState['typed'];
+  problem: string | undefined;
+  /** YYYY-MM-DD. */
+  today: string;
+}
+
+/** When a token ends, and the day where one is chosen. */
+function ExpiryFields({ typed, problem, today }: ExpiryProps) {
+  const [expires, setExpires] = useState(typed.expires);
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+      <NativeSelect
+        label="Expires"
+        name="expires"
+        data={CHOICES}
+        defaultValue={typed.expires}
+        onChange={({ currentTarget }) => setExpires(currentTarget.value)}
+      />
+      {expires === 'date' && (
+        <TextInput
+          label="Last day"
+          type="date"
+          name="last_day"
+          min={today}
+          defaultValue={typed.last_day}
+          error={problem}
+          required
+          withAsterisk={false}
+        />
+      )}
+    </SimpleGrid>
   );
 }

@@ -4,7 +4,7 @@ import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
 import { PageHeader } from '../../_components/page/page-header';
-import { issue } from './actions';
+import { issue } from '../actions';
 import { IssueForm } from './issue-form';
 
 export const metadata: Metadata = { title: 'Issue an access token' };

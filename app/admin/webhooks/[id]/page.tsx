@@ -24,10 +24,8 @@ import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { titleOf } from '../../_components/page/title-of';
 import { EventList } from '../../_components/records/event-list';
-import { replay } from './actions';
-import { EventFacts } from './event-facts';
-import { EventNotices } from './event-notices';
-import { Payload } from './payload';
+import { replay } from '../actions';
+import { EventFacts, EventNotices, Payload } from './event-parts';
 
 export const generateMetadata = titleOf('Event', async (id, { runtime }) => {
   const { type } = await getEvent(runtime.db, id);

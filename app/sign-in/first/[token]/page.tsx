@@ -4,9 +4,9 @@ import { notFound, redirect } from 'next/navigation';
 import { currentStaff } from '@/lib/auth/session/staff-session';
 import { isFirstAdminToken } from '@/lib/auth/staff/first-admin';
 import { getRuntime } from '@/lib/runtime';
+import { createAdmin } from '../../new-login-actions';
+import { FirstAdminForm } from '../../new-login-forms';
 import { SignInFrame } from '../../sign-in-frame';
-import { createAdmin } from './actions';
-import { FirstAdminForm } from './first-admin-form';
 
 export const metadata: Metadata = { title: 'The first admin' };
 

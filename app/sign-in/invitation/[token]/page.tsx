@@ -4,9 +4,9 @@ import { notFound, redirect } from 'next/navigation';
 import { findInvited } from '@/lib/auth/invitations/invitation';
 import { currentStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
+import { accept } from '../../new-login-actions';
+import { AcceptForm } from '../../new-login-forms';
 import { SignInFrame } from '../../sign-in-frame';
-import { AcceptForm } from './accept-form';
-import { accept } from './actions';
 
 export const metadata: Metadata = { title: 'Invitation' };
 

@@ -1,9 +1,9 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import Form from 'next/form';
+import { formatMessage } from '@/app/_components/format';
 import { findCustomers } from '@/lib/customers/find-customers';
 import { customerQuery } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
-import { formatMessage } from '../../../../_components/format';
 import { CustomerMatches } from './customer-matches';
 
 interface Props {

@@ -3,11 +3,11 @@
 import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
+import { formatMoney } from '@/app/_components/format';
 import { type TaxRule, taxContradiction } from '@/lib/customers/tax';
 import { lineTotals } from '@/lib/invoices/totals';
 import { ofEach, type TypedLine } from '@/lib/records/typed-lines';
 import { typedAmount } from '@/lib/typed-amount';
-import { formatMoney } from '../../../../_components/format';
 import { LineRow } from './line-row';
 import { NEW_LINE } from './new-line';
 import { TotalList } from './total-list';

@@ -1,6 +1,8 @@
 import { Fragment, type ReactNode } from 'react';
 import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
 import { formatField } from '../../../../_components/format';
+import { formatField } from '@/app/_components/format';
+import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
 import { Day, Instant } from '../../display/instant';
 
 interface Props {

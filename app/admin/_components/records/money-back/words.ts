@@ -1,5 +1,7 @@
 import type { MoneyBackRow } from '@/lib/payments/money-back';
 import { formatField } from '../../../../_components/format';
+import { formatField } from '@/app/_components/format';
+import type { MoneyBackRow } from '@/lib/payments/money-back-rows';
 
 export const MONEY_BACK_KINDS: Record<MoneyBackRow['kind'], string> = {
   refund: 'Refund',

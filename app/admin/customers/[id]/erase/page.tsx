@@ -8,8 +8,8 @@ import { getRuntime } from '@/lib/runtime';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
-import { erase } from './actions';
-import { EraseForm } from './erase-form';
+import { erase } from '../../admin-actions';
+import { EraseForm } from '../../customer-forms';
 
 export const generateMetadata = titleOfRow('Erase a customer', async (db, id) => {
   const customer = await getCustomer(db, { id });

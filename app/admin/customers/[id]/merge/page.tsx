@@ -1,6 +1,19 @@
+import { Checkbox, Group, List, ListItem, SimpleGrid, Stack, Text } from '@mantine/core';
 import { notFound } from 'next/navigation';
+import { formatCount, formatField } from '@/app/_components/format';
+import { LinkButton, TextLink } from '@/app/_components/links';
+import { orNotFound } from '@/app/_components/or-not-found';
+import { type SearchParams, toHref, toId, toParams } from '@/app/_components/search-params';
+import { ChoiceGroup } from '@/app/admin/_components/forms/choice-group';
+import { CustomerSearch } from '@/app/admin/_components/forms/customer-search/customer-search';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
+import { Notice } from '@/app/admin/_components/page/notice';
+import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { Section } from '@/app/admin/_components/page/section';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
+import type { CustomerRow } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
 import { compareCustomers } from '@/lib/sync/staff/merge-customers';
 import { orNotFound } from '../../../../_components/or-not-found';
@@ -11,6 +24,9 @@ import { PageHeader } from '../../../_components/page/page-header';
 import { Section } from '../../../_components/page/section';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { MergeQuestion } from './merge-question';
+import { type Comparison, compareCustomers } from '@/lib/sync/staff/compare-customers';
+import { merge } from '../../admin-actions';
+import { CustomerFacts } from '../customer-facts';
 
 export const generateMetadata = titleOfRow('Merge customers', async (db, id) => {
   const customer = await getCustomer(db, { id });
@@ -61,4 +77,75 @@ export default async function MergePage({ params, searchParams }: Props) {
       )}
     </>
   );
+}
+
+/** Two customers side by side, what a merge will do, and which fields the one that stays takes over. */
+function MergeQuestion({ comparison: { kept, gone, differing, moving } }: { comparison: Comparison }) {
+  const [stays, goes] = [kept.customer_number, gone.customer_number];
+  const action = merge.bind(
+    null,
+    { id: gone.id, version: gone.version },
+    { id: kept.id, version: kept.version },
+  );
+  const swapped = `${toHref(`/admin/customers/${gone.id}/merge`, { to: String(kept.id) })}#confirm`;
+  const sentences = [
+    moving.length > 0
+      ? `These move from ${goes} to ${stays}: ${moving.map(({ noun, count }) => formatCount(count, noun)).join(', ')}.`
+      : `${goes} has no records to move.`,
+    `${goes} is no longer a customer. Its number then refers to ${stays}, here and at Stripe, and is never reused.`,
+    'This cannot be undone.',
+  ];
+  return (
+    <Stack gap="xl">
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+        <CustomerFacts title={`${stays} stays`} customer={kept} />
+        <CustomerFacts title={`${goes} goes`} customer={gone} />
+      </SimpleGrid>
+      <div id="confirm" style={{ scrollMarginTop: 72 }}>
+        <Section
+          title={`Merge ${goes} into ${stays}?`}
+          action={<TextLink href={swapped}>{`Keep ${goes} instead`}</TextLink>}
+        >
+          <form action={action}>
+            <Stack p="md" gap="md">
+              <List size="sm" spacing={4}>
+                {sentences.map((sentence) => (
+                  <ListItem key={sentence} className="break-anywhere">
+                    {sentence}
+                  </ListItem>
+                ))}
+              </List>
+              {differing.length > 0 ? (
+                <ChoiceGroup label={`Copy from ${goes}`}>
+                  {differing.map((field) => (
+                    <Checkbox
+                      key={field}
+                      name="take"
+                      value={field}
+                      label={`${formatField(field)}: ${textOf(gone, field)} instead of ${textOf(kept, field)}`}
+                    />
+                  ))}
+                </ChoiceGroup>
+              ) : (
+                <Text size="sm" c="dimmed">{`${goes} has no details that ${stays} lacks.`}</Text>
+              )}
+              <Group gap="xs">
+                <SubmitButton color="red.9">{`Merge ${goes} into ${stays}`}</SubmitButton>
+                <LinkButton href={`/admin/customers/${kept.id}`} size="sm" variant="subtle">
+                  Cancel
+                </LinkButton>
+              </Group>
+            </Stack>
+          </form>
+        </Section>
+      </div>
+    </Stack>
+  );
+}
+
+function textOf(customer: CustomerRow, field: Comparison['differing'][number]): string {
+  const value = customer[field];
+  if (field === 'tax_exempt') return value ? 'exempt' : 'charged';
+  if (field === 'currency') return String(value).toUpperCase();
+  return value ? String(value) : 'nothing';
 }

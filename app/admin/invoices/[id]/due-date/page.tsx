@@ -10,8 +10,7 @@ import { toId } from '../../../../_components/search-params';
 import { FormPage } from '../../../_components/forms/record/form-page';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
-import { DUE_DATE } from '../../form-parts';
-import { isOwnUnpaid } from '../../own-invoice';
+import { DUE_DATE, isOwnUnpaid } from '../../form-parts';
 
 export const generateMetadata = titleOfRow(
   'Due date',

@@ -11,8 +11,7 @@ import { FormPage } from '../../../_components/forms/record/form-page';
 import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
-import { invoiceParts } from '../../form-parts';
-import { isOwnDraft } from '../../own-invoice';
+import { invoiceParts, isOwnDraft } from '../../form-parts';
 
 export const generateMetadata = titleOfRow(
   'Edit invoice',

@@ -1,19 +1,19 @@
 import { Box } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
+import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { etagOf } from '@/lib/http/etag';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { getPayment } from '@/lib/payments/queries';
 import { isCorrectable } from '@/lib/payments/typed-payment';
 import { getRuntime } from '@/lib/runtime';
-import { formatMoney, formatPlainAmount } from '../../../../_components/format';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
-import { PaymentForm } from '../../payment-form';
-import { edit } from './actions';
+import { edit } from '../../actions';
+import { PaymentForm } from '../../payment-forms';
 
 export const generateMetadata = titleOfRow('Correct a payment', async (db, id) => {
   const { payment_reference } = await getPayment(db, id);

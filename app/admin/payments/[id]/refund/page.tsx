@@ -1,19 +1,19 @@
 import { Alert, Box } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
+import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/etag';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { getPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
-import { formatMoney, formatPlainAmount } from '../../../../_components/format';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
-import { refund } from './actions';
-import { RefundForm } from './refund-form';
+import { refund } from '../../actions';
+import { RefundForm } from '../../payment-forms';
 
 export const generateMetadata = titleOfRow('Record a refund', async (db, id) => {
   const { payment_reference } = await getPayment(db, id);

@@ -6,8 +6,8 @@ import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOf } from '../../../_components/page/title-of';
-import { invite } from './actions';
-import { InviteForm } from './invite-form';
+import { invite } from '../../actions';
+import { InviteForm } from '../../staff-forms';
 
 export const generateMetadata = titleOf('New invitation', async (id, { runtime, staff }) =>
   staff.role === 'admin' ? `New invitation for ${(await getStaffUser(runtime.db, { id })).name}` : null,

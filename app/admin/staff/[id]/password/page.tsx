@@ -6,8 +6,8 @@ import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOf } from '../../../_components/page/title-of';
-import { resetPassword } from './actions';
-import { PasswordForm } from './password-form';
+import { resetPassword } from '../../actions';
+import { PasswordForm } from '../../staff-forms';
 
 export const generateMetadata = titleOf('Reset a password', async (id, { runtime, staff }) =>
   staff.role === 'admin' ? `Reset the password of ${(await getStaffUser(runtime.db, { id })).name}` : null,

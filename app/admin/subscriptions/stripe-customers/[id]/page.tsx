@@ -20,9 +20,7 @@ import { Section } from '../../../_components/page/section';
 import { titleOf } from '../../../_components/page/title-of';
 import { CustomerSection } from '../../../_components/records/customer-section';
 import { LINKED_BY } from '../../linked-by';
-import { Confirmation } from './confirmation';
-import { IsNew } from './is-new';
-import { IsSame } from './is-same';
+import { Confirmation, IsNew, IsSame } from './link-questions';
 
 export const generateMetadata = titleOf('Stripe customer', async (id, { runtime }) => {
   const { stripe_customer_id } = await getStripeCustomer(runtime.db, id);

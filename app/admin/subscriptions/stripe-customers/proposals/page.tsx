@@ -3,7 +3,7 @@ import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/unconfirmed-links';
 import { PageHeader } from '../../../_components/page/page-header';
-import { confirmChosen } from './actions';
+import { confirmChosen } from '../../actions';
 import { ProposalForm } from './proposal-form';
 
 export const metadata: Metadata = { title: 'Links to confirm' };

@@ -4,9 +4,11 @@ import { Button, Checkbox, List, ListItem, Stack, Text } from '@mantine/core';
 import { useActionState } from 'react';
 import type { LinkProposal } from '@/lib/sync/staff/unconfirmed-links';
 import { formatCount } from '../../../../_components/format';
+import { formatCount } from '@/app/_components/format';
+import type { LinkProposal } from '@/lib/sync/staff/link-proposals';
 import { TextLink } from '../../../../_components/links';
 import { Notice } from '../../../_components/page/notice';
-import type { ConfirmState } from './actions';
+import type { ConfirmState } from '../../actions';
 
 interface Props {
   action(before: ConfirmState | null, form: FormData): Promise<ConfirmState>;

@@ -1,0 +1,209 @@
+import { Group, SimpleGrid, Text } from '@mantine/core';
+import { IconCircleCheck } from '@tabler/icons-react';
+import {
+  formatCount,
+  formatDailyRun,
+  formatDate,
+  formatInstant,
+  formatMoney,
+  formatNumber,
+} from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { toCalendarDate } from '@/lib/dates';
+import { countDeliveries, countSubscriptions, DELIVERY_DAYS } from '@/lib/overview/counts';
+import { type Attention, getAttention, listTasks } from '@/lib/overview/list-tasks';
+import { getOpenDisputes, sumOpenInvoices } from '@/lib/overview/money';
+import { listLatestPayments } from '@/lib/payments/list-for-staff';
+import { getRuntime } from '@/lib/runtime';
+import { listRuns } from '@/lib/sync/reconcile/run-queries';
+import { BarChart } from '../_components/display/bar-chart';
+import { CurrencySums, Figure } from '../_components/display/figure';
+import { Instant } from '../_components/display/instant';
+import { StateCounts } from '../_components/display/state-counts';
+import { StatusBadge } from '../_components/display/status-badge';
+import { type LinkedTask, TaskList, toLinkedTask } from '../_components/lists/task-list';
+import { Nothing } from '../_components/page/nothing';
+import { Section } from '../_components/page/section';
+import { PaymentList } from '../_components/records/payment-list';
+
+/** What needs attention. It stands on top, so that the page waits for it. */
+export async function Tasks() {
+  const { db, env, now } = await getRuntime();
+  const attention = await getAttention(db);
+  const tasks = (await listTasks(db, now(), env)).map(toLinkedTask);
+  const all = [...overdueTask(attention), ...pastDueTask(attention), ...tasks];
+  if (all.length === 0) return <AllWell />;
+  return (
+    <Section title="Needs attention">
+      <TaskList tasks={all} />
+    </Section>
+  );
+}
+
+function overdueTask({ overdue, oldest }: Attention): LinkedTask[] {
+  const count = overdue.reduce((sum, one) => sum + one.count, 0);
+  if (count === 0 || oldest === null) return [];
+  const sums = overdue.map(({ total, currency }) => formatMoney(total, currency)).join(', ');
+  const text = `${formatCount(count, 'overdue invoice')}: ${sums}; the oldest was due on ${formatDate(oldest)}.`;
+  return [{ text, href: '/admin/overdue' }];
+}
+
+function pastDueTask({ past_due }: Attention): LinkedTask[] {
+  if (past_due === 0) return [];
+  const text = `${formatCount(past_due, 'subscription is', 'subscriptions are')} past due.`;
+  return [{ text, href: '/admin/subscriptions?status=past_due' }];
+}
+
+function AllWell() {
+  return (
+    <Group gap={8} c="var(--mantine-color-green-light-color)">
+      <IconCircleCheck size={18} stroke={1.8} aria-hidden />
+      <Text size="sm" fw={500}>
+        Nothing needs attention.
+      </Text>
+    </Group>
+  );
+}
+
+/** What is owed, and whether the last comparison with Stripe went well. */
+export async function OpenFigures() {
+  const { db, env } = await getRuntime();
+  const { open, overdue } = await sumOpenInvoices(db);
+  const [run] = (await listRuns(db, { page: 1, per_page: 1 })).data;
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="lg">
+      <Figure
+        label="Open invoices"
+        note={<TextLink href="/admin/invoices?status=open">Open invoices</TextLink>}
+      >
+        <CurrencySums sums={open} noun="open invoice" />
+      </Figure>
+      <Figure label="Overdue" note={<TextLink href="/admin/overdue">Overdue by age</TextLink>}>
+        <CurrencySums sums={overdue} noun="overdue invoice" />
+      </Figure>
+      <OpenDisputes />
+      <Figure
+        label="Last reconciliation"
+        value={run ? <Instant at={run.started_at} timeZone={env.timeZone} /> : 'Not yet'}
+        note={
+          run ? (
+            <TextLink href={`/admin/reconciliation/${run.id}`}>See the run</TextLink>
+          ) : (
+            `It runs daily at ${formatDailyRun(env.scheduleTimeZone)}`
+          )
+        }
+      >
+        {run && (
+          <>
+            <StatusBadge status={run.status} /> {formatCount(run.changes_count, 'change')}
+          </>
+        )}
+      </Figure>
+    </SimpleGrid>
+  );
+}
+
+/** How many payments are asked back, and by when the next answer is due. */
+async function OpenDisputes() {
+  const { db, env } = await getRuntime();
+  const { count, unanswered, next_due } = await getOpenDisputes(db);
+  return (
+    <Figure
+      label="Open disputes"
+      value={count > 0 ? formatNumber(count) : 'No open disputes'}
+      note={<TextLink href="/admin/payments?status=disputed">Disputed payments</TextLink>}
+    >
+      {unanswered > 0 && (
+        <>
+          {formatCount(unanswered, 'answer')} needed
+          {next_due && (
+            <>
+              , the next by <Instant at={next_due} timeZone={env.timeZone} />
+            </>
+          )}
+        </>
+      )}
+    </Figure>
+  );
+}
+
+/** Subscriptions by status. */
+export async function SubscriptionStates() {
+  const { db } = await getRuntime();
+  const counts = await countSubscriptions(db);
+  return (
+    <Section title="Subscriptions" action={<TextLink href="/admin/subscriptions">All</TextLink>}>
+      {counts.length > 0 ? (
+        <StateCounts counts={counts} hrefOf={(status) => `/admin/subscriptions?status=${status}`} />
+      ) : (
+        <Nothing title="None yet" text="They appear here as soon as Stripe reports one." />
+      )}
+    </Section>
+  );
+}
+
+/** What became of Stripe's latest events. */
+export async function Deliveries() {
+  const { db, now } = await getRuntime();
+  const counts = await countDeliveries(db, now());
+  return (
+    <Section
+      title={`Webhooks, ${DELIVERY_DAYS} days`}
+      action={<TextLink href="/admin/webhooks">All</TextLink>}
+    >
+      {counts.length > 0 ? (
+        <StateCounts counts={counts} hrefOf={(outcome) => `/admin/webhooks?outcome=${outcome}`} />
+      ) : (
+        <Nothing title="No events yet" text="Stripe delivered no events in this period." />
+      )}
+    </Section>
+  );
+}
+
+const RUNS = 14;
+
+/** How much the last runs had to put right. */
+export async function Drift() {
+  const { db, env } = await getRuntime();
+  const runs = (await listRuns(db, { page: 1, per_page: RUNS })).data.toReversed();
+  const [first, last] = [runs.at(0), runs.at(-1)];
+  const dateOf = (at: Date) => formatDate(toCalendarDate(at, env.timeZone));
+  return (
+    <Section
+      title="Reconciliation changes"
+      action={<TextLink href="/admin/reconciliation">All runs</TextLink>}
+    >
+      {first && last ? (
+        <BarChart
+          label={`Changes in the last ${formatCount(runs.length, 'run')}: ${runs.map((run) => run.changes_count).join(', ')}`}
+          bars={runs.map((run) => ({
+            name: String(run.id),
+            value: run.changes_count,
+            title: `${formatInstant(run.started_at, env.timeZone)}: ${formatCount(run.changes_count, 'change')}`,
+          }))}
+          formatTick={formatNumber}
+          isWhole
+          ends={[dateOf(first.started_at), dateOf(last.started_at)]}
+        />
+      ) : (
+        <Nothing
+          title="No runs yet"
+          text={`The first one starts at ${formatDailyRun(env.scheduleTimeZone)}.`}
+        />
+      )}
+    </Section>
+  );
+}
+
+const LATEST = 8;
+
+/** What came in last. */
+export async function LatestPayments() {
+  const { db } = await getRuntime();
+  const latest = await listLatestPayments(db, LATEST);
+  return (
+    <Section title="Latest payments" action={<TextLink href="/admin/payments">All payments</TextLink>}>
+      <PaymentList payments={latest} />
+    </Section>
+  );
+}

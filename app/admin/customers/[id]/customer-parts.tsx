@@ -1,0 +1,167 @@
+import { Stack, Text } from '@mantine/core';
+import { formatCount, formatMoney, formatNumber } from '@/app/_components/format';
+import { LinkButton, TextLink } from '@/app/_components/links';
+import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
+import { RecordList } from '@/app/admin/_components/lists/record-list';
+import { Section } from '@/app/admin/_components/page/section';
+import { LINKED_BY } from '@/app/admin/subscriptions/linked-by';
+import type { CustomerRow } from '@/lib/customers/schema';
+import { customerSteps } from '@/lib/customers/typed-customer';
+import type { Balance as CustomerBalance } from '@/lib/invoices/customer-balances';
+import type { UnpaidInvoices } from '@/lib/invoices/schema';
+import { MAX_RECORDS } from '@/lib/overview/counts';
+import type { Uncounted } from '@/lib/payments/uncounted';
+import type { RecordState } from '@/lib/records/read-state';
+import type { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
+
+interface CustomerActionsProps {
+  customer: CustomerRow;
+  state: RecordState;
+  isAdmin: boolean;
+}
+
+/** What staff can do with a customer. */
+export function CustomerActions({ customer, state, isAdmin }: CustomerActionsProps) {
+  const { id, name, customer_number } = customer;
+  return (
+    <RecordActions
+      kind="customer"
+      steps={customerSteps}
+      texts={STEPS}
+      record={{ ...customer, version: state.version }}
+      noun="customer"
+      name={[name, customer_number].filter(Boolean).join(', ')}
+      edit={{ href: `/admin/customers/${id}/edit` }}
+      removal={state.isReferredTo ? null : ALONE}
+      grave={
+        isAdmin
+          ? [
+              <LinkButton key="merge" href={`/admin/customers/${id}/merge`} size="sm" variant="default">
+                Merge with another customer…
+              </LinkButton>,
+              <LinkButton key="erase" href={`/admin/customers/${id}/erase`} size="sm" variant="default">
+                Erase…
+              </LinkButton>,
+            ]
+          : []
+      }
+    />
+  );
+}
+
+const STAYS =
+  'It is marked as inactive in lists and forms. Services, subscriptions and invoices stay as they are, and nothing changes at Stripe.';
+
+const STEPS = {
+  reactivate: {
+    label: 'Reactivate',
+    question: 'Reactivate this customer?',
+    consequences: ['It is active again.'],
+  },
+  deactivate: { label: 'Deactivate', question: 'Deactivate this customer?', consequences: [STAYS] },
+};
+
+export const DONE = {
+  created: 'The customer is created.',
+  saved: 'Your changes are saved.',
+  noted: 'The note is added.',
+  merged: 'The customers are merged.',
+  led_on: 'The customer that you opened was merged into this one.',
+  reactivate: 'The customer is active again.',
+  deactivate: 'The customer is inactive now.',
+  erased: 'The customer is erased.',
+};
+
+export const KEPT = 'Other records refer to this customer, so it cannot be deleted. Deactivate it instead.';
+
+export const ERASED =
+  'This customer was erased: its invoices, payments and documents are kept without personal data.';
+
+interface BalanceProps {
+  unpaid: UnpaidInvoices;
+  /** How many of the unpaid invoices are, counted to `MAX_RECORDS`. */
+  overdue: number;
+  balances: CustomerBalance[];
+  /** What was paid too much, by currency. */
+  credits: { currency: string; amount: number }[];
+  /** What is recorded here of invoices that Stripe manages, and Stripe does not count. */
+  uncounted: Uncounted[];
+}
+
+/** What a customer has still to pay, and what it has paid too much. */
+export function Balance({ unpaid, overdue, balances, credits, uncounted }: BalanceProps) {
+  const total = [unpaid, ...unpaid.other_currencies].reduce((sum, { count }) => sum + count, 0);
+  const overdueSums = balances.filter((one) => one.overdue > 0);
+  return (
+    <Section title="Balance due">
+      <Stack gap={2} p="md">
+        <Text fw={600} fz="xl" className="figures">
+          {formatMoney(unpaid.total, unpaid.currency)}
+        </Text>
+        {unpaid.other_currencies.map(({ currency, total: sum }) => (
+          <Text key={currency} fw={500} className="figures">
+            {formatMoney(sum, currency)}
+          </Text>
+        ))}
+        <Text size="sm" c="dimmed">
+          {total === 0 ? 'No unpaid invoices.' : formatCount(total, 'unpaid invoice')}
+          {overdue > 0 && (
+            <Text span inherit c="var(--mantine-color-orange-light-color)" fw={500}>
+              {` · ${overdue > MAX_RECORDS ? `more than ${formatNumber(MAX_RECORDS)}` : overdue} overdue`}
+            </Text>
+          )}
+        </Text>
+        {overdueSums.length > 0 && (
+          <Text size="sm" c="var(--mantine-color-orange-light-color)" className="figures">
+            Overdue: {overdueSums.map((one) => formatMoney(one.overdue, one.currency)).join(' and ')}
+          </Text>
+        )}
+        {credits.map(({ currency, amount }) => (
+          <Text key={currency} size="sm" className="figures">
+            {`${formatMoney(amount, currency)} credit from overpayment`}
+          </Text>
+        ))}
+        {uncounted.map(({ id, number, currency, amount }) => (
+          <Text key={id} size="sm" c="var(--mantine-color-orange-light-color)" className="figures">
+            {`${formatMoney(amount, currency)} is recorded here and does not count at Stripe: `}
+            <TextLink href={`/admin/invoices/${id}`}>{`invoice ${number ?? `#${id}`}`}</TextLink>
+          </Text>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+interface StripeCustomersProps {
+  stripeCustomers: Awaited<ReturnType<typeof listStripeCustomersOf>>;
+}
+
+/** Who the customer is at Stripe. */
+export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
+  return (
+    <Section title="Stripe">
+      {stripeCustomers.length > 0 ? (
+        <RecordList
+          label="Stripe customers"
+          rows={stripeCustomers}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => `/admin/subscriptions/stripe-customers/${id}`}
+          columns={[
+            { label: 'Stripe customer', cell: ({ id }) => id },
+            {
+              label: 'Matched by',
+              width: '55%',
+              wraps: true,
+              cell: (row) => LINKED_BY[row.linked_by],
+            },
+          ]}
+          entryOf={(row) => ({ title: row.id, detail: LINKED_BY[row.linked_by] })}
+        />
+      ) : (
+        <Text size="sm" c="dimmed" p="md">
+          No Stripe customer is linked.
+        </Text>
+      )}
+    </Section>
+  );
+}

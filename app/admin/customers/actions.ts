@@ -1,0 +1,26 @@
+'use server';
+
+import { addCustomerNote } from '@/lib/customers/notes';
+import { rowId } from '@/lib/fields';
+import { staffRecordWriter } from '@/lib/records/record-kind';
+import { staffFormAction } from '../../../_components/page/staff-action';
+import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../_components/forms/record/leave-for';
+import { problemOf } from '../_components/forms/to-problems';
+
+export interface NoteState {
+  typed: string;
+  problem: string | null;
+  isAnswer: boolean;
+}
+
+/** Adds a note to a customer, under the name of the signed-in person. */
+export const addNote = staffFormAction({
+  role: 'staff',
+  input: [rowId],
+  form: ['text'],
+  run: ({ runtime, staff }, id, { text }) =>
+    addCustomerNote(runtime.db, id, text, staffRecordWriter(runtime, staff)),
+  done: (_note, id) => `/admin/customers/${id}?notice=noted`,
+  refused: ({ problem }, _id, { text }): NoteState => ({ typed: text, problem, isAnswer: true }),
+});

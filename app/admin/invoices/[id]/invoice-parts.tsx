@@ -1,0 +1,248 @@
+import { Alert, Stack } from '@mantine/core';
+import { IconExternalLink, IconPlus } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { formatDate, formatDay, formatMoney } from '@/app/_components/format';
+import { LinkButton, TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
+import { CheckButton } from '@/app/admin/_components/audit/check/check-button';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { Money } from '@/app/admin/_components/display/money';
+import { StripeId } from '@/app/admin/_components/display/stripe-id';
+import { RecordActions } from '@/app/admin/_components/forms/record/record-actions';
+import { PageActions } from '@/app/admin/_components/page/page-actions';
+import { Section } from '@/app/admin/_components/page/section';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
+import type { StripeMode } from '@/lib/env-contradictions';
+import { besidePayments } from '@/lib/invoices/beside-payments';
+import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { WithMoneyBack } from '@/lib/invoices/money-back';
+import { invoiceSteps } from '@/lib/invoices/typed-invoice';
+import { takesPayments } from '@/lib/payments/check-payment';
+import { getRuntime } from '@/lib/runtime';
+import { listSalesDocuments } from '@/lib/sales-documents/queries';
+import { dashboardUrl } from '@/lib/stripe/dashboard';
+import { check } from '../actions';
+import { isOwnDraft, isOwnUnpaid } from '../form-parts';
+
+/** The actions of an invoice. Stripe's invoices are changed at Stripe, so the first action opens them there. */
+export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mode: StripeMode | null }) {
+  const { id, customer, version, stripe_invoice_id: stripeId } = invoice;
+  const payment = takesPayments(invoice) && (
+    <LinkButton
+      href={toHref('/admin/payments/new', { invoice: `#${id}` })}
+      size="sm"
+      leftSection={<IconPlus size={16} aria-hidden />}
+      {...(stripeId !== null && { variant: 'default' })}
+    >
+      Record payment
+    </LinkButton>
+  );
+  if (stripeId !== null) {
+    const open = (
+      <LinkButton
+        href={dashboardUrl(mode, `invoices/${stripeId}`)}
+        rel="noreferrer"
+        size="sm"
+        leftSection={<IconExternalLink size={16} aria-hidden />}
+      >
+        Open in Stripe
+      </LinkButton>
+    );
+    return (
+      <PageActions primary={open}>
+        {payment}
+        <CheckButton action={check.bind(null, id)} />
+        <LinkButton href={toHref('/admin/webhooks', { id: stripeId })} size="sm" variant="default">
+          Events
+        </LinkButton>
+      </PageActions>
+    );
+  }
+  const name = [
+    invoiceName(invoice),
+    formatMoney(invoice.total, invoice.currency),
+    customer.name || customer.customer_number,
+  ];
+  return (
+    <RecordActions
+      key={version}
+      kind="invoice"
+      steps={invoiceSteps}
+      texts={STEPS}
+      record={invoice}
+      noun="draft"
+      name={name.join(', ')}
+      primary={payment}
+      edit={editOf(invoice)}
+      except={invoice.amount_paid > 0 ? ['cancel'] : []}
+      removal={
+        isOwnDraft(invoice)
+          ? 'It has no number yet, so no number is lost. The document it came from can be converted again.'
+          : null
+      }
+    />
+  );
+
+  function editOf(one: InvoiceDetails) {
+    if (isOwnDraft(one)) return { href: `/admin/invoices/${id}/edit` };
+    return isOwnUnpaid(one) ? { href: `/admin/invoices/${id}/due-date`, label: 'Change due date' } : null;
+  }
+}
+
+const STEPS = {
+  send: {
+    label: 'Issue',
+    question: 'Issue this invoice?',
+    consequences: [
+      'It gets its number and its lines can no longer be changed.',
+      'This service sends no e-mail: give the invoice to the customer yourself.',
+    ],
+    isNext: true,
+  },
+  cancel: {
+    label: 'Cancel invoice',
+    question: 'Cancel this invoice?',
+    consequences: ['It keeps its number and is no longer owed. This cannot be undone.'],
+    decline: 'Keep it',
+    isGrave: true,
+  },
+};
+
+export const DONE = {
+  created: 'The draft is saved.',
+  saved: 'Your changes are saved.',
+  send: 'The invoice is issued. No e-mail was sent.',
+  cancel: 'The invoice is cancelled.',
+};
+
+interface NoticesProps {
+  invoice: InvoiceDetails;
+  timeZone: string;
+  /** How much of what is recorded here Stripe does not count. */
+  uncounted: number;
+}
+
+/** What is unusual about an invoice. */
+export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
+  const notices = noticesOf(invoice, timeZone, uncounted);
+  if (notices.length === 0) return null;
+  return (
+    <Stack gap="sm" mb="lg">
+      {notices.map(([title, text]) => (
+        <Alert key={title} color="orange" variant="light" title={title}>
+          {text}
+        </Alert>
+      ))}
+    </Stack>
+  );
+}
+
+function noticesOf(
+  invoice: InvoiceDetails,
+  timeZone: string,
+  uncounted: number,
+): [title: string, text: ReactNode][] {
+  const { provider_gone_at: gone } = invoice;
+  const reason = overdueReason(invoice, timeZone);
+  const on = (at: Date) => <Instant at={at} timeZone={timeZone} />;
+  const notices: [string, ReactNode][] = [];
+  if (reason) notices.push(['Overdue', reason]);
+  if (uncounted > 0) {
+    const amount = formatMoney(uncounted, invoice.currency);
+    notices.push([
+      'A recorded payment does not count',
+      `${amount} is recorded here, but Stripe manages this invoice and does not count it. Mark the invoice as paid in Stripe, or delete the payment.`,
+    ]);
+  }
+  if (gone) notices.push(['Not found at Stripe', <>On {on(gone)} Stripe no longer had this invoice.</>]);
+  return notices;
+}
+
+/** Why an overdue invoice is overdue; null for any other. */
+function overdueReason(invoice: InvoiceDetails, timeZone: string): string | null {
+  const { status, payment_failed_at: failed, uncollectible, due_date } = invoice;
+  if (status !== 'overdue') return null;
+  const reasons: string[] = [];
+  if (failed) reasons.push(`A payment failed on ${formatDay(failed, timeZone)}.`);
+  if (uncollectible) reasons.push('Stripe has stopped trying to collect it. It can still be paid.');
+  if (reasons.length === 0 && due_date) reasons.push(`It was due on ${formatDate(due_date)}.`);
+  return reasons.join(' ');
+}
+
+interface FactsProps {
+  invoice: WithMoneyBack<InvoiceDetails>;
+  timeZone: string;
+}
+
+/** What is owed, by when, and what came in. */
+export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
+  const money = (amount: number) => <Money amount={amount} currency={invoice.currency} />;
+  const moneyIfAny = (amount: number) => (amount > 0 ? money(amount) : undefined);
+  const beside = besidePayments(invoice);
+  return (
+    <Section title="Invoice">
+      <Facts
+        facts={{
+          Number: invoice.number ?? 'None yet',
+          Date: formatDate(invoice.invoice_date),
+          Due: invoice.due_date && formatDate(invoice.due_date),
+          Subtotal: money(invoice.subtotal),
+          Tax: money(invoice.tax),
+          Total: money(invoice.total),
+          Paid: money(invoice.amount_paid),
+          'Paid on': invoice.paid_at ? <Instant at={invoice.paid_at} timeZone={timeZone} /> : undefined,
+          'Paid outside Stripe': moneyIfAny(beside.offStripe ?? 0),
+          Refunded: moneyIfAny(invoice.refunded_amount),
+          Credited: moneyIfAny(invoice.amount_credited),
+          'Settled with the balance at Stripe': moneyIfAny(beside.fromBalance),
+          'Added to the balance at Stripe': moneyIfAny(beside.toBalance),
+          'Earlier debt at Stripe, collected with it': moneyIfAny(beside.earlierDebt),
+          'Earlier balance or overpaid at Stripe': moneyIfAny(beside.beyondTotal),
+          Open: money(invoice.amount_due),
+          'Written off': moneyIfAny(beside.writtenOff),
+          'Credit (overpaid)': moneyIfAny(beside.overpaid),
+        }}
+      />
+    </Section>
+  );
+}
+
+interface OriginProps {
+  invoice: InvoiceDetails;
+  timeZone: string;
+}
+
+/** Who keeps an invoice, and what it comes from. */
+export async function OriginFacts({ invoice, timeZone }: OriginProps) {
+  const { db } = await getRuntime();
+  const { data: documents } = await listSalesDocuments(db, { converted_to_invoice_id: invoice.id });
+  const { subscription_id: subscription, stripe_customer_id: stripeCustomer } = invoice;
+  return (
+    <Section title="Origin">
+      <Facts
+        facts={{
+          Managed: invoice.stripe_invoice_id ? 'by Stripe' : 'here',
+          'Stripe ID': invoice.stripe_invoice_id ? <StripeId id={invoice.stripe_invoice_id} /> : undefined,
+          'Stripe customer': stripeCustomer ? (
+            <StripeId id={stripeCustomer} href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`} />
+          ) : undefined,
+          Subscription: subscription && (
+            <TextLink href={`/admin/subscriptions/${subscription}`}>{subscription}</TextLink>
+          ),
+          'Sales document':
+            documents.length > 0
+              ? documents.map(({ id, document_number }) => (
+                  <TextLink key={id} href={`/admin/sales-documents/${id}`} mr="xs">
+                    {document_number}
+                  </TextLink>
+                ))
+              : null,
+          'Last synced': invoice.stripe_synced_at ? (
+            <Instant at={invoice.stripe_synced_at} timeZone={timeZone} />
+          ) : undefined,
+        }}
+      />
+    </Section>
+  );
+}

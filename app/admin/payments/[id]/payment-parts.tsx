@@ -1,0 +1,226 @@
+import { Group, Stack } from '@mantine/core';
+import { formatDate, formatField, formatMoney } from '@/app/_components/format';
+import { LinkButton, TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
+import { CheckButton } from '@/app/admin/_components/audit/check/check-button';
+import { CopyButton } from '@/app/admin/_components/display/copy-button';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { StatusBadge } from '@/app/admin/_components/display/status-badge';
+import { StripeId } from '@/app/admin/_components/display/stripe-id';
+import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
+import { SavedNotice } from '@/app/admin/_components/forms/record/saved-notice';
+import { Notice } from '@/app/admin/_components/page/notice';
+import { PageActions } from '@/app/admin/_components/page/page-actions';
+import { Section } from '@/app/admin/_components/page/section';
+import { CustomerSection } from '@/app/admin/_components/records/customer-section';
+import { InvoiceLink } from '@/app/admin/_components/records/invoice-link';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
+import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-sources';
+import { etagOf } from '@/lib/http/etag';
+import { takesPayments } from '@/lib/payments/check-payment';
+import { isCorrectable } from '@/lib/payments/correct-payment';
+import { owedAfter } from '@/lib/payments/owed-after';
+import type { PaymentContext } from '@/lib/payments/payment-context';
+import type { PaymentRow } from '@/lib/payments/schema';
+import { check, decide, markRefunded, remove } from '../actions';
+
+interface Props {
+  payment: PaymentRow;
+  invoice: PaymentContext['invoice'];
+  /** Stripe can be asked about it, or about its invoice. */
+  isAtStripe: boolean;
+}
+
+/** What staff can do with a payment as they see it: of one that has changed since, nothing. */
+export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
+  const { id, source } = payment;
+  const version = etagOf(payment);
+  const money = (amount: number) => formatMoney(amount, payment.currency);
+  const named = `${money(payment.amount)}, ${payment.payment_reference}`;
+  const rest = payment.amount - payment.refunded_amount;
+  const noted = payment.refunded_amount > 0 ? `that the rest, ${money(rest)}, was refunded` : 'the refund';
+  const counts = payment.status === 'completed' && !invoice.stripe_invoice_id;
+  const number = invoiceName(invoice);
+  const onInvoice = counts
+    ? `The payment no longer counts towards invoice ${number}, which will then owe ${money(owedAfter(invoice, rest))}.`
+    : `Invoice ${number} stays as it is.`;
+  const isPending = payment.status === 'pending';
+  const isCompleted = payment.status === 'completed';
+  return (
+    <PageActions
+      key={version}
+      primary={
+        isPending ? (
+          <ConfirmButton
+            action={decide.bind(null, id, version, 'completed')}
+            question="Confirm this payment?"
+            confirm="Confirm payment"
+            consequences={[named, `The money has arrived. It counts towards invoice ${number} from now on.`]}
+            variant="filled"
+          >
+            Confirm
+          </ConfirmButton>
+        ) : (
+          isCompleted && (
+            <LinkButton href={`/admin/payments/${id}/refund`} size="sm">
+              Record refund
+            </LinkButton>
+          )
+        )
+      }
+      grave={[
+        isCompleted && (
+          <ConfirmButton
+            key="refunded"
+            action={markRefunded.bind(null, id, version)}
+            question="Mark this payment as refunded?"
+            confirm="Mark as refunded"
+            consequences={[named, `This records ${noted}; no money is moved. ${onInvoice}`]}
+          >
+            Mark as refunded
+          </ConfirmButton>
+        ),
+        <ConfirmButton
+          key="delete"
+          action={remove.bind(null, id, version)}
+          question="Delete this payment?"
+          confirm="Delete payment"
+          color="red.9"
+          consequences={[
+            named,
+            `${onInvoice} Its history is kept.${source === 'stripe' ? ' Nothing changes at Stripe.' : ''}`,
+          ]}
+        >
+          Delete
+        </ConfirmButton>,
+      ]}
+    >
+      {isAtStripe && <CheckButton action={check.bind(null, id)} />}
+      {isCorrectable(payment) && (
+        <LinkButton href={`/admin/payments/${id}/edit`} size="sm" variant="default">
+          Correct
+        </LinkButton>
+      )}
+      {isPending && (
+        <ConfirmButton
+          action={decide.bind(null, id, version, 'failed')}
+          question="Mark this payment as failed?"
+          confirm="Mark as failed"
+          consequences={[named, `The money will not arrive. Invoice ${number} stays open.`]}
+        >
+          Mark as failed
+        </ConfirmButton>
+      )}
+    </PageActions>
+  );
+}
+
+const DONE = new Map([
+  ['recorded', 'The payment is recorded.'],
+  ['refunded', 'The payment is marked as refunded.'],
+  ['refund-recorded', 'The refund is recorded.'],
+  ['completed', 'The payment is confirmed. It counts towards its invoice now.'],
+  ['failed', 'The payment is marked as failed. It does not count towards its invoice.'],
+  ['edited', 'The payment is changed.'],
+]);
+const REFUSED = new Map([
+  ['precondition_failed', 'The payment changed meanwhile, so nothing was saved. This is the latest version.'],
+  [
+    'not_decided',
+    'Nothing was saved: the payment does not fit its invoice, or its date is in the future. Correct it first.',
+  ],
+  ['not_found', 'The payment was deleted meanwhile. This is its last version.'],
+  ['validation_failed', 'Nothing was saved: the payment does not fit its invoice.'],
+]);
+
+/** What came of the action that led here. */
+export function PaymentNotice({ notice }: { notice: string | null }) {
+  const done = DONE.get(notice ?? '');
+  const text = done ?? REFUSED.get(notice ?? '');
+  if (!text) return null;
+  return done ? <SavedNotice>{text}</SavedNotice> : <Notice tone="refused">{text}</Notice>;
+}
+
+interface FactsProps {
+  payment: PaymentRow;
+  /** What Stripe calls it, where that is known. */
+  stripePayment: string | null;
+  timeZone: string;
+}
+
+export function PaymentFacts({ payment, stripePayment, timeZone }: FactsProps) {
+  const money = (amount: number) => formatMoney(amount, payment.currency);
+  return (
+    <Facts
+      facts={{
+        ID: payment.id,
+        Reference: (
+          <Group gap={4} wrap="nowrap" component="span">
+            {payment.payment_reference}
+            <CopyButton value={payment.payment_reference} name="reference" />
+          </Group>
+        ),
+        Amount: money(payment.amount),
+        Refunded: payment.refunded_amount > 0 ? money(payment.refunded_amount) : undefined,
+        Date: formatDate(payment.payment_date),
+        Status: formatField(payment.status),
+        Source: PAYMENT_SOURCES[payment.source],
+        Stripe: stripePayment ? <StripeId id={stripePayment} /> : undefined,
+        Created: <Instant at={payment.created_at} timeZone={timeZone} />,
+        Updated: <Instant at={payment.updated_at} timeZone={timeZone} />,
+      }}
+    />
+  );
+}
+
+/** The invoice and the customer of a payment. */
+export function ContextFacts({ invoice, customer }: PaymentContext) {
+  const money = (amount: number) => formatMoney(amount, invoice.currency);
+  return (
+    <Stack gap="lg">
+      <Section
+        title="Invoice"
+        action={
+          <Group gap="md">
+            {takesPayments(invoice) && (
+              <TextLink href={toHref('/admin/payments/new', { invoice: `#${invoice.id}` })}>
+                Record payment
+              </TextLink>
+            )}
+            <TextLink href={toHref('/admin/payments', { invoice: `#${invoice.id}` })}>All payments</TextLink>
+          </Group>
+        }
+      >
+        <Facts
+          facts={{
+            Number: <InvoiceLink invoice={invoice} />,
+            Status: <StatusBadge status={invoice.status} />,
+            Total: money(invoice.total),
+            Paid: money(invoice.amount_paid),
+            Due: dueText(money(invoice.amount_due), invoice.due_date),
+            Managed: invoice.stripe_invoice_id ? (
+              <>
+                by Stripe, <StripeId id={invoice.stripe_invoice_id} />
+              </>
+            ) : (
+              'here'
+            ),
+          }}
+        />
+      </Section>
+      <CustomerSection
+        customer={customer}
+        action={
+          <TextLink href={toHref('/admin/payments', { customer: customer.customer_number })}>
+            All payments
+          </TextLink>
+        }
+      />
+    </Stack>
+  );
+}
+
+function dueText(amount: string, dueDate: string | null): string {
+  return dueDate ? `${amount}, by ${formatDate(dueDate)}` : amount;
+}

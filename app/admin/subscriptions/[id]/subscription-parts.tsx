@@ -1,0 +1,191 @@
+import { Alert, Badge, Box, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { formatDate, formatDay } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { StatusBadge } from '@/app/admin/_components/display/status-badge';
+import { StripeId } from '@/app/admin/_components/display/stripe-id';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
+import classes from '@/app/admin/_components/lists/list.module.css';
+import { Section } from '@/app/admin/_components/page/section';
+import { CustomerSection } from '@/app/admin/_components/records/customer-section';
+import { MAX_SERVICES, type ServiceChoice } from '@/lib/subscriptions/list-related';
+import type { SubscriptionDetails, SubscriptionItem } from '@/lib/subscriptions/queries';
+import type { Obstacle, Reference } from '@/lib/sync/staff/decide-reference';
+import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
+import { adopt, decline, saveLink } from '../actions';
+import { LINKED_BY } from '../linked-by';
+import { LinkForm } from './link-form';
+
+const WHY: Record<Obstacle, string> = {
+  customer_unsure: 'the link of its Stripe customer is not confirmed yet',
+  other_customer: 'that subscription belongs to another customer',
+  already_linked: 'that subscription is linked to another subscription at Stripe',
+  cancelled: 'that subscription is cancelled',
+  nothing_sold: 'there is no record of what was sold with that subscription',
+  nothing_billed: 'Stripe has not yet reported what it bills',
+  price_unknown: 'its price at Stripe has no fixed amount',
+  price_differs: 'Stripe bills something other than what was sold',
+};
+
+/** What a subscription's checkout names, and why it has not become that. */
+export function ReferenceNotice({ id, reference }: { id: number; reference: Reference }) {
+  const { obstacle, canAdopt } = reference;
+  return (
+    <Alert color="orange" variant="light" title="Its checkout refers to another subscription">
+      <Text size="sm">
+        It refers to{' '}
+        <TextLink href={`/admin/subscriptions/${reference.id}`}>subscription {reference.id}</TextLink>
+        {`, but was not linked to it because ${obstacle ? WHY[obstacle] : 'Stripe has reported nothing since'}. Payers can enter any reference.`}
+      </Text>
+      <Group mt="sm">
+        {canAdopt && (
+          <form action={adopt.bind(null, id)}>
+            <SubmitButton>{`It is subscription ${reference.id}`}</SubmitButton>
+          </form>
+        )}
+        <form action={decline.bind(null, id)}>
+          <SubmitButton variant="default">Leave it as it is</SubmitButton>
+        </form>
+      </Group>
+    </Alert>
+  );
+}
+
+interface FactsProps {
+  subscription: SubscriptionDetails;
+  stripeCustomer: Awaited<ReturnType<typeof getStripeCustomer>> | null;
+  timeZone: string;
+}
+
+/** A subscription's state, and whose it is. */
+export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: FactsProps) {
+  const { customer, status, cancel_at, pause_behavior, pause_resumes_at } = subscription;
+  const isLive = status !== 'cancelled';
+  const instant = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+      <Section title="Subscription">
+        <Facts
+          facts={{
+            'Stripe ID': subscription.stripe_subscription_id ? (
+              <StripeId id={subscription.stripe_subscription_id} />
+            ) : (
+              'Not at Stripe yet'
+            ),
+            'Next billing': subscription.next_billing_date && formatDate(subscription.next_billing_date),
+            'Ends on': isLive ? cancel_at && formatDay(cancel_at, timeZone) : undefined,
+            Collection: isLive && pause_behavior ? pauseText(pause_resumes_at, timeZone) : undefined,
+            Ended: instant(subscription.ended_at) ?? undefined,
+            'State as of': instant(subscription.provider_as_of),
+            'Last synced': instant(subscription.stripe_synced_at),
+          }}
+        />
+      </Section>
+      <CustomerSection
+        customer={customer}
+        action={
+          <TextLink href={toHref('/admin/subscriptions', { customer: customer.customer_number })}>
+            All subscriptions
+          </TextLink>
+        }
+        more={{
+          'Stripe customer': stripeCustomer && (
+            <StripeId
+              id={stripeCustomer.stripe_customer_id}
+              href={`/admin/subscriptions/stripe-customers/${stripeCustomer.stripe_customer_id}`}
+            />
+          ),
+          'Matched by': stripeCustomer && LINKED_BY[stripeCustomer.linked_by],
+        }}
+      />
+    </SimpleGrid>
+  );
+}
+
+function pauseText(resumesAt: Date | null, timeZone: string): string {
+  return resumesAt ? `Paused until ${formatDay(resumesAt, timeZone)}` : 'Paused';
+}
+
+interface ItemsProps {
+  subscriptionId: number;
+  items: SubscriptionItem[];
+  /** The item whose service is being chosen, and what there is to choose from. */
+  editing: number | null;
+  choices: ServiceChoice[];
+  timeZone: string;
+}
+
+/** The items of a subscription, each with the service that it pays for. */
+export function ItemList({ subscriptionId, items, editing, choices, timeZone }: ItemsProps) {
+  const path = `/admin/subscriptions/${subscriptionId}`;
+  return items.map((item) => (
+    <Box key={item.id} id={`item-${item.id}`} className={classes.entry ?? ''} style={{ scrollMarginTop: 72 }}>
+      <Group justify="space-between" align="flex-start" gap="sm" wrap="nowrap">
+        <Stack gap={2} miw={0}>
+          <Service service={item.service} />
+          <Text size="xs" c="dimmed" className="break-anywhere">
+            {`${item.stripe_subscription_item_id ?? 'Not at Stripe yet'} · quantity ${item.quantity}`}
+            {item.current_period_end && (
+              <>
+                {' · paid until '}
+                <Instant at={item.current_period_end} timeZone={timeZone} />
+              </>
+            )}
+          </Text>
+        </Stack>
+        {editing !== item.id && (
+          <TextLink
+            href={`${path}?item=${item.id}#item-${item.id}`}
+            flex="none"
+            aria-label={`${item.service ? 'Change' : 'Link'} the service of item ${item.id}`}
+          >
+            {item.service ? 'Change' : 'Link'}
+          </TextLink>
+        )}
+      </Group>
+      {editing === item.id && (
+        <LinkForm
+          action={saveLink.bind(null, subscriptionId, item.id)}
+          choices={choices.length < MAX_SERVICES ? choices.map(toOption) : null}
+          current={item.service?.service_number ?? ''}
+          cancel={`${path}#item-${item.id}`}
+        />
+      )}
+    </Box>
+  ));
+}
+
+function Service({ service }: Pick<SubscriptionItem, 'service'>) {
+  if (!service) {
+    return (
+      <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color="orange">
+        Not linked to a service
+      </Badge>
+    );
+  }
+  const { service_number, name, domain, status, next_billing_date, ends_on } = service;
+  return (
+    <>
+      <Group gap="xs">
+        <Text size="sm" fw={500} className="break-anywhere">
+          {[service_number, name, domain].filter(Boolean).join(' · ')}
+        </Text>
+        <StatusBadge status={status} />
+      </Group>
+      <Text size="sm">
+        {next_billing_date ? `Billed next on ${formatDate(next_billing_date)}` : 'Has no billing date'}
+        {ends_on && ` · ends on ${formatDate(ends_on)}`}
+      </Text>
+    </>
+  );
+}
+
+function toOption({ service_number, name, domain, status }: ServiceChoice) {
+  const state = status === 'active' ? null : `(${status})`;
+  return {
+    value: service_number,
+    label: [[service_number, name, domain].filter(Boolean).join(' · '), state].filter(Boolean).join(' '),
+  };
+}

@@ -1,0 +1,131 @@
+import { Alert, Group, List, ListItem, Stack, Text } from '@mantine/core';
+import { formatCount } from '@/app/_components/format';
+import { LinkButton } from '@/app/_components/links';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
+import { linkTo } from '@/app/admin/subscriptions/actions';
+import type { CustomerRow, CustomerSnippet } from '@/lib/customers/schema';
+import { getRuntime } from '@/lib/runtime';
+import type { listSameEmail } from '@/lib/sync/staff/link-proposals';
+import { type getStripeCustomer, listItemsOfOthers } from '@/lib/sync/staff/stripe-customer-queries';
+
+interface IsNewProps {
+  id: string;
+  customerId: number;
+  /** The customers with its e-mail address. */
+  same: Awaited<ReturnType<typeof listSameEmail>>;
+}
+
+/** Asks whether a customer that was created for Stripe is a new one indeed. */
+export function IsNew({ id, customerId, same }: IsNewProps) {
+  return (
+    <Alert color="orange" variant="light" mb="lg" title="This customer was created from Stripe">
+      <Text size="sm">
+        No customer had its number. Confirm that it is new, or link it to an existing customer.
+        {same.length > 0 && ' Payers type their e-mail address, so a match does not prove who paid.'}
+      </Text>
+      <Group mt="sm">
+        {same.map(({ id: to, customer_number, name, is_created }) => (
+          <form key={to} action={linkTo.bind(null, id, { from: customerId, to })}>
+            <SubmitButton>
+              {`It is ${name ? `${name} (${customer_number})` : customer_number}, same e-mail${is_created ? ', also created from Stripe' : ''}`}
+            </SubmitButton>
+          </form>
+        ))}
+        <form action={linkTo.bind(null, id, { from: customerId, to: customerId })}>
+          <SubmitButton variant="default">It is a new customer</SubmitButton>
+        </form>
+      </Group>
+    </Alert>
+  );
+}
+
+/** Asks whether a Stripe customer is the one whose e-mail address it has. */
+export function IsSame({ id, customer }: { id: string; customer: CustomerSnippet }) {
+  return (
+    <Alert color="orange" variant="light" mb="lg" title="Matched by e-mail address only">
+      <Text size="sm" mb="sm">
+        Payers type their e-mail address. Until you confirm the link or choose another customer below, its
+        subscriptions set no billing dates.
+      </Text>
+      <form action={linkTo.bind(null, id, { from: customer.id, to: customer.id })}>
+        <SubmitButton>{`It is ${customer.name || customer.customer_number}`}</SubmitButton>
+      </form>
+    </Alert>
+  );
+}
+
+type StripeCustomer = Awaited<ReturnType<typeof getStripeCustomer>>;
+
+interface Props {
+  held: StripeCustomer;
+  target: CustomerRow;
+  path: string;
+}
+
+/** What the link will do, before it is done. */
+export async function Confirmation({ held, target, path }: Props) {
+  const { db } = await getRuntime();
+  const { stripe_customer_id: id, customer_id: from } = held;
+  const stays = from === target.id;
+  const unlinked = stays ? [] : await listItemsOfOthers(db, id, target.id);
+  const sentences = stays
+    ? [`It stays with ${nameOf(target)}. Nothing moves.`]
+    : movesOf(
+        held,
+        target,
+        unlinked.map(({ service_number }) => service_number),
+      );
+  return (
+    <Stack p="md" gap="sm">
+      <List size="sm" spacing={4}>
+        {[...sentences, 'Later reports from Stripe do not change your decision.'].map((sentence) => (
+          <ListItem key={sentence} className="break-anywhere">
+            {sentence}
+          </ListItem>
+        ))}
+      </List>
+      <Group gap="xs">
+        <form action={linkTo.bind(null, id, { from, to: target.id })}>
+          <SubmitButton>{stays ? 'Confirm the link' : `Link to ${target.customer_number}`}</SubmitButton>
+        </form>
+        <LinkButton href={path} size="sm" variant="subtle">
+          Cancel
+        </LinkButton>
+      </Group>
+      {target.status !== 'active' && (
+        <Text size="sm" c="dimmed">
+          {`${nameOf(target)} is ${target.status}.`}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]): string[] {
+  const { customer } = held;
+  const moving = [
+    formatCount(held.subscriptions, 'subscription'),
+    formatCount(held.invoices, 'invoice'),
+    formatCount(held.payments, 'payment'),
+  ];
+  return [
+    `${moving.join(', ').replace(/, (?=[^,]*$)/, ' and ')} move from ${nameOf(customer)} to ${nameOf(target)}.`,
+    `Services and documents stay with ${nameOf(customer)}.`,
+    ...(unlinked.length > 0 ? [`Items are no longer linked to ${listOf([...new Set(unlinked)])}.`] : []),
+    ...(held.linked_by === 'created'
+      ? [
+          `${customer.customer_number} was created for this Stripe customer: it is deleted if it has no other records.`,
+        ]
+      : []),
+  ];
+}
+
+/** At most ten of them. */
+function listOf(numbers: string[]): string {
+  const more = numbers.length - 10;
+  return more > 0 ? `${numbers.slice(0, 10).join(', ')} and ${more} more services` : numbers.join(', ');
+}
+
+function nameOf({ name, customer_number }: { name: string; customer_number: string }): string {
+  return name ? `${name} (${customer_number})` : customer_number;
+}

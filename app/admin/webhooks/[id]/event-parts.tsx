@@ -1,0 +1,157 @@
+import { Alert, List, ListItem, SimpleGrid, Text } from '@mantine/core';
+import { TextLink } from '@/app/_components/links';
+import { Facts } from '@/app/admin/_components/display/facts';
+import { failureText } from '@/app/admin/_components/display/failure-text';
+import { Instant } from '@/app/admin/_components/display/instant';
+import { StripeId } from '@/app/admin/_components/display/stripe-id';
+import { Notice } from '@/app/admin/_components/page/notice';
+import { Section } from '@/app/admin/_components/page/section';
+import { CustomerLink } from '@/app/admin/_components/records/customer-link';
+import { InvoiceLink } from '@/app/admin/_components/records/invoice-link';
+import { THIN_WARNING } from '@/lib/sync/inbox/event-types';
+import type { findRecordsOf } from '@/lib/sync/inbox/find-records';
+import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
+import classes from './payload.module.css';
+
+const REPLAYED = new Map([
+  ['processed', 'Replayed: the event was applied.'],
+  ['stale', 'Replayed: a newer state was already known, so nothing changed.'],
+  ['unmatched', 'Replayed: no customer matches yet.'],
+  ['ignored', 'Replayed: events of this type change nothing here.'],
+  ['dropped', 'Not replayed: its body was removed because of its age.'],
+  ['failed', 'Replayed, but it failed again. Nothing was saved.'],
+]);
+
+interface Props {
+  event: Pick<StoredEvent, 'outcome' | 'error_code' | 'failure_reason' | 'warnings'>;
+  replayed: string | null;
+}
+
+/** What came of a replay, and what is to know of an event beyond its outcome. */
+export function EventNotices({ event, replayed }: Props) {
+  const { outcome, error_code, failure_reason, warnings } = event;
+  const text = REPLAYED.get(replayed ?? '');
+  return (
+    <>
+      {text && (
+        <Notice tone={replayed === 'failed' || replayed === 'dropped' ? 'refused' : 'done'}>{text}</Notice>
+      )}
+      {outcome === 'failed' && (
+        <Alert color="red" variant="light" title="The event failed">
+          {failure_reason ? (
+            `${failure_reason} It is kept as Stripe sent it and is retried only when somebody replays it.`
+          ) : (
+            <>
+              {failureText(error_code)} {error_code && `Code ${error_code}.`} The next reconciliation tries it
+              again; you can do so now.
+            </>
+          )}
+        </Alert>
+      )}
+      {outcome === 'unmatched' && (
+        <Alert color="orange" variant="light" title="No matching customer">
+          It is kept and retried when Stripe delivers it again or somebody replays it.
+        </Alert>
+      )}
+      {warnings.length > 0 && (
+        <Alert color="orange" variant="light" title={warnings.length === 1 ? 'A warning' : 'Warnings'}>
+          <Warnings warnings={warnings} />
+          {outcome === 'ignored' && !warnings.includes(THIN_WARNING) && (
+            <Text size="sm">A replay applies it anyway.</Text>
+          )}
+        </Alert>
+      )}
+    </>
+  );
+}
+
+function Warnings({ warnings }: { warnings: string[] }) {
+  const sentences = warnings.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+  if (sentences.length === 1) return <Text size="sm">{sentences[0]}</Text>;
+  return (
+    <List size="sm">
+      {sentences.map((sentence) => (
+        <ListItem key={sentence}>{sentence}</ListItem>
+      ))}
+    </List>
+  );
+}
+
+interface FactsProps {
+  event: StoredEvent;
+  records: Awaited<ReturnType<typeof findRecordsOf>>;
+  timeZone: string;
+}
+
+/** What an event is, and what it is about. */
+export function EventFacts({ event, records, timeZone }: FactsProps) {
+  const { customer, invoice, subscription_id, payment_id } = records;
+  const { stripe_customer_id: stripeCustomer } = event;
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+      <Section title="Event">
+        <Facts
+          facts={{
+            'API version': event.api_version,
+            Mode: event.livemode ? 'Live' : 'Test',
+            Created: <Instant at={event.stripe_created} timeZone={timeZone} seconds />,
+            Received: <Instant at={event.created_at} timeZone={timeZone} seconds />,
+            Processed: event.processed_at && <Instant at={event.processed_at} timeZone={timeZone} seconds />,
+            Attempts: event.attempts,
+          }}
+        />
+      </Section>
+      <Section title="About">
+        <Facts
+          facts={{
+            'Event ID': <StripeId id={event.id} />,
+            Object: event.object_id && <StripeId id={event.object_id} />,
+            'Stripe customer': stripeCustomer && (
+              <StripeId
+                id={stripeCustomer}
+                href={customer ? `/admin/subscriptions/stripe-customers/${stripeCustomer}` : undefined}
+              />
+            ),
+            Customer: customer && <CustomerLink customer={customer} />,
+            Subscription: subscription_id && (
+              <TextLink href={`/admin/subscriptions/${subscription_id}`}>{subscription_id}</TextLink>
+            ),
+            Invoice: invoice && <InvoiceLink invoice={invoice} />,
+            Payment: payment_id && <TextLink href={`/admin/payments/${payment_id}`}>{payment_id}</TextLink>,
+          }}
+        />
+      </Section>
+    </SimpleGrid>
+  );
+}
+
+/** A page with more of it would be slow to open; Stripe's events are a tenth of this. */
+const MAX_SHOWN = 200_000;
+
+/** The signed body of an event, for reading. */
+export function Payload({ text }: { text: string }) {
+  const pretty = prettyJson(text);
+  const hidden = pretty.length - MAX_SHOWN;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
+      <section className={classes.region} tabIndex={0} aria-label="Payload">
+        <pre className={classes.text}>{pretty.slice(0, MAX_SHOWN)}</pre>
+      </section>
+      {hidden > 0 && (
+        <Text size="sm" c="dimmed" p="md">
+          {`The last ${hidden} characters are not shown.`}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** As it was signed where it cannot be parsed, or is nested too deeply to be written again. */
+function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
