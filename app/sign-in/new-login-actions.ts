@@ -6,7 +6,7 @@ import { signInStaff } from '@/lib/auth/session/staff-session';
 import { createFirstAdmin } from '@/lib/auth/staff/first-admin';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../admin/_components/forms/to-problems';
+import { toProblems } from '../admin/_components/page/staff-action';
 
 /** Stores the chosen password and signs in. There is no session yet, so the token decides. */
 export async function accept(

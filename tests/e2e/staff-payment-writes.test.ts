@@ -227,9 +227,7 @@ describe('changing', () => {
 
   test('a request cannot give a pending payment a status that its page does not offer', async () => {
     const etag = (await write(8, 'PATCH', { status: 'pending' })).headers.get('etag');
-    const decide = listServerActions('1').find(
-      ({ name }) => name === 'app/admin/payments/actions.ts#decide',
-    );
+    const decide = listServerActions('1').find(({ name }) => name === 'app/admin/payments/actions.ts#decide');
     if (!decide) throw new Error('decide is not built');
     const call = async (status: string) =>
       (await postAction(site.url, decide, [id(8), etag, status], { cookie: await site.cookie() })).status;

@@ -15,7 +15,7 @@ import { type Attention, getAttention, listTasks } from '@/lib/overview/list-tas
 import { getOpenDisputes, sumOpenInvoices } from '@/lib/overview/money';
 import { listLatestPayments } from '@/lib/payments/list-for-staff';
 import { getRuntime } from '@/lib/runtime';
-import { listRuns } from '@/lib/sync/reconcile/run-queries';
+import { listRuns } from '@/lib/sync/reconcile/run';
 import { BarChart } from '../_components/display/bar-chart';
 import { CurrencySums, Figure } from '../_components/display/figure';
 import { Instant } from '../_components/display/instant';

@@ -16,9 +16,6 @@ import { rememberDevice } from '@/lib/auth/sign-in/sign-in-origin';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor, problemOf, toProblems } from '../_components/page/staff-action';
-import { toPicture } from './to-picture';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { problemOf, toProblems } from '../_components/forms/to-problems';
 
 /** Of each wrong field its sentence; of '' what concerns no single one. */
 export type Problems = Record<string, string>;

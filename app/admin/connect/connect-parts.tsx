@@ -4,7 +4,7 @@ import { Box, Button, Code, CopyButton, List, Stack, Tabs, Text } from '@mantine
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useActionState, useState, useTransition } from 'react';
 import type { ConnectionReport } from '@/lib/http/oauth/check-connection';
-import type { Connection } from '@/lib/mcp/connect/connection';
+import type { Connection } from '@/lib/mcp/connections';
 import { InlineCode } from './inline-code';
 
 interface Props {

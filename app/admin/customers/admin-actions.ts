@@ -1,6 +1,5 @@
 'use server';
 
-import { leaveFor, problemOf } from '@/app/admin/_components/page/staff-action';
 import { toHref } from '@/app/_components/search-params';
 import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { eraseCustomer, requireErasable } from '@/lib/erasure/erase-customer';
@@ -8,9 +7,7 @@ import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { mergeCustomers, type Seen } from '@/lib/sync/staff/merge-customers';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
-import { problemOf } from '../_components/forms/to-problems';
+import { leaveFor, problemOf, refusalOf } from '../_components/page/staff-action';
 
 export interface EraseState {
   /** What was typed last, and why it was refused; null before the first try. */

@@ -9,10 +9,7 @@ import { getRuntime } from '@/lib/runtime';
 import { type ChosenOptions, readChosen, toFileOptions } from '@/lib/uploads/chosen-options';
 import { isTried, readRun, removeUpload, startImport, stopImport } from '@/lib/uploads/import-run';
 import { findUpload } from '@/lib/uploads/upload-store';
-import { formatMessage } from '../../../_components/format';
-import { leaveFor, refusalOf } from '../../_components/page/staff-action';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
+import { leaveFor, refusalOf } from '../_components/page/staff-action';
 
 export interface ImportState {
   chosen: ChosenOptions;

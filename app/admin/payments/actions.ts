@@ -19,9 +19,7 @@ import { TYPED_FIELDS } from '@/lib/payments/typed-payment';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { checkNow } from '../_components/audit/check/check-now';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
-import { toProblems } from '../_components/forms/to-problems';
+import { leaveFor, refusalOf, toProblems } from '../_components/page/staff-action';
 import type { Existing, TypedState } from './payment-forms';
 
 /** Records a payment of an invoice, and leads to it. */

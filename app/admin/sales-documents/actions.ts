@@ -9,8 +9,9 @@ import { convertDocument } from '@/lib/sales-documents/convert';
 import type { Conversion } from '@/lib/sales-documents/save-sales-documents';
 import { sentSeen } from '../../_components/forms/record/kinds';
 import { leaveFor } from '../../_components/page/staff-action';
+import type { Conversion } from '@/lib/sales-documents/document-steps';
 import { sentSeen } from '../_components/forms/record/kinds';
-import { leaveFor } from '../_components/forms/record/leave-for';
+import { leaveFor } from '../_components/page/staff-action';
 
 /** Makes an order confirmation or an invoice of a document, and leads to it. @param version as the page showed it */
 export async function convert(id: number, version: number, to: Conversion): Promise<void> {

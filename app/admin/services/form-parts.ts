@@ -1,4 +1,8 @@
 import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/list-for-staff';
+import type { Typed } from '@/lib/records/typed-fields';
+import type { Runtime } from '@/lib/runtime';
+import { listServers } from '@/lib/servers/queries';
+import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/staff-filters';
 import type { FormPart } from '../_components/forms/record/form-fields';
 import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/choice';
@@ -6,9 +10,12 @@ import { choiceOf } from '../_components/lists/choice';
 const CHOOSE = { value: '', label: 'Choose…' };
 const NONE = { value: '', label: 'None' };
 
-/** What is asked of a service. */
-export function serviceParts(hostnames: string[], { isNew }: { isNew: boolean }): FormPart[] {
-  const servers = hostnames.map((hostname) => ({ value: hostname, label: hostname }));
+/** The form of a service. @param typed the service that is edited; null for a new one */
+export async function serviceParts(db: Runtime['db'], typed: Typed | null): Promise<FormPart[]> {
+  const isNew = typed === null;
+  const servers = (await listServers(db))
+    .filter(({ status, hostname }) => status !== 'decommissioned' || hostname === typed?.hostname)
+    .map(({ hostname }) => ({ value: hostname, label: hostname }));
   return [
     {
       title: 'Service',

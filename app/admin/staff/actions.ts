@@ -13,9 +13,7 @@ import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
 import { toStaffRole } from '@/lib/auth/staff/staff-user';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
-import { problemOf, toProblems } from '../_components/forms/to-problems';
+import { leaveFor, problemOf, refusalOf, toProblems } from '../_components/page/staff-action';
 
 export interface AddState {
   /** The fields as they were typed, but for the password. */

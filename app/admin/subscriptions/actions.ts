@@ -4,15 +4,12 @@ import { revalidatePath } from 'next/cache';
 import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { adoptReferenced, declineReference } from '@/lib/sync/staff/decide-reference';
-import { linkItem } from '@/lib/sync/staff/link-item';
-import { confirmLinks } from '@/lib/sync/staff/link-proposals';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import { adoptReferenced, declineReference, linkItem } from '@/lib/sync/staff/link-subscription';
+import { confirmLinks } from '@/lib/sync/staff/unconfirmed-links';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { checkNow } from '../_components/audit/check/check-now';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
-import { problemOf } from '../_components/forms/to-problems';
+import { leaveFor, problemOf, refusalOf } from '../_components/page/staff-action';
 
 export interface LinkState {
   /** Why it was refused; null before the first try. */

@@ -8,9 +8,7 @@ import { revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { AppError } from '@/lib/errors';
 import { addOwnClient, removeOwnClient, type TypedClient } from '@/lib/oauth/own-clients';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
-import { toProblems } from '../_components/forms/to-problems';
+import { leaveFor, refusalOf, toProblems } from '../_components/page/staff-action';
 
 export interface IssueState {
   /** The fields as they were typed. */

@@ -4,8 +4,7 @@ import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { replayForStaff } from '@/lib/sync/inbox/events';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../../_components/page/staff-action';
-import { leaveFor } from '../_components/forms/record/leave-for';
+import { leaveFor } from '../_components/page/staff-action';
 
 /** Applies an event once more, and shows the outcome. */
 export async function replay(id: string): Promise<void> {

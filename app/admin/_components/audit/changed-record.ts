@@ -1,7 +1,6 @@
-import type { NamedChange } from '@/lib/sync/reconcile/changes';
-import { formatField, formatInstant } from '../../../_components/format';
 import { formatField, formatInstant } from '@/app/_components/format';
-import type { NamedChange } from '@/lib/sync/reconcile/name-changes';
+import type { NamedChange, NamedChange } from '@/lib/sync/reconcile/changes';
+import { formatField, formatInstant } from '../../../_components/format';
 import { disputeText } from '../records/money-back/words';
 
 type Change = Omit<NamedChange, 'record'>;

@@ -34,7 +34,7 @@ import { changedFields } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
 import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
 import { getRuntime } from '@/lib/runtime';
-import { isCheck } from '@/lib/sync/staff/last-check';
+import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import { listTimeline } from '@/lib/timeline/list-timeline';
 import type { TimelineAudit, TimelineEntry, TimelinePayment } from '@/lib/timeline/sources';
 import classes from './timeline.module.css';

@@ -8,10 +8,10 @@ import { type SearchParams, toHref, toParams } from '@/app/_components/search-pa
 import { Facts } from '@/app/admin/_components/display/facts';
 import { Money } from '@/app/admin/_components/display/money';
 import { StatusBadge } from '@/app/admin/_components/display/status-badge';
-import { problemOf } from '@/app/admin/_components/forms/to-problems';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
+import { problemOf } from '@/app/admin/_components/page/staff-action';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
@@ -21,15 +21,6 @@ import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
 import { findPayableInvoices } from '@/lib/payments/find-payable-invoices';
 import type { PaymentContext } from '@/lib/payments/payment-context';
 import { getRuntime } from '@/lib/runtime';
-import { formatPlainAmount } from '../../../_components/format';
-import { type SearchParams, toParams } from '../../../_components/search-params';
-import { PageHeader } from '../../_components/page/page-header';
-import { problemOf } from '../../_components/page/staff-action';
-import { PaymentForm } from '../payment-form';
-import { record } from './actions';
-import { InvoiceForm } from './invoice-form';
-import { InvoiceMatches } from './invoice-matches';
-import { InvoiceSummary } from './invoice-summary';
 import { record } from '../actions';
 import { PaymentForm } from '../payment-forms';
 

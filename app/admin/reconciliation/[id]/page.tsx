@@ -19,8 +19,13 @@ import { Section } from '@/app/admin/_components/page/section';
 import { titleOf } from '@/app/admin/_components/page/title-of';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { nameChanges } from '@/lib/sync/reconcile/changes';
-import { getRun, listRunChanges, listRunFailures, type RunRow } from '@/lib/sync/reconcile/run';
+import { nameChanges, nameChanges } from '@/lib/sync/reconcile/changes';
+import { getRun, 
+  getRun,listRunChanges, 
+  listRunChanges,listRunFailures, 
+  listRunFailures,
+  type RunFailure,type RunRow, 
+  type RunRow,} from '@/lib/sync/reconcile/run';
 import { formatDuration, formatNumber } from '../../../_components/format';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toPageRequest, toParams } from '../../../_components/search-params';
@@ -34,18 +39,8 @@ import { PageHeader } from '../../_components/page/page-header';
 import { RefreshWhile } from '../../_components/page/refresh-while';
 import { Section } from '../../_components/page/section';
 import { titleOf } from '../../_components/page/title-of';
-import { FailureList } from '../failure-list';
-import { isSilent, phaseText, triggerText } from '../run-text';
-import { RunProgress } from './run-progress';
-import { nameChanges } from '@/lib/sync/reconcile/name-changes';
-import {
-  getRun,
-  listRunChanges,
-  listRunFailures,
-  type RunFailure,
-  type RunRow,
-} from '@/lib/sync/reconcile/run-queries';
-import { isSilent, phaseText, progressOf, triggerText } from '../run-text';
+import { isSilent, isSilent, phaseText, phaseText, progressOf, triggerText, triggerText } from '../run-text';
+import { FailureList, RunProgress } from './page';
 
 export const generateMetadata = titleOf('Reconciliation run', async (id) => `Reconciliation run ${id}`);
 

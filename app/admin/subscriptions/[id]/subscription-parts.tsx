@@ -12,7 +12,7 @@ import { Section } from '@/app/admin/_components/page/section';
 import { CustomerSection } from '@/app/admin/_components/records/customer-section';
 import { MAX_SERVICES, type ServiceChoice } from '@/lib/subscriptions/list-related';
 import type { SubscriptionDetails, SubscriptionItem } from '@/lib/subscriptions/queries';
-import type { Obstacle, Reference } from '@/lib/sync/staff/decide-reference';
+import type { Obstacle, Reference } from '@/lib/sync/staff/link-subscription';
 import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
 import { adopt, decline, saveLink } from '../actions';
 import { LINKED_BY } from '../linked-by';

@@ -8,9 +8,8 @@ import { Notice } from '@/app/admin/_components/page/notice';
 import { Section } from '@/app/admin/_components/page/section';
 import { CustomerLink } from '@/app/admin/_components/records/customer-link';
 import { InvoiceLink } from '@/app/admin/_components/records/invoice-link';
-import { THIN_WARNING } from '@/lib/sync/inbox/event-types';
-import type { findRecordsOf } from '@/lib/sync/inbox/find-records';
-import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
+import { THIN_WARNING } from '@/lib/sync/event-types';
+import type { findRecordsOf, StoredEvent } from '@/lib/sync/inbox/events';
 import classes from './payload.module.css';
 
 const REPLAYED = new Map([

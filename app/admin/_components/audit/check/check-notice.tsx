@@ -1,7 +1,6 @@
-import type { LastCheck } from '@/lib/sync/staff/check-with-stripe';
-import { formatCount } from '../../../../_components/format';
 import { formatCount } from '@/app/_components/format';
-import type { LastCheck } from '@/lib/sync/staff/last-check';
+import type { LastCheck, LastCheck } from '@/lib/sync/staff/check-with-stripe';
+import { formatCount } from '../../../../_components/format';
 import { failureText } from '../../display/failure-text';
 import { Notice } from '../../page/notice';
 

@@ -1,6 +1,5 @@
-import { notFound } from 'next/navigation';
-import { save } from '@/app/admin/_components/forms/record/actions';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { editRecordPage } from '@/app/admin/record-form-pages';
 import { getCustomer } from '@/lib/customers/queries';
 import { typedCustomer } from '@/lib/customers/save-customers';
 import { readTyped } from '@/lib/records/typed-record';
@@ -16,21 +15,13 @@ export const generateMetadata = titleOfRow('Edit customer', async (db, id) => {
   return customer && `Edit ${customer.name || customer.customer_number}`;
 });
 
-export default async function EditCustomerPage({ params }: { params: Promise<{ id: string }> }) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const record = await orNotFound(readTyped((await getRuntime()).db, typedCustomer, id));
-  const page = `/admin/customers/${id}`;
-  return (
-    <FormPage
-      title="Edit customer"
-      back={{ href: page, label: `Customer ${record.typed.customer_number}` }}
-      label="Customer"
-      action={save.bind(null, 'customer', id)}
-      parts={customerParts({ isNew: false })}
-      record={record}
-      submit="Save"
-      cancel={page}
-    />
-  );
-}
+export default editRecordPage({
+  form: 'customer',
+  label: 'Customer',
+  submit: 'Save',
+  heading: async () => ({
+    title: 'Edit customer',
+    back: ({ customer_number }) => `Customer ${customer_number}`,
+  }),
+  parts: () => customerParts({ isNew: false }),
+});

@@ -10,6 +10,10 @@ import { toId } from '../../../../_components/search-params';
 import { FormPage } from '../../../_components/forms/record/form-page';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
+import { editRecordPage } from '@/app/admin/record-form-pages';
+import { getInvoice } from '@/lib/invoices/get-invoice';
 import { DUE_DATE, isOwnUnpaid } from '../../form-parts';
 
 export const generateMetadata = titleOfRow(
@@ -17,23 +21,13 @@ export const generateMetadata = titleOfRow(
   async (db, id) => `Due date of ${invoiceName(await getInvoice(db, id))}`,
 );
 
-export default async function DueDatePage({ params }: { params: Promise<{ id: string }> }) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db } = await getRuntime();
-  const invoice = await orNotFound(getInvoice(db, id));
-  const page = `/admin/invoices/${id}`;
-  if (!isOwnUnpaid(invoice)) redirect(page);
-  return (
-    <FormPage
-      title={`When invoice ${invoice.number} is due`}
-      back={{ href: page, label: 'Invoice' }}
-      label="Due date"
-      action={save.bind(null, 'due_date', id)}
-      parts={DUE_DATE}
-      record={await orNotFound(readTyped(db, typedDueDate, id))}
-      submit="Change due date"
-      cancel={page}
-    />
-  );
-}
+export default editRecordPage({
+  form: 'due_date',
+  label: 'Due date',
+  submit: 'Change due date',
+  heading: async (db, id) => {
+    const invoice = await getInvoice(db, id);
+    return isOwnUnpaid(invoice) ? { title: `When invoice ${invoice.number} is due`, back: 'Invoice' } : null;
+  },
+  parts: () => DUE_DATE,
+});

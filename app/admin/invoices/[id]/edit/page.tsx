@@ -11,6 +11,10 @@ import { FormPage } from '../../../_components/forms/record/form-page';
 import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
+import { editRecordPage } from '@/app/admin/record-form-pages';
+import { getInvoice } from '@/lib/invoices/get-invoice';
 import { invoiceParts, isOwnDraft } from '../../form-parts';
 
 export const generateMetadata = titleOfRow(
@@ -18,24 +22,12 @@ export const generateMetadata = titleOfRow(
   async (db, id) => `Edit draft ${invoiceName(await getInvoice(db, id))}`,
 );
 
-export default async function EditInvoicePage({ params }: { params: Promise<{ id: string }> }) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db } = await getRuntime();
-  const page = `/admin/invoices/${id}`;
-  if (!isOwnDraft(await orNotFound(getInvoice(db, id)))) redirect(page);
-  const record = await orNotFound(readTyped(db, typedInvoice, id));
-  return (
-    <FormPage
-      title="Edit draft"
-      back={{ href: page, label: 'Invoice' }}
-      label="Invoice"
-      action={save.bind(null, 'invoice', id)}
-      parts={invoiceParts({ isNew: false })}
-      record={record}
-      submit="Save draft"
-      cancel={page}
-      customer={await choiceFor(record.typed.customer_number)}
-    />
-  );
-}
+export default editRecordPage({
+  form: 'invoice',
+  label: 'Invoice',
+  submit: 'Save draft',
+  heading: async (db, id) =>
+    isOwnDraft(await getInvoice(db, id)) ? { title: 'Edit draft', back: 'Invoice' } : null,
+  parts: () => invoiceParts({ isNew: false }),
+  hasCustomer: true,
+});

@@ -10,6 +10,9 @@ import { toId } from '../../../../_components/search-params';
 import { FormPage } from '../../../_components/forms/record/form-page';
 import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { editRecordPage } from '@/app/admin/record-form-pages';
+import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
 import { documentParts } from '../../form-parts';
 
 export const generateMetadata = titleOfRow('Edit sales document', async (db, id) => {
@@ -17,25 +20,14 @@ export const generateMetadata = titleOfRow('Edit sales document', async (db, id)
   return `Edit ${document_number}`;
 });
 
-export default async function EditSalesDocumentPage({ params }: { params: Promise<{ id: string }> }) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db } = await getRuntime();
-  const { status, document_number } = await orNotFound(getSalesDocument(db, id));
-  const page = `/admin/sales-documents/${id}`;
-  if (status !== 'draft') redirect(page);
-  const record = await orNotFound(readTyped(db, typedSalesDocument, id));
-  return (
-    <FormPage
-      title={`Edit ${document_number}`}
-      back={{ href: page, label: document_number }}
-      label="Sales document"
-      action={save.bind(null, 'sales_document', id)}
-      parts={documentParts({ isNew: false })}
-      record={record}
-      submit="Save draft"
-      cancel={page}
-      customer={await choiceFor(record.typed.customer_number)}
-    />
-  );
-}
+export default editRecordPage({
+  form: 'sales_document',
+  label: 'Sales document',
+  submit: 'Save draft',
+  heading: async (db, id) => {
+    const { status, document_number } = await getSalesDocument(db, id);
+    return status === 'draft' ? { title: `Edit ${document_number}`, back: document_number } : null;
+  },
+  parts: () => documentParts({ isNew: false }),
+  hasCustomer: true,
+});

@@ -1,8 +1,5 @@
-import { notFound } from 'next/navigation';
-import { save } from '@/app/admin/_components/forms/record/actions';
-import { requireStaff } from '@/lib/auth/session/staff-session';
-import { readTyped } from '@/lib/records/typed-record';
-import { getRuntime } from '@/lib/runtime';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { editRecordPage } from '@/app/admin/record-form-pages';
 import { getServer } from '@/lib/servers/queries';
 import { typedServer } from '@/lib/servers/save-servers';
 import { orNotFound } from '../../../../_components/or-not-found';
@@ -16,21 +13,10 @@ export const generateMetadata = titleOfRow(
   async (db, id) => `Edit ${(await getServer(db, id)).hostname}`,
 );
 
-export default async function EditServerPage({ params }: { params: Promise<{ id: string }> }) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const record = await orNotFound(readTyped((await getRuntime()).db, typedServer, id));
-  const page = `/admin/servers/${id}`;
-  return (
-    <FormPage
-      title="Edit server"
-      back={{ href: page, label: record.typed.hostname ?? '' }}
-      label="Server"
-      action={save.bind(null, 'server', id)}
-      parts={SERVER_PARTS}
-      record={record}
-      submit="Save"
-      cancel={page}
-    />
-  );
-}
+export default editRecordPage({
+  form: 'server',
+  label: 'Server',
+  submit: 'Save',
+  heading: async () => ({ title: 'Edit server', back: ({ hostname }) => hostname ?? '' }),
+  parts: () => SERVER_PARTS,
+});

@@ -11,6 +11,9 @@ import { toId } from '../../../../_components/search-params';
 import { FormPage } from '../../../_components/forms/record/form-page';
 import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
+import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { editRecordPage } from '@/app/admin/record-form-pages';
+import { getService } from '@/lib/services/get-service';
 import { serviceParts } from '../../form-parts';
 
 export const generateMetadata = titleOfRow('Edit service', async (db, id) => {
@@ -18,29 +21,14 @@ export const generateMetadata = titleOfRow('Edit service', async (db, id) => {
   return `Edit ${domain ?? name}`;
 });
 
-export default async function EditServicePage({ params }: { params: Promise<{ id: string }> }) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db } = await getRuntime();
-  const record = await orNotFound(readTyped(db, typedService, id));
-  const servers = (await listServers(db)).filter(
-    ({ status, hostname }) => status !== 'decommissioned' || hostname === record.typed.hostname,
-  );
-  const page = `/admin/services/${id}`;
-  return (
-    <FormPage
-      title="Edit service"
-      back={{ href: page, label: `Service ${record.typed.service_number}` }}
-      label="Service"
-      action={save.bind(null, 'service', id)}
-      parts={serviceParts(
-        servers.map(({ hostname }) => hostname),
-        { isNew: false },
-      )}
-      record={record}
-      submit="Save"
-      cancel={page}
-      customer={await choiceFor(record.typed.customer_number)}
-    />
-  );
-}
+export default editRecordPage({
+  form: 'service',
+  label: 'Service',
+  submit: 'Save',
+  heading: async () => ({
+    title: 'Edit service',
+    back: ({ service_number }) => `Service ${service_number}`,
+  }),
+  parts: serviceParts,
+  hasCustomer: true,
+});

@@ -5,8 +5,8 @@ import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import { linkTo } from '@/app/admin/subscriptions/actions';
 import type { CustomerRow, CustomerSnippet } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
-import type { listSameEmail } from '@/lib/sync/staff/link-proposals';
 import { type getStripeCustomer, listItemsOfOthers } from '@/lib/sync/staff/stripe-customer-queries';
+import type { listSameEmail } from '@/lib/sync/staff/unconfirmed-links';
 
 interface IsNewProps {
   id: string;

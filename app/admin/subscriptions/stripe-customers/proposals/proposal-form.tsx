@@ -2,10 +2,9 @@
 
 import { Button, Checkbox, List, ListItem, Stack, Text } from '@mantine/core';
 import { useActionState } from 'react';
-import type { LinkProposal } from '@/lib/sync/staff/unconfirmed-links';
-import { formatCount } from '../../../../_components/format';
 import { formatCount } from '@/app/_components/format';
-import type { LinkProposal } from '@/lib/sync/staff/link-proposals';
+import type { LinkProposal, LinkProposal } from '@/lib/sync/staff/unconfirmed-links';
+import { formatCount } from '../../../../_components/format';
 import { TextLink } from '../../../../_components/links';
 import { Notice } from '../../../_components/page/notice';
 import type { ConfirmState } from '../../actions';
