@@ -1,6 +1,6 @@
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import type { Typed } from '@/lib/records/typed-fields';
+import type { Typed } from '@/lib/records/typed-record';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { orNotFound } from '../_components/or-not-found';
@@ -8,7 +8,7 @@ import { type SearchParams, toId } from '../_components/search-params';
 import { save } from './_components/forms/record/actions';
 import type { FormPart } from './_components/forms/record/form-fields';
 import { FormPage } from './_components/forms/record/form-page';
-import { type FormName, formOf } from './_components/forms/record/kinds';
+import { FORMS, type FormName } from './_components/forms/record/kinds';
 import { choiceFor, newFor } from './_components/forms/record/new-for';
 
 interface NewRecordPage {
@@ -28,7 +28,7 @@ interface NewRecordPage {
 export function newRecordPage({ form, title, label, submit, list, first, parts }: NewRecordPage) {
   return async ({ searchParams }: { searchParams: Promise<SearchParams> }) => {
     await requireStaff();
-    const { path } = formOf(form) ?? notFound();
+    const { path } = FORMS[form];
     const begun =
       typeof first === 'function'
         ? await beginFor(searchParams, path, first)
@@ -81,7 +81,7 @@ export function editRecordPage({ form, label, submit, heading, parts, hasCustome
   return async ({ params }: { params: Promise<{ id: string }> }) => {
     await requireStaff();
     const id = toId((await params).id) ?? notFound();
-    const { typedKind, path } = formOf(form) ?? notFound();
+    const { typedKind, path } = FORMS[form];
     const { db } = await getRuntime();
     const page = `${path}/${id}`;
     const { head } = await orNotFound(heading(db, id).then((found) => ({ head: found })));

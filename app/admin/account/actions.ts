@@ -1,40 +1,36 @@
 'use server';
 
-import type {
-  PublicKeyCredentialCreationOptionsJSON,
-  RegistrationResponseJSON,
-} from '@simplewebauthn/browser';
+import type { RegistrationResponseJSON } from '@simplewebauthn/browser';
 import { headers } from 'next/headers';
 import { encode } from 'uqr';
+import { z } from 'zod';
 import { changeOwnPassword } from '@/lib/auth/account/change-own-password';
 import { beginPasskey, keepPasskey, removePasskey as removeKey } from '@/lib/auth/second-factor/passkeys';
 import { turnOffTwoFactor } from '@/lib/auth/second-factor/remove';
 import { renewRecoveryCodes } from '@/lib/auth/second-factor/renew-recovery-codes';
 import { beginTwoFactor, confirmTwoFactor } from '@/lib/auth/second-factor/set-up';
-import { passCookies, requireSession, requireSessionFor } from '@/lib/auth/session/staff-session';
+import { passCookies } from '@/lib/auth/session/staff-session';
 import { rememberDevice } from '@/lib/auth/sign-in/sign-in-origin';
-import { AppError } from '@/lib/errors';
-import { getRuntime } from '@/lib/runtime';
-import { leaveFor, problemOf, toProblems } from '../_components/page/staff-action';
+import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** Of each wrong field its sentence; of '' what concerns no single one. */
+/** The sentence for each wrong field; at '' for what concerns no single one. */
 export type Problems = Record<string, string>;
 
+const password = z.string();
+const refused = ({ problem }: { problem: string }) => ({ problem });
+
 /** Gives oneself another password; `then` is where to go on to. */
-export async function changePassword(then: string, _before: Problems, form: FormData): Promise<Problems> {
-  const session = await requireSessionFor('password');
-  const text = (field: string) => String(form.get(field) ?? '');
-  const typed = { current: text('current'), password: text('password'), repeated: text('repeated') };
-  const runtime = await getRuntime();
-  try {
-    await changeOwnPassword(runtime, session, typed);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return toProblems(error, typed);
-  }
-  await passCookies(await rememberDevice(runtime, session.staff.email, null));
-  leaveFor(then);
-}
+export const changePassword = staffFormAction({
+  role: 'password',
+  input: [z.string()],
+  form: ['current', 'password', 'repeated'],
+  run: async ({ runtime, staff, ...session }, _then, typed) => {
+    await changeOwnPassword(runtime, { ...session, staff }, typed);
+    await passCookies(await rememberDevice(runtime, staff.email, null));
+  },
+  done: (_changed, then) => then,
+  refused: ({ problems }): Problems => problems,
+});
 
 export interface BegunTwoFactor {
   picture: { size: number; path: string };
@@ -44,106 +40,82 @@ export interface BegunTwoFactor {
 }
 
 /** Makes what the authenticator app is set up with. */
-export async function beginApp(password: string): Promise<{ problem: string } | BegunTwoFactor> {
-  const session = await requireSessionFor('two_factor');
-  try {
-    const { uri, recoveryCodes } = await beginTwoFactor(
-      await getRuntime(),
-      session,
-      password,
-      await headers(),
-    );
-    const key = new URL(uri).searchParams.get('secret') ?? '';
-    return { picture: toPicture(uri), key, recoveryCodes };
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-/** Sees whether the app works; from then on it is asked for. */
-export async function confirmApp(code: string): Promise<{ problem: string | null }> {
-  const session = await requireSessionFor('two_factor');
-  try {
-    await confirmTwoFactor(await getRuntime(), session, code);
-    return { problem: null };
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-/** Makes new recovery codes and shows them, once. */
-export async function renewCodes(
-  password: string,
-): Promise<{ problem: string } | { recoveryCodes: string[] }> {
-  const session = await requireSession();
-  try {
-    return {
-      recoveryCodes: await renewRecoveryCodes(await getRuntime(), session, password, await headers()),
-    };
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-/** Signs in by password alone again. */
-export async function turnOffApp(password: string): Promise<{ problem: string }> {
-  const session = await requireSession();
-  try {
-    await turnOffTwoFactor(await getRuntime(), session, password);
-  } catch (error) {
-    return refused(error);
-  }
-  leaveFor('/admin/account?notice=app-off');
-}
-
-/** What the browser makes a passkey from. */
-export async function startPasskey(
-  password: string,
-): Promise<{ problem: string } | { options: PublicKeyCredentialCreationOptionsJSON }> {
-  const session = await requireSession();
-  try {
-    const { options, cookies } = await beginPasskey(await getRuntime(), session, password, await headers());
-    await passCookies(cookies);
-    return { options };
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-/** Keeps the passkey that the browser made. */
-export async function storePasskey(
-  name: string,
-  response: RegistrationResponseJSON,
-): Promise<{ problem: string }> {
-  await requireSession();
-  try {
-    await keepPasskey(await getRuntime(), { name, response }, await headers());
-  } catch (error) {
-    return refused(error);
-  }
-  leaveFor('/admin/account?notice=passkey');
-}
-
-/** Signs in by a passkey no more. */
-export async function removePasskey(id: string, password: string): Promise<{ problem: string }> {
-  const session = await requireSession();
-  try {
-    await removeKey(await getRuntime(), session, password, id);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'not_found') leaveFor('/admin/account?notice=not_found');
-    return refused(error);
-  }
-  leaveFor('/admin/account?notice=passkey-removed');
-}
-
-function refused(error: unknown): { problem: string } {
-  if (!(error instanceof AppError)) throw error;
-  return { problem: problemOf(error) };
-}
+export const beginApp = staffAction({
+  role: 'two_factor',
+  input: [password],
+  run: async ({ runtime, ...session }, typed) => beginTwoFactor(runtime, session, typed, await headers()),
+  done: ({ uri, recoveryCodes }): BegunTwoFactor => ({
+    picture: toPicture(uri),
+    key: new URL(uri).searchParams.get('secret') ?? '',
+    recoveryCodes,
+  }),
+  refused,
+});
 
 /** A QR code as one path of an SVG, and how many units it is wide. */
-function toPicture(text: string): { size: number; path: string } {
+function toPicture(text: string): BegunTwoFactor['picture'] {
   const { size, data } = encode(text, { border: 2 });
   const squares = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
   return { size, path: squares.join('') };
 }
+
+/** Sees whether the app works; from then on it is asked for. */
+export const confirmApp = staffAction({
+  role: 'two_factor',
+  input: [z.string()],
+  run: ({ runtime, ...session }, code) => confirmTwoFactor(runtime, session, code),
+  done: (): { problem: string | null } => ({ problem: null }),
+  refused,
+});
+
+/** Makes new recovery codes and shows them, once. */
+export const renewCodes = staffAction({
+  role: 'staff',
+  input: [password],
+  run: async ({ runtime, ...session }, typed) => renewRecoveryCodes(runtime, session, typed, await headers()),
+  done: (recoveryCodes) => ({ recoveryCodes }),
+  refused,
+});
+
+/** Signs in by password alone again. */
+export const turnOffApp = staffAction({
+  role: 'staff',
+  input: [password],
+  run: ({ runtime, ...session }, typed) => turnOffTwoFactor(runtime, session, typed),
+  done: () => '/admin/account?notice=app-off',
+  refused,
+});
+
+/** What the browser makes a passkey from. */
+export const startPasskey = staffAction({
+  role: 'staff',
+  input: [password],
+  run: async ({ runtime, ...session }, typed) => {
+    const { options, cookies } = await beginPasskey(runtime, session, typed, await headers());
+    await passCookies(cookies);
+    return options;
+  },
+  done: (options) => ({ options }),
+  refused,
+});
+
+/** Keeps the passkey that the browser made; the response is verified with the challenge. */
+export const storePasskey = staffAction({
+  role: 'staff',
+  input: [
+    z.string(),
+    z.custom<RegistrationResponseJSON>((sent) => typeof sent === 'object' && sent !== null),
+  ],
+  run: async ({ runtime }, name, response) => keepPasskey(runtime, { name, response }, await headers()),
+  done: () => '/admin/account?notice=passkey',
+  refused,
+});
+
+/** Signs in by a passkey no more. */
+export const removePasskey = staffAction({
+  role: 'staff',
+  input: [z.string(), password],
+  run: ({ runtime, ...session }, id, typed) => removeKey(runtime, session, typed, id),
+  done: () => '/admin/account?notice=passkey-removed',
+  refused: ({ code, problem }) => (code === 'not_found' ? '/admin/account?notice=not_found' : { problem }),
+});

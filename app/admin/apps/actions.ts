@@ -1,15 +1,15 @@
 'use server';
 
-import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
+import { z } from 'zod';
 import { disconnectApp } from '@/lib/oauth/connected-apps';
-import { getRuntime } from '@/lib/runtime';
-import { leaveFor, refusalOf } from '../_components/page/staff-action';
+import { staffAction } from '../_components/page/staff-action';
 
-/** Ends an app's access at once: of one's own, admins that of anybody. */
-export async function disconnect(id: string): Promise<void> {
-  const staff = await requireStaff();
-  const { db } = await getRuntime();
-  const of = staff.role === 'admin' ? null : staff.id;
-  await refusalOf(disconnectApp(db, id, { of, actor: staffActor(staff) }));
-  leaveFor('/admin/apps?notice=disconnected');
-}
+/** Ends an app's access at once: staff that of their own, admins that of anybody. An app that is gone stays gone. */
+export const disconnect = staffAction({
+  role: 'staff',
+  input: [z.string()],
+  run: ({ runtime: { db }, staff, actor }, id) =>
+    disconnectApp(db, id, { of: staff.role === 'admin' ? null : staff.id, actor }),
+  done: () => '/admin/apps?notice=disconnected',
+  refused: () => '/admin/apps?notice=disconnected',
+});

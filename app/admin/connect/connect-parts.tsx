@@ -10,7 +10,7 @@ import { InlineCode } from './inline-code';
 interface Props {
   connections: Connection[];
   /** Issues a token for a client. Absent if the person cannot issue tokens. */
-  issue?: ((client: string) => Promise<string>) | undefined;
+  issue?: ((client: string) => Promise<{ token: string }>) | undefined;
 }
 
 /** Each client's way, one at a time. */
@@ -59,7 +59,7 @@ function FilledSnippet({
           ml="md"
           mb="md"
           loading={pending}
-          onClick={() => start(async () => setToken(await issue(client)))}
+          onClick={() => start(async () => setToken((await issue(client)).token))}
         >
           Issue a token and fill it in
         </Button>

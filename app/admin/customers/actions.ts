@@ -1,13 +1,11 @@
 'use server';
 
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { rowId } from '@/lib/fields';
 import { staffRecordWriter } from '@/lib/records/record-kind';
-import { staffFormAction } from '../../../_components/page/staff-action';
-import { requireStaff } from '@/lib/auth/session/staff-session';
-import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor, problemOf } from '../_components/page/staff-action';
+import { leaveFor, problemOf, staffFormAction } from '../_components/page/staff-action';
 
 export interface NoteState {
   typed: string;
@@ -16,15 +14,12 @@ export interface NoteState {
 }
 
 /** Adds a note to a customer, under the name of the signed-in person. */
-export async function addNote(customerId: number, _before: NoteState, form: FormData): Promise<NoteState> {
-  const staff = await requireStaff();
-  const runtime = await getRuntime();
-  const typed = String(form.get('text') ?? '');
-  try {
-    await addCustomerNote(runtime.db, customerId, typed, staffRecordWriter(runtime, staff));
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { typed, problem: problemOf(error), isAnswer: true };
-  }
-  leaveFor(`/admin/customers/${customerId}?notice=noted`);
-}
+export const addNote = staffFormAction({
+  role: 'staff',
+  input: [rowId],
+  form: ['text'],
+  run: ({ runtime, staff }, id, { text }) =>
+    addCustomerNote(runtime.db, id, text, staffRecordWriter(runtime, staff)),
+  done: (_note, id) => `/admin/customers/${id}?notice=noted`,
+  refused: ({ problem }, _id, { text }): NoteState => ({ typed: text, problem, isAnswer: true }),
+});

@@ -1,13 +1,12 @@
 'use server';
 
-import { toHref } from '@/app/_components/search-params';
-import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
+import { z } from 'zod';
 import { eraseCustomer, requireErasable } from '@/lib/erasure/erase-customer';
-import { AppError } from '@/lib/errors';
-import { getRuntime } from '@/lib/runtime';
-import { mergeCustomers, type Seen } from '@/lib/sync/staff/merge-customers';
+import { rowId } from '@/lib/fields';
+import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor, problemOf, refusalOf } from '../_components/page/staff-action';
+import { toHref } from '../../_components/search-params';
+import { staffFormAction } from '../_components/page/staff-action';
 
 export interface EraseState {
   /** What was typed last, and why it was refused; null before the first try. */
@@ -16,29 +15,36 @@ export interface EraseState {
 }
 
 /** Erases a customer whose number was typed to confirm it. */
-export async function erase(id: number, _before: EraseState, form: FormData): Promise<EraseState> {
-  const staff = await requireAdmin();
-  const { db, now } = await getRuntime();
-  const typed = String(form.get('customer_number') ?? '').trim();
-  try {
+export const erase = staffFormAction({
+  role: 'admin',
+  input: [rowId],
+  form: ['customer_number'],
+  run: async ({ runtime: { db, now }, actor }, id, { customer_number }) => {
     const number = await requireErasable(db, id);
-    if (typed.toLowerCase() !== number.toLowerCase()) {
-      return { typed, problem: `This is not the number of this customer: type ${number}.` };
-    }
-    await eraseCustomer(db, id, { actor: staffActor(staff), now: now() });
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { typed, problem: problemOf(error) };
-  }
-  return leaveFor(`/admin/customers/${id}?notice=erased`);
-}
+    if (customer_number.trim().toLowerCase() !== number.toLowerCase())
+      return `This is not the number of this customer: type ${number}.`;
+    await eraseCustomer(db, id, { actor, now: now() });
+    return null;
+  },
+  done: (problem, id, { customer_number }): EraseState | string =>
+    problem === null ? `/admin/customers/${id}?notice=erased` : { typed: customer_number.trim(), problem },
+  refused: ({ problem }, _id, { customer_number }): EraseState => ({
+    typed: customer_number.trim(),
+    problem,
+  }),
+});
 
-/** Merges a customer into another one, and leads to that; where it is refused, back to the question. */
-export async function merge(gone: Seen, kept: Seen, form: FormData): Promise<void> {
-  const staff = await requireAdmin();
-  const taken = form.getAll('take').map(String);
-  const deps = syncDeps(await getRuntime());
-  const refused = await refusalOf(mergeCustomers(deps, staffActor(staff), { gone, kept, taken }));
-  if (!refused) leaveFor(`/admin/customers/${kept.id}?notice=merged`);
-  leaveFor(toHref(`/admin/customers/${kept.id}/merge`, { to: String(gone.id), notice: refused }));
-}
+/** A customer and the version that the page showed. */
+const seen = z.object({ id: rowId, version: z.int().min(0) });
+
+/** Merges a customer into another one, and leads to that; if it is refused, back to the question. */
+export const merge = staffFormAction({
+  role: 'admin',
+  input: [seen, seen],
+  form: { take: 'texts' },
+  run: ({ runtime, actor }, gone, kept, { take: taken }) =>
+    mergeCustomers(syncDeps(runtime), actor, { gone, kept, taken }),
+  done: (_merged, _gone, kept) => `/admin/customers/${kept.id}?notice=merged`,
+  refused: ({ code }, gone, kept) =>
+    toHref(`/admin/customers/${kept.id}/merge`, { to: String(gone.id), notice: code }),
+});

@@ -1,7 +1,5 @@
-import { CUSTOMER_STATUSES, customerFilters, customersCsv } from '@/lib/customers/list-for-staff';
 import { formatMoney } from '@/app/_components/format';
-import { customersCsv } from '@/lib/customers/customers-csv';
-import { CUSTOMER_STATUSES, customerFilters } from '@/lib/customers/staff-filters';
+import { CUSTOMER_STATUSES, customerFilters, customersCsv } from '@/lib/customers/list-for-staff';
 import { type CustomerWithBalance, listCustomersWithBalance } from '@/lib/invoices/customer-balances';
 import { StatusBadge } from '../_components/display/status-badge';
 import { TwoLines } from '../_components/display/two-lines';

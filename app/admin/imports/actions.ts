@@ -2,59 +2,44 @@
 
 import { revalidatePath } from 'next/cache';
 import { redirect } from 'next/navigation';
-import { formatMessage } from '@/app/_components/format';
-import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
-import { AppError } from '@/lib/errors';
-import { getRuntime } from '@/lib/runtime';
+import { z } from 'zod';
 import { type ChosenOptions, readChosen, toFileOptions } from '@/lib/uploads/chosen-options';
 import { isTried, readRun, removeUpload, startImport, stopImport } from '@/lib/uploads/import-run';
 import { findUpload } from '@/lib/uploads/upload-store';
-import { leaveFor, refusalOf } from '../_components/page/staff-action';
+import { formatMessage } from '../../_components/format';
+import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
 export interface ImportState {
   chosen: ChosenOptions;
-  /** Of each wrong field its sentence; of '' what concerns the whole. */
+  /** The sentence for each wrong field; at '' for what concerns the whole. */
   problems: Record<string, string>;
 }
 
 /** Begins to import an uploaded file, or to try it out, and leads to the page that shows how far it is. */
-export async function start(id: string, _before: ImportState, form: FormData): Promise<ImportState> {
-  const staff = await requireAdmin();
-  const runtime = await getRuntime();
-  const upload = await findUpload(runtime.env.dataDir, id);
-  if (!upload) redirect('/admin/imports?notice=gone');
-  const chosen = chosenIn(form);
-  const read = toFileOptions(upload.kind, chosen);
-  if ('problems' in read) {
-    const sentences = Object.entries(read.problems).map(([field, text]) => [field, formatMessage(text)]);
-    return { chosen, problems: Object.fromEntries(sentences) };
-  }
-  const run = await readRun(runtime.env.dataDir, id);
-  const dryRun = form.get('run') !== 'import' || !isTried(run, chosen);
-  try {
-    startImport(runtime, { upload, chosen, options: read.options, dryRun, actor: staffActor(staff) });
-  } catch (error) {
-    if (error instanceof AppError) return { chosen, problems: { '': error.message } };
-    throw error;
-  }
-  return leaveFor(`/admin/imports/${id}`);
-}
-
-/** Ends an import behind the rows that it is at. */
-export async function stop(id: string): Promise<void> {
-  await requireAdmin();
-  stopImport(id);
-  revalidatePath('/admin/imports', 'layout');
-}
-
-/** Removes an uploaded file. */
-export async function remove(id: string): Promise<void> {
-  await requireAdmin();
-  const { env } = await getRuntime();
-  const upload = await findUpload(env.dataDir, id);
-  const refused = upload && (await refusalOf(removeUpload(env.dataDir, upload.id)));
-  leaveFor(refused ? `/admin/imports/${id}?notice=${refused}` : `/admin/imports?notice=removed`);
-}
+export const start = staffFormAction({
+  role: 'admin',
+  input: [z.string()],
+  form: ['run'],
+  run: async ({ runtime, actor }, id, { run: wanted }, form): Promise<ImportState | null> => {
+    const { dataDir } = runtime.env;
+    const upload = await findUpload(dataDir, id);
+    if (!upload) redirect('/admin/imports?notice=gone');
+    const chosen = chosenIn(form);
+    const read = toFileOptions(upload.kind, chosen);
+    if ('problems' in read) {
+      const sentences = Object.entries(read.problems).map(([field, text]) => [field, formatMessage(text)]);
+      return { chosen, problems: Object.fromEntries(sentences) };
+    }
+    const dryRun = wanted !== 'import' || !isTried(await readRun(dataDir, id), chosen);
+    startImport(runtime, { upload, chosen, options: read.options, dryRun, actor });
+    return null;
+  },
+  done: (state, id) => state ?? `/admin/imports/${id}`,
+  refused: ({ error }, _id, _typed, form): ImportState => ({
+    chosen: chosenIn(form),
+    problems: { '': error.message },
+  }),
+});
 
 function chosenIn(form: FormData): ChosenOptions {
   const text = (name: string) => String(form.get(name) ?? '').replaceAll('\r\n', '\n');
@@ -70,3 +55,23 @@ function chosenIn(form: FormData): ChosenOptions {
     format: text('format'),
   });
 }
+
+/** Ends an import behind the rows that it is at. */
+export const stop = staffAction({
+  role: 'admin',
+  input: [z.string()],
+  run: async (_call, id) => stopImport(id),
+  done: () => revalidatePath('/admin/imports', 'layout'),
+});
+
+/** Removes an uploaded file. */
+export const remove = staffAction({
+  role: 'admin',
+  input: [z.string()],
+  run: async ({ runtime: { env } }, id) => {
+    const upload = await findUpload(env.dataDir, id);
+    if (upload) await removeUpload(env.dataDir, upload.id);
+  },
+  done: () => '/admin/imports?notice=removed',
+  refused: ({ code }, id) => `/admin/imports/${id}?notice=${code}`,
+});

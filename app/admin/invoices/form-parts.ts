@@ -1,4 +1,4 @@
-import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { isUnpaid } from '@/lib/overdue';
 import type { FormPart } from '../_components/forms/record/form-fields';
 import { currencyField } from '../_components/forms/record/suggestions';

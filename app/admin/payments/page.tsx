@@ -5,7 +5,7 @@ import { LinkButton, TextLink } from '@/app/_components/links';
 import { type SearchParams, toId, toParams } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import { toDeletedPayment } from '@/lib/payments/deleted-payment';
+import { toDeletedPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { ListPage } from '../_components/lists/list-page';
 import { Notice } from '../_components/page/notice';

@@ -4,13 +4,18 @@ import { Paper, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useActionState, useState } from 'react';
 import { formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
-import { type OwedBy, owedAfter } from '@/lib/payments/owed-after';
+import { type OwedBy, owedAfter } from '@/lib/invoices/totals';
 import { typedAmount } from '@/lib/typed-amount';
 import { FormFooter } from '../_components/forms/form-footer';
 import { FormMessages } from '../_components/forms/record/form-messages';
 import { useKeptTyping } from '../_components/forms/record/use-kept-typing';
 import { useFirstWrong } from '../_components/forms/use-first-wrong';
-import type { PaymentState } from './actions';
+
+/** What a payment's form shows. */
+export interface PaymentState extends TypedState {
+  /** The payment that has the reference already. */
+  existing: Existing | null;
+}
 
 interface PaymentFormProps {
   action(before: PaymentState, form: FormData): Promise<PaymentState>;

@@ -5,9 +5,7 @@ import { formatCount, formatDailyRun, formatDuration, formatNumber } from '@/app
 import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { listRuns, listRuns, type RunRow } from '@/lib/sync/reconcile/run';
-import { formatDailyRun } from '../../_components/format';
-import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
+import { listRuns, type RunRow } from '@/lib/sync/reconcile/run';
 import { Instant } from '../_components/display/instant';
 import { StatusBadge } from '../_components/display/status-badge';
 import { SubmitButton } from '../_components/forms/submit-button';
@@ -65,7 +63,7 @@ function RunNowButton({ running }: { running: boolean }) {
 
 function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }) {
   return (
-    <RecordList
+    <RecordList<RunRow>
       label="Runs"
       rows={runs}
       keyOf={({ id }) => id}

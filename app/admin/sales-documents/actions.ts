@@ -1,30 +1,18 @@
 'use server';
 
-import { notFound } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/session/staff-session';
-import { AppError } from '@/lib/errors';
+import { z } from 'zod';
+import { rowId } from '@/lib/fields';
 import { staffRecordWriter } from '@/lib/records/record-kind';
-import { getRuntime } from '@/lib/runtime';
 import { convertDocument } from '@/lib/sales-documents/convert';
-import type { Conversion } from '@/lib/sales-documents/save-sales-documents';
-import { sentSeen } from '../../_components/forms/record/kinds';
-import { leaveFor } from '../../_components/page/staff-action';
-import type { Conversion } from '@/lib/sales-documents/document-steps';
-import { sentSeen } from '../_components/forms/record/kinds';
-import { leaveFor } from '../_components/page/staff-action';
+import { staffAction } from '../_components/page/staff-action';
 
-/** Makes an order confirmation or an invoice of a document, and leads to it. @param version as the page showed it */
-export async function convert(id: number, version: number, to: Conversion): Promise<void> {
-  const staff = await requireStaff();
-  const seen = sentSeen.safeParse({ id, version }).data ?? notFound();
-  const runtime = await getRuntime();
-  let target: string;
-  try {
-    const made = await convertDocument(runtime.db, { ...seen, to }, staffRecordWriter(runtime, staff));
-    target = `${to === 'invoice' ? '/admin/invoices' : '/admin/sales-documents'}/${made.id}?notice=created`;
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    target = `/admin/sales-documents/${seen.id}?notice=${error.code}`;
-  }
-  leaveFor(target);
-}
+/** Makes an order confirmation or an invoice of a document, and leads to it. The version is that of the page. */
+export const convert = staffAction({
+  role: 'staff',
+  input: [rowId, z.int().min(0), z.enum(['order_confirmation', 'invoice'])],
+  run: ({ runtime, staff }, id, version, to) =>
+    convertDocument(runtime.db, { id, version, to }, staffRecordWriter(runtime, staff)),
+  done: (made, _id, _version, to) =>
+    `/admin/${to === 'invoice' ? 'invoices' : 'sales-documents'}/${made.id}?notice=created`,
+  refused: ({ code }, id) => `/admin/sales-documents/${id}?notice=${code}`,
+});

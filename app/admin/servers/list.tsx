@@ -1,9 +1,10 @@
-import type { ServerRow } from '@/lib/servers/queries';
-import { listServersForStaff, SERVER_STATUSES, serverFilters, serversCsv } from '@/lib/servers/queries';
-import { listServersForStaff } from '@/lib/servers/queries';
-import type { ServerRow } from '@/lib/servers/schema';
-import { serversCsv } from '@/lib/servers/servers-csv';
-import { SERVER_STATUSES, serverFilters } from '@/lib/servers/staff-filters';
+import {
+  listServersForStaff,
+  SERVER_STATUSES,
+  type ServerRow,
+  serverFilters,
+  serversCsv,
+} from '@/lib/servers/queries';
 import { StatusBadge } from '../_components/display/status-badge';
 import { choiceOf } from '../_components/lists/choice';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

@@ -1,8 +1,7 @@
-import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/list-for-staff';
-import type { Typed } from '@/lib/records/typed-fields';
+import type { Typed } from '@/lib/records/typed-record';
 import type { Runtime } from '@/lib/runtime';
 import { listServers } from '@/lib/servers/queries';
-import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/staff-filters';
+import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/list-for-staff';
 import type { FormPart } from '../_components/forms/record/form-fields';
 import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/choice';

@@ -1,53 +1,53 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
+import { z } from 'zod';
 import { type Invitation, inviteStaffUser, renewInvitation } from '@/lib/auth/invitations/invitation';
 import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { resetTwoFactor } from '@/lib/auth/second-factor/remove';
 import { endStaffSessions } from '@/lib/auth/session/end-staff-sessions';
-import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';
 import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
 import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
 import { toStaffRole } from '@/lib/auth/staff/staff-user';
-import { AppError } from '@/lib/errors';
-import { getRuntime } from '@/lib/runtime';
-import { leaveFor, problemOf, refusalOf, toProblems } from '../_components/page/staff-action';
+import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
+
+/** The id of a person. */
+const staffId = z.string().max(64);
 
 export interface AddState {
   /** The fields as they were typed, but for the password. */
   typed: { email: string; name: string; role: string; way: string };
-  /** Of each wrong field its sentence; of '' what concerns no single one. */
+  /** The sentence for each wrong field; at '' for what concerns no single one. */
   problems: Record<string, string>;
   /** The new login, for this one answer: with the address of its invitation, or its password. */
   added: { email: string; url: string } | { email: string; password: string } | null;
 }
 
 /** Adds a person and shows what lets them in, once. */
-export async function add(_before: AddState, form: FormData): Promise<AddState> {
-  const staff = await requireAdmin();
-  const text = (field: string) => String(form.get(field) ?? '');
-  const typed = { email: text('email'), name: text('name'), role: text('role'), way: text('way') };
-  const password = text('password');
-  try {
-    const person = { email: typed.email, name: typed.name, role: toStaffRole(typed.role) };
-    const runtime = await getRuntime();
-    const actor = staffActor(staff);
-    const login = { ...person, password: password || undefined, passwordTemporary: true };
-    const added =
-      typed.way === 'password'
-        ? await addStaffUser(runtime, login, actor)
-        : await inviteStaffUser(runtime, person, actor);
-    revalidatePath('/admin', 'layout');
+export const add = staffFormAction({
+  role: 'admin',
+  input: [],
+  form: ['email', 'name', 'role', 'way', 'password'],
+  run: (
+    { runtime, actor },
+    { email, name, role, way, password },
+  ): Promise<NonNullable<AddState['added']>> => {
+    const person = { email, name, role: toStaffRole(role) };
+    return way === 'password'
+      ? addStaffUser(runtime, { ...person, password: password || undefined, passwordTemporary: true }, actor)
+      : inviteStaffUser(runtime, person, actor);
+  },
+  done: (added, { password: _, ...typed }): AddState => {
+    refreshPages();
     return { typed, problems: {}, added };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const problems =
-      error.code === 'conflict' ? { email: error.message } : toProblems(error, { ...typed, password });
-    return { typed, problems, added: null };
-  }
-}
+  },
+  refused: ({ error, problems }, { password: _, ...typed }): AddState => ({
+    typed,
+    problems: error.code === 'conflict' ? { email: error.message } : problems,
+    added: null,
+  }),
+});
 
 export interface InvitationState {
   problem: string | null;
@@ -56,17 +56,16 @@ export interface InvitationState {
 }
 
 /** Issues another invitation address, and shows it once. */
-export async function invite(id: string): Promise<InvitationState> {
-  const staff = await requireAdmin();
-  try {
-    const invitation = await renewInvitation(await getRuntime(), { id }, staffActor(staff));
-    revalidatePath('/admin', 'layout');
+export const invite = staffAction({
+  role: 'admin',
+  input: [staffId],
+  run: ({ runtime, actor }, id) => renewInvitation(runtime, { id }, actor),
+  done: (invitation): InvitationState => {
+    refreshPages();
     return { problem: null, invitation };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { problem: problemOf(error), invitation: null };
-  }
-}
+  },
+  refused: ({ problem }): InvitationState => ({ problem, invitation: null }),
+});
 
 export interface PasswordState {
   /** Why it was refused; null before the first try. */
@@ -76,67 +75,66 @@ export interface PasswordState {
 }
 
 /** Sets a new password and shows it, once. */
-export async function resetPassword(
-  id: string,
-  _before: PasswordState,
-  form: FormData,
-): Promise<PasswordState> {
-  const staff = await requireAdmin();
-  const given = String(form.get('password') ?? '') || undefined;
-  const password = { password: given, passwordTemporary: id !== staff.id };
-  try {
-    const reset = await setStaffPassword(await getRuntime(), { id }, password, staffActor(staff));
+export const resetPassword = staffFormAction({
+  role: 'admin',
+  input: [staffId],
+  form: ['password'],
+  run: async ({ runtime, actor, staff }, id, { password }) => {
+    const isOwn = id === staff.id;
+    const given = { password: password || undefined, passwordTemporary: !isOwn };
+    const reset = await setStaffPassword(runtime, { id }, given, actor);
     // One's own session has just ended: the sign-in page would take the place of the password.
-    if (id !== staff.id) revalidatePath('/admin', 'layout');
-    return { problem: null, reset };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { problem: problemOf(error), reset: null };
-  }
-}
+    if (!isOwn) refreshPages();
+    return reset;
+  },
+  done: (reset): PasswordState => ({ problem: null, reset }),
+  refused: ({ problem }): PasswordState => ({ problem, reset: null }),
+});
 
 /** Gives a person another role. */
-export async function changeRole(id: string, role: string): Promise<void> {
-  const staff = await requireAdmin();
-  const { db } = await getRuntime();
-  const refused = await refusalOf(changeStaffRole(db, { id }, toStaffRole(role), staffActor(staff)));
-  leadTo(id, refused ?? 'role');
-}
+export const changeRole = staffAction({
+  role: 'admin',
+  input: [staffId, z.enum(['staff', 'admin'])],
+  run: ({ runtime: { db }, actor }, id, role) => changeStaffRole(db, { id }, role, actor),
+  done: (_changed, id) => pageOf(id, 'role'),
+  refused: ({ code }, id) => pageOf(id, code),
+});
 
 /** Ends all sessions of a person. */
-export async function signOutEverywhere(id: string): Promise<void> {
-  const staff = await requireAdmin();
-  const { db } = await getRuntime();
-  const refused = await refusalOf(endStaffSessions(db, { id }, staffActor(staff)));
-  leadTo(id, refused ?? 'signed-out');
-}
+export const signOutEverywhere = staffAction({
+  role: 'admin',
+  input: [staffId],
+  run: ({ runtime: { db }, actor }, id) => endStaffSessions(db, { id }, actor),
+  done: (_ended, id) => pageOf(id, 'signed-out'),
+  refused: ({ code }, id) => pageOf(id, code),
+});
 
 /** Removes a lost second factor. */
-export async function resetFactor(id: string): Promise<void> {
-  const staff = await requireAdmin();
-  const { db } = await getRuntime();
-  const refused = await refusalOf(resetTwoFactor(db, { id }, staffActor(staff)));
-  leadTo(id, refused ?? 'factor-reset');
-}
+export const resetFactor = staffAction({
+  role: 'admin',
+  input: [staffId],
+  run: ({ runtime: { db }, actor }, id) => resetTwoFactor(db, { id }, actor),
+  done: (_reset, id) => pageOf(id, 'factor-reset'),
+  refused: ({ code }, id) => pageOf(id, code),
+});
 
 /** Takes a person's login away. */
-export async function remove(id: string): Promise<void> {
-  const staff = await requireAdmin();
-  const refused = await refusalOf(removeStaffUser(await getRuntime(), { id }, staffActor(staff)));
-  leadTo(refused ? id : null, refused ?? 'removed');
-}
+export const remove = staffAction({
+  role: 'admin',
+  input: [staffId],
+  run: ({ runtime, actor }, id) => removeStaffUser(runtime, { id }, actor),
+  done: () => '/admin/staff?notice=removed',
+  refused: ({ code }, id) => pageOf(id, code),
+});
 
-/** To the person; of one who is gone, and null, to the list. */
-function leadTo(id: string | null, notice: string): never {
-  const path =
-    id === null || notice === 'not_found' ? '/admin/staff' : `/admin/staff/${encodeURIComponent(id)}`;
-  leaveFor(`${path}?notice=${notice}`);
-}
+/** Requires an authenticator app of everybody, or no longer. */
+export const demand = staffAction({
+  role: 'admin',
+  input: [z.boolean()],
+  run: ({ runtime: { db }, actor }, isRequired) => demandTwoFactor(db, isRequired, actor),
+  done: (_done, isRequired) => `/admin/staff?notice=${isRequired ? 'demanded' : 'not-demanded'}`,
+});
 
-/** Demands an authenticator app of everybody, or no longer. */
-export async function demand(isRequired: boolean): Promise<void> {
-  const staff = await requireAdmin();
-  const { db } = await getRuntime();
-  await demandTwoFactor(db, isRequired, staffActor(staff));
-  leaveFor(`/admin/staff?notice=${isRequired ? 'demanded' : 'not-demanded'}`);
-}
+/** The page of a person; of one who is gone, the list. */
+const pageOf = (id: string, notice: string) =>
+  `/admin/staff${notice === 'not_found' ? '' : `/${encodeURIComponent(id)}`}?notice=${notice}`;

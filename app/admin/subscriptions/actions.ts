@@ -1,77 +1,61 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
-import { AppError } from '@/lib/errors';
-import { getRuntime } from '@/lib/runtime';
-import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import { z } from 'zod';
+import { rowId } from '@/lib/fields';
+import { confirmLinks, linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { adoptReferenced, declineReference, linkItem } from '@/lib/sync/staff/link-subscription';
-import { confirmLinks } from '@/lib/sync/staff/unconfirmed-links';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { checkNow } from '../_components/audit/check/check-now';
-import { leaveFor, problemOf, refusalOf } from '../_components/page/staff-action';
+import { checkAction } from '../_components/audit/check/check-now';
+import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
+
+/** Brings a subscription in sync with Stripe. */
+export const check = checkAction('subscription');
 
 export interface LinkState {
   /** Why it was refused; null before the first try. */
   problem: string | null;
 }
 
-/** Brings a subscription in sync with Stripe. */
-export async function check(id: number): Promise<void> {
-  await checkNow(await requireStaff(), 'subscription', id);
-}
-
 /** Says which service an item pays for, and leads back to its subscription. */
-export async function saveLink(
-  subscriptionId: number,
-  itemId: number,
-  _before: LinkState,
-  form: FormData,
-): Promise<LinkState> {
-  const staff = await requireStaff();
-  const runtime = await getRuntime();
-  const number = String(form.get('service_number') ?? '').trim();
-  try {
-    await linkItem(syncDeps(runtime), staffActor(staff), itemId, number || null);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { problem: problemOf(error) };
-  }
-  leaveFor(`/admin/subscriptions/${subscriptionId}?saved=${itemId}`);
-}
+export const saveLink = staffFormAction({
+  role: 'staff',
+  input: [rowId, rowId],
+  form: ['service_number'],
+  run: ({ runtime, actor }, _subscriptionId, itemId, { service_number }) =>
+    linkItem(syncDeps(runtime), actor, itemId, service_number.trim() || null),
+  done: (_linked, subscriptionId, itemId) => `/admin/subscriptions/${subscriptionId}?saved=${itemId}`,
+  refused: ({ problem }): LinkState => ({ problem }),
+});
 
 /** Makes it the subscription that its checkout names. The page then shows the current state, also after a conflict. */
-export async function adopt(id: number): Promise<void> {
-  const staff = await requireStaff();
-  const runtime = await getRuntime();
-  const became = await unlessLate(adoptReferenced(syncDeps(runtime), staffActor(staff), id));
-  leaveFor(`/admin/subscriptions/${became ?? id}`);
-}
+export const adopt = staffAction({
+  role: 'staff',
+  input: [rowId],
+  run: ({ runtime, actor }, id) => adoptReferenced(syncDeps(runtime), actor, id),
+  done: (became) => `/admin/subscriptions/${became}`,
+  refused: (_refusal, id) => `/admin/subscriptions/${id}`,
+});
 
 /** Leaves it what it is. */
-export async function decline(id: number): Promise<void> {
-  const staff = await requireStaff();
-  const runtime = await getRuntime();
-  await unlessLate(declineReference(syncDeps(runtime), staffActor(staff), id));
-  leaveFor(`/admin/subscriptions/${id}`);
-}
+export const decline = staffAction({
+  role: 'staff',
+  input: [rowId],
+  run: ({ runtime, actor }, id) => declineReference(syncDeps(runtime), actor, id),
+  done: (_declined, id) => `/admin/subscriptions/${id}`,
+  refused: (_refusal, id) => `/admin/subscriptions/${id}`,
+});
 
-async function unlessLate<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
-  }
-}
+const pageOfStripeCustomer = (id: string, notice: string) =>
+  `/admin/subscriptions/stripe-customers/${encodeURIComponent(id)}?notice=${notice}`;
 
 /** Links a Stripe customer to a customer, and shows the current state. */
-export async function linkTo(id: string, link: { from: number; to: number }): Promise<void> {
-  const staff = await requireStaff();
-  const runtime = await getRuntime();
-  const refused = await refusalOf(linkStripeCustomer(syncDeps(runtime), staffActor(staff), id, link));
-  leaveFor(`/admin/subscriptions/stripe-customers/${encodeURIComponent(id)}?notice=${refused ?? 'linked'}`);
-}
+export const linkTo = staffAction({
+  role: 'staff',
+  input: [z.string(), z.object({ from: rowId, to: rowId })],
+  run: ({ runtime, actor }, id, link) => linkStripeCustomer(syncDeps(runtime), actor, id, link),
+  done: (_linked, id) => pageOfStripeCustomer(id, 'linked'),
+  refused: ({ code }, id) => pageOfStripeCustomer(id, code),
+});
 
 export interface ConfirmState {
   done: number;
@@ -79,17 +63,21 @@ export interface ConfirmState {
 }
 
 /** Confirms the links that were chosen; each choice says what staff saw: Stripe customer, from whom, to whom. */
-export async function confirmChosen(_before: ConfirmState | null, form: FormData): Promise<ConfirmState> {
-  const staff = await requireStaff();
-  const runtime = await getRuntime();
-  const chosen = form.getAll('link').flatMap((value) => {
-    const [, stripeCustomerId, from, to] = /^([\w-]{1,255}) (\d{1,10}) (\d{1,10})$/.exec(String(value)) ?? [];
-    return stripeCustomerId ? [{ stripeCustomerId, from: Number(from), to: Number(to) }] : [];
-  });
-  const results = await confirmLinks(syncDeps(runtime), staffActor(staff), chosen);
-  revalidatePath('/admin', 'layout');
-  const refused = results.flatMap(({ stripeCustomerId, refusal }) =>
-    refusal === null ? [] : [{ stripeCustomerId, refusal }],
-  );
-  return { done: results.length - refused.length, refused };
+export const confirmChosen = staffFormAction({
+  role: 'staff',
+  input: [],
+  form: { link: 'texts' },
+  run: ({ runtime, actor }, { link }) => confirmLinks(syncDeps(runtime), actor, link.flatMap(toChosen)),
+  done: (results): ConfirmState => {
+    refreshPages();
+    const refused = results.flatMap(({ stripeCustomerId, refusal }) =>
+      refusal === null ? [] : [{ stripeCustomerId, refusal }],
+    );
+    return { done: results.length - refused.length, refused };
+  },
+});
+
+function toChosen(text: string) {
+  const [, stripeCustomerId, from, to] = /^([\w-]{1,255}) (\d{1,10}) (\d{1,10})$/.exec(text) ?? [];
+  return stripeCustomerId ? [{ stripeCustomerId, from: Number(from), to: Number(to) }] : [];
 }

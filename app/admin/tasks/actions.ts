@@ -1,14 +1,14 @@
 'use server';
 
-import { requireStaff } from '@/lib/auth/session/staff-session';
-import { getRuntime } from '@/lib/runtime';
+import { rowId } from '@/lib/fields';
 import { finishTask } from '@/lib/tasks/staff-tasks';
-import { leaveFor, refusalOf } from '../_components/page/staff-action';
+import { staffAction } from '../_components/page/staff-action';
 
 /** Marks a task as done. */
-export async function finish(id: number): Promise<void> {
-  const staff = await requireStaff();
-  const { db, now } = await getRuntime();
-  const refused = await refusalOf(finishTask(db, id, { by: staff.email, now: now() }));
-  leaveFor(`/admin/tasks${refused === null ? '?notice=done' : ''}`);
-}
+export const finish = staffAction({
+  role: 'staff',
+  input: [rowId],
+  run: ({ runtime: { db, now }, staff }, id) => finishTask(db, id, { by: staff.email, now: now() }),
+  done: () => '/admin/tasks?notice=done',
+  refused: () => '/admin/tasks',
+});

@@ -1,15 +1,14 @@
 'use server';
 
-import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
-import { getRuntime } from '@/lib/runtime';
+import { z } from 'zod';
 import { replayForStaff } from '@/lib/sync/inbox/events';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../_components/page/staff-action';
+import { staffAction } from '../_components/page/staff-action';
 
 /** Applies an event once more, and shows the outcome. */
-export async function replay(id: string): Promise<void> {
-  const staff = await requireStaff();
-  const runtime = await getRuntime();
-  const result = await replayForStaff(syncDeps(runtime), staffActor(staff), id);
-  leaveFor(`/admin/webhooks/${encodeURIComponent(id)}?replayed=${result}`);
-}
+export const replay = staffAction({
+  role: 'staff',
+  input: [z.string()],
+  run: ({ runtime, actor }, id) => replayForStaff(syncDeps(runtime), actor, id),
+  done: (outcome, id) => `/admin/webhooks/${encodeURIComponent(id)}?replayed=${outcome}`,
+});

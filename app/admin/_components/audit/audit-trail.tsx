@@ -1,8 +1,7 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { formatField } from '@/app/_components/format';
 import { type AuditRow, changedFields } from '@/lib/audit/audit-log';
-import { isCheck, isCheck } from '@/lib/sync/staff/check-with-stripe';
-import { formatField } from '../../../_components/format';
+import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import { Instant } from '../display/instant';
 import classes from '../lists/list.module.css';
 import { auditValue } from './audit-value';

@@ -1,6 +1,5 @@
 import { formatField, formatInstant } from '@/app/_components/format';
-import type { NamedChange, NamedChange } from '@/lib/sync/reconcile/changes';
-import { formatField, formatInstant } from '../../../_components/format';
+import type { NamedChange } from '@/lib/sync/reconcile/changes';
 import { disputeText } from '../records/money-back/words';
 
 type Change = Omit<NamedChange, 'record'>;

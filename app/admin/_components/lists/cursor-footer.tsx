@@ -1,9 +1,6 @@
 import { Group, Text } from '@mantine/core';
-import type { CursorList } from '@/lib/counted-list/sorted-page';
-import { MAX_COUNTED } from '@/lib/counted-list/sorted-page';
-import { formatCount } from '../../../_components/format';
 import { formatCount } from '@/app/_components/format';
-import type { CursorList } from '@/lib/counted-list/staff-list';
+import { type CursorList, MAX_COUNTED } from '@/lib/counted-list/sorted-page';
 import { withParams } from '../../../_components/with-params';
 import { PageSizes, Steps } from './pager';
 

@@ -1,7 +1,5 @@
-import type { NamedPayment } from '@/lib/payments/list-for-staff';
-import { formatDate } from '../../../_components/format';
 import { formatDate } from '@/app/_components/format';
-import type { NamedPayment } from '@/lib/payments/payment-context';
+import type { NamedPayment } from '@/lib/payments/list-for-staff';
 import { PaidAmount } from '../display/paid-amount';
 import { StatusBadge } from '../display/status-badge';
 import { type Column, RecordList } from '../lists/record-list';

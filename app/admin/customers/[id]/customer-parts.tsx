@@ -5,13 +5,13 @@ import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/recor
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { Section } from '@/app/admin/_components/page/section';
 import { LINKED_BY } from '@/app/admin/subscriptions/linked-by';
+import { customerSteps } from '@/lib/customers/save-customers';
 import type { CustomerRow } from '@/lib/customers/schema';
-import { customerSteps } from '@/lib/customers/typed-customer';
 import type { Balance as CustomerBalance } from '@/lib/invoices/customer-balances';
 import type { UnpaidInvoices } from '@/lib/invoices/schema';
 import { MAX_RECORDS } from '@/lib/overview/counts';
-import type { Uncounted } from '@/lib/payments/uncounted';
-import type { RecordState } from '@/lib/records/read-state';
+import type { Uncounted } from '@/lib/payments/stripe-payment';
+import type { RecordState } from '@/lib/records/steps';
 import type { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
 
 interface CustomerActionsProps {

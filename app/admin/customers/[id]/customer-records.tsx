@@ -13,10 +13,8 @@ import { OwnSubscriptionList } from '@/app/admin/subscriptions/subscription-list
 import type { CustomerRow } from '@/lib/customers/schema';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { listInvoices } from '@/lib/invoices/queries';
-import type { RecordCounts } from '@/lib/overview/counts';
-import { namePayments } from '@/lib/payments/list-for-staff';
 import { MAX_RECORDS, type RecordCounts } from '@/lib/overview/counts';
-import { namePayments } from '@/lib/payments/payment-context';
+import { namePayments } from '@/lib/payments/list-for-staff';
 import { listPayments } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';

@@ -32,7 +32,7 @@ import {
 import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-sources';
 import { changedFields } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
-import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
+import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
 import { getRuntime } from '@/lib/runtime';
 import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import { listTimeline } from '@/lib/timeline/list-timeline';

@@ -8,8 +8,7 @@ import { isUndecided, listMoneyBack, ofPayment } from '@/lib/payments/money-back
 import { getPayment, toDeletedPayment } from '@/lib/payments/queries';
 import { findStripePayment } from '@/lib/payments/stripe-payment';
 import { getRuntime } from '@/lib/runtime';
-import { getLastCheck, getLastCheck } from '@/lib/sync/staff/check-with-stripe';
-import { formatMoney } from '../../../_components/format';
+import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit/audit-trail';

@@ -18,11 +18,11 @@ import { InvoiceLink } from '@/app/admin/_components/records/invoice-link';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-sources';
 import { etagOf } from '@/lib/http/etag';
-import { takesPayments } from '@/lib/payments/check-payment';
-import { isCorrectable } from '@/lib/payments/correct-payment';
-import { owedAfter } from '@/lib/payments/owed-after';
-import type { PaymentContext } from '@/lib/payments/payment-context';
+import { owedAfter } from '@/lib/invoices/totals';
+import type { PaymentContext } from '@/lib/payments/list-for-staff';
+import { takesPayments } from '@/lib/payments/lock-payment';
 import type { PaymentRow } from '@/lib/payments/schema';
+import { isCorrectable } from '@/lib/payments/typed-payment';
 import { check, decide, markRefunded, remove } from '../actions';
 
 interface Props {

@@ -19,28 +19,15 @@ import { Section } from '@/app/admin/_components/page/section';
 import { titleOf } from '@/app/admin/_components/page/title-of';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { nameChanges, nameChanges } from '@/lib/sync/reconcile/changes';
-import { getRun, 
-  getRun,listRunChanges, 
-  listRunChanges,listRunFailures, 
+import { nameChanges } from '@/lib/sync/reconcile/changes';
+import {
+  getRun,
+  listRunChanges,
   listRunFailures,
-  type RunFailure,type RunRow, 
-  type RunRow,} from '@/lib/sync/reconcile/run';
-import { formatDuration, formatNumber } from '../../../_components/format';
-import { orNotFound } from '../../../_components/or-not-found';
-import { type SearchParams, toId, toPageRequest, toParams } from '../../../_components/search-params';
-import { ChangeList } from '../../_components/audit/change-list';
-import { Facts } from '../../_components/display/facts';
-import { failureText } from '../../_components/display/failure-text';
-import { Instant } from '../../_components/display/instant';
-import { RecordTitle } from '../../_components/display/record-title';
-import { Pager } from '../../_components/lists/pager';
-import { PageHeader } from '../../_components/page/page-header';
-import { RefreshWhile } from '../../_components/page/refresh-while';
-import { Section } from '../../_components/page/section';
-import { titleOf } from '../../_components/page/title-of';
-import { isSilent, isSilent, phaseText, phaseText, progressOf, triggerText, triggerText } from '../run-text';
-import { FailureList, RunProgress } from './page';
+  type RunFailure,
+  type RunRow,
+} from '@/lib/sync/reconcile/run';
+import { isSilent, phaseText, progressOf, triggerText } from '../run-text';
 
 export const generateMetadata = titleOf('Reconciliation run', async (id) => `Reconciliation run ${id}`);
 

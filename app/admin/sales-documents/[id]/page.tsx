@@ -23,28 +23,11 @@ import { requireStaff } from '@/lib/auth/session/staff-session';
 import { listLines } from '@/lib/invoices/lines';
 import { getRuntime } from '@/lib/runtime';
 import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/queries';
-import { formatDate, formatField } from '../../../_components/format';
-import { TextLink } from '../../../_components/links';
-import { orNotFound } from '../../../_components/or-not-found';
-import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
-import { History } from '../../_components/audit/history';
-import { Facts } from '../../_components/display/facts';
-import { Instant } from '../../_components/display/instant';
-import { Money } from '../../_components/display/money';
-import { RecordTitle } from '../../_components/display/record-title';
-import { LineSection } from '../../_components/forms/lines/line-section';
-import { RecordNotice } from '../../_components/forms/record/record-notice';
-import { PageHeader } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
-import { titleOfRow } from '../../_components/page/title-of';
-import { CustomerSection } from '../../_components/records/customer-section';
-import { invoiceName } from '../../_components/records/invoice-list';
-import { TaxNotice } from '../../_components/records/tax-notice';
-import { DocumentActions } from './document-actions';
-import { DONE } from './step-text';
-import { type Conversion, conversionsOf } from '@/lib/sales-documents/document-steps';
-import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/get-sales-document';
-import { salesDocumentSteps } from '@/lib/sales-documents/typed-sales-document';
+import {
+  type Conversion,
+  conversionsOf,
+  salesDocumentSteps,
+} from '@/lib/sales-documents/save-sales-documents';
 import { convert } from '../actions';
 
 export const generateMetadata = titleOfRow('Sales document', async (db, id) => {

@@ -16,14 +16,10 @@ import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { ServiceList } from '@/app/admin/_components/records/service-list';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import type { PageRequest } from '@/lib/page';
-import { readState } from '@/lib/records/steps';
-import { type RecordState, readState } from '@/lib/records/read-state';
+import { type RecordState, readState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
-import type { ServerRow } from '@/lib/servers/queries';
-import { getServer } from '@/lib/servers/queries';
-import { serverKind } from '@/lib/servers/save-servers';
-import type { ServerRow } from '@/lib/servers/schema';
-import { serverSteps } from '@/lib/servers/typed-server';
+import { getServer, type ServerRow } from '@/lib/servers/queries';
+import { serverKind, serverSteps } from '@/lib/servers/save-servers';
 import { listServices } from '@/lib/services/queries';
 
 export const generateMetadata = titleOfRow('Server', async (db, id) => (await getServer(db, id)).hostname);

@@ -4,11 +4,11 @@ import { StatusBadge } from '@/app/admin/_components/display/status-badge';
 import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { Section } from '@/app/admin/_components/page/section';
-import type { RecordState } from '@/lib/records/read-state';
+import type { RecordState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
-import type { ServiceDetails } from '@/lib/services/get-service';
-import { serviceSteps } from '@/lib/services/typed-service';
-import { listSubscriptionsOfService } from '@/lib/subscriptions/list-related';
+import type { ServiceDetails } from '@/lib/services/queries';
+import { serviceSteps } from '@/lib/services/save-services';
+import { listSubscriptionsOfService } from '@/lib/subscriptions/queries';
 
 /** What staff can do with a service. */
 export function ServiceActions({ service, state }: { service: ServiceDetails; state: RecordState }) {

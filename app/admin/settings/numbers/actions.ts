@@ -1,11 +1,8 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
-import { AppError } from '@/lib/errors';
+import { z } from 'zod';
 import { saveNumberSeries } from '@/lib/records/number-series';
-import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../_components/page/staff-action';
+import { refreshPages, staffFormAction } from '../../_components/page/staff-action';
 
 export interface SeriesState {
   /** The fields as they were typed. */
@@ -15,22 +12,25 @@ export interface SeriesState {
 }
 
 /** Sets how the numbers of a series look. */
-export async function saveSeries(name: string, _before: SeriesState, form: FormData): Promise<SeriesState> {
-  const actor = staffActor(await requireAdmin());
-  const { db } = await getRuntime();
-  const text = (field: string) => String(form.get(field) ?? '').trim();
-  const with_year = form.has('with_year');
-  const typed = { prefix: text('prefix'), with_year, width: text('width'), first_count: text('first_count') };
-  const wanted = { ...typed, width: toNumber(typed.width), first_count: toNumber(typed.first_count) };
-  try {
-    await saveNumberSeries(db, name, wanted, { actor });
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { typed, problems: toProblems(error, typed), saved: false };
-  }
-  revalidatePath('/admin', 'layout');
-  return { typed, problems: {}, saved: true };
+export const saveSeries = staffFormAction({
+  role: 'admin',
+  input: [z.string()],
+  form: { prefix: 'text', with_year: 'flag', width: 'text', first_count: 'text' },
+  run: ({ runtime: { db }, actor }, name, sent) => {
+    const typed = trimmed(sent);
+    const wanted = { ...typed, width: toNumber(typed.width), first_count: toNumber(typed.first_count) };
+    return saveNumberSeries(db, name, wanted, { actor });
+  },
+  done: (_saved, _name, sent): SeriesState => {
+    refreshPages();
+    return { typed: trimmed(sent), problems: {}, saved: true };
+  },
+  refused: ({ problems }, _name, sent): SeriesState => ({ typed: trimmed(sent), problems, saved: false }),
+});
+
+function trimmed({ prefix, width, first_count, with_year }: SeriesState['typed']): SeriesState['typed'] {
+  return { prefix: prefix.trim(), with_year, width: width.trim(), first_count: first_count.trim() };
 }
 
-/** What is no number stays as it was typed, for the rules to refuse. */
+/** A text that is not a number stays as it was typed, for the rules to refuse. */
 const toNumber = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : text);

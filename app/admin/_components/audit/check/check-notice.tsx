@@ -1,6 +1,5 @@
 import { formatCount } from '@/app/_components/format';
-import type { LastCheck, LastCheck } from '@/lib/sync/staff/check-with-stripe';
-import { formatCount } from '../../../../_components/format';
+import type { LastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { failureText } from '../../display/failure-text';
 import { Notice } from '../../page/notice';
 

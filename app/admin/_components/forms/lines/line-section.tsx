@@ -1,9 +1,6 @@
+import { formatMoney } from '@/app/_components/format';
 import type { LineRow } from '@/lib/invoices/lines';
 import { lineTotals } from '@/lib/invoices/totals';
-import { formatMoney } from '../../../../_components/format';
-import { formatMoney } from '@/app/_components/format';
-import type { LineRow } from '@/lib/invoices/line-fields';
-import { lineTotals } from '@/lib/invoices/line-totals';
 import { type Column, RecordList } from '../../lists/record-list';
 import { Section } from '../../page/section';
 import { TotalList } from './total-list';

@@ -1,8 +1,6 @@
 import { Fragment } from 'react';
-import type { LineTotals } from '@/lib/invoices/totals';
-import { formatMoney } from '../../../../_components/format';
 import { formatMoney } from '@/app/_components/format';
-import type { LineTotals } from '@/lib/invoices/line-totals';
+import type { LineTotals } from '@/lib/invoices/totals';
 import classes from './lines.module.css';
 
 interface Props {

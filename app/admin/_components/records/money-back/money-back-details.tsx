@@ -1,8 +1,6 @@
 import { Fragment, type ReactNode } from 'react';
-import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
-import { formatField } from '../../../../_components/format';
 import { formatField } from '@/app/_components/format';
-import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
+import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
 import { Day, Instant } from '../../display/instant';
 
 interface Props {

@@ -1,7 +1,5 @@
-import type { MoneyBackRow } from '@/lib/payments/money-back';
-import { formatField } from '../../../../_components/format';
 import { formatField } from '@/app/_components/format';
-import type { MoneyBackRow } from '@/lib/payments/money-back-rows';
+import type { MoneyBackRow } from '@/lib/payments/money-back';
 
 export const MONEY_BACK_KINDS: Record<MoneyBackRow['kind'], string> = {
   refund: 'Refund',

@@ -15,17 +15,9 @@ import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
-import { type Comparison, compareCustomers, compareCustomers } from '@/lib/sync/staff/merge-customers';
-import { orNotFound } from '../../../../_components/or-not-found';
-import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
-import { CustomerSearch } from '../../../_components/forms/customer-search/customer-search';
-import { Notice } from '../../../_components/page/notice';
-import { PageHeader } from '../../../_components/page/page-header';
-import { Section } from '../../../_components/page/section';
-import { titleOfRow } from '../../../_components/page/title-of';
+import { type Comparison, compareCustomers } from '@/lib/sync/staff/merge-customers';
 import { merge } from '../../admin-actions';
 import { CustomerFacts } from '../customer-facts';
-import { MergeQuestion } from './page';
 
 export const generateMetadata = titleOfRow('Merge customers', async (db, id) => {
   const customer = await getCustomer(db, { id });

@@ -1,20 +1,7 @@
-import { notFound, redirect } from 'next/navigation';
-import { save } from '@/app/admin/_components/forms/record/actions';
-import { requireStaff } from '@/lib/auth/session/staff-session';
-import { getInvoice } from '@/lib/invoices/queries';
-import { typedInvoice } from '@/lib/invoices/save-invoices';
-import { readTyped } from '@/lib/records/typed-record';
-import { getRuntime } from '@/lib/runtime';
-import { orNotFound } from '../../../../_components/or-not-found';
-import { toId } from '../../../../_components/search-params';
-import { FormPage } from '../../../_components/forms/record/form-page';
-import { choiceFor } from '../../../_components/forms/record/new-for';
-import { titleOfRow } from '../../../_components/page/title-of';
-import { invoiceName } from '../../../_components/records/invoice-list';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { editRecordPage } from '@/app/admin/record-form-pages';
-import { getInvoice } from '@/lib/invoices/get-invoice';
+import { getInvoice } from '@/lib/invoices/queries';
 import { invoiceParts, isOwnDraft } from '../../form-parts';
 
 export const generateMetadata = titleOfRow(

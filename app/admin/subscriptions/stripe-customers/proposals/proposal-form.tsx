@@ -3,8 +3,7 @@
 import { Button, Checkbox, List, ListItem, Stack, Text } from '@mantine/core';
 import { useActionState } from 'react';
 import { formatCount } from '@/app/_components/format';
-import type { LinkProposal, LinkProposal } from '@/lib/sync/staff/unconfirmed-links';
-import { formatCount } from '../../../../_components/format';
+import type { LinkProposal } from '@/lib/sync/staff/unconfirmed-links';
 import { TextLink } from '../../../../_components/links';
 import { Notice } from '../../../_components/page/notice';
 import type { ConfirmState } from '../../actions';
