@@ -1,11 +1,9 @@
 'use server';
 
-import { requireStaff } from '@/lib/auth/session/staff-session';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { rowId } from '@/lib/fields';
 import { staffRecordWriter } from '@/lib/records/record-kind';
-import { getRuntime } from '@/lib/runtime';
-import { leaveFor, problemOf, staffFormAction } from '../_components/page/staff-action';
+import { staffFormAction } from '../_components/page/staff-action';
 
 export interface NoteState {
   typed: string;
