@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type NextRequest, NextResponse } from 'next/server';
 import { perProcess } from '@/db/per-process';
-import { SESSION_COOKIES } from '@/lib/auth/session/staff-cookie';
-import { PATH_HEADER } from '@/lib/auth/session/staff-path';
+import { PATH_HEADER, SESSION_COOKIES } from '@/lib/auth/sign-in-paths';
 import { readEnv } from '@/lib/env';
 import { answerUnknownPath } from '@/lib/http/unknown-path';
 import { RPC, rpcError } from '@/lib/mcp/protocol';

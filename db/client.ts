@@ -5,16 +5,14 @@ import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from './database';
-import { holdsDatabase, openFiles } from './database-folder';
 import { DiskRoom } from './disk-room';
 import { EmbeddedClient } from './embedded-client';
+import { holdsDatabase, keepPrivate, openFiles, PrivateFs } from './embedded-files';
 import { lockDataDir } from './lock';
 import type { Pooler } from './pooler';
-import { keepPrivate } from './private-files';
-import { PrivateFs } from './private-fs';
-import { serverUrl } from './server-url';
+import { serverUrl } from './pooler';
 import { limitWriters } from './transaction';
-import './query-error';
+import './failed-statements';
 
 export interface DatabaseHandle {
   db: Database;

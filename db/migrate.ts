@@ -1,10 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { PgDialect, type PgSession } from 'drizzle-orm/pg-core';
 import type { DatabaseHandle } from './client';
 import { type Database, lockKey, rows } from './database';
-import { installFunctions } from './install-functions';
 import journal from './migrations/meta/_journal.json';
 
 const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
@@ -83,4 +83,16 @@ export async function isMigrated(db: Database): Promise<boolean> {
   const newest = journal.entries.at(-1)?.when ?? 0;
   if (Number(found.last) > newest) throw new NewerDatabaseError(found.count, journal.entries.length);
   return Number(found.last) === newest;
+}
+
+const FUNCTIONS = join(process.cwd(), 'db/functions');
+
+/**
+ * Brings the SQL functions to this version: each file of db/functions is one statement, which replaces the function
+ * of its name. A file that changed needs a migration, which may hold nothing but the mark that the tests ask for.
+ */
+export async function installFunctions(tx: Database): Promise<void> {
+  for (const file of readdirSync(FUNCTIONS).sort()) {
+    await tx.execute(sql.raw(readFileSync(join(FUNCTIONS, file), 'utf8')));
+  }
 }

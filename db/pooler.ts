@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import postgres from 'postgres';
 import type { Database } from './database';
-import { serverUrl } from './server-url';
 
 /** How a pooler treats its clients. */
 export interface Pooler {
@@ -64,4 +63,15 @@ interface Answer {
 async function pidOf(tx: postgres.TransactionSql): Promise<number | undefined> {
   const [row] = await tx<Answer[]>`select pg_backend_pid() where ${1}::int = 1`;
   return row?.pg_backend_pid;
+}
+
+/** Of the client alone: the addresses that providers give name these, and the server would refuse them. */
+const OF_CLIENT = /^(channel_binding|pgbouncer)=/;
+
+/** The address of a server as the driver may have it, which hands on to the server what it does not know. */
+export function serverUrl(url: string): string {
+  const [before = '', after] = url.split(/\?(.*)/s);
+  if (after === undefined) return url;
+  const kept = after.split('&').filter((parameter) => !OF_CLIENT.test(parameter));
+  return kept.length > 0 ? `${before}?${kept.join('&')}` : before;
 }

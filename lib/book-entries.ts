@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { statement } from '@/db/statement';
+import { statement } from '@/db/database';
 import { toCalendarDate } from './dates';
 
 /** When something is booked, and in whose calendar. */

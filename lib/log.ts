@@ -1,6 +1,6 @@
-import pino, { type Logger as PinoLogger } from 'pino';
-import { limitLines } from './log-limit';
-import { logStream } from './log-stream';
+import { writeSync } from 'node:fs';
+import pino, { type LogFn, type Logger as PinoLogger } from 'pino';
+import { perProcess } from '@/db/per-process';
 
 export type Logger = PinoLogger;
 
@@ -24,4 +24,86 @@ export function stackOf(error: unknown): string | undefined {
     .filter((line) => /^\s+at /.test(line))
     .slice(0, 8)
     .join('\n');
+}
+
+/** Lines of one message that are written within a second; the rest is counted. */
+const LINES_A_SECOND = 20;
+const WARN = 40;
+
+const counted = perProcess('log-lines', () => new Map<string, number>());
+
+/**
+ * A hook of pino that limits warnings and errors, because strangers can cause them. Only permitted actions cause
+ * other lines.
+ */
+export function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, level: number): void {
+  if (level < WARN) {
+    write.apply(this, given);
+    return;
+  }
+  const message = String(given.find((one) => typeof one === 'string') ?? '');
+  const lines = (counted.get(message) ?? 0) + 1;
+  counted.set(message, lines);
+  if (lines === 1) setTimeout(() => tellRest(this, message), 1000).unref();
+  if (lines <= LINES_A_SECOND) write.apply(this, given);
+}
+
+function tellRest(log: PinoLogger, message: string): void {
+  const dropped = (counted.get(message) ?? 0) - LINES_A_SECOND;
+  counted.delete(message);
+  if (dropped > 0) log.warn({ dropped, message }, 'lines were left out of the log');
+}
+
+/** Bytes that wait for a slow reader or for room on the disk. While more wait, new lines are dropped. */
+const MOST_WAITING = 1_000_000;
+const RETRY_MS = 100;
+const MOST_TRIES_AT_EXIT = 20;
+
+/**
+ * Writes log lines to stdout, one after the other. pino's own stream ends the process when the disk of the log is full,
+ * and while it exits it waits for room without end. A line that finds no room is written with the next one instead.
+ */
+class LogStream {
+  private waiting = Buffer.alloc(0);
+  private retry: NodeJS.Timeout | undefined;
+
+  constructor(private readonly fd: number) {
+    process.on('exit', () => this.writeRest());
+  }
+
+  write(line: string): void {
+    if (this.waiting.length < MOST_WAITING) this.waiting = Buffer.concat([this.waiting, Buffer.from(line)]);
+    this.retry ??= this.writeWaiting() ? undefined : setTimeout(() => this.tryAgain(), RETRY_MS).unref();
+  }
+
+  private tryAgain(): void {
+    this.retry = undefined;
+    this.write('');
+  }
+
+  /** @returns false if the reader is slow, so that the rest is to be written in a while */
+  private writeWaiting(): boolean {
+    try {
+      while (this.waiting.length > 0) this.waiting = this.waiting.subarray(writeSync(this.fd, this.waiting));
+    } catch (error) {
+      return !isBusy(error); // no room, or the reader is gone: the next line tries again
+    }
+    return true;
+  }
+
+  private writeRest(): void {
+    for (let tries = 0; !this.writeWaiting() && tries < MOST_TRIES_AT_EXIT; tries += 1) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
+}
+
+/** True for a pipe whose reader is slow. */
+const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN';
+
+/** The stream of this process's log. Undefined if something has replaced stdout's own: pino then writes to that. */
+function logStream(): Pick<LogStream, 'write'> | undefined {
+  const { stdout } = process;
+  if (stdout.write !== stdout.constructor.prototype.write) return undefined;
+  return perProcess('log-stream', () => new LogStream(1));
 }

@@ -2,15 +2,14 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseHandle, DataDirTakenError, openEmbedded, restoreEmbedded } from '@/db/client';
 import { isDiskFullError } from '@/db/database';
-import { DamagedDatabaseError } from '@/db/database-folder';
 import { isNoSpace, NoRoomError } from '@/db/disk-room';
+import { DamagedDatabaseError } from '@/db/embedded-files';
 import { DataDirBusyError } from '@/db/lock';
 import { migrate } from '@/db/migrate';
 import { bookHistory } from './book-entries';
 import type { Env } from './env';
 import { StartError } from './errors';
-import { openScratch, openServer } from './open-server';
-import { explainRefusal } from './require-migrated';
+import { explainRefusal, openScratch, openServer } from './open-server';
 
 const LOOK_MS = 250;
 

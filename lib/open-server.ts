@@ -1,12 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
 import { type DatabaseHandle, isDriverPatched, openPostgres } from '@/db/client';
-import { type Database, pgErrorCode } from '@/db/database';
-import { migrate } from '@/db/migrate';
+import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import {
+  ForeignMigrationsError,
+  isMigrated,
+  migrate,
+  NewerDatabaseError,
+  NotUnicodeError,
+} from '@/db/migrate';
 import { isDirect, probePooler, TRANSACTION_POOLER } from '@/db/pooler';
 import { bookHistory } from './book-entries';
 import type { Env } from './env';
-import { StartError } from './errors';
-import { explainRefusal, requireMigrated } from './require-migrated';
-import { tryServer } from './try-server';
+import { NotMigratedError, StartError } from './errors';
 
 type ServerEnv = Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler'>;
 
@@ -94,4 +100,95 @@ function requirePatchedDriver(): void {
 async function openMigrated(url: string, handle: DatabaseHandle): Promise<DatabaseHandle> {
   await tryServer(handle, url, () => requireMigrated(handle.db));
   return handle;
+}
+
+const ANSWER_MS = 15_000;
+
+/** Errors of the server of DATABASE_URL that its owner can correct. The first that matches is reported. */
+const SENTENCES: { code: RegExp; url?: RegExp; sentence: string }[] = [
+  {
+    code: /^42501$/,
+    sentence:
+      'The user of DATABASE_URL lacks rights in that database: make it the owner (alter database NAME owner to USER), or grant create on database NAME and on schema public to it.',
+  },
+  {
+    code: /^28P01$/,
+    sentence: 'The server of DATABASE_URL refused its user or password: check both.',
+  },
+  {
+    code: /^28...$/,
+    sentence:
+      'The server of DATABASE_URL does not let its user in: check the user, and what pg_hba.conf allows from here.',
+  },
+  {
+    code: /^3D000$/,
+    sentence: 'The server of DATABASE_URL has no database of that name: create it, or correct the name.',
+  },
+  {
+    code: /^(ECONNRESET|EPROTO|ERR_SSL_\w+)$/,
+    url: /[?&](ssl|sslmode)=(?!disable|false|prefer|allow)/,
+    sentence:
+      'The database of DATABASE_URL hung up when it was asked for SSL: turn SSL on there, or take sslmode out of the address.',
+  },
+  {
+    code: /CERT|^UNABLE_TO_/,
+    sentence:
+      'The certificate of the server of DATABASE_URL is not trusted: give one that is, or set sslmode=require, which does not look at it.',
+  },
+  {
+    code: /^42704$/,
+    sentence:
+      'The database of DATABASE_URL does not know a parameter of the address: check what follows its ?.',
+  },
+];
+
+/**
+ * First use of a server's database. One that does not speak PostgreSQL may keep us waiting for ever.
+ *
+ * @throws StartError saying what is wrong with the address; the handle is closed then
+ */
+export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () => Promise<T>): Promise<T> {
+  const silence = new AbortController();
+  const tooLong = sleep(ANSWER_MS, undefined, { signal: silence.signal }).then(() => {
+    throw Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
+  });
+  try {
+    await Promise.race([handle.db.execute(sql`select 1`), tooLong]);
+    silence.abort();
+    return await use();
+  } catch (error) {
+    await handle.close();
+    throw toStartError(error, url);
+  } finally {
+    tooLong.catch(() => {}); // aborted, or reported above
+  }
+}
+
+function toStartError(error: unknown, address: string): unknown {
+  const found = pgErrorCode(error) ?? '';
+  const known = SENTENCES.find(({ code, url }) => code.test(found) && (!url || url.test(address)));
+  if (known) return new StartError([known.sentence]);
+  if (!isDatabaseUnavailable(error)) return error;
+  return new StartError(['The database of DATABASE_URL does not answer: start it, or correct its address.']);
+}
+
+const FOREIGN =
+  'This database was made by a version before the first release, whose migrations are gone: start with an empty one (another DATABASE_URL or DATA_DIR).';
+
+const NOT_UNICODE =
+  "This database cannot hold every name: make one with encoding 'UTF8' (create database w5t encoding 'UTF8' template template0) on a PostgreSQL built with ICU, as packages and hosts have it.";
+
+const newerSentence = ({ found, known }: NewerDatabaseError) =>
+  `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;
+
+/** @throws NotMigratedError if the database is older or newer than the code */
+export async function requireMigrated(db: Database): Promise<void> {
+  if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
+}
+
+/** Rethrows a refused migration as an error that says what to do. */
+export function explainRefusal(error: unknown): never {
+  if (error instanceof ForeignMigrationsError) throw new NotMigratedError(FOREIGN);
+  if (error instanceof NewerDatabaseError) throw new NotMigratedError(newerSentence(error));
+  throw error instanceof NotUnicodeError ? new NotMigratedError(NOT_UNICODE) : error;
 }

@@ -2,12 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
-import { isSchemaDoubted, trustSchema } from '@/db/schema-doubt';
+import { isSchemaDoubted, trustSchema } from '@/db/failed-statements';
 import { type Env, isBuilding, readEnv } from './env';
 import { AppError, NotMigratedError, StartError } from './errors';
 import { createLogger, type Logger, stackOf } from './log';
 import { type OpenOptions, openDatabase } from './open-database';
-import { requireMigrated } from './require-migrated';
+import { requireMigrated } from './open-server';
 import { createStripeClient } from './stripe/client';
 
 /** What the world gives us; tests put their own in its place. */

@@ -1,6 +1,6 @@
 import { toCalendarDate } from '@/lib/dates';
 import { currencyDecimals } from '@/lib/money';
-import { unmistakable } from '@/lib/typed-amount';
+import { unmistakable } from '@/lib/read-amount';
 
 const LOCALE = 'en-GB';
 

@@ -1,5 +1,5 @@
-import type { GrantedScope } from '@/lib/auth/tokens/access-token';
 import type { ReadScope } from '@/lib/oauth/scopes';
+import type { GrantedScope } from '@/lib/tokens/access-token';
 
 /** What each scope lets a client read. */
 export const READ_TEXTS: Record<ReadScope, { label: string; text: string }> = {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { AdminShell } from './_components/shell/admin-shell';
 
 export default async function AdminLayout({ children }: { children: ReactNode }) {

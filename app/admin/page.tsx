@@ -1,7 +1,7 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { Suspense } from 'react';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { PERIODS, type Period } from '@/lib/overview/money';
 import { type SearchParams, toParams } from '../_components/search-params';
 import { ListSkeleton } from './_components/lists/list-skeleton';

@@ -1,5 +1,5 @@
 import { notFound, redirect } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import type { Typed } from '@/lib/records/typed-record';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime, type Runtime } from '@/lib/runtime';

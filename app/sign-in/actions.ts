@@ -1,7 +1,7 @@
 'use server';
 
 import { redirect } from 'next/navigation';
-import { signOutStaff } from '@/lib/auth/session/staff-session';
+import { signOutStaff } from '@/lib/auth/staff-session';
 
 export async function signOut(): Promise<void> {
   await signOutStaff();

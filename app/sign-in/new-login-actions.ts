@@ -1,11 +1,10 @@
 'use server';
 
 import { redirect } from 'next/navigation';
-import { acceptInvitation } from '@/lib/auth/invitations/accept-invitation';
-import { signInStaff } from '@/lib/auth/session/staff-session';
-import { createFirstAdmin } from '@/lib/auth/staff/first-admin';
+import { signInStaff } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
+import { acceptInvitation, createFirstAdmin } from '@/lib/staff/invitations';
 import { toProblems } from '../admin/_components/page/staff-action';
 
 /** Stores the chosen password and signs in. There is no session yet, so the token decides. */

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
-import { DUE_PATH, safeNextPath } from '@/lib/auth/session/staff-path';
-import { currentSession } from '@/lib/auth/session/staff-session';
+import { DUE_PATH, safeNextPath } from '@/lib/auth/sign-in-paths';
+import { currentSession } from '@/lib/auth/staff-session';
 import type { SearchParams } from '../_components/search-params';
 import { problemText } from './problem-text';
 import { SignInForm } from './sign-in-forms';

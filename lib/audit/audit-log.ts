@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { and, desc, eq, inArray, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { statement } from '@/db/database';
 import { auditLog } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { literal } from '../page-query';
 
 /** Who did it: an access token, a member of staff, or a command. */

@@ -1,15 +1,12 @@
 import { access, readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import { describeContents, placeOf } from '../backup-contents';
+import { describeContents, placeOf, runPgTool } from '../backup-files';
 import { readArguments } from '../commands/command';
-import { readEnv } from '../env';
-import { DATABASE_VARIABLES } from '../env-variables';
-import { StartError } from '../errors';
-import { withFile } from '../file-problem';
+import { DATABASE_VARIABLES, readEnv } from '../env';
+import { StartError, withFile } from '../errors';
 import { restoreDatabase } from '../open-database';
 import { withServer } from '../open-server';
-import { runPgTool } from '../pg-tools';
 import { runCommand } from './run-command';
 
 const USAGE = [

@@ -1,6 +1,5 @@
 import { readArguments } from '../commands/command';
-import { readEnv } from '../env';
-import { DATABASE_VARIABLES } from '../env-variables';
+import { DATABASE_VARIABLES, readEnv } from '../env';
 import { inheritedEnv } from '../inherited-env';
 import { migrateServer } from '../open-server';
 import { runCommand } from './run-command';

@@ -1,11 +1,9 @@
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { describeContents, placeOf } from '../backup-contents';
-import { DATABASE_VARIABLES } from '../env-variables';
-import { StartError } from '../errors';
-import { withFile } from '../file-problem';
+import { describeContents, placeOf, runPgTool } from '../backup-files';
+import { DATABASE_VARIABLES } from '../env';
+import { StartError, withFile } from '../errors';
 import { withServer } from '../open-server';
-import { runPgTool } from '../pg-tools';
 import { command, readArguments, type Terminal } from './command';
 
 const USAGE = [

@@ -1,7 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { isDatabaseUnavailable, isDiskFullError, isQueryError, pgErrorCode } from '@/db/database';
-import type { Env } from '../env';
-import type { Variable } from '../env-variables';
+import type { Env, Variable } from '../env';
 import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
 import type { Runtime } from '../runtime';

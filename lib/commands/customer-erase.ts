@@ -1,6 +1,6 @@
 import { commandActor } from '../audit/audit-log';
 import { findCustomerId } from '../customers/match-customer';
-import { DATABASE_VARIABLES } from '../env-variables';
+import { DATABASE_VARIABLES } from '../env';
 import { CONSEQUENCES, eraseCustomer, requireErasable } from '../erasure/erase-customer';
 import { StartError } from '../errors';
 import { command, readArguments } from './command';

@@ -1,8 +1,8 @@
-import { limitRole } from '@/db/limits';
 import { hasCustomers, seedDatabase } from '@/db/seed';
+import { limitRole } from '@/db/transaction';
 import { recountLists } from '../counted-list/check-counts';
 import { toCalendarDate } from '../dates';
-import { DATABASE_VARIABLES } from '../env-variables';
+import { DATABASE_VARIABLES } from '../env';
 import { StartError } from '../errors';
 import { migrateServer } from '../open-server';
 import { command, readArguments } from './command';

@@ -1,13 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { startOfDay } from '../dates';
-import { DATABASE_VARIABLES } from '../env-variables';
-import { StartError } from '../errors';
+import { DATABASE_VARIABLES } from '../env';
+import { StartError, withFile } from '../errors';
 import { accountingCsv, calendarMonth } from '../exports/accounting-csv';
 import { exportCsv, writeExport } from '../exports/export-csv';
 import { EXPORT_KINDS, EXPORT_NAMES, type ExportName } from '../exports/kinds';
 import { calendarDate } from '../fields';
-import { withFile } from '../file-problem';
 import type { Runtime } from '../runtime';
 import { command, readArguments, type Terminal } from './command';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { commandActor } from '../audit/audit-log';
-import { DATABASE_VARIABLES } from '../env-variables';
+import { DATABASE_VARIABLES } from '../env';
 import { StartError } from '../errors';
 import { ENCODINGS, type Encoding, type FileOptions } from '../imports/file-format';
 import { importFile } from '../imports/import-file';

@@ -1,4 +1,4 @@
-import { RECONCILIATION_VARIABLES } from '../env-variables';
+import { RECONCILIATION_VARIABLES } from '../env';
 import type { Runtime } from '../runtime';
 import { beginDryRun } from '../sync/reconcile/prepare';
 import {

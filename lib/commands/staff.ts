@@ -1,15 +1,18 @@
 import { commandActor } from '../audit/audit-log';
-import { resetTwoFactor } from '../auth/second-factor/remove';
-import { addStaffUser } from '../auth/staff/add-staff-user';
-import { changeStaffRole } from '../auth/staff/change-staff-role';
-import { hasAdmin, listStaffUsers } from '../auth/staff/list-staff-users';
-import { removeStaffUser } from '../auth/staff/remove-staff-user';
-import { setStaffPassword } from '../auth/staff/set-staff-password';
-import { STAFF_ROLES, type StaffRole } from '../auth/staff/staff-user';
-import { DATABASE_VARIABLES } from '../env-variables';
+import { STAFF_ROLES, type StaffRole } from '../auth/staff-user';
+import { DATABASE_VARIABLES } from '../env';
 import { StartError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';
+import {
+  addStaffUser,
+  changeStaffRole,
+  hasAdmin,
+  listStaffUsers,
+  removeStaffUser,
+} from '../staff/manage-staff';
+import { setStaffPassword } from '../staff/passwords';
+import { resetTwoFactor } from '../staff/second-factor';
 import { command, readArguments, type Terminal } from './command';
 
 const USAGE = [

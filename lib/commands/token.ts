@@ -1,17 +1,17 @@
 import { commandActor } from '../audit/audit-log';
-import { type GrantedScope, hidesPersonalData, SCOPES } from '../auth/tokens/access-token';
+import { DATABASE_VARIABLES } from '../env';
+import { StartError } from '../errors';
+import { OLD_MASK } from '../oauth/scopes';
+import { MAX_PER_PAGE } from '../page';
+import type { Runtime } from '../runtime';
+import { type GrantedScope, hidesPersonalData, SCOPES } from '../tokens/access-token';
 import {
   type AccessTokenRow,
   createAccessToken,
   listAccessTokens,
   revokeAccessToken,
   tokenState,
-} from '../auth/tokens/manage-access-tokens';
-import { DATABASE_VARIABLES } from '../env-variables';
-import { StartError } from '../errors';
-import { OLD_MASK } from '../oauth/scopes';
-import { MAX_PER_PAGE } from '../page';
-import type { Runtime } from '../runtime';
+} from '../tokens/manage-access-tokens';
 import { command, readArguments, type Terminal } from './command';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { asc, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { statement } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { literal } from '../page-query';
 import { composed, containsPattern, hasTrigram, letterPairs } from '../search-text';
 import { numbered } from './merged-customers';

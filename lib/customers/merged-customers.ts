@@ -1,7 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { type Database, rows } from '@/db/database';
-import { inTexts } from '@/db/in-texts';
+import { type Database, inTexts, rows } from '@/db/database';
 import { customers, mergedCustomers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { statement } from '@/db/database';
 import { customers } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { MAX_ID } from '../page';
 import { prefixPattern } from '../search-text';
 import { hasNumber } from './match-customer';

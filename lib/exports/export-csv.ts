@@ -6,7 +6,7 @@ import { and, asc, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
 import { type PgColumn, PgNumeric, type PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import { toCsv } from '../csv';
-import { withFile } from '../file-problem';
+import { withFile } from '../errors';
 import { literal } from '../page-query';
 import type { RecordKind } from '../records/record-kind';
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pgErrorCode, rows } from '../../db/database';
-import { forgetNoRoom, isDiskFull } from '../../db/disk-full';
 import { bytesFree, hasWriteRoom } from '../../db/disk-room';
+import { forgetNoRoom, isDiskFull } from '../../db/failed-statements';
 import type { runStatus } from '../../db/schema';
 import manifest from '../../package.json';
 import type { Env } from '../env';

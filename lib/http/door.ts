@@ -1,4 +1,4 @@
-import { safeNextPath } from '../auth/session/staff-path';
+import { safeNextPath } from '../auth/sign-in-paths';
 import { AppError } from '../errors';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { isOwnOrigin } from './own-origin';

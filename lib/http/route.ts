@@ -1,14 +1,9 @@
 import { waitUntil } from '@vercel/functions';
 import { z } from 'zod';
-import {
-  type AccessToken,
-  type Scope,
-  touchAccessToken,
-  verifyAccessToken,
-} from '../auth/tokens/access-token';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
+import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../tokens/access-token';
 import { problemResponse, toAppError } from './problem';
 import { parseJson, readBody } from './read-body';
 import { type Handler, type HttpRequest, METHODS, type Method, type Params, type Route } from './request';

@@ -1,10 +1,7 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/browser';
 import { z } from 'zod';
-import { enterCode } from '../auth/second-factor/enter-code';
-import { beginPasskeySignIn, finishPasskeySignIn } from '../auth/second-factor/passkey-sign-in';
-import { CODE_PATH, SIGN_IN_PATH, safeNextPath } from '../auth/session/staff-path';
-import { logFailedSignIn } from '../auth/sign-in/log-failed-sign-in';
-import { signIn } from '../auth/sign-in/sign-in';
+import { beginPasskeySignIn, enterCode, finishPasskeySignIn, logFailedSignIn, signIn } from '../auth/sign-in';
+import { CODE_PATH, SIGN_IN_PATH, safeNextPath } from '../auth/sign-in-paths';
 import { AppError } from '../errors';
 import { answerDoor, type Given } from './door';
 

@@ -1,7 +1,7 @@
-import { FIRST_ADMIN_PATH, issueFirstAdminToken } from '../auth/staff/first-admin';
 import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
 import { getRuntime, type Runtime } from '../runtime';
+import { FIRST_ADMIN_PATH, issueFirstAdminToken } from '../staff/invitations';
 import { reconcile } from '../sync/reconcile/reconcile';
 import { startSchedule } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';

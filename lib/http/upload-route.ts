@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findStaff } from '../auth/staff/find-staff';
+import { findStaff } from '../auth/find-staff';
 import { AppError } from '../errors';
 import { IMPORT_NAMES } from '../imports/kinds';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';

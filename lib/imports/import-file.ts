@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '@/db/database';
 import { isServer } from '@/db/transaction';
-import { withFile } from '../file-problem';
+import { withFile } from '../errors';
 import type { FileOptions } from './file-format';
 import type { ImportKind } from './import-kind';
 import { beginImport, type ImportCounts, noteCounts } from './import-log';

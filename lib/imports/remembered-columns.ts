@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { and, desc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { imports } from '@/db/schema';
-import { withFile } from '../file-problem';
+import { withFile } from '../errors';
 import type { DecimalSeparator } from '../read-amount';
 import { comparable } from './columns';
 import { linesOf } from './csv-rows';

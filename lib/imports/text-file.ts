@@ -1,8 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { StartError } from '../errors';
-import { fileProblem, withFile } from '../file-problem';
+import { fileProblem, StartError, withFile } from '../errors';
 import { type Line, linesOf, MAX_ROW } from './csv-rows';
 import { ENCODING_NAMES, type Encoding } from './file-format';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { inTexts } from '@/db/in-texts';
+import { inTexts } from '@/db/database';
 import { invoices } from '@/db/schema';
 import type { FieldError } from '../errors';
 import { toAmountText } from '../money';

@@ -1,8 +1,8 @@
 import { and, count, desc, eq, gte, inArray, lte, type SQL, sql, sum } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
+import { statement } from '@/db/database';
 import { customers, invoiceBlocks, invoiceDeltas, invoices } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { listReader, usedConditions } from '../counted-list/list-reader';
 import { matchNumbered, numberFilters, toNumberFilters } from '../customers/match-customer';
 import { isOfCustomer } from '../customers/merged-customers';

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { statement } from '@/db/database';
 import type { invoices, payments } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { fromThousandths, toThousandths } from '../money';
 import { unpaidStatus, unpaidStatusSql } from '../overdue';
 

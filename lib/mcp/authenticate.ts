@@ -1,10 +1,4 @@
 import { waitUntil } from '@vercel/functions';
-import {
-  type AccessToken,
-  hidesPersonalData,
-  touchAccessToken,
-  verifyAccessToken,
-} from '../auth/tokens/access-token';
 import type { Env } from '../env';
 import { AppError } from '../errors';
 import type { HttpRequest } from '../http/request';
@@ -12,6 +6,12 @@ import { resourceMetadataUrl, resourceOf } from '../oauth/addresses';
 import { isOAuthToken, type OAuthToken, verifyOAuthToken } from '../oauth/oauth-token';
 import { ALL_READ, READ_SCOPES, type ReadScope, toReadScopes } from '../oauth/scopes';
 import { explainFailure, type Runtime } from '../runtime';
+import {
+  type AccessToken,
+  hidesPersonalData,
+  touchAccessToken,
+  verifyAccessToken,
+} from '../tokens/access-token';
 import { logFailure, oauthError } from './protocol';
 
 /** Who calls, and what of it may be answered. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { statement } from '@/db/database';
 import { oauthAccessTokens, oauthClients, oauthConsents, staffUsers } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { OLD_MASK } from './scopes';
 
 /** An access token that a client was given for a member of staff. */

@@ -1,7 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
-import { type Database, lockKey, pgErrorCode } from '@/db/database';
+import { type Database, lockKey, pgErrorCode, statement } from '@/db/database';
 import { invoices, payments } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { answersOf, ChangedMeanwhileError } from '@/db/transaction';
 import { findMergedInto } from '../customers/merged-customers';
 import { toCalendarDate } from '../dates';

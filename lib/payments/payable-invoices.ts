@@ -10,8 +10,8 @@ import { textLine } from '../fields';
 import { matchInvoice } from '../invoices/queries';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
+import { typedAmounts } from '../read-amount';
 import { containsPattern, prefixPattern } from '../search-text';
-import { typedAmounts } from '../typed-amount';
 import { getPaymentContext } from './list-for-staff';
 import { takesPayments } from './lock-payment';
 

@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm';
-import { type Database, lockKey, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
+import { type Database, lockKey, pgErrorCode, statement, UNIQUE_VIOLATION } from '@/db/database';
 import { payments } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { statement } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
-import { statement } from '@/db/statement';
 import { answersOf } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { bookEntries } from '../book-entries';

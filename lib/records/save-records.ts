@@ -1,8 +1,14 @@
 import { eq, getTableColumns, inArray, is, or, SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
-import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode, rows, UNIQUE_VIOLATION } from '@/db/database';
-import { inTexts } from '@/db/in-texts';
+import {
+  type Database,
+  FOREIGN_KEY_VIOLATION,
+  inTexts,
+  pgErrorCode,
+  rows,
+  UNIQUE_VIOLATION,
+} from '@/db/database';
 import { customers } from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { recordAudit } from '../audit/audit-log';

@@ -5,7 +5,7 @@ import { countryName } from '../countries';
 import { AppError } from '../errors';
 import { currencyDecimals } from '../money';
 import { MAX_ID } from '../page';
-import { ambiguityProblem, typedAmount, unmistakable } from '../typed-amount';
+import { ambiguityProblem, typedAmount, unmistakable } from '../read-amount';
 import { NO_NUMBER } from './fields';
 import type { RecordKind, RecordWriter, Row } from './record-kind';
 import { saveRecord } from './save-records';

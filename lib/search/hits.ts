@@ -17,10 +17,10 @@ import { matchInvoice } from '../invoices/queries';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
 import { normalReference } from '../payments/schema';
+import { typedAmounts } from '../read-amount';
 import { hasTrigram, indexedPatterns, prefixPattern, wholePattern } from '../search-text';
 import type { ServerRow } from '../servers/queries';
 import { listServers, matches } from '../servers/queries';
-import { typedAmounts } from '../typed-amount';
 import { MAX_HITS, type SearchHit } from './schema';
 
 /** What a kind of record has for a text. */

@@ -1,4 +1,4 @@
-import type { StripeMode } from '../env-contradictions';
+import type { StripeMode } from '../env';
 
 /**
  * A page of Stripe's own dashboard.

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Database } from '@/db/database';
-import type { StripeMode } from '../env-contradictions';
+import type { StripeMode } from '../env';
 import type { Logger } from '../log';
 import type { Store } from './store/store';
 

@@ -1,9 +1,8 @@
 import { waitUntil } from '@vercel/functions';
 import { sql } from 'drizzle-orm';
-import { type Database, pgErrorCode, rows } from '@/db/database';
+import { type Database, pgErrorCode, rows, statement } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import type { toolCalls } from '@/db/schema';
-import { statement } from '@/db/statement';
 import type { Runtime } from '../runtime';
 
 type NewToolCall = typeof toolCalls.$inferInsert;

@@ -3,8 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { AppError, invalidField, StartError } from '../errors';
-import { withFile } from '../file-problem';
+import { AppError, invalidField, StartError, withFile } from '../errors';
 import { IMPORT_NAMES } from '../imports/kinds';
 import type { Runtime } from '../runtime';
 import { MAX_UPLOAD_BYTES, MAX_UPLOADS } from './upload-limits';

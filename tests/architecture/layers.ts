@@ -10,7 +10,9 @@ const LAYERS: string[][] = [
   ['lib/commands'],
   ['lib/erasure', 'lib/exports', 'lib/imports'],
   ['lib/health', 'lib/search', 'lib/timeline'],
+  ['lib/staff'],
   ['lib/auth'],
+  ['lib/tokens'],
   ['lib/sync'],
   ['lib/oauth', 'lib/tool-calls'],
   ['lib/payments', 'lib/subscriptions', 'lib/sales-documents'],
@@ -31,7 +33,17 @@ const PAGE_ROOMS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'pa
 /** Where Next.js and the runtime may be imported. All other folders are domains, which every door calls. */
 const DOORS = [
   ...['app', 'db', 'lib/cli', 'lib/server', 'lib/stripe-local', 'lib/mcp', 'lib/openapi', 'lib/http'],
-  ...['lib/uploads', 'lib/commands', 'lib/auth', 'lib/oauth', 'lib/tool-calls', 'lib/runtime.ts', 'lib/*.ts'],
+  ...[
+    'lib/uploads',
+    'lib/commands',
+    'lib/staff',
+    'lib/auth',
+    'lib/tokens',
+    'lib/oauth',
+    'lib/tool-calls',
+    'lib/runtime.ts',
+    'lib/*.ts',
+  ],
 ];
 
 /** Pure leaves without own imports. Sample data is computed with them, too. */

@@ -5,11 +5,11 @@ import type { Database } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/audit-log';
-import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { createLogger } from '@/lib/log';
 import { toProviderEvent } from '@/lib/stripe/event';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
+import { createAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { withDatabase } from '../support/database-url';
 
 /** A PostgreSQL server on which the benches may create databases. */

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
-import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
-import { pastPresets } from '@/lib/date-presets';
+import { pastPresets } from '@/lib/dates';
+import { addStaffUser, removeStaffUser } from '@/lib/staff/manage-staff';
 import { ensureBuild, NEXT } from '../support/next-build';
 import { BENCH_ACTOR, SERVER } from './database';
 import { writeSection } from './measure';

@@ -8,7 +8,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { staffUsers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
-import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
+import { demandTwoFactor } from '@/lib/auth/find-staff';
 import { PUBLISHED } from '../http/oauth/published-documents';
 import { ADMIN, STAFF } from './support/company';
 import { signIn } from './support/forms';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { payments, toolCalls } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
-import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { createAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { makeDataDir, readLock, runCommandFile, startCommandFile } from '../support/command-server';
 import { onPostgres } from '../support/database';
 import { createInvoice } from '../support/factories';

@@ -4,8 +4,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } 
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
 import { commandActor } from '@/lib/audit/audit-log';
-import type { Scope } from '@/lib/auth/tokens/access-token';
-import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import type { Scope } from '@/lib/tokens/access-token';
+import { createAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { disownMigrations, FOREIGN, onServer } from '../support/database';
 import { withDatabase } from '../support/database-url';
 import { createInvoice } from '../support/factories';

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as signInRoute from '@/app/api/auth/sign-in/email/route';
 import * as uploadRoute from '@/app/api/uploads/route';
 import { commandActor } from '@/lib/audit/audit-log';
-import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { addStaffUser } from '@/lib/staff/manage-staff';
 import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { deleteFolder, listFolders, listUploads } from '@/lib/uploads/upload-store';
 import { useApi } from '../support/api';

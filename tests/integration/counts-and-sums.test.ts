@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Database, rows } from '@/db/database';
-import { installFunctions } from '@/db/install-functions';
+import { installFunctions } from '@/db/migrate';
 import {
   invoiceStatus,
   paymentStatus,

@@ -13,21 +13,21 @@ import {
   staffVerifications,
 } from '@/db/schema';
 import { commandActor, listAudit } from '@/lib/audit/audit-log';
-import { enterCode } from '@/lib/auth/second-factor/enter-code';
-import { beginTwoFactor, confirmTwoFactor } from '@/lib/auth/second-factor/set-up';
-import { staffSecret } from '@/lib/auth/session/staff-secret';
-import { signIn } from '@/lib/auth/sign-in/sign-in';
-import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
-import { findStaffSession } from '@/lib/auth/staff/find-staff';
-import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
-import { hashToken, touchAccessToken, verifyAccessToken } from '@/lib/auth/tokens/access-token';
-import { issueAccessToken, type TypedToken } from '@/lib/auth/tokens/issue-access-token';
+import { findStaffSession } from '@/lib/auth/find-staff';
+import { enterCode, signIn } from '@/lib/auth/sign-in';
+import { staffSecret } from '@/lib/auth/staff-auth';
+import { addStaffUser } from '@/lib/staff/manage-staff';
+import { setStaffPassword } from '@/lib/staff/passwords';
+import { beginTwoFactor, confirmTwoFactor } from '@/lib/staff/second-factor';
+import { hashToken, touchAccessToken, verifyAccessToken } from '@/lib/tokens/access-token';
 import {
   getAccessToken,
+  issueAccessToken,
   listAccessTokens,
   revokeAccessToken,
+  type TypedToken,
   tokenState,
-} from '@/lib/auth/tokens/manage-access-tokens';
+} from '@/lib/tokens/manage-access-tokens';
 import { useDatabase } from '../support/database';
 import { useFiles } from '../support/run-command';
 import { type TestRuntime, testRuntime } from '../support/runtime';

@@ -1,11 +1,9 @@
 import { count, eq, max, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DatabaseHandle } from '@/db/client';
-import { type Database, rows } from '@/db/database';
-import { inJoinedTexts, inTexts } from '@/db/in-texts';
+import { type Database, inJoinedTexts, inTexts, rows, statement } from '@/db/database';
 import { auditLog, servers } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
-import { statement } from '@/db/statement';
 import { recordAudit } from '@/lib/audit/audit-log';
 import { showStates } from '@/lib/cli/demo/show-states';
 import { parseEnv } from '@/lib/env';

@@ -20,7 +20,7 @@ import { type DatabaseHandle, openEmbedded } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { DiskRoom, NoRoomError } from '@/db/disk-room';
 import { DataDirBusyError, lockDataDir } from '@/db/lock';
-import { staffSecret } from '@/lib/auth/session/staff-secret';
+import { staffSecret } from '@/lib/auth/staff-auth';
 import { parseEnv } from '@/lib/env';
 import { openDatabase, restoreDatabase } from '@/lib/open-database';
 import { bundledCommands, makeDataDir, openCommandServer, runCommandFile } from '../support/command-server';

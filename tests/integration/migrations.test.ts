@@ -10,7 +10,7 @@ import { rows } from '@/db/database';
 import { ForeignMigrationsError, isMigrated, migrate } from '@/db/migrate';
 import * as schema from '@/db/schema';
 import { openDatabase } from '@/lib/open-database';
-import { requireMigrated } from '@/lib/require-migrated';
+import { requireMigrated } from '@/lib/open-server';
 import {
   createTestDatabase,
   databaseState,

@@ -2,20 +2,28 @@ import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { auditLog, staffAccounts, staffSessions, staffUsers, staffVerifications } from '@/db/schema';
 import { type Actor, commandActor, listAudit, listAuditOf } from '@/lib/audit/audit-log';
-import { acceptInvitation } from '@/lib/auth/invitations/accept-invitation';
-import { inviteStaffUser, renewInvitation } from '@/lib/auth/invitations/invitation';
-import { endStaffSessions } from '@/lib/auth/session/end-staff-sessions';
-import { getStaffAuth } from '@/lib/auth/session/staff-auth';
-import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
-import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';
-import { createFirstAdmin, isFirstAdminToken, issueFirstAdminToken } from '@/lib/auth/staff/first-admin';
-import { hasAdmin, listStaffUsers, openSessionsOf } from '@/lib/auth/staff/list-staff-users';
-import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
-import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
-import { findStaffUser, getStaffUser, type StaffRole } from '@/lib/auth/staff/staff-user';
-import { verifyAccessToken } from '@/lib/auth/tokens/access-token';
-import { issueAccessToken } from '@/lib/auth/tokens/issue-access-token';
-import { getAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { getStaffAuth } from '@/lib/auth/staff-auth';
+import { findStaffUser, getStaffUser, type StaffRole } from '@/lib/auth/staff-user';
+import {
+  acceptInvitation,
+  createFirstAdmin,
+  inviteStaffUser,
+  isFirstAdminToken,
+  issueFirstAdminToken,
+  renewInvitation,
+} from '@/lib/staff/invitations';
+import {
+  addStaffUser,
+  changeStaffRole,
+  endStaffSessions,
+  hasAdmin,
+  listStaffUsers,
+  openSessionsOf,
+  removeStaffUser,
+} from '@/lib/staff/manage-staff';
+import { setStaffPassword } from '@/lib/staff/passwords';
+import { verifyAccessToken } from '@/lib/tokens/access-token';
+import { getAccessToken, issueAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { useDatabase } from '../support/database';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 import { quickHash, SECRET, useHash } from '../support/sign-in';

@@ -1,10 +1,10 @@
 import { desc, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { accessTokens, invoices, staffUsers, toolCalls } from '@/db/schema';
-import type { Scope } from '@/lib/auth/tokens/access-token';
 import { prepareAccessToken } from '@/lib/cli/demo/prepare-database';
 import { maskAnswer } from '@/lib/mcp/define-tool';
 import { TOOLS } from '@/lib/mcp/tools';
+import type { Scope } from '@/lib/tokens/access-token';
 import { callFilters, listToolCalls } from '@/lib/tool-calls/queries';
 import { clearToolCalls, flushToolCalls } from '@/lib/tool-calls/record-tool-call';
 import { createCustomer, createInvoice, createServer, createService } from '../support/factories';

@@ -5,7 +5,7 @@ import * as unknownPath from '@/app/api/[...path]/route';
 import * as signInRoute from '@/app/api/auth/sign-in/email/route';
 import { staffRateLimits, staffSignInFailures } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
-import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { addStaffUser } from '@/lib/staff/manage-staff';
 import { useApi } from './api';
 
 export const SECRET = 'a-secret-of-tests-with-enough-characters';

@@ -8,12 +8,11 @@ import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
 import { COMMANDS } from '@/lib/commands/commands';
 import { importStripe } from '@/lib/commands/import-stripe';
-import { parseEnv } from '@/lib/env';
-import { variables } from '@/lib/env-variables';
+import { parseEnv, variables } from '@/lib/env';
 import { StartError } from '@/lib/errors';
+import { tryServer } from '@/lib/open-server';
 import { worldOf } from '@/lib/runtime';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { tryServer } from '@/lib/try-server';
 import { proxy } from '@/proxy';
 
 type Variables = Record<string, string>;
@@ -147,7 +146,7 @@ describe('the environment', () => {
 
   test('.env.example explains every variable, and is valid as it stands', () => {
     const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
-    const declared = readFileSync(join(ROOT, 'lib/env-variables.ts'), 'utf8');
+    const declared = readFileSync(join(ROOT, 'lib/env.ts'), 'utf8');
     const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
     const explained = namesIn(example, /^# .+\n(?:# .+\n)*#?([A-Z][A-Z_]+)=.*$/gm);
     const read = namesIn(declared, /^ {2}([A-Z][A-Z_]+): /gm);

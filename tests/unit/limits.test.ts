@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Bulkhead } from '@/db/bulkhead';
 import type { Database } from '@/db/database';
 import * as opener from '@/db/transaction';
-import { createHashQueue } from '@/lib/auth/sign-in/hash-queue';
-import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in/sign-in-delays';
+import { createHashQueue } from '@/lib/auth/hash-queue';
+import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in-limit';
 import type { AppError } from '@/lib/errors';
 
 /** Work that lasts until the gate is opened. */

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { limitLines } from '@/lib/log-limit';
+import { limitLines } from '@/lib/log';
 import { logConsole } from '@/lib/server/log-console';
 
 let written: string[] = [];

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { comingPresets, pastPresets } from '@/lib/date-presets';
-import { addDays, fromEpoch, haveSameDays, startOfDay, toCalendarDate, toEpoch } from '@/lib/dates';
+import {
+  addDays,
+  comingPresets,
+  fromEpoch,
+  haveSameDays,
+  pastPresets,
+  startOfDay,
+  toCalendarDate,
+  toEpoch,
+} from '@/lib/dates';
 import { besidePayments } from '@/lib/invoices/queries';
 import { lineTotals } from '@/lib/invoices/totals';
 import {

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { typedInvoice } from '@/lib/invoices/save-invoices';
 import { pageBounds, pageFields, pageRequest, toPage } from '@/lib/page';
+import { ambiguityProblem, typedAmount, typedAmounts } from '@/lib/read-amount';
 import { isLineField, toTypedLines, typedLines } from '@/lib/records/typed-lines';
 import { mergeTyped, toTyped, toValues } from '@/lib/records/typed-record';
 import { searchText } from '@/lib/search/schema';
 import { indexedPatterns } from '@/lib/search-text';
-import { ambiguityProblem, typedAmount, typedAmounts } from '@/lib/typed-amount';
 
 describe('a form', () => {
   const line = { text: ' Hosting ', quantity: '1,5', unit_price: '-9.90', tax_rate: '19' };

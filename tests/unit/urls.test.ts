@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { NextRequest } from 'next/server';
 import { describe, expect, test } from 'vitest';
-import { serverUrl } from '@/db/server-url';
-import { safeNextPath } from '@/lib/auth/session/staff-path';
+import { serverUrl } from '@/db/pooler';
+import { safeNextPath } from '@/lib/auth/sign-in-paths';
 import { carriedName, carryParameters } from '@/lib/lost-parameter';
 import { dashboardPathOf, dashboardUrl } from '@/lib/stripe/dashboard';
 import { proxy } from '@/proxy';

@@ -4,13 +4,18 @@ import type { RegistrationResponseJSON } from '@simplewebauthn/browser';
 import { headers } from 'next/headers';
 import { encode } from 'uqr';
 import { z } from 'zod';
-import { changeOwnPassword } from '@/lib/auth/account/change-own-password';
-import { beginPasskey, keepPasskey, removePasskey as removeKey } from '@/lib/auth/second-factor/passkeys';
-import { turnOffTwoFactor } from '@/lib/auth/second-factor/remove';
-import { renewRecoveryCodes } from '@/lib/auth/second-factor/renew-recovery-codes';
-import { beginTwoFactor, confirmTwoFactor } from '@/lib/auth/second-factor/set-up';
-import { passCookies } from '@/lib/auth/session/staff-session';
-import { rememberDevice } from '@/lib/auth/sign-in/sign-in-origin';
+import { rememberDevice } from '@/lib/auth/sign-in';
+import { passCookies } from '@/lib/auth/staff-session';
+import { changeOwnPassword } from '@/lib/staff/passwords';
+import {
+  beginPasskey,
+  beginTwoFactor,
+  confirmTwoFactor,
+  keepPasskey,
+  removePasskey as removeKey,
+  renewRecoveryCodes,
+  turnOffTwoFactor,
+} from '@/lib/staff/second-factor';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
 /** The sentence for each wrong field; at '' for what concerns no single one. */

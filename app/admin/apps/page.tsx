@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { READ_TEXTS } from '@/app/_components/scope-texts';
 import { type SearchParams, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { type ConnectedApp, listConnectedApps } from '@/lib/oauth/connected-apps';
 import { READ_SCOPES } from '@/lib/oauth/scopes';
 import { getRuntime } from '@/lib/runtime';

@@ -1,8 +1,8 @@
 'use server';
 
 import { z } from 'zod';
-import { issueAccessToken } from '@/lib/auth/tokens/issue-access-token';
 import { checkConnection } from '@/lib/http/oauth/check-connection';
+import { issueAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { staffAction } from '../_components/page/staff-action';
 
 /** Does at the public address what each client does. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { csvOfList } from '../_components/lists/csv-of-list';
 import type { ListDeclaration } from '../_components/lists/list-declaration';

@@ -3,7 +3,7 @@ import { IconDownload } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import type { ReactNode } from 'react';
 import { formatKind } from '@/app/_components/format';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { EXPORT_NAMES } from '@/lib/exports/kinds';
 import { getRuntime } from '@/lib/runtime';

@@ -2,7 +2,7 @@ import { Alert, Code, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { countsText, formatKind, formatSize } from '@/app/_components/format';
 import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { type ImportRow, importState, listImports } from '@/lib/imports/import-log';
 import { IMPORT_NAMES } from '@/lib/imports/kinds';
 import { getRuntime } from '@/lib/runtime';

@@ -1,4 +1,4 @@
-import { pastPresets } from '@/lib/date-presets';
+import { pastPresets } from '@/lib/dates';
 import {
   INVOICE_STATES,
   invoiceStaffFilters,

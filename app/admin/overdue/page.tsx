@@ -4,7 +4,7 @@ import type { CSSProperties } from 'react';
 import { formatMoney, formatNumber } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { OVERDUE_AGES, type OverdueSum, sumOverdue } from '@/lib/invoices/overdue-worklist';
 import { getRuntime } from '@/lib/runtime';

@@ -1,4 +1,4 @@
-import { pastPresets } from '@/lib/date-presets';
+import { pastPresets } from '@/lib/dates';
 import type { NamedPayment } from '@/lib/payments/list-for-staff';
 import {
   hasReferenceOrder,

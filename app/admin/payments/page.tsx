@@ -4,7 +4,7 @@ import { formatMoney } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { type SearchParams, toId, toParams } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { toDeletedPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { ListPage } from '../_components/lists/list-page';

@@ -5,7 +5,7 @@ import { type ReactNode, useActionState, useState } from 'react';
 import { formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { type OwedBy, owedAfter } from '@/lib/invoices/totals';
-import { typedAmount } from '@/lib/typed-amount';
+import { typedAmount } from '@/lib/read-amount';
 import { FormFooter } from '../_components/forms/form-footer';
 import { FormMessages } from '../_components/forms/record/form-messages';
 import { useKeptTyping } from '../_components/forms/record/use-kept-typing';

@@ -3,7 +3,7 @@ import { IconPlayerPlay } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { formatCount, formatDailyRun, formatDuration, formatNumber } from '@/app/_components/format';
 import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns, type RunRow } from '@/lib/sync/reconcile/run';
 import { Instant } from '../_components/display/instant';

@@ -1,5 +1,4 @@
-import { comingPresets } from '@/lib/date-presets';
-import { toCalendarDate } from '@/lib/dates';
+import { comingPresets, toCalendarDate } from '@/lib/dates';
 import type { Runtime } from '@/lib/runtime';
 import { type Days, listServiceRenewals, RENEWING, renewalFilters } from '@/lib/services/renewals';
 import type { ServiceRow } from '@/lib/services/schema';

@@ -2,7 +2,7 @@ import { SimpleGrid, Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { formatCount, formatMoney, formatMonth } from '@/app/_components/format';
 import { type SearchParams, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { type RenewalSum, renewalFilters, sumRenewals } from '@/lib/services/renewals';
 import { Facts } from '../_components/display/facts';

@@ -1,4 +1,4 @@
-import { pastPresets } from '@/lib/date-presets';
+import { pastPresets } from '@/lib/dates';
 import {
   DOCUMENT_STATUSES,
   DOCUMENT_TYPES,

@@ -4,7 +4,7 @@ import { redirect } from 'next/navigation';
 import { formatCount, formatMessage } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import {
   type SearchGroup,

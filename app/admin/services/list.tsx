@@ -1,4 +1,4 @@
-import { comingPresets } from '@/lib/date-presets';
+import { comingPresets } from '@/lib/dates';
 import {
   listServicesForStaff,
   SERVICE_STATUSES,

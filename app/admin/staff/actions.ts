@@ -1,15 +1,12 @@
 'use server';
 
 import { z } from 'zod';
-import { type Invitation, inviteStaffUser, renewInvitation } from '@/lib/auth/invitations/invitation';
-import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
-import { resetTwoFactor } from '@/lib/auth/second-factor/remove';
-import { endStaffSessions } from '@/lib/auth/session/end-staff-sessions';
-import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
-import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';
-import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
-import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
-import { toStaffRole } from '@/lib/auth/staff/staff-user';
+import { demandTwoFactor } from '@/lib/auth/find-staff';
+import { toStaffRole } from '@/lib/auth/staff-user';
+import { type Invitation, inviteStaffUser, renewInvitation } from '@/lib/staff/invitations';
+import { addStaffUser, changeStaffRole, endStaffSessions, removeStaffUser } from '@/lib/staff/manage-staff';
+import { setStaffPassword } from '@/lib/staff/passwords';
+import { resetTwoFactor } from '@/lib/staff/second-factor';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 
 /** The id of a person. */

@@ -1,4 +1,4 @@
-import type { StaffRole } from '@/lib/auth/staff/staff-user';
+import type { StaffRole } from '@/lib/auth/staff-user';
 
 export const ROLE_LABELS: Record<StaffRole, string> = { staff: 'Staff', admin: 'Admin' };
 

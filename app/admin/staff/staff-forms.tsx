@@ -3,7 +3,7 @@
 import { PasswordInput, Radio, Stack, TextInput } from '@mantine/core';
 import { useActionState, useState } from 'react';
 import { ProblemAlert } from '@/app/_components/problem-alert';
-import type { Invitation } from '@/lib/auth/invitations/invitation';
+import type { Invitation } from '@/lib/staff/invitations';
 import { ChoiceGroup } from '../_components/forms/choice-group';
 import { FormFooter } from '../_components/forms/form-footer';
 import { Secret } from '../_components/forms/secret';

@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { TextLink } from '@/app/_components/links';
 import { type SearchParams, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listStaffTasks, type StoredTask, TASK_KINDS } from '@/lib/tasks/staff-tasks';
 import { Instant } from '../_components/display/instant';

@@ -1,11 +1,10 @@
 'use server';
 
 import { z } from 'zod';
-import { staffSecret } from '@/lib/auth/session/staff-secret';
-import { issueAccessToken, type TypedToken } from '@/lib/auth/tokens/issue-access-token';
-import { revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { staffSecret } from '@/lib/auth/staff-auth';
 import { rowId } from '@/lib/fields';
 import { addOwnClient, removeOwnClient, type TypedClient } from '@/lib/oauth/own-clients';
+import { issueAccessToken, revokeAccessToken, type TypedToken } from '@/lib/tokens/manage-access-tokens';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 
 export interface IssueState {

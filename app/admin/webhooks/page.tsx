@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { type SearchParams, toParams } from '../../_components/search-params';
 import { ListPage } from '../_components/lists/list-page';
 import { EVENTS } from './list';

@@ -2,7 +2,7 @@
 
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { decideConsent } from '@/lib/http/oauth/decide-consent';
 import { toReadScopes } from '@/lib/oauth/scopes';
 import { getRuntime } from '@/lib/runtime';

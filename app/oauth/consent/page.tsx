@@ -1,7 +1,7 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { REFUSED_PATH } from '@/lib/oauth/addresses';
 import { type ConsentRequest, readConsentRequest } from '@/lib/oauth/consent-request';
 import { getRuntime } from '@/lib/runtime';

@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { safeNextPath } from '@/lib/auth/session/staff-path';
+import { safeNextPath } from '@/lib/auth/sign-in-paths';
 import type { SearchParams } from '../../_components/search-params';
 import { problemText } from '../problem-text';
 import { CodeForm } from '../sign-in-forms';

@@ -5,8 +5,8 @@ import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import { beginApp, changePassword, confirmApp } from '@/app/admin/account/actions';
 import { PasswordForm } from '@/app/admin/account/password-form';
 import { AppSetUp } from '@/app/admin/account/second-factor';
-import { DUE_PATH, safeNextPath } from '@/lib/auth/session/staff-path';
-import { requireDueSession } from '@/lib/auth/session/staff-session';
+import { DUE_PATH, safeNextPath } from '@/lib/auth/sign-in-paths';
+import { requireDueSession } from '@/lib/auth/staff-session';
 import { signOut } from '../actions';
 import { SignInFrame } from '../sign-in-frame';
 

@@ -1,6 +1,5 @@
-import { getStaffAuth } from '@/lib/auth/session/staff-auth';
-import { countedAddress, UNKNOWN_ADDRESS } from '@/lib/auth/sign-in/counted-address';
-import { ADDRESS_HEADER } from '@/lib/auth/sign-in/sign-in-request';
+import { ADDRESS_HEADER, getStaffAuth } from '@/lib/auth/staff-auth';
+import { countedAddress, UNKNOWN_ADDRESS } from '@/lib/networks';
 import { issuerOf } from '@/lib/oauth/addresses';
 import type { Runtime } from '@/lib/runtime';
 

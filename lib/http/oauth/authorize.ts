@@ -1,5 +1,5 @@
-import { DUE_PATH } from '@/lib/auth/session/staff-path';
-import { findStaffSession } from '@/lib/auth/staff/find-staff';
+import { findStaffSession } from '@/lib/auth/find-staff';
+import { DUE_PATH } from '@/lib/auth/sign-in-paths';
 import { AppError } from '@/lib/errors';
 import { CONSENT_PATH, issuerOf, normalResource, REFUSED_PATH, resourceOf } from '@/lib/oauth/addresses';
 import { toProviderScopes } from '@/lib/oauth/scopes';

@@ -1,5 +1,5 @@
-import { staffActor } from '@/lib/auth/session/staff-session';
-import { findStaff } from '@/lib/auth/staff/find-staff';
+import { findStaff } from '@/lib/auth/find-staff';
+import { staffActor } from '@/lib/auth/staff-session';
 import { REFUSED_PATH } from '@/lib/oauth/addresses';
 import { recordConsent } from '@/lib/oauth/connected-apps';
 import { claimConsent } from '@/lib/oauth/consent-request';

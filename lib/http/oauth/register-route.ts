@@ -1,6 +1,6 @@
-import { staffSecret } from '@/lib/auth/session/staff-secret';
-import { countedAddress } from '@/lib/auth/sign-in/counted-address';
+import { staffSecret } from '@/lib/auth/staff-auth';
 import { AppError } from '@/lib/errors';
+import { countedAddress } from '@/lib/networks';
 import { isProblem } from '@/lib/oauth/client-metadata';
 import { registerClient } from '@/lib/oauth/register-client';
 import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';

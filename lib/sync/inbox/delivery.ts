@@ -1,4 +1,4 @@
-import type { StripeMode } from '../../env-contradictions';
+import type { StripeMode } from '../../env';
 import { fromInbox, type ProviderEvent, withoutPersonalData } from '../../stripe/event';
 import type { Draft } from '../decide/draft';
 import { decideEvent, keysOfEvent } from '../decide/event';

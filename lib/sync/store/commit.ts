@@ -1,8 +1,7 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
-import { type Database, pgErrorCode } from '@/db/database';
-import { localLimit } from '@/db/limits';
+import { type Database, pgErrorCode, statement } from '@/db/database';
 import type { FieldChange } from '@/db/schema';
-import { statement } from '@/db/statement';
+import { localLimit } from '@/db/transaction';
 import type { AuditEntry } from '../../audit/audit-log';
 import { keyOfReference } from '../../payments/lock-payment';
 import type { Plan, TablePlan } from '../decide/plan';

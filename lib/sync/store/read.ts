@@ -1,6 +1,6 @@
 import { getTableColumns, sql, type Table } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { readStatement } from '@/db/statement';
+import { readStatement } from '@/db/database';
 import type { Keys, Rows, Snapshot, StoredEvent } from '../snapshot';
 import { type BillingElsewhere, keyColumn, TABLE_NAMES, TABLES } from '../snapshot';
 

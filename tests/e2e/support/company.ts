@@ -11,11 +11,11 @@ import {
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/audit-log';
-import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
-import type { Scope } from '@/lib/auth/tokens/access-token';
-import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { addDays } from '@/lib/dates';
+import { addStaffUser } from '@/lib/staff/manage-staff';
 import { tellStaff } from '@/lib/tasks/staff-tasks';
+import type { Scope } from '@/lib/tokens/access-token';
+import { createAccessToken } from '@/lib/tokens/manage-access-tokens';
 import {
   createCustomer,
   createInvoice,

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { REFUSAL_TEXTS, refusalText } from '@/app/oauth/refused/refusal-texts';
 import { oauthAccessTokens, oauthConsents, oauthRefreshTokens, staffSettings, staffUsers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
-import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
+import { demandTwoFactor } from '@/lib/auth/find-staff';
 import { listConnectedApps } from '@/lib/oauth/connected-apps';
 import { addOwnClient } from '@/lib/oauth/own-clients';
 import { readWayBack } from '@/lib/oauth/way-back';

@@ -10,10 +10,10 @@ import * as beneathMcp from '@/app/mcp/.well-known/[...path]/route';
 import * as mcp from '@/app/mcp/route';
 import { staffRateLimits } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
-import { signIn } from '@/lib/auth/sign-in/sign-in';
-import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { signIn } from '@/lib/auth/sign-in';
 import { decideConsent } from '@/lib/http/oauth/decide-consent';
 import type { ReadScope } from '@/lib/oauth/scopes';
+import { addStaffUser } from '@/lib/staff/manage-staff';
 import { useApi } from '../../support/api';
 import { quickHash, SECRET, useHash } from '../../support/sign-in';
 

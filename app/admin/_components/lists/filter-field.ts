@@ -1,4 +1,4 @@
-import type { DatePreset } from '@/lib/date-presets';
+import type { DatePreset } from '@/lib/dates';
 
 interface TextField {
   name: string;

@@ -1,4 +1,4 @@
-import { currentStaff } from '@/lib/auth/session/staff-session';
+import { currentStaff } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { problemResponse, toAppError } from '@/lib/http/problem';
 import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';

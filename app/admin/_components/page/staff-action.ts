@@ -2,12 +2,7 @@ import { revalidatePath } from 'next/cache';
 import { notFound, redirect } from 'next/navigation';
 import { z } from 'zod';
 import type { Actor } from '@/lib/audit/audit-log';
-import {
-  requireAdmin,
-  requireSession,
-  requireSessionFor,
-  staffActor,
-} from '@/lib/auth/session/staff-session';
+import { requireAdmin, requireSession, requireSessionFor, staffActor } from '@/lib/auth/staff-session';
 import { AppError, type ErrorCode } from '@/lib/errors';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { formatMessage } from '../../../_components/format';

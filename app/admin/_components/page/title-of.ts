@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { requireStaff, type StaffMember } from '@/lib/auth/session/staff-session';
+import { requireStaff, type StaffMember } from '@/lib/auth/staff-session';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { orNull } from '../../../_components/or-not-found';
 import { toId } from '../../../_components/search-params';

@@ -1,7 +1,7 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
 import { Suspense } from 'react';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { listMergedInto } from '@/lib/customers/merged-customers';
 import { findErasedAt, getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';

@@ -1,5 +1,5 @@
 import { notFound } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { exportCsv } from '@/lib/exports/export-csv';
 import { EXPORT_KINDS, EXPORT_NAMES } from '@/lib/exports/kinds';

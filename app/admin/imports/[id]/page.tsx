@@ -1,7 +1,7 @@
 import { Alert, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { formatKind, formatSize } from '@/app/_components/format';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { busyText, currentJob, hasRejected, readRun } from '@/lib/uploads/import-run';
 import { findUpload } from '@/lib/uploads/upload-store';

@@ -13,7 +13,7 @@ import { RecordActions } from '@/app/admin/_components/forms/record/record-actio
 import { PageActions } from '@/app/admin/_components/page/page-actions';
 import { Section } from '@/app/admin/_components/page/section';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
-import type { StripeMode } from '@/lib/env-contradictions';
+import type { StripeMode } from '@/lib/env';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { besidePayments } from '@/lib/invoices/queries';

@@ -2,7 +2,7 @@ import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { listAudit } from '@/lib/audit/audit-log';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { listLines } from '@/lib/invoices/lines';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { getInvoice } from '@/lib/invoices/queries';

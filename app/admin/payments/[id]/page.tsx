@@ -2,7 +2,7 @@ import { Alert, SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { formatMoney } from '@/app/_components/format';
 import { listAudit } from '@/lib/audit/audit-log';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { isUndecided, listMoneyBack, ofPayment } from '@/lib/payments/money-back';
 import { getPayment, toDeletedPayment } from '@/lib/payments/queries';

@@ -13,7 +13,7 @@ import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { problemOf } from '@/app/admin/_components/page/staff-action';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
 import type { PaymentContext } from '@/lib/payments/list-for-staff';

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { listMoneyBack, QUESTION_DAYS, QUESTIONS, type Question, raising } from '@/lib/payments/money-back';
 import { getRuntime } from '@/lib/runtime';
 import { Nothing } from '../../_components/page/nothing';

@@ -17,7 +17,7 @@ import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { RefreshWhile } from '@/app/admin/_components/page/refresh-while';
 import { Section } from '@/app/admin/_components/page/section';
 import { titleOf } from '@/app/admin/_components/page/title-of';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { nameChanges } from '@/lib/sync/reconcile/changes';
 import {

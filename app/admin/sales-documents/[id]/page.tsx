@@ -19,7 +19,7 @@ import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { CustomerSection } from '@/app/admin/_components/records/customer-section';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { TaxNotice } from '@/app/admin/_components/records/tax-notice';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { listLines } from '@/lib/invoices/lines';
 import { getRuntime } from '@/lib/runtime';
 import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/queries';

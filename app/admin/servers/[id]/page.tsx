@@ -14,7 +14,7 @@ import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { ServiceList } from '@/app/admin/_components/records/service-list';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import type { PageRequest } from '@/lib/page';
 import { type RecordState, readState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';

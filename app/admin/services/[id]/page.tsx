@@ -2,7 +2,7 @@ import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { formatDate, formatField } from '@/app/_components/format';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { readState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
 import { getService, type ServiceDetails } from '@/lib/services/queries';

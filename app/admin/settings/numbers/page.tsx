@@ -1,7 +1,7 @@
 import { Box, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { formatField } from '@/app/_components/format';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { listNumberSeries } from '@/lib/records/number-series';
 import { getRuntime } from '@/lib/runtime';

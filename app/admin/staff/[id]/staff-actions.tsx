@@ -1,4 +1,4 @@
-import type { StaffUser } from '@/lib/auth/staff/staff-user';
+import type { StaffUser } from '@/lib/auth/staff-user';
 import { LinkButton } from '../../../_components/links';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PageActions } from '../../_components/page/page-actions';

@@ -1,6 +1,6 @@
 import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { PageHeader } from '../../_components/page/page-header';
 import { add } from '../actions';
 import { AddForm } from '../staff-forms';

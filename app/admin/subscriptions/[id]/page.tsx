@@ -2,7 +2,7 @@ import { Alert, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { formatDate } from '@/app/_components/format';
 import { listAudit } from '@/lib/audit/audit-log';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { getRuntime } from '@/lib/runtime';
 import {

@@ -13,10 +13,10 @@ import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { listAudit } from '@/lib/audit/audit-log';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
-import { hidesPersonalData, SCOPES } from '@/lib/auth/tokens/access-token';
-import { type AccessTokenRow, getAccessToken, tokenState } from '@/lib/auth/tokens/manage-access-tokens';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
+import { hidesPersonalData, SCOPES } from '@/lib/tokens/access-token';
+import { type AccessTokenRow, getAccessToken, tokenState } from '@/lib/tokens/manage-access-tokens';
 import { revoke } from '../actions';
 
 export const generateMetadata = titleOfRow('Access token', async (db, id, { role }) =>

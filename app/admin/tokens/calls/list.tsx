@@ -3,7 +3,7 @@ import { Instant } from '@/app/admin/_components/display/instant';
 import { StatusBadge } from '@/app/admin/_components/display/status-badge';
 import type { ListDeclaration } from '@/app/admin/_components/lists/list-declaration';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
-import { pastPresets } from '@/lib/date-presets';
+import { pastPresets } from '@/lib/dates';
 import { TOOLS } from '@/lib/mcp/tools';
 import { CALL_OUTCOMES, callFilters, listToolCalls, type ToolCallRow } from '@/lib/tool-calls/queries';
 

@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { type SearchParams, toParams } from '../../../_components/search-params';
 import { ListPage } from '../../_components/lists/list-page';
 import { CALLS } from './list';

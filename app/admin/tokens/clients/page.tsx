@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { listOwnClients, type OwnClient } from '@/lib/oauth/own-clients';
 import { getRuntime } from '@/lib/runtime';
 import { type SearchParams, toParams } from '../../../_components/search-params';

@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import { IconRotateClockwise } from '@tabler/icons-react';
 import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/audit-log';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import {
   findRecordsOf,

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
-import { currentStaff } from '@/lib/auth/session/staff-session';
-import { isFirstAdminToken } from '@/lib/auth/staff/first-admin';
+import { currentStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
+import { isFirstAdminToken } from '@/lib/staff/invitations';
 import { createAdmin } from '../../new-login-actions';
 import { FirstAdminForm } from '../../new-login-forms';
 import { SignInFrame } from '../../sign-in-frame';

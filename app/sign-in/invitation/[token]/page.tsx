@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
-import { findInvited } from '@/lib/auth/invitations/invitation';
-import { currentStaff } from '@/lib/auth/session/staff-session';
+import { currentStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
+import { findInvited } from '@/lib/staff/invitations';
 import { accept } from '../../new-login-actions';
 import { AcceptForm } from '../../new-login-forms';
 import { SignInFrame } from '../../sign-in-frame';

@@ -1,4 +1,4 @@
-import { staffSecret } from '@/lib/auth/session/staff-secret';
+import { staffSecret } from '@/lib/auth/staff-auth';
 import { issuerOf } from '@/lib/oauth/addresses';
 import { readDocument } from '@/lib/oauth/discover-client';
 import { insertClient } from '@/lib/oauth/register-client';

@@ -1,4 +1,4 @@
-import { type StaffMember, staffActor } from '@/lib/auth/session/staff-session';
+import { type StaffMember, staffActor } from '@/lib/auth/staff-session';
 import { rowId } from '@/lib/fields';
 import { getRuntime } from '@/lib/runtime';
 import { type Checkable, checkWithStripe } from '@/lib/sync/staff/check-with-stripe';

@@ -1,6 +1,6 @@
 import { Alert, Box, List, ListItem } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { CONSEQUENCES, requireErasable } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';

@@ -11,7 +11,7 @@ import { Notice } from '@/app/admin/_components/page/notice';
 import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';

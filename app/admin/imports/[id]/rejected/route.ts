@@ -1,5 +1,5 @@
 import { notFound } from 'next/navigation';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { requireAdmin } from '@/lib/auth/staff-session';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { getRuntime } from '@/lib/runtime';
 import { openRejected } from '@/lib/uploads/import-run';

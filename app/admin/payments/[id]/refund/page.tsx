@@ -1,7 +1,7 @@
 import { Alert, Box } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/etag';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';

@@ -1,7 +1,7 @@
 import { Box } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { requireAdmin } from '@/lib/auth/session/staff-session';
-import { getStaffUser } from '@/lib/auth/staff/staff-user';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { getStaffUser } from '@/lib/auth/staff-user';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { PageHeader } from '../../../_components/page/page-header';

@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/unconfirmed-links';
 import { PageHeader } from '../../../_components/page/page-header';

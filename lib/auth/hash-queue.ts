@@ -1,0 +1,109 @@
+import { availableParallelism } from 'node:os';
+import { perProcess } from '@/db/per-process';
+import { AppError } from '../errors';
+
+interface HashQueueLimits {
+  /** How many run at once. */
+  running: number;
+  /** How many may wait for that. */
+  waiting: number;
+  /** How many strangers of one network may run or wait, so that its requests do not take all places. */
+  ofNetwork: number;
+  /** How long each of them may, in milliseconds. */
+  patienceMs: number;
+}
+
+interface Waiter {
+  enter(): void;
+  turnAway(): void;
+}
+
+/** Seconds after which a refused client may try again. */
+const RETRY_AFTER = 5;
+
+/** Runs work when it is its turn. @param network of a stranger; null for a known device */
+type HashQueue = <T>(network: string | null, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * A bulkhead for password hashes. Each hash takes a core for a tenth of a second. Known devices go first. If the
+ * queue is full, the last unknown device makes room for a known one.
+ *
+ * @throws AppError too_many_requests (the queue's functions) if the queue is full or the wait is too long
+ */
+export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: HashQueueLimits): HashQueue {
+  let active = 0;
+  const networks = new Map<string, number>();
+  const known: Waiter[] = [];
+  const strangers: Waiter[] = [];
+
+  return async (network, work) => {
+    if (network !== null) enterNetwork(network);
+    try {
+      return await inTurn(network === null, work);
+    } finally {
+      if (network !== null) leaveNetwork(network);
+    }
+  };
+
+  function enterNetwork(network: string): void {
+    const present = networks.get(network) ?? 0;
+    if (present >= ofNetwork) throw tooMany();
+    networks.set(network, present + 1);
+  }
+
+  function leaveNetwork(network: string): void {
+    const present = (networks.get(network) ?? 0) - 1;
+    if (present > 0) networks.set(network, present);
+    else networks.delete(network);
+  }
+
+  async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
+    if (active < running) active += 1;
+    else await turn(isKnown);
+    try {
+      return await work();
+    } finally {
+      const next = known.shift() ?? strangers.shift();
+      if (next) next.enter();
+      else active -= 1;
+    }
+  }
+
+  async function turn(isKnown: boolean): Promise<void> {
+    if (known.length + strangers.length >= waiting) {
+      const last = isKnown ? strangers.pop() : undefined;
+      if (!last) throw tooMany();
+      last.turnAway();
+    }
+    const lane = isKnown ? known : strangers;
+    await new Promise<void>((resolve, reject) => {
+      const patience = setTimeout(() => {
+        lane.splice(lane.indexOf(waiter), 1);
+        reject(tooMany());
+      }, patienceMs);
+      const waiter: Waiter = {
+        enter() {
+          clearTimeout(patience);
+          resolve();
+        },
+        turnAway() {
+          clearTimeout(patience);
+          reject(tooMany());
+        },
+      };
+      lane.push(waiter);
+    });
+  }
+}
+
+function tooMany(): AppError {
+  const text = 'Too many people are signing in at the moment. Try again in a few seconds.';
+  return new AppError('too_many_requests', text, [], RETRY_AFTER);
+}
+
+/** The queue of this process: one core stays free of passwords, where there are two. */
+export const queueForHash: HashQueue = (network, work) => {
+  const running = Math.max(1, availableParallelism() - 1);
+  const limits = { running, waiting: 8, ofNetwork: 3, patienceMs: 5000 };
+  return perProcess('hash-queue', () => createHashQueue(limits))(network, work);
+};

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import { type Database, lockKey } from '@/db/database';
+import { staffSignInFailures as failures } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { widerNetworks } from '../networks';
+
+/** The origin of a sign-in: a device that the account knows, else an address. */
+export interface SignInOrigin {
+  deviceId: string | null;
+  /** As `countedAddress` gives it. */
+  address: string;
+}
+
+const STRANGERS = 'strangers';
+
+/**
+ * Counts a sign-in as failed before its password is looked at, so that parallel guesses cannot slip
+ * through. Strangers cannot shut out a device that the account knows: it is counted by itself.
+ *
+ * @param email as it was typed, known or not
+ * @returns null where it may be tried, else when the next try may be; a refused one is not counted
+ */
+export async function countSignIn(
+  db: Database,
+  email: string,
+  origin: SignInOrigin,
+  now: Date,
+): Promise<Date | null> {
+  const account = accountKey(email);
+  const rules = rulesOf(origin);
+  return transact(
+    db,
+    async (tx) => {
+      await lockKey(tx, `staff sign-in ${account}`);
+      const held = await findCounters(tx, account, [...rules.keys()]);
+      const until = latestWait(held, now);
+      if (until) return until;
+      const counted = [...rules].map(([name, rule]) => {
+        const before = held.find((row) => row.origin === name);
+        return { account, origin: name, ...rule(before, now) };
+      });
+      await tx
+        .insert(failures)
+        .values(counted)
+        .onConflictDoUpdate({
+          target: [failures.account, failures.origin],
+          set: {
+            failures: sql`excluded.failures`,
+            wait_until: sql`excluded.wait_until`,
+            expires_at: sql`excluded.expires_at`,
+          },
+        });
+      return null;
+    },
+    `sign-in ${account}`,
+  );
+}
+
+/** When the next try may be, without counting one; null if it may be now. */
+export async function findSignInWait(
+  db: Database,
+  email: string,
+  origin: SignInOrigin,
+  now: Date,
+): Promise<Date | null> {
+  return latestWait(await findCounters(db, accountKey(email), [...rulesOf(origin).keys()]), now);
+}
+
+function findCounters(db: Database, account: string, origins: string[]) {
+  return db
+    .select()
+    .from(failures)
+    .where(and(eq(failures.account, account), inArray(failures.origin, origins)));
+}
+
+function latestWait(held: { wait_until: Date }[], now: Date): Date | null {
+  const waits = held.map(({ wait_until }) => wait_until).filter((until) => until > now);
+  return waits.length > 0 ? new Date(Math.max(...waits.map(Number))) : null;
+}
+
+/** From now to then, in whole seconds. */
+export function secondsUntil(until: Date, now: Date): number {
+  return Math.ceil((until.getTime() - now.getTime()) / 1000);
+}
+
+/**
+ * A sign-in that succeeded: it was no failure, and ends those of its device or address.
+ *
+ * @param counted how often it was counted: with a second factor once for the password and once for the code
+ */
+export async function forgiveSignIn(
+  db: Database,
+  email: string,
+  origin: SignInOrigin,
+  now: Date,
+  counted = 1,
+): Promise<void> {
+  const ofAccount = eq(failures.account, accountKey(email));
+  const [own = '', ...shared] = rulesOf(origin).keys();
+  await db.delete(failures).where(and(ofAccount, eq(failures.origin, own)));
+  if (shared.length === 0) return;
+  await db
+    .update(failures)
+    .set({ failures: sql`greatest(${failures.failures} - ${counted}::int, 0)`, wait_until: now })
+    .where(and(ofAccount, inArray(failures.origin, shared)));
+}
+
+/** Resets all counts of the account. */
+export async function forgetSignIns(db: Database, email: string): Promise<void> {
+  await db.delete(failures).where(eq(failures.account, accountKey(email)));
+}
+
+/** The counters of an origin: its own one first, then those that it shares with others. */
+function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
+  if (deviceId !== null) return new Map([[`device ${deviceId}`, countFailure]]);
+  return new Map<string, SignInRule>([
+    [`address ${address}`, countFailure],
+    ...widerNetworks(address).map(
+      (network, i) => [`network ${network}`, countNetworkFailure[i] ?? countFailure] as const,
+    ),
+    [STRANGERS, countStrangeFailure],
+  ]);
+}
+
+/** Stands for an account without storing its address: the SHA-256 of the address, whether or not an account has it. */
+export function accountKey(email: string): string {
+  return createHash('sha256').update(email.trim().toLowerCase()).digest('hex');
+}
+
+/** What is held of failed sign-ins of one account from one origin. */
+export interface SignInCounter {
+  failures: number;
+  /** Until then the next try is refused without a look at its password. */
+  wait_until: Date;
+  /** From then on none of it counts. */
+  expires_at: Date;
+}
+
+/** @param before undefined if nothing is counted yet */
+type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
+
+/** Failures of an origin before it has to wait at all. */
+const FREE_FAILURES = 5;
+/** Failures of an account an hour over all devices that it does not know. */
+const MAX_STRANGE_FAILURES = 100;
+const FIRST_DELAY_MS = 30_000;
+const HOUR_MS = 3_600_000;
+
+/** One more failure of an address or a known device: 30 seconds after the fifth, doubled by each, an hour at most. */
+export function countFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
+  const failures = liveFailures(before, now) + 1;
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** (failures - FREE_FAILURES), HOUR_MS);
+  return {
+    failures,
+    wait_until: failures < FREE_FAILURES ? now : later(now, delay),
+    expires_at: later(now, 24 * HOUR_MS),
+  };
+}
+
+/** Counts failures in the hour that begins with the first of them; after `max` no more are tried in it. */
+function upTo(max: number): SignInRule {
+  return (before, now) => {
+    const failures = liveFailures(before, now) + 1;
+    const expires_at = failures > 1 && before ? before.expires_at : later(now, HOUR_MS);
+    return { failures, wait_until: failures < max ? now : expires_at, expires_at };
+  };
+}
+
+/** One more failure of all unknown devices together. */
+export const countStrangeFailure = upTo(MAX_STRANGE_FAILURES);
+
+/** One more failure of the wider networks of an IPv6 address, in the order of `widerNetworks`. */
+const countNetworkFailure = [upTo(10), upTo(20)];
+
+function liveFailures(before: SignInCounter | undefined, now: Date): number {
+  return before && before.expires_at > now ? before.failures : 0;
+}
+
+function later(now: Date, ms: number): Date {
+  return new Date(now.getTime() + ms);
+}

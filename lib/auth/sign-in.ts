@@ -1,0 +1,322 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/browser';
+import { parseCookies } from 'better-auth/cookies';
+import { and, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { type Database, lockKey } from '@/db/database';
+import {
+  staffAccounts,
+  staffRateLimits,
+  staffSessions,
+  staffSignInFailures,
+  staffUsers,
+  staffVerifications,
+} from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { AppError } from '../errors';
+import { countedAddress, widerNetworks } from '../networks';
+import type { Runtime } from '../runtime';
+import { hashToken } from '../tokens/access-token';
+import { type DeviceOwner, deviceCookie, deviceCookieName, readDevice } from './device-cookie';
+import { queueForHash } from './hash-queue';
+import { countSignIn, findSignInWait, forgiveSignIn, type SignInOrigin, secondsUntil } from './sign-in-limit';
+import {
+  askBetterAuth,
+  authCookieName,
+  CODE_COOKIE,
+  type Credentials,
+  getStaffAuth,
+  PASSKEY_COOKIE,
+  staffSecret,
+  toSignInRequest,
+} from './staff-auth';
+import { auditStaff, type StaffUser } from './staff-user';
+
+interface SignIn {
+  /** The `Set-Cookie` headers of the session and of its device, or of the wait for a code. */
+  cookies: string[];
+  /** The password was right, and a second factor has to follow: there is no session yet. */
+  needsCode: boolean;
+}
+
+/**
+ * Opens a session, or leads to the second factor. Guesses are counted, see `countSignIn`. An unknown address gets the
+ * same answer after the same time as a wrong password.
+ *
+ * @param headers the client's: `x-forwarded-for` holds its address, `cookie` tells whether its device is known
+ * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable
+ */
+export async function signIn(runtime: Runtime, typed: Credentials, headers: Headers): Promise<SignIn> {
+  const email = typed.email.trim();
+  const origin = await findOrigin(runtime, email, headers);
+  const request = toSignInRequest(runtime.env, { ...typed, email }, origin, headers.get('user-agent'));
+
+  // Counted in the queue, but refused before it: what may not be tried takes no place in it.
+  const wait = await findWait(runtime, email, origin);
+  if (wait > 0) throw tooManyAttempts(wait);
+  const network = origin.deviceId === null ? (widerNetworks(origin.address).at(-1) ?? origin.address) : null;
+  const response = await queueForHash(network, () => getStaffAuth(runtime).handler(request));
+  if (response.status !== 429) await clearExpired(runtime.db, runtime.now());
+  if (!response.ok) throw toRefusal(response, 'The e-mail address or the password is wrong.');
+  const { twoFactorRedirect: needsCode = false }: { twoFactorRedirect?: boolean } = await response.json();
+  const device = needsCode ? [] : await rememberDevice(runtime, email, origin.deviceId);
+  return { cookies: [...response.headers.getSetCookie(), ...device], needsCode };
+}
+
+/** Seconds until the account and the address may be tried again. */
+async function findWait({ db, now, log }: Runtime, email: string, origin: SignInOrigin): Promise<number> {
+  const at = now();
+  const until = await findSignInWait(db, email, origin, at);
+  if (until) log.warn({ component: 'staff-auth' }, 'sign-in refused: too many failures of one account');
+  return until ? secondsUntil(until, at) : 0;
+}
+
+const APP_CODE = /^\d{6}$/;
+const WRONG = 'The code is wrong or has already been used.';
+
+/**
+ * The second step of a sign-in. A wrong code counts like a wrong password, and until a right one comes,
+ * so does the password before it.
+ *
+ * @param typed six digits of the authenticator app, else a recovery code, which works once
+ * @returns the `Set-Cookie` headers of the session and of its device
+ * @throws AppError unauthenticated; conflict where the sign-in has to begin again; too_many_requests; unavailable
+ */
+export async function enterCode(runtime: Runtime, typed: string, headers: Headers): Promise<string[]> {
+  const { db } = runtime;
+  const now = runtime.now();
+  const user = await findPending(runtime, headers);
+  if (!user) throw new AppError('conflict', 'This sign-in is over. Start again with your password.');
+  const origin = await findOrigin(runtime, user.email, headers);
+  const until = await countSignIn(db, user.email, origin, now);
+  if (until) throw tooManyAttempts(secondsUntil(until, now));
+
+  const code = typed.replace(/\s/g, '');
+  const isAppCode = APP_CODE.test(code);
+  const path = `/two-factor/${isAppCode ? 'verify-totp' : 'verify-backup-code'}`;
+  const release = await claimCode(runtime, user.id, isAppCode ? code : 'recovery');
+  if (!release) throw new AppError('unauthenticated', WRONG);
+  const response = await askBetterAuth(runtime, { path, body: { code }, headers, cookies: [CODE_COOKIE] });
+  if (!response.ok || !isAppCode) await release();
+  if (!response.ok) throw toRefusal(response, WRONG);
+  await forgiveSignIn(db, user.email, origin, now, 2);
+  if (!isAppCode) {
+    const actor = { type: 'staff' as const, id: user.id, name: user.email };
+    await auditStaff(db, actor, 'use_recovery_code', { before: user, after: user });
+  }
+  return [
+    ...response.headers.getSetCookie(),
+    ...(await rememberDevice(runtime, user.email, origin.deviceId)),
+  ];
+}
+
+/** Whose password was right a short while ago; better-auth checks the cookie's signature afterwards. */
+async function findPending({ db, env, now }: Runtime, headers: Headers): Promise<StaffUser | null> {
+  const cookies = parseCookies(headers.get('cookie') ?? '');
+  const value = cookies.get(authCookieName(env.publicUrl, CODE_COOKIE)) ?? '';
+  const identifier = value.slice(0, Math.max(0, value.lastIndexOf('.')));
+  const [user] = await db
+    .select({ id: staffUsers.id, email: staffUsers.email, name: staffUsers.name, role: staffUsers.role })
+    .from(staffVerifications)
+    .innerJoin(staffUsers, eq(staffUsers.id, staffVerifications.value))
+    .where(and(eq(staffVerifications.identifier, identifier), gt(staffVerifications.expiresAt, now())));
+  return user ?? null;
+}
+
+/** Longer than a code of an app is right: 90 seconds. */
+const KEPT_MS = 120_000;
+
+/**
+ * Takes a code before it is looked at, so that it opens one session, however many try it and whenever. Of recovery
+ * codes a person tries one at a time: better-auth writes those that are left as a whole.
+ *
+ * @returns frees it again; null where it is taken
+ */
+async function claimCode(
+  { db, now, newId }: Pick<Runtime, 'db' | 'now' | 'newId'>,
+  userId: string,
+  code: string,
+): Promise<(() => Promise<void>) | null> {
+  const at = now();
+  const { identifier, value, expiresAt, id } = staffVerifications;
+  const claim = { identifier: `claimed code ${userId}`, value: hashToken(`${userId} ${code}`) };
+  const isClaimed = and(eq(identifier, claim.identifier), eq(value, claim.value), gt(expiresAt, at));
+  return transact(
+    db,
+    async (tx) => {
+      await lockKey(tx, claim.identifier);
+      if ((await tx.$count(staffVerifications, isClaimed)) > 0) return null;
+      const row = { ...claim, id: newId(), expiresAt: new Date(at.getTime() + KEPT_MS) };
+      await tx.insert(staffVerifications).values(row);
+      return async () => {
+        await db.delete(staffVerifications).where(eq(id, row.id));
+      };
+    },
+    claim.identifier,
+  );
+}
+
+/**
+ * The options with which the browser asks for a passkey. The account is not known yet.
+ *
+ * @throws AppError too_many_requests: each address has twenty a minute
+ */
+export async function beginPasskeySignIn(
+  runtime: Runtime,
+  headers: Headers,
+): Promise<{ options: PublicKeyCredentialRequestOptionsJSON; cookies: string[] }> {
+  const path = '/passkey/generate-authenticate-options';
+  const answer = await askBetterAuth(runtime, { path, headers, cookies: [] });
+  if (answer.status !== 429) await clearExpired(runtime.db, runtime.now());
+  if (!answer.ok) throw toRefusal(answer, 'Passkeys do not work right now.');
+  const options: PublicKeyCredentialRequestOptionsJSON = await answer.json();
+  // better-auth only prefers verification, and later refuses users who were not verified.
+  return { options: { ...options, userVerification: 'required' }, cookies: answer.headers.getSetCookie() };
+}
+
+/**
+ * Opens a session by a passkey. It needs no code, since the passkey has verified its owner.
+ *
+ * @returns the `Set-Cookie` headers of the session and of its device
+ * @throws AppError unauthenticated; too_many_requests
+ */
+export async function finishPasskeySignIn(
+  runtime: Runtime,
+  response: AuthenticationResponseJSON,
+  headers: Headers,
+): Promise<string[]> {
+  const path = '/passkey/verify-authentication';
+  const answer = await askBetterAuth(runtime, {
+    path,
+    body: { response },
+    headers,
+    cookies: [PASSKEY_COOKIE],
+  });
+  if (!answer.ok) throw toRefusal(answer, 'This passkey is not known here. Sign in with your password.');
+  const { user }: { user: { email: string } } = await answer.json();
+  return [...answer.headers.getSetCookie(), ...(await rememberDevice(runtime, user.email, null))];
+}
+
+/**
+ * The origin of a sign-in to an account.
+ *
+ * @param headers the client's: `x-forwarded-for` holds its address, `cookie` tells whether its device is known
+ */
+async function findOrigin(runtime: Runtime, email: string, headers: Headers): Promise<SignInOrigin> {
+  const name = deviceCookieName(email, isSecure(runtime));
+  const cookie = parseCookies(headers.get('cookie') ?? '').get(name);
+  const owner = cookie === undefined ? null : await findOwner(runtime, email);
+  const deviceId = cookie !== undefined && owner ? readDevice(cookie, owner, runtime.now()) : null;
+  return { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
+}
+
+/** The `Set-Cookie` that makes the device known after a sign-in. Undefined if the account has no password. */
+export async function rememberDevice(
+  runtime: Runtime,
+  email: string,
+  deviceId: string | null,
+): Promise<string[]> {
+  const owner = await findOwner(runtime, email);
+  const world = { now: runtime.now(), isSecure: isSecure(runtime) };
+  return owner ? [deviceCookie(deviceId ?? runtime.newId(), owner, world)] : [];
+}
+
+function isSecure({ env }: Runtime): boolean {
+  return env.publicUrl.startsWith('https://');
+}
+
+async function findOwner(runtime: Runtime, email: string): Promise<DeviceOwner | null> {
+  const passwordHash = await findPasswordHash(runtime.db, email);
+  if (passwordHash === null) return null;
+  return { email, passwordHash, secret: staffSecret(runtime.env, runtime.randomBytes) };
+}
+
+/** The stored hash; null if no account has the address, or it has no password yet. */
+export async function findPasswordHash(db: Database, email: string): Promise<string | null> {
+  const [account] = await db
+    .select({ passwordHash: staffAccounts.password })
+    .from(staffAccounts)
+    .innerJoin(staffUsers, eq(staffUsers.id, staffAccounts.userId))
+    .where(and(eq(staffUsers.email, email.toLowerCase()), eq(staffAccounts.providerId, 'credential')));
+  return account?.passwordHash ?? null;
+}
+
+/** Translates better-auth's refusal into our error. */
+export function toRefusal({ status, headers }: Response, wrong: string): AppError {
+  if (status >= 500) {
+    return new AppError('unavailable', 'Signing in does not work right now. Try again in a moment.');
+  }
+  if (status !== 429) return new AppError('unauthenticated', wrong);
+  return tooManyAttempts(Number(headers.get('retry-after') ?? headers.get('x-retry-after') ?? 60));
+}
+
+export function tooManyAttempts(seconds: number): AppError {
+  const text = `Too many attempts to sign in. Try again in ${inWords(seconds)}.`;
+  return new AppError('too_many_requests', text, [], seconds);
+}
+
+function inWords(seconds: number): string {
+  if (seconds < 2) return 'a second';
+  if (seconds <= 90) return `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}
+
+interface Attempt {
+  by: 'password' | 'code' | 'passkey';
+  /** As typed. Logged only as the id of the account that has it: people type passwords into the wrong field. */
+  email?: string;
+  /** The client's. */
+  headers: Headers;
+}
+
+/**
+ * Logs a sign-in that failed because what was typed is wrong, with the client's address and the account.
+ *
+ * @throws the error of the sign-in
+ */
+export async function logFailedSignIn<T>(
+  runtime: Runtime,
+  { by, email, headers }: Attempt,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
+    const address = countedAddress(headers.get('x-forwarded-for'));
+    // Asked for every address alike, so that the time of the answer does not tell whether an account exists.
+    const staff_id = email === undefined ? undefined : await findStaffId(runtime, email);
+    runtime.log.warn({ by, address, staff_id }, 'sign-in failed');
+    throw error;
+  }
+}
+
+async function findStaffId({ db }: Runtime, email: string): Promise<string | null> {
+  const [user] = await db
+    .select({ id: staffUsers.id })
+    .from(staffUsers)
+    .where(eq(staffUsers.email, email.trim().toLowerCase()));
+  return user?.id ?? null;
+}
+
+/** More than a sign-in leaves behind, so that however many there are, they become fewer. */
+const MAX_CLEARED = 100;
+/** Longer than any window that better-auth counts in. */
+const COUNTED_MS = 3_600_000;
+
+/** Removes what is over of sessions, counted sign-ins and one-time addresses: at most 100 rows of each. */
+async function clearExpired(db: Database, now: Date): Promise<void> {
+  const over: [PgTable, SQL][] = [
+    [staffSessions, lte(staffSessions.expiresAt, now)],
+    [staffVerifications, lte(staffVerifications.expiresAt, now)],
+    [staffSignInFailures, lte(staffSignInFailures.expires_at, now)],
+    [staffRateLimits, lt(staffRateLimits.lastRequest, now.getTime() - COUNTED_MS)],
+  ];
+  for (const [table, isOver] of over) {
+    await db.execute(sql`delete from ${table} where ctid = any (array(
+      select ctid from ${table} where ${isOver} limit ${MAX_CLEARED} for update skip locked
+    ))`);
+  }
+}

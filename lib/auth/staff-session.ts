@@ -1,0 +1,105 @@
+import { parseSetCookieHeader, toCookieOptions } from 'better-auth/cookies';
+import { cookies, headers } from 'next/headers';
+import { forbidden, redirect } from 'next/navigation';
+import { cache } from 'react';
+import type { Actor } from '../audit/audit-log';
+import { AppError, NotMigratedError } from '../errors';
+import { explainFailure, getRuntime } from '../runtime';
+import { type DueStep, findStaffSession, type StaffMember, type StaffSession } from './find-staff';
+import { signIn } from './sign-in';
+import { DUE_PATH, PATH_HEADER, SIGN_IN_PATH, UNAVAILABLE_PATH } from './sign-in-paths';
+import { type Credentials, getStaffAuth } from './staff-auth';
+
+export type { StaffMember };
+
+/** The person of the session, even if a step is due; null without a session. Queries the database once a request. */
+export const currentSession = cache(async (): Promise<StaffSession | null> => {
+  const sent = await headers(); // first: it tells Next that the page is not one to render at build time
+  const runtime = await getRuntime().catch(showUnavailable);
+  return findStaffSession(runtime, sent).catch(async (error: unknown) =>
+    showUnavailable(await explainFailure(runtime, error)),
+  );
+});
+
+/** The signed-in person without a due step; null if there is no such person. */
+export async function currentStaff(): Promise<StaffMember | null> {
+  const session = await currentSession();
+  return session?.due === null ? session.staff : null;
+}
+
+/** A page cannot answer 503: the address that does says why, and leads back. */
+function showUnavailable(error: unknown): never {
+  if (error instanceof NotMigratedError || error instanceof AppError) redirect(UNAVAILABLE_PATH);
+  throw error;
+}
+
+/**
+ * Every staff page and action starts with this. Without a session it redirects to the sign-in page. If an own password
+ * or a second factor is due, it redirects to the page for that.
+ */
+export async function requireStaff(): Promise<StaffMember> {
+  return (await requireSession()).staff;
+}
+
+/** The same, for what concerns one's own login. */
+export async function requireSession(): Promise<StaffSession> {
+  const session = await currentSession();
+  if (session?.due === null) return session;
+  const path = (await headers()).get(PATH_HEADER) ?? '/admin';
+  redirect(`${session ? DUE_PATH : SIGN_IN_PATH}?next=${encodeURIComponent(path)}`);
+}
+
+/** The same, but lets in a person whose only due step is this one. */
+export async function requireSessionFor(step: DueStep): Promise<StaffSession> {
+  const session = await currentSession();
+  if (session?.due === step) return session;
+  return requireSession();
+}
+
+/** Requires a person with a due step. Redirects everyone else to the page that they can use. */
+export async function requireDueSession(next: string): Promise<StaffSession> {
+  const session = await currentSession();
+  if (session?.due) return session;
+  redirect(session ? next : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`);
+}
+
+/** The same where only admins may be: other staff → the page that says so, 403. */
+export async function requireAdmin(): Promise<StaffMember> {
+  const staff = await requireStaff();
+  if (staff.role === 'admin') return staff;
+  const sent = await headers();
+  // After a form that was sent without scripts Next cannot show that page: the one it was sent to does.
+  if (sent.has('content-type') && !sent.has('next-action')) redirect(sent.get(PATH_HEADER) ?? '/admin');
+  forbidden();
+}
+
+/** The signed-in person, as the audit log names them. */
+export function staffActor({ id, email }: StaffMember): Actor {
+  return { type: 'staff', id, name: email };
+}
+
+/**
+ * Signs in a person who has just set their password, from a server action.
+ *
+ * @throws AppError as `signIn` does
+ */
+export async function signInStaff(credentials: Credentials): Promise<void> {
+  await passCookies((await signIn(await getRuntime(), credentials, await headers())).cookies);
+}
+
+/** Ends the session, here and in the database. */
+export async function signOutStaff(): Promise<void> {
+  const auth = getStaffAuth(await getRuntime());
+  const response = await auth.api.signOut({ headers: await headers(), asResponse: true });
+  await passCookies(response.headers.getSetCookie());
+}
+
+/** Gives the browser what better-auth sets. */
+export async function passCookies(setCookies: string[]): Promise<void> {
+  const jar = await cookies();
+  for (const header of setCookies) {
+    for (const [name, cookie] of parseSetCookieHeader(header)) {
+      jar.set(name, cookie.value, toCookieOptions(cookie));
+    }
+  }
+}

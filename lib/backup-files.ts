@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { serverUrl } from '@/db/pooler';
+import { StartError } from './errors';
+import { inheritedEnv } from './inherited-env';
+
+/** Parameters of an address that PostgreSQL's own programs know, too. The driver hands all others to the server. */
+const KNOWN =
+  /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
+
+/**
+ * Runs pg_dump or pg_restore on the database of an address. The password is passed in the environment, since other
+ * users of the machine see the arguments.
+ *
+ * @throws StartError with what the program said
+ */
+export async function runPgTool(
+  program: 'pg_dump' | 'pg_restore',
+  url: string,
+  args: string[],
+): Promise<void> {
+  const { address, password } = withoutPassword(url);
+  const env = { ...inheritedEnv(), ...(password !== undefined && { PGPASSWORD: password }) };
+  const child = spawn(program, ['--no-password', `--dbname=${address}`, ...args], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (data) => {
+    said = `${said}${data}`.slice(-2000);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new StartError([`${program} was not found: install PostgreSQL's client programs.`]);
+  });
+  if (code !== 0) throw new StartError([`${program} failed:`, ...said.trim().split('\n')]);
+}
+
+function withoutPassword(url: string): { address: string; password: string | undefined } {
+  const [, scheme = '', user = '', password, rest = ''] =
+    /^(\w+:\/\/)(?:([^:@/?#]*)(?::([^@/?#]*))?@)?(.*)$/s.exec(serverUrl(url)) ?? [];
+  const [place = '', query = ''] = rest.split(/\?(.*)/s);
+  const parameters = query.split('&').filter((parameter) => KNOWN.test(parameter));
+  const address = `${scheme}${user && `${user}@`}${place}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
+  return { address, password: password === undefined ? undefined : decodeURIComponent(password) };
+}
+
+/** What a backup of a database holds, in words. Null if the database has none of our tables. */
+export async function describeContents(db: Database): Promise<string | null> {
+  const [found] = await rows<{ is_ours: boolean }>(
+    db,
+    sql`select to_regclass('customers') is not null and to_regclass('invoices') is not null
+      and to_regclass('payments') is not null as is_ours`,
+  );
+  if (!found?.is_ours) return null;
+  const [held] = await rows<{ customers: number; invoices: number; payments: number }>(
+    db,
+    sql`select (select count(*) from customers)::int as customers, (select count(*) from invoices)::int as invoices,
+      (select count(*) from payments)::int as payments`,
+  );
+  const { customers = 0, invoices = 0, payments = 0 } = held ?? {};
+  return `${counted(customers, 'customer')}, ${counted(invoices, 'invoice')} and ${counted(payments, 'payment')}`;
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** The place of a server's database, without its user and password. */
+export function placeOf(url: string): string {
+  const [, hosts = '', name = ''] = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)\/?([^?#]*)/.exec(url) ?? [];
+  return `the ${name === '' ? 'default database' : `database ${decodeURIComponent(name)}`} on ${hosts || 'this machine'}`;
+}

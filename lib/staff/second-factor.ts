@@ -1,0 +1,227 @@
+import { createOTP } from '@better-auth/utils/otp';
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/browser';
+import { isAPIError } from 'better-auth/api';
+import { symmetricDecrypt } from 'better-auth/crypto';
+import { and, asc, eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { staffPasskeys, staffTwoFactors, staffUsers } from '@/db/schema';
+import type { Actor } from '../audit/audit-log';
+import { isTwoFactorRequired, type StaffSession } from '../auth/find-staff';
+import { queueForHash } from '../auth/hash-queue';
+import { toRefusal } from '../auth/sign-in';
+import { forgetSignIns } from '../auth/sign-in-limit';
+import { askBetterAuth, getStaffAuth, PASSKEY_COOKIE } from '../auth/staff-auth';
+import { auditStaff, getStaffUser, ownActor, type StaffKey, writeOwn, writeStaff } from '../auth/staff-user';
+import { AppError, invalidField } from '../errors';
+import { literal } from '../page-query';
+import type { Runtime } from '../runtime';
+import { deleteSessions } from './manage-staff';
+import { confirmPassword } from './passwords';
+
+interface NewTwoFactor {
+  /** What the authenticator app reads from a picture. */
+  uri: string;
+  /** Each works once in place of a code. */
+  recoveryCodes: string[];
+}
+
+/**
+ * Makes the secret of an authenticator app; it counts once `confirmTwoFactor` has seen a code of it.
+ *
+ * @param headers with the session's cookie
+ * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
+ */
+export async function beginTwoFactor(
+  runtime: Runtime,
+  session: StaffSession,
+  password: string,
+  headers: Headers,
+): Promise<NewTwoFactor> {
+  await confirmPassword(runtime, session, password);
+  const { enableTwoFactor } = getStaffAuth(runtime).api;
+  try {
+    const made = await queueForHash(null, () => enableTwoFactor({ body: { password }, headers }));
+    if (made.method !== 'totp') throw new Error('better-auth made no secret');
+    return { uri: made.totpURI, recoveryCodes: made.backupCodes };
+  } catch (error) {
+    if (!isAPIError(error)) throw error;
+    throw new AppError('conflict', 'An authenticator app is already set up.');
+  }
+}
+
+/**
+ * From now on the person signs in with a code too; their other sessions end.
+ *
+ * @throws AppError validation_failed for a wrong code; conflict where nothing was begun
+ */
+export async function confirmTwoFactor(
+  runtime: Runtime,
+  { staff, sessionId }: StaffSession,
+  typed: string,
+): Promise<void> {
+  const { secretConfig } = await getStaffAuth(runtime).$context;
+  await writeOwn(runtime.db, staff, 'set_up_two_factor', async (tx, { id }) => {
+    const ofUser = eq(staffTwoFactors.userId, id);
+    const [begun] = await tx.select().from(staffTwoFactors).where(ofUser);
+    if (!begun || begun.verified) throw new AppError('conflict', 'There is nothing to confirm. Start again.');
+    const secret = await symmetricDecrypt({ key: secretConfig, data: begun.secret });
+    const isRight = await createOTP(secret, { digits: 6, period: 30 }).verify(typed.replace(/\s/g, ''));
+    if (!isRight) throw invalidField('code', 'is not the code the app shows now');
+    await tx.update(staffTwoFactors).set({ verified: true }).where(ofUser);
+    await tx.update(staffUsers).set({ twoFactorEnabled: true }).where(eq(staffUsers.id, id));
+    return { sessions_ended: await deleteSessions(tx, id, sessionId) };
+  });
+}
+
+/**
+ * Makes new recovery codes; the old ones end. What becomes of them is noted first: better-auth writes
+ * by itself, outside our transaction.
+ *
+ * @param headers with the session's cookie
+ * @throws AppError validation_failed for a wrong password; too_many_requests
+ */
+export async function renewRecoveryCodes(
+  runtime: Runtime,
+  session: StaffSession,
+  password: string,
+  headers: Headers,
+): Promise<string[]> {
+  await confirmPassword(runtime, session, password);
+  const user = await getStaffUser(runtime.db, { id: session.staff.id });
+  const images = { before: user, after: user };
+  await auditStaff(runtime.db, ownActor(user), 'renew_recovery_codes', images);
+  const { generateBackupCodes } = getStaffAuth(runtime).api;
+  return (await queueForHash(null, () => generateBackupCodes({ body: { password }, headers }))).backupCodes;
+}
+
+/**
+ * A person stops using their authenticator app.
+ *
+ * @throws AppError validation_failed for a wrong password; conflict while an app is demanded of everybody
+ */
+export async function turnOffTwoFactor(
+  runtime: Runtime,
+  session: StaffSession,
+  password: string,
+): Promise<void> {
+  await confirmPassword(runtime, session, password);
+  await writeOwn(runtime.db, session.staff, 'turn_off_two_factor', async (tx, { id }) => {
+    if (await isTwoFactorRequired(tx)) {
+      throw new AppError('conflict', 'An admin requires everyone to use an authenticator app.');
+    }
+    await removeApp(tx, id);
+    return { sessions_ended: await deleteSessions(tx, id, session.sessionId) };
+  });
+}
+
+/**
+ * Removes the authenticator app, recovery codes and passkeys of a person who lost them, and ends all sessions. The
+ * password stays.
+ *
+ * @throws AppError not_found; conflict for oneself
+ */
+export async function resetTwoFactor(db: Database, key: StaffKey, actor: Actor): Promise<void> {
+  await writeStaff(db, actor, async (tx) => {
+    const user = await getStaffUser(tx, key);
+    if (actor.type === 'staff' && actor.id === user.id) {
+      throw new AppError('conflict', 'Turn off your own under Your account, with your password.');
+    }
+    const passkeys_removed = (
+      await tx
+        .delete(staffPasskeys)
+        .where(eq(staffPasskeys.userId, user.id))
+        .returning({ id: staffPasskeys.id })
+    ).length;
+    await removeApp(tx, user.id);
+    await forgetSignIns(tx, user.email);
+    const sessions_ended = await deleteSessions(tx, user.id);
+    const extra = { passkeys_removed, sessions_ended };
+    await auditStaff(tx, actor, 'reset_two_factor', { before: user, after: user, extra });
+  });
+}
+
+async function removeApp(tx: Database, userId: string): Promise<void> {
+  await tx.delete(staffTwoFactors).where(eq(staffTwoFactors.userId, userId));
+  await tx.update(staffUsers).set({ twoFactorEnabled: false }).where(eq(staffUsers.id, userId));
+}
+
+/** More than a person has devices. */
+const MAX_PASSKEYS = 20;
+const MAX_PASSKEY_NAME = 60;
+const SESSION = 'session_token';
+
+/** A person's passkeys, the oldest first. */
+export async function listPasskeys(db: Database, userId: string) {
+  const { id, name, createdAt } = staffPasskeys;
+  return db
+    .select({ id, name, created_at: createdAt })
+    .from(staffPasskeys)
+    .where(eq(staffPasskeys.userId, userId))
+    .orderBy(asc(createdAt), asc(id))
+    .limit(literal(MAX_PASSKEYS));
+}
+
+/**
+ * What the browser makes a passkey from.
+ *
+ * @param headers with the session's cookie
+ * @returns the `Set-Cookie` headers of the challenge too
+ * @throws AppError validation_failed for a wrong password; conflict for one passkey too many
+ */
+export async function beginPasskey(
+  runtime: Runtime,
+  session: StaffSession,
+  password: string,
+  headers: Headers,
+): Promise<{ options: PublicKeyCredentialCreationOptionsJSON; cookies: string[] }> {
+  await confirmPassword(runtime, session, password);
+  const held = await runtime.db.$count(staffPasskeys, eq(staffPasskeys.userId, session.staff.id));
+  if (held >= MAX_PASSKEYS)
+    throw new AppError('conflict', `You already have ${MAX_PASSKEYS} passkeys: remove one first.`);
+  const path = '/passkey/generate-register-options';
+  const answer = await askBetterAuth(runtime, { path, headers, cookies: [SESSION] });
+  if (!answer.ok) throw toRefusal(answer, 'Sign in again to add a passkey.');
+  return { options: await answer.json(), cookies: answer.headers.getSetCookie() };
+}
+
+/**
+ * Keeps the passkey that the browser made.
+ *
+ * @throws AppError validation_failed naming `name`; unauthenticated where it is not what was asked for
+ */
+export async function keepPasskey(
+  runtime: Runtime,
+  { name, response }: { name: string; response: RegistrationResponseJSON },
+  headers: Headers,
+): Promise<void> {
+  const known = name.trim();
+  if (known === '' || known.length > MAX_PASSKEY_NAME) {
+    throw invalidField('name', `must have 1 to ${MAX_PASSKEY_NAME} characters`);
+  }
+  const path = '/passkey/verify-registration';
+  const body = { name: known, response };
+  const answer = await askBetterAuth(runtime, { path, body, headers, cookies: [SESSION, PASSKEY_COOKIE] });
+  if (!answer.ok) throw toRefusal(answer, 'The passkey could not be verified. Try again.');
+}
+
+/** @throws AppError validation_failed for a wrong password; not_found */
+export async function removePasskey(
+  runtime: Runtime,
+  session: StaffSession,
+  password: string,
+  id: string,
+): Promise<void> {
+  await confirmPassword(runtime, session, password);
+  const { staff } = session;
+  await writeOwn(runtime.db, staff, 'remove_passkey', async (tx) => {
+    const [removed] = await tx
+      .delete(staffPasskeys)
+      .where(and(eq(staffPasskeys.id, id), eq(staffPasskeys.userId, staff.id)))
+      .returning({ name: staffPasskeys.name });
+    if (!removed) throw new AppError('not_found', 'There is no such passkey.');
+    return { passkey: removed.name };
+  });
+}

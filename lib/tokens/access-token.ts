@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { and, eq, isNull, or, sql } from 'drizzle-orm';
+import { type Database, statement } from '@/db/database';
+import { perProcess } from '@/db/per-process';
+import { accessScope, accessTokens } from '@/db/schema';
+import { OLD_MASK } from '../oauth/scopes';
+
+export type Scope = (typeof accessScope.enumValues)[number];
+export type GrantedScope = Exclude<Scope, typeof OLD_MASK>;
+/** The scopes that a new token can have. */
+export const SCOPES = accessScope.enumValues.filter((scope): scope is GrantedScope => scope !== OLD_MASK);
+
+export interface AccessToken {
+  id: number;
+  name: string;
+  scopes: Scope[];
+  hides_personal_data: boolean;
+  /** The member of staff that the token belongs to, if any. */
+  staff_email: string | null;
+  /** As noted, at most once a minute. */
+  last_used_at: Date | null;
+}
+
+const MINUTE_MS = 60_000;
+
+/** While the disk is full, each request would try, fail and be logged. */
+const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
+
+const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
+
+/** A token's text: `w5t_` and 256 random bits in base64url. */
+export function newTokenText(randomBytes: (size: number) => Buffer): string {
+  return `w5t_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Whether a token's answers hide personal data: by its property, or by the scope that did so before. */
+export function hidesPersonalData({
+  hides_personal_data,
+  scopes,
+}: Pick<AccessToken, 'hides_personal_data' | 'scopes'>): boolean {
+  return hides_personal_data || scopes.includes(OLD_MASK);
+}
+
+/** What is stored of a token: 256 bits of chance need no salt and no slow hash. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/**
+ * One indexed read, so that revoking takes effect at once.
+ *
+ * @returns null for an unknown, expired or revoked token
+ * @throws the driver's error when the database does not answer: the caller says 503, never 401
+ */
+export async function verifyAccessToken(db: Database, token: string, now: Date): Promise<AccessToken | null> {
+  if (!TOKEN.test(token)) return null;
+  const [row] = await findToken(db, { hash: hashToken(token) });
+  if (!row || (row.expires_at && row.expires_at <= now)) return null;
+  const { expires_at: _, ...found } = row;
+  return found;
+}
+
+const findToken = statement(['hash'], (db, { hash }) =>
+  db
+    .select({
+      id: accessTokens.id,
+      name: accessTokens.name,
+      scopes: accessTokens.scopes,
+      hides_personal_data: accessTokens.hides_personal_data,
+      staff_email: accessTokens.staff_email,
+      expires_at: accessTokens.expires_at,
+      last_used_at: accessTokens.last_used_at,
+    })
+    .from(accessTokens)
+    .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
+);
+
+/** Notes that a token was used, at most once a minute, and without a query in between; runs off the request path. */
+export async function touchAccessToken(
+  db: Database,
+  { id, last_used_at }: AccessToken,
+  now: Date,
+): Promise<void> {
+  if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
+  if (Math.abs(now.getTime() - touches.failedAt) < MINUTE_MS) return;
+  const stale = sql`${accessTokens.last_used_at} < ${now.toISOString()}::timestamptz - interval '1 minute'`;
+  try {
+    await db
+      .update(accessTokens)
+      .set({ last_used_at: now })
+      .where(and(eq(accessTokens.id, id), or(isNull(accessTokens.last_used_at), stale)));
+  } catch (error) {
+    touches.failedAt = now.getTime();
+    throw error;
+  }
+}

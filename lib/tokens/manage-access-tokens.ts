@@ -1,0 +1,207 @@
+import { and, desc, eq, getTableColumns, isNull, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { accessTokens, staffUsers } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { type Actor, recordAudit } from '../audit/audit-log';
+import { addDays, startOfDay, toCalendarDate } from '../dates';
+import { AppError, invalidField } from '../errors';
+import type { Page, PageRequest } from '../page';
+import { readPage } from '../page-query';
+import type { Runtime } from '../runtime';
+import { hashToken, newTokenText, SCOPES, type Scope } from './access-token';
+
+/** Days that a token may last; else for ever, or to a day. */
+const TOKEN_DAYS = ['30', '90', '365'] as const;
+const MAX_NAME_LENGTH = 100;
+const MAX_DAYS = 3650;
+const DAY_MS = 86_400_000;
+
+export interface TypedToken {
+  name: string;
+  scopes: string[];
+  hides_personal_data: boolean;
+  /** One of `TOKEN_DAYS`, `never` or `date`. */
+  expires: string;
+  /** With `date`, the last day on which the token is valid: YYYY-MM-DD. */
+  last_day: string;
+  /** The member of staff that the token belongs to, or empty. */
+  staff_email: string;
+}
+
+type World = Pick<Runtime, 'db' | 'env' | 'now' | 'randomBytes'>;
+
+const typedToken = z.object({
+  name: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(MAX_NAME_LENGTH, `must have at most ${MAX_NAME_LENGTH} characters`),
+  scopes: z.array(z.enum(SCOPES, 'is not one of the list')).min(1, 'must be one at least'),
+  expires: z.enum([...TOKEN_DAYS, 'never', 'date'], 'must be one of the list'),
+});
+
+/**
+ * Makes an access token as a person asks for it.
+ *
+ * @returns its text, which is shown once and kept nowhere
+ * @throws AppError validation_failed naming the fields
+ */
+export async function issueAccessToken(
+  world: World,
+  actor: Actor,
+  typed: TypedToken,
+): Promise<{ id: number; name: string; token: string }> {
+  const parsed = typedToken.safeParse(typed);
+  const problems = (parsed.error?.issues ?? []).map(({ path, message }) => ({
+    field: String(path[0]),
+    message,
+  }));
+  const expires_at = expiryOf(world, typed);
+  if (typeof expires_at === 'string') problems.push({ field: 'last_day', message: expires_at });
+  if (!parsed.success || typeof expires_at === 'string') {
+    throw new AppError('validation_failed', 'The token is not complete.', problems);
+  }
+  const { name } = parsed.data;
+  const scopes = SCOPES.filter((scope) => parsed.data.scopes.includes(scope));
+  const staff_email = typed.staff_email.trim() || undefined;
+  const { hides_personal_data } = typed;
+  const input = { name, scopes, hides_personal_data, expires_at, staff_email, created_by: actor };
+  return { name, ...(await createAccessToken(world.db, input, world.randomBytes)) };
+}
+
+/** Text: what is wrong with the day. */
+function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date | null | string {
+  if (expires === 'never') return null;
+  if (expires !== 'date') return new Date(now().getTime() + Number(expires) * DAY_MS);
+  const today = toCalendarDate(now(), env.timeZone);
+  if (!z.iso.date().safeParse(last_day).success) return 'must be a date';
+  if (last_day < today) return 'must not be in the past';
+  if (last_day > addDays(today, MAX_DAYS)) return 'must be within ten years';
+  return startOfDay(addDays(last_day, 1), env.timeZone);
+}
+
+interface NewAccessToken {
+  name: string;
+  scopes: Scope[];
+  /** Answers over MCP leave out who customers are. Default false. */
+  hides_personal_data?: boolean;
+  /** Null: valid until revoked. */
+  expires_at: Date | null;
+  /** The member of staff whose it is: it ends when they are removed. */
+  staff_email?: string | undefined;
+  created_by: Actor;
+}
+
+/** Who ends a token, and when. */
+interface Revoker {
+  actor: Actor;
+  now: Date;
+}
+
+const { token_hash: _, ...SHOWN } = getTableColumns(accessTokens);
+
+/** A token without its hash. */
+export type AccessTokenRow = Omit<typeof accessTokens.$inferSelect, 'token_hash'>;
+
+/**
+ * @returns the token's text, which is shown once and kept nowhere
+ * @throws AppError validation_failed if no member of staff has that address
+ */
+export async function createAccessToken(
+  db: Database,
+  { created_by: actor, ...input }: NewAccessToken,
+  randomBytes: (size: number) => Buffer,
+): Promise<{ id: number; token: string }> {
+  const token = newTokenText(randomBytes);
+  const id = await transact(db, async (tx) => {
+    const staff_email = input.staff_email && (await holdStaff(tx, input.staff_email));
+    const values = { ...input, staff_email, created_by: actor.name, token_hash: hashToken(token) };
+    const [row] = await tx.insert(accessTokens).values(values).returning(SHOWN);
+    if (!row) throw new Error('insert into access_tokens returned no row');
+    await recordAudit(tx, { ...entryOf(row.id, actor, 'create'), before: null, after: toImage(row) });
+    return row.id;
+  });
+  return { id, token };
+}
+
+/** A page of the tokens, newest first. */
+export async function listAccessTokens(db: Database, request: PageRequest): Promise<Page<AccessTokenRow>> {
+  return readPage(
+    request,
+    ({ limit, offset }) =>
+      db.select(SHOWN).from(accessTokens).orderBy(desc(accessTokens.id)).limit(limit).offset(offset),
+    () => db.$count(accessTokens),
+  );
+}
+
+/** @throws AppError not_found */
+export async function getAccessToken(db: Database, id: number): Promise<AccessTokenRow> {
+  const [row] = await db.select(SHOWN).from(accessTokens).where(eq(accessTokens.id, id));
+  if (!row) throw new AppError('not_found', `There is no access token ${id}.`);
+  return row;
+}
+
+type TokenState = 'valid' | 'expired' | 'revoked';
+
+/** What a token is worth now; of one that is both over and revoked: revoked. */
+export function tokenState(
+  { revoked_at, expires_at }: Pick<AccessTokenRow, 'revoked_at' | 'expires_at'>,
+  now: Date,
+): TokenState {
+  if (revoked_at) return 'revoked';
+  return expires_at && expires_at <= now ? 'expired' : 'valid';
+}
+
+/**
+ * Ends a token's validity at once.
+ *
+ * @throws AppError not_found for an unknown or already revoked one
+ */
+export async function revokeAccessToken(db: Database, id: number, by: Revoker): Promise<void> {
+  await transact(db, async (tx) => {
+    const revoked = await revokeWhere(tx, eq(accessTokens.id, id), by);
+    if (revoked === 0)
+      throw new AppError('not_found', `There is no access token ${id} that could be revoked.`);
+  });
+}
+
+/** Ends all tokens of a member of staff who is being removed. */
+export async function revokeAccessTokensOf(tx: Database, email: string, by: Revoker): Promise<void> {
+  await revokeWhere(tx, eq(accessTokens.staff_email, email), by);
+}
+
+async function revokeWhere(tx: Database, which: SQL, { actor, now }: Revoker): Promise<number> {
+  const rows = await tx
+    .update(accessTokens)
+    .set({ revoked_at: now })
+    .where(and(which, isNull(accessTokens.revoked_at)))
+    .returning(SHOWN);
+  for (const row of rows) {
+    const after = toImage(row);
+    const before = { ...after, revoked_at: null };
+    await recordAudit(tx, { ...entryOf(row.id, actor, 'revoke'), before, after });
+  }
+  return rows.length;
+}
+
+/** Locks the member of staff, so that removing them also revokes this token. */
+async function holdStaff(tx: Database, address: string): Promise<string> {
+  const [user] = await tx
+    .select({ email: staffUsers.email })
+    .from(staffUsers)
+    .where(eq(staffUsers.email, address.trim().toLowerCase()))
+    .for('share');
+  if (!user) throw invalidField('staff_email', 'must be the e-mail address of a member of staff');
+  return user.email;
+}
+
+function entryOf(id: number, actor: Actor, verb: string) {
+  return { actor, action: `access_token.${verb}`, entity: 'access_token' as const, entity_id: id };
+}
+
+/** What the log keeps of a token: never its hash. */
+function toImage(row: AccessTokenRow) {
+  const { id, name, scopes, hides_personal_data, expires_at, revoked_at, created_by, staff_email } = row;
+  return { id, name, scopes, hides_personal_data, expires_at, revoked_at, created_by, staff_email };
+}
