@@ -3,7 +3,7 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useActionState } from 'react';
 import { ProblemAlert } from '../_components/problem-alert';
-import { useFirstWrong } from '../admin/_components/forms/use-first-wrong';
+import { useFirstWrong } from '../admin/_components/forms/form';
 import type { FirstAdminState } from './new-login-actions';
 
 interface AcceptProps {

@@ -5,9 +5,8 @@ import { getMoneyReceived, PERIODS, type Period } from '@/lib/overview/money';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatDate, formatMoney, formatShortMoney } from '../../_components/format';
 import { toHref } from '../../_components/search-params';
-import { BarChart } from '../_components/display/bar-chart';
-import { Nothing } from '../_components/page/nothing';
-import { Section } from '../_components/page/section';
+import { BarChart } from '../_components/display/charts';
+import { Nothing, Section } from '../_components/page/section';
 import { Choice } from './choice';
 import classes from './money.module.css';
 

@@ -16,14 +16,11 @@ import { getOpenDisputes, sumOpenInvoices } from '@/lib/overview/money';
 import { listLatestPayments } from '@/lib/payments/list-for-staff';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run';
-import { BarChart } from '../_components/display/bar-chart';
-import { CurrencySums, Figure } from '../_components/display/figure';
-import { Instant } from '../_components/display/instant';
-import { StateCounts } from '../_components/display/state-counts';
-import { StatusBadge } from '../_components/display/status-badge';
+import { BarChart, CurrencySums, Figure, StateCounts } from '../_components/display/charts';
+import { StatusBadge } from '../_components/display/status';
+import { Instant } from '../_components/display/values';
 import { type LinkedTask, TaskList, toLinkedTask } from '../_components/lists/task-list';
-import { Nothing } from '../_components/page/nothing';
-import { Section } from '../_components/page/section';
+import { Nothing, Section } from '../_components/page/section';
 import { PaymentList } from '../_components/records/payment-list';
 
 /** What needs attention. It stands on top, so that the page waits for it. */

@@ -3,7 +3,7 @@
 import { Button, PasswordInput, Stack } from '@mantine/core';
 import { useActionState } from 'react';
 import { ProblemAlert } from '../../_components/problem-alert';
-import { useFirstWrong } from '../_components/forms/use-first-wrong';
+import { useFirstWrong } from '../_components/forms/form';
 import type { Problems } from './actions';
 
 interface Props {

@@ -6,13 +6,13 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { type ConnectedApp, listConnectedApps } from '@/lib/oauth/connected-apps';
 import { READ_SCOPES } from '@/lib/oauth/scopes';
 import { getRuntime } from '@/lib/runtime';
-import { Instant } from '../_components/display/instant';
+
+import { Instant } from '../_components/display/values';
 import { ConfirmButton } from '../_components/forms/confirm-button';
 import { RecordList } from '../_components/lists/record-list';
-import { Nothing } from '../_components/page/nothing';
 import { Notice } from '../_components/page/notice';
 import { PageHeader } from '../_components/page/page-header';
-import { Section } from '../_components/page/section';
+import { Nothing, Section } from '../_components/page/section';
 import { disconnect } from './actions';
 
 export const metadata: Metadata = { title: 'Connected apps' };

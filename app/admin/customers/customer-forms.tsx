@@ -2,9 +2,8 @@
 
 import { Button, Stack, Textarea, TextInput } from '@mantine/core';
 import { useActionState, useEffect, useRef } from 'react';
+import { SheetForm, useFirstWrong } from '../_components/forms/form';
 import { useKeptTyping } from '../_components/forms/record/use-kept-typing';
-import { SheetForm } from '../_components/forms/sheet-form';
-import { useFirstWrong } from '../_components/forms/use-first-wrong';
 import type { NoteState } from './actions';
 import type { EraseState } from './admin-actions';
 

@@ -1,12 +1,10 @@
 import { formatMoney } from '@/app/_components/format';
 import { CUSTOMER_STATUSES, customerFilters, customersCsv } from '@/lib/customers/list-for-staff';
 import { type CustomerWithBalance, listCustomersWithBalance } from '@/lib/invoices/customer-balances';
-import { StatusBadge } from '../_components/display/status-badge';
-import { TwoLines } from '../_components/display/two-lines';
-import { choiceOf } from '../_components/lists/choice';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
-import { type Column, RecordList } from '../_components/lists/record-list';
-import type { Sorting } from '../_components/lists/sort-links';
+import { StatusBadge } from '../_components/display/status';
+import { TwoLines } from '../_components/display/values';
+import { choiceOf, type ListDeclaration } from '../_components/lists/list-declaration';
+import { type Column, RecordList, type Sorting } from '../_components/lists/record-list';
 
 export const CUSTOMERS = {
   title: 'Customers',

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
-import { csvOfList } from '../_components/lists/csv-of-list';
+import { csvOfList } from '../_components/lists/csv';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 
 /** The handlers of a list's `export` address, which answers with the filtered list as a file. */

@@ -7,9 +7,10 @@ import { type ImportRow, importState, listImports } from '@/lib/imports/import-l
 import { IMPORT_NAMES } from '@/lib/imports/kinds';
 import { getRuntime } from '@/lib/runtime';
 import { listUploads, type Upload } from '@/lib/uploads/upload-store';
-import { Instant } from '../_components/display/instant';
-import { StatusBadge } from '../_components/display/status-badge';
-import { CountedList } from '../_components/lists/counted-list';
+
+import { StatusBadge } from '../_components/display/status';
+import { Instant } from '../_components/display/values';
+import { CountedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { Notice } from '../_components/page/notice';
 import { PageHeader } from '../_components/page/page-header';

@@ -6,9 +6,7 @@ import {
   type ListedInvoice,
   listInvoicesForStaff,
 } from '@/lib/invoices/list-for-staff';
-import { choiceOf } from '../_components/lists/choice';
-import { customerField } from '../_components/lists/customer-field';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { choiceOf, customerField, type ListDeclaration } from '../_components/lists/list-declaration';
 import { InvoiceList } from '../_components/records/invoice-list';
 
 export const INVOICES = {

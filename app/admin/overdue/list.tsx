@@ -8,13 +8,11 @@ import {
   overdueCsv,
   overdueFilters,
 } from '@/lib/invoices/overdue-worklist';
-import { Day } from '../_components/display/instant';
-import { Money } from '../_components/display/money';
-import { StripeLink } from '../_components/display/stripe-link';
-import { TwoLines } from '../_components/display/two-lines';
+import { StripeLink } from '../_components/display/stripe-id';
+import { Day, Money, TwoLines } from '../_components/display/values';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { type Column, RecordList } from '../_components/lists/record-list';
-import { CustomerName } from '../_components/records/customer-name';
+import { CustomerName } from '../_components/records/customer-link';
 import { invoiceName } from '../_components/records/invoice-list';
 
 export const OVERDUE = {

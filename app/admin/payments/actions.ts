@@ -19,7 +19,7 @@ import {
 import { staffWriter } from '@/lib/payments/write-payment';
 import type { Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../_components/format';
-import { checkAction } from '../_components/audit/check/check-now';
+import { checkAction } from '../_components/audit/check-action';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 import type { PaymentState, TypedState } from './payment-forms';
 

@@ -7,9 +7,7 @@ import {
   paymentsCsv,
   staffFilters,
 } from '@/lib/payments/list-for-staff';
-import { choiceOf } from '../_components/lists/choice';
-import { customerField } from '../_components/lists/customer-field';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { choiceOf, customerField, type ListDeclaration } from '../_components/lists/list-declaration';
 import { PaymentList } from '../_components/records/payment-list';
 
 export const PAYMENTS = {

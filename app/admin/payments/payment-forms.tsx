@@ -6,10 +6,8 @@ import { formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { type OwedBy, owedAfter } from '@/lib/invoices/totals';
 import { typedAmount } from '@/lib/read-amount';
-import { FormFooter } from '../_components/forms/form-footer';
-import { FormMessages } from '../_components/forms/record/form-messages';
+import { FormFooter, FormMessages, useFirstWrong } from '../_components/forms/form';
 import { useKeptTyping } from '../_components/forms/record/use-kept-typing';
-import { useFirstWrong } from '../_components/forms/use-first-wrong';
 
 /** What a payment's form shows. */
 export interface PaymentState extends TypedState {

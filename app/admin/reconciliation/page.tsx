@@ -6,10 +6,11 @@ import { type SearchParams, toPageRequest, toParams } from '@/app/_components/se
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns, type RunRow } from '@/lib/sync/reconcile/run';
-import { Instant } from '../_components/display/instant';
-import { StatusBadge } from '../_components/display/status-badge';
-import { SubmitButton } from '../_components/forms/submit-button';
-import { CountedList } from '../_components/lists/counted-list';
+
+import { StatusBadge } from '../_components/display/status';
+import { Instant } from '../_components/display/values';
+import { SubmitButton } from '../_components/forms/form';
+import { CountedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';

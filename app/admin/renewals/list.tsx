@@ -4,8 +4,7 @@ import { type Days, listServiceRenewals, RENEWING, renewalFilters } from '@/lib/
 import type { ServiceRow } from '@/lib/services/schema';
 import type { ListedSubscription } from '@/lib/subscriptions/queries';
 import { listSubscriptionRenewals, renewalsCsv } from '@/lib/subscriptions/renewals';
-import { choiceOf } from '../_components/lists/choice';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { choiceOf, type ListDeclaration } from '../_components/lists/list-declaration';
 import { ServiceList } from '../_components/records/service-list';
 import { SubscriptionList } from '../subscriptions/subscription-list';
 

@@ -5,9 +5,9 @@ import { type SearchParams, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { type RenewalSum, renewalFilters, sumRenewals } from '@/lib/services/renewals';
-import { Facts } from '../_components/display/facts';
+import { Facts } from '../_components/display/values';
+import { parseFilters } from '../_components/lists/list-declaration';
 import { ListPage } from '../_components/lists/list-page';
-import { parseFilters } from '../_components/lists/parse-filters';
 import { Section } from '../_components/page/section';
 import { daysOf, RENEWALS } from './list';
 

@@ -1,7 +1,7 @@
 import { DOCUMENT_TYPES } from '@/lib/sales-documents/list-for-staff';
 import type { FormField, FormPart } from '../_components/forms/record/form-fields';
 import { currencyField } from '../_components/forms/record/suggestions';
-import { choiceOf } from '../_components/lists/choice';
+import { choiceOf } from '../_components/lists/list-declaration';
 
 const TYPE: FormField = { name: 'type', label: 'Type', kind: 'choice', options: choiceOf(DOCUMENT_TYPES) };
 

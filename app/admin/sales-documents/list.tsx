@@ -7,9 +7,7 @@ import {
   salesDocumentsCsv,
 } from '@/lib/sales-documents/list-for-staff';
 import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
-import { choiceOf } from '../_components/lists/choice';
-import { customerField } from '../_components/lists/customer-field';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { choiceOf, customerField, type ListDeclaration } from '../_components/lists/list-declaration';
 import { DocumentList } from '../_components/records/document-list';
 
 export const SALES_DOCUMENTS = {

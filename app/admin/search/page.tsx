@@ -1,7 +1,6 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
-import { formatCount, formatMessage } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/staff-session';
@@ -14,13 +13,13 @@ import {
   searchText,
 } from '@/lib/search/schema';
 import { search } from '@/lib/search/search';
-import { StatusBadge } from '../_components/display/status-badge';
+import { formatCount, formatMessage } from '../../_components/format';
+
+import { StatusBadge } from '../_components/display/status';
 import { RecordList } from '../_components/lists/record-list';
-import { Nothing } from '../_components/page/nothing';
 import { PageHeader } from '../_components/page/page-header';
-import { Section } from '../_components/page/section';
-import { SEARCHED } from '../_components/search/searched';
-import { hrefOf, toEntry } from '../_components/search/to-entry';
+import { Nothing, Section } from '../_components/page/section';
+import { hrefOf, SEARCHED, toEntry } from '../_components/search/to-entry';
 
 export const metadata: Metadata = { title: 'Search' };
 

@@ -5,9 +5,8 @@ import {
   serverFilters,
   serversCsv,
 } from '@/lib/servers/queries';
-import { StatusBadge } from '../_components/display/status-badge';
-import { choiceOf } from '../_components/lists/choice';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { StatusBadge } from '../_components/display/status';
+import { choiceOf, type ListDeclaration } from '../_components/lists/list-declaration';
 import { type Column, RecordList } from '../_components/lists/record-list';
 
 export const SERVERS = {

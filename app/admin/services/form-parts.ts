@@ -4,7 +4,7 @@ import { listServers } from '@/lib/servers/queries';
 import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/list-for-staff';
 import type { FormPart } from '../_components/forms/record/form-fields';
 import { currencyField } from '../_components/forms/record/suggestions';
-import { choiceOf } from '../_components/lists/choice';
+import { choiceOf } from '../_components/lists/list-declaration';
 
 const CHOOSE = { value: '', label: 'Choose…' };
 const NONE = { value: '', label: 'None' };

@@ -7,9 +7,7 @@ import {
   servicesCsv,
 } from '@/lib/services/list-for-staff';
 import type { ServiceRow } from '@/lib/services/schema';
-import { choiceOf } from '../_components/lists/choice';
-import { customerField } from '../_components/lists/customer-field';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { choiceOf, customerField, type ListDeclaration } from '../_components/lists/list-declaration';
 import { ServiceList } from '../_components/records/service-list';
 
 export const SERVICES = {

@@ -8,9 +8,10 @@ import { isTwoFactorRequired } from '@/lib/auth/find-staff';
 import { requireAdmin } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listStaffUsers, type StaffListRow } from '@/lib/staff/manage-staff';
-import { Instant } from '../_components/display/instant';
+
+import { Instant } from '../_components/display/values';
 import { ConfirmButton } from '../_components/forms/confirm-button';
-import { CountedList } from '../_components/lists/counted-list';
+import { CountedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';

@@ -4,11 +4,8 @@ import { PasswordInput, Radio, Stack, TextInput } from '@mantine/core';
 import { useActionState, useState } from 'react';
 import { ProblemAlert } from '@/app/_components/problem-alert';
 import type { Invitation } from '@/lib/staff/invitations';
-import { ChoiceGroup } from '../_components/forms/choice-group';
-import { FormFooter } from '../_components/forms/form-footer';
+import { ChoiceGroup, FormFooter, SheetForm, useFirstWrong } from '../_components/forms/form';
 import { Secret } from '../_components/forms/secret';
-import { SheetForm } from '../_components/forms/sheet-form';
-import { useFirstWrong } from '../_components/forms/use-first-wrong';
 import type { AddState, InvitationState, PasswordState } from './actions';
 import { ROLE_LABELS, ROLE_TEXTS } from './role-text';
 

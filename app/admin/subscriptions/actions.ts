@@ -5,7 +5,7 @@ import { rowId } from '@/lib/fields';
 import { confirmLinks, linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { adoptReferenced, declineReference, linkItem } from '@/lib/sync/staff/link-subscription';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { checkAction } from '../_components/audit/check/check-now';
+import { checkAction } from '../_components/audit/check-action';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 
 /** Brings a subscription in sync with Stripe. */

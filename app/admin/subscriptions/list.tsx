@@ -5,9 +5,7 @@ import {
   subscriptionFilters,
   subscriptionsCsv,
 } from '@/lib/subscriptions/queries';
-import { choiceOf } from '../_components/lists/choice';
-import { customerField } from '../_components/lists/customer-field';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { choiceOf, customerField, type ListDeclaration } from '../_components/lists/list-declaration';
 import { SubscriptionList } from './subscription-list';
 
 export const SUBSCRIPTIONS = {

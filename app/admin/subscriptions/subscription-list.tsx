@@ -1,13 +1,11 @@
 import { Badge } from '@mantine/core';
-import { formatMoney } from '@/app/_components/format';
 import { toJsonAmount } from '@/lib/money';
 import type { ListedSubscription, SubscriptionItem } from '@/lib/subscriptions/queries';
-import { nextBilling } from '../_components/display/next-billing';
-import { StatusBadge } from '../_components/display/status-badge';
-import { TwoLines } from '../_components/display/two-lines';
-import { type Column, RecordList } from '../_components/lists/record-list';
-import type { Sorting } from '../_components/lists/sort-links';
-import { CustomerName } from '../_components/records/customer-name';
+import { formatMoney } from '../../_components/format';
+import { StatusBadge } from '../_components/display/status';
+import { nextBilling, TwoLines } from '../_components/display/values';
+import { type Column, RecordList, type Sorting } from '../_components/lists/record-list';
+import { CustomerName } from '../_components/records/customer-link';
 
 interface Props {
   subscriptions: ListedSubscription[];

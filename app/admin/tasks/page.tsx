@@ -5,13 +5,13 @@ import { type SearchParams, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listStaffTasks, type StoredTask, TASK_KINDS } from '@/lib/tasks/staff-tasks';
-import { Instant } from '../_components/display/instant';
-import { SubmitButton } from '../_components/forms/submit-button';
+
+import { Instant } from '../_components/display/values';
+import { SubmitButton } from '../_components/forms/form';
 import { RecordList } from '../_components/lists/record-list';
-import { Nothing } from '../_components/page/nothing';
 import { Notice } from '../_components/page/notice';
 import { PageHeader } from '../_components/page/page-header';
-import { Section } from '../_components/page/section';
+import { Nothing, Section } from '../_components/page/section';
 import { finish } from './actions';
 
 export const metadata: Metadata = { title: 'Tasks' };

@@ -6,10 +6,10 @@ import { requireAdmin } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { hidesPersonalData, SCOPES } from '@/lib/tokens/access-token';
 import { type AccessTokenRow, listAccessTokens, tokenState } from '@/lib/tokens/manage-access-tokens';
-import { Day, Instant } from '../_components/display/instant';
-import { StatusBadge } from '../_components/display/status-badge';
-import { TwoLines } from '../_components/display/two-lines';
-import { CountedList } from '../_components/lists/counted-list';
+
+import { StatusBadge } from '../_components/display/status';
+import { Day, Instant, TwoLines } from '../_components/display/values';
+import { CountedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageActions } from '../_components/page/page-actions';
 import { PageHeader } from '../_components/page/page-header';

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import type { SearchParams } from '@/app/_components/search-params';
-import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
+import { SubmitButton } from '@/app/admin/_components/forms/form';
 import { beginApp, changePassword, confirmApp } from '@/app/admin/account/actions';
 import { PasswordForm } from '@/app/admin/account/password-form';
 import { AppSetUp } from '@/app/admin/account/second-factor';

@@ -1,11 +1,41 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
-import { formatField } from '@/app/_components/format';
-import { type AuditRow, changedFields } from '@/lib/audit/audit-log';
+import { z } from 'zod';
+import { type AuditRow, changedFields, listAudit } from '@/lib/audit/audit-log';
+import type { RecordKind } from '@/lib/records/record-kind';
+import { getRuntime } from '@/lib/runtime';
 import { isCheck } from '@/lib/sync/staff/check-with-stripe';
-import { Instant } from '../display/instant';
+import { formatDate, formatField, formatInstant, formatMoney } from '../../../_components/format';
+import { Instant } from '../display/values';
 import classes from '../lists/list.module.css';
-import { auditValue } from './audit-value';
-import { checkLines } from './check/check-lines';
+import { Section } from '../page/section';
+import { checkLines } from './check/check';
+
+interface HistoryProps {
+  entity: RecordKind['name'];
+  id: number;
+  /** Of those that were merged into it. */
+  mergedIds?: number[];
+  /** Why it cannot be deleted, and what else can be done. */
+  kept: string | null;
+}
+
+/** Who changed a record and what. */
+export async function History({ entity, id, mergedIds = [], kept }: HistoryProps) {
+  const { db, env } = await getRuntime();
+  const entries = withoutFields(await listAudit(db, entity, id, ...mergedIds), 'search_text', 'version');
+  return (
+    <Stack gap="xs">
+      <Section title="History">
+        <AuditTrail entries={entries} timeZone={env.timeZone} />
+      </Section>
+      {kept && (
+        <Text size="sm" c="dimmed">
+          {kept}
+        </Text>
+      )}
+    </Stack>
+  );
+}
 
 const VERBS: Record<string, string> = {
   create: 'Created',
@@ -90,3 +120,45 @@ function linesOf(entry: AuditRow, timeZone: string): string[] {
 }
 
 const BOOKKEEPING = new Set(['id', 'created_at', 'updated_at']);
+
+type Image = Record<string, unknown> | null;
+
+/** A field of an audited row as people read it; a dash for none. */
+export function auditValue(image: Image, field: string, timeZone: string): string {
+  const value = image?.[field];
+  if (value === null || value === undefined || value === '') return '–';
+  if (field === 'lines') return linesText(value, String(image?.currency));
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
+  if (typeof value !== 'string') return JSON.stringify(value);
+  if (AMOUNTS.test(field)) return formatMoney(Number(value), String(image?.currency));
+  if (/_date$/.test(field)) return formatDate(value);
+  if (/_at$/.test(field)) return formatInstant(value, timeZone);
+  return ['status', 'source', 'role'].includes(field) ? formatField(value) : value;
+}
+
+const AMOUNTS = /amount$|^amount_|^(price|subtotal|tax|total)$/;
+
+/** Lines of an invoice or a sales document, each in a few words. */
+function linesText(value: unknown, currency: string): string {
+  const { data: lines } = auditedLines.safeParse(value);
+  if (!lines) return JSON.stringify(value);
+  if (lines.length === 0) return '–';
+  return lines
+    .map(
+      ({ text, quantity, unit_price, tax_rate }) =>
+        `${Number(quantity)} × ${text} at ${formatMoney(Number(unit_price), currency)}, ${Number(tax_rate)} % tax`,
+    )
+    .join('; ');
+}
+
+const number = z.union([z.string(), z.number()]);
+const auditedLines = z.array(
+  z.object({ text: z.string(), quantity: number, unit_price: number, tax_rate: number }),
+);
+
+/** Entries of the audit log without fields that a page shows better elsewhere. */
+export function withoutFields(entries: AuditRow[], ...fields: string[]): AuditRow[] {
+  const rest = (image: AuditRow['before']) =>
+    image && Object.fromEntries(Object.entries(image).filter(([field]) => !fields.includes(field)));
+  return entries.map((entry) => ({ ...entry, before: rest(entry.before), after: rest(entry.after) }));
+}

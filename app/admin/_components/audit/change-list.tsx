@@ -1,19 +1,20 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
+import { formatField, formatInstant } from '@/app/_components/format';
 import type { NamedChange } from '@/lib/sync/reconcile/changes';
 import { TextLink } from '../../../_components/links';
-import { StatusBadge } from '../display/status-badge';
+import { StatusBadge } from '../display/status';
 import { StripeId } from '../display/stripe-id';
 import { RecordList } from '../lists/record-list';
-import { changedField, changedRecord, changedSentence, changedValue } from './changed-record';
+import { disputeText } from '../records/money-back/words';
 
-interface Props {
+interface ChangeListProps {
   changes: NamedChange[];
   timeZone: string;
 }
 
 /** The records that sync changed; of each its fields, with what stood there before and after. */
-export function ChangeList({ changes, timeZone }: Props) {
+export function ChangeList({ changes, timeZone }: ChangeListProps) {
   const rows = byRecord(changes);
   return (
     <RecordList
@@ -56,7 +57,7 @@ function byRecord(changes: NamedChange[]): ChangedRecord[] {
   return [...records.values()];
 }
 
-function Fields({ changes, timeZone }: Props) {
+function Fields({ changes, timeZone }: ChangeListProps) {
   return (
     <Stack gap={8} c="var(--mantine-color-text)">
       {changes.map((change) => (
@@ -111,4 +112,99 @@ function Value({ text }: { text: string | null }) {
     );
   }
   return <Code className="break-anywhere">{text}</Code>;
+}
+
+type Change = Omit<NamedChange, 'record'>;
+
+const KINDS: Record<NamedChange['entity'], string> = {
+  customer: 'Customer',
+  customer_service: 'Service',
+  subscription: 'Subscription',
+  subscription_item: 'Item',
+  invoice: 'Invoice',
+  payment: 'Payment',
+  refund: 'Refund',
+  dispute: 'Dispute',
+  account: 'Stripe account',
+};
+
+const PLACES: Partial<Record<NamedChange['entity'], string>> = {
+  customer: '/admin/customers',
+  customer_service: '/admin/services',
+  subscription: '/admin/subscriptions',
+  invoice: '/admin/invoices',
+  payment: '/admin/payments',
+};
+
+const FIELDS: Record<string, string> = {
+  amount_credited: 'Credited',
+  amount_off_stripe: 'Paid outside Stripe',
+  balance_applied: 'Settled with the balance at Stripe',
+  evidence_due_at: 'Evidence due',
+  funds_returned_at: 'Funds returned',
+  funds_withdrawn_at: 'Funds withdrawn',
+  issued_at: 'Issued',
+  linked_customer_id: 'Linked customer',
+  payment_id: 'Payment',
+  provider_gone_at: 'Not found at Stripe',
+  refunded_amount: 'Refunded',
+  stripe_charge_id: 'Charge',
+  stripe_payment_intent_id: 'Payment intent',
+  time_zone: 'Time zone',
+};
+
+/** What a changed record is called, and its page where it is still there. */
+export function changedRecord({ entity, entity_id, stripe_id, record }: NamedChange) {
+  const kind = KINDS[entity];
+  if (entity === 'refund' || entity === 'dispute') {
+    const name = record?.name ?? null;
+    const payment = record?.payment_id ?? null;
+    return {
+      kind,
+      name: name ?? stripe_id,
+      text: name === null ? `${kind} ${stripe_id ?? entity_id}` : `${kind} of ${name}`,
+      href: payment === null ? null : `/admin/payments/${payment}`,
+    };
+  }
+  const name = record?.name ?? entity_id;
+  const place = PLACES[entity];
+  const ownPage = place ? `${place}/${entity_id}` : `/admin/subscriptions/${record?.subscription_id}`;
+  return {
+    kind,
+    name,
+    text: `${kind}${name === null ? '' : ` ${name}`}`,
+    href: record && (place || record.subscription_id) ? ownPage : null,
+  };
+}
+
+export function changedField({ field }: Pick<Change, 'field'>): string {
+  return FIELDS[field] ?? formatField(field);
+}
+
+/** What is reported, if before and after do not tell it; null if they do. */
+function changedSentence({ entity, field, before, after, outcome }: Change): string | null {
+  if (outcome !== 'reported') return null;
+  if (entity === 'account') return `${after} at Stripe, ${before} in APP_TIMEZONE`;
+  if (entity === 'payment' && field === 'refunded_amount') return `${after} of ${before} was returned`;
+  if (entity !== 'refund' && entity !== 'dispute') return null;
+  if (field === 'payment_id') return 'No matching payment';
+  if (field === 'currency') return `In ${after?.toUpperCase()}, and the payment in ${before?.toUpperCase()}`;
+  return null;
+}
+
+/** What stood in a field; a dash for nothing. */
+function changedValue(
+  { entity, field }: Pick<Change, 'entity' | 'field'>,
+  value: string | null,
+  timeZone: string,
+): string {
+  if (value === null) return '–';
+  if (entity === 'dispute' && field === 'status') return disputeText(value);
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatInstant(value, timeZone) : value;
+}
+
+/** A change in one line of text. */
+export function changeText(change: Change, timeZone: string): string {
+  const textOf = (value: string | null) => changedValue(change, value, timeZone);
+  return changedSentence(change) ?? `${textOf(change.before)} → ${textOf(change.after)}`;
 }

@@ -1,8 +1,9 @@
-import { Group } from '@mantine/core';
-import { dashboardPathOf } from '@/lib/stripe/dashboard';
-import { TextLink } from '../../../_components/links';
+import { Anchor, Group } from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
+import { TextLink } from '@/app/_components/links';
+import { getRuntime } from '@/lib/runtime';
+import { dashboardPathOf, dashboardUrl } from '@/lib/stripe/dashboard';
 import { CopyButton } from './copy-button';
-import { StripeLink } from './stripe-link';
 
 interface Props {
   id: string;
@@ -24,5 +25,30 @@ export function StripeId({ id, href }: Props) {
       {!path && !href && id}
       <CopyButton value={id} name={id} />
     </Group>
+  );
+}
+
+interface StripeLinkProps {
+  /** Below Stripe's dashboard: `payments/pi_…`. */
+  path: string;
+  /** Where there are several, which one. */
+  label?: string;
+  children: string;
+}
+
+/** Leads to an object in Stripe's dashboard. */
+export async function StripeLink({ path, label, children }: StripeLinkProps) {
+  const { env } = await getRuntime();
+  return (
+    <Anchor
+      href={dashboardUrl(env.stripe.mode, path)}
+      target="_blank"
+      rel="noreferrer"
+      size="sm"
+      fw={500}
+      {...(label && { 'aria-label': label })}
+    >
+      {children} <IconExternalLink size={13} stroke={1.8} aria-hidden />
+    </Anchor>
   );
 }

@@ -6,7 +6,7 @@ import dynamic from 'next/dynamic';
 import { type ReactNode, useState } from 'react';
 import type { Question } from './confirm-dialog';
 
-interface Props extends ButtonProps, Question {
+interface ConfirmButtonProps extends ButtonProps, Question {
   children: ReactNode;
 }
 
@@ -14,7 +14,7 @@ interface Props extends ButtonProps, Question {
 const ConfirmDialog = dynamic(() => import('./confirm-dialog').then((part) => part.ConfirmDialog));
 
 /** A button that asks first. */
-export function ConfirmButton(props: Props) {
+export function ConfirmButton(props: ConfirmButtonProps) {
   const { action, question, confirm, decline, consequences, children, ...button } = props;
   const [opened, { open, close }] = useDisclosure();
   const [asked, setAsked] = useState(false);

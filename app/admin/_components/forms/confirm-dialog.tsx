@@ -2,7 +2,7 @@
 
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { SubmitButton } from './submit-button';
+import { SubmitButton } from './form';
 
 export interface Question {
   /** Ends in a redirect. */
@@ -16,14 +16,14 @@ export interface Question {
   consequences: string[];
 }
 
-interface Props extends Question {
+interface ConfirmDialogProps extends Question {
   opened: boolean;
   close(): void;
   color?: NonNullable<ButtonProps['color']>;
 }
 
 /** What a `ConfirmButton` asks. */
-export function ConfirmDialog(props: Props) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
   const { action, question, confirm, decline = 'Cancel', consequences, opened, close, color } = props;
   // The dialog gives the focus back to where it was when it opened, which it notes only if it was closed before.
   const [shown, setShown] = useState(false);

@@ -5,7 +5,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { LinkButton } from '../../../_components/links';
 
-interface Props {
+interface SecretProps {
   /** What it is and whose, as a sentence. */
   title: string;
   /** What the copy button copies, "the token". */
@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** What is shown once and kept nowhere. It takes the focus, since the form that made it is gone. */
-export function Secret({ title, name, text, advice, done }: Props) {
+export function Secret({ title, name, text, advice, done }: SecretProps) {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => ref.current?.focus(), []);
   return (

@@ -1,12 +1,15 @@
 'use client';
 
+import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { IconChevronDown, IconX } from '@tabler/icons-react';
 import Link from 'next/link';
-import { useRef } from 'react';
-import { withParams } from '../../../_components/with-params';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, type ReactNode, useRef, useTransition } from 'react';
+import { formatDate, formatMessage } from '@/app/_components/format';
+import { withParams } from '@/app/_components/with-params';
 import { useOpenDetails } from '../page/use-open-details';
 import classes from './filter-bar.module.css';
-import { FilterChip } from './filter-chip';
-import { type FilterField, isFiltered, namesOf } from './filter-field';
+import { type FilterField, isFiltered, namesOf } from './list-declaration';
 
 interface Props {
   /** What the filters are called, for readers. */
@@ -43,3 +46,166 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
     </search>
   );
 }
+
+interface FilterChipProps {
+  path: string;
+  field: FilterField;
+  values: Record<string, string>;
+  problems: Record<string, string>;
+}
+
+/** One filter: what it is set to, a way to set it, and one to take it away. */
+function FilterChip({ path, field, values, problems }: FilterChipProps) {
+  const names = namesOf(field);
+  const text = filterText(field, values);
+  const isWrong = names.some((name) => problems[name]);
+  const to = (changes: Record<string, string | null>) =>
+    withParams(path, new URLSearchParams(values), changes);
+  return (
+    <div className={classes.chip} data-set={text !== null}>
+      <details name="filter" open={isWrong || undefined}>
+        <summary className={classes.summary}>
+          {field.label}
+          {text === null ? (
+            <IconChevronDown size={14} stroke={1.8} aria-hidden />
+          ) : (
+            <span className={classes.value}>{text}</span>
+          )}
+        </summary>
+        <div className={classes.panel}>
+          {'options' in field && isWrong && (
+            <Text size="xs" c="error" role="alert">
+              {formatMessage(problems[field.name] ?? '')}
+            </Text>
+          )}
+          <FilterChoices field={field} values={values} to={to} />
+          {!('options' in field) && (
+            <FilterForm path={path} values={values} names={names}>
+              {names.map((name) => (
+                <TextInput
+                  key={name}
+                  name={name}
+                  label={labelOf(field, name)}
+                  size="sm"
+                  defaultValue={takes(field, values[name] ?? '')}
+                  error={problems[name] && formatMessage(problems[name])}
+                  {...('presets' in field ? { type: 'date' } : { placeholder: field.placeholder })}
+                />
+              ))}
+            </FilterForm>
+          )}
+        </div>
+      </details>
+      {text !== null && (
+        <Link
+          href={to(Object.fromEntries(names.map((name) => [name, null])))}
+          className={classes.remove}
+          aria-label={`Remove filter ${field.label}`}
+          prefetch={false}
+        >
+          <IconX size={14} stroke={1.8} aria-hidden />
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function labelOf(field: FilterField, name: string): string {
+  if (!('presets' in field)) return field.label;
+  return name === 'from' ? 'From' : 'To';
+}
+
+/** A field for dates shows no other text, and complains of it. */
+function takes(field: FilterField, value: string): string {
+  return 'presets' in field && !/^\d{4}-\d\d-\d\d$/.test(value) ? '' : value;
+}
+
+interface FilterChoicesProps {
+  field: FilterField;
+  values: Record<string, string>;
+  to(changes: Record<string, string | null>): string;
+}
+
+/** The values that are chosen at once. */
+function FilterChoices({ field, values, to }: FilterChoicesProps) {
+  const choices =
+    'presets' in field
+      ? field.presets.map(({ label, from, to: until }) => ({ label, changes: { from, to: until } }))
+      : 'options' in field
+        ? field.options.map(({ value, label }) => ({ label, changes: { [field.name]: value } }))
+        : [];
+  if (choices.length === 0) return null;
+  return (
+    <ul className={classes.choices}>
+      {choices.map(({ label, changes }) => (
+        <li key={label}>
+          <Link
+            href={to(changes)}
+            prefetch={false}
+            aria-current={Object.entries(changes).every(([name, value]) => values[name] === value)}
+          >
+            {label}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface FilterFormProps {
+  path: string;
+  values: Record<string, string>;
+  /** Those of its fields. */
+  names: string[];
+  children: ReactNode;
+}
+
+/** The other filters stay; with scripts the address holds only what was filled in. */
+function FilterForm({ path, values, names, children }: FilterFormProps) {
+  const router = useRouter();
+  const [pending, start] = useTransition();
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const params = new URLSearchParams();
+    for (const [name, value] of new FormData(event.currentTarget)) {
+      if (typeof value === 'string' && value.trim() !== '') params.set(name, value.trim());
+    }
+    start(() => router.push(params.size > 0 ? `${path}?${params}` : path));
+  }
+  return (
+    <form action={path} method="get" onSubmit={submit}>
+      {Object.entries(values)
+        .filter(([name]) => !names.includes(name))
+        .map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+      <Stack gap="xs">
+        {children}
+        <Button type="submit" size="xs" loading={pending}>
+          Apply
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** What a filter is set to, as its chip says it; null: to nothing. */
+function filterText(field: FilterField, values: Record<string, string>): string | null {
+  if ('presets' in field) return datesText(field.presets, values);
+  const { [field.name]: value } = values;
+  if (!value || !('options' in field)) return value || null;
+  return field.options.find((option) => option.value === value)?.label ?? value;
+}
+
+function datesText(
+  presets: { label: string; from: string; to: string }[],
+  { from, to }: Record<string, string>,
+): string | null {
+  if (!from && !to) return null;
+  const preset = presets.find((one) => one.from === from && one.to === to);
+  if (preset) return preset.label;
+  if (!from) return `to ${dateText(to)}`;
+  return to ? `${dateText(from)} – ${dateText(to)}` : `from ${dateText(from)}`;
+}
+
+const dateText = (date = '') => (/^\d{4}-\d\d-\d\d$/.test(date) ? formatDate(date) : date);

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
 import type { z } from 'zod';
+import { formatField } from '@/app/_components/format';
 import type { ListPlace, StaffPage } from '@/lib/counted-list/sorted-page';
+import type { DatePreset } from '@/lib/dates';
 import type { Runtime } from '@/lib/runtime';
-import type { FilterField } from './filter-field';
-import type { Sorting } from './sort-links';
+import type { Sorting } from './record-list';
 
 /** The day it is, for ranges of dates. */
 interface Today {
@@ -30,4 +31,67 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   Rows(props: { rows: Row[]; sorting: Sorting; timeZone: string }): ReactNode;
   /** All that match, as a file. */
   csv?(runtime: Runtime, filters: z.output<Schema>): AsyncGenerator<string>;
+}
+
+interface TextField {
+  name: string;
+  label: string;
+  placeholder?: string;
+}
+
+interface ChoiceField {
+  name: string;
+  label: string;
+  options: { value: string; label: string }[];
+}
+
+/** The first and the last day, in the address as `from` and `to`. */
+interface DatesField {
+  name: 'from';
+  label: string;
+  /** Ranges to choose at once. */
+  presets: DatePreset[];
+}
+
+/** What a list can be narrowed by. */
+export type FilterField = TextField | ChoiceField | DatesField;
+
+/** The names that a filter has in an address. */
+export const namesOf = (field: FilterField): string[] => ('presets' in field ? ['from', 'to'] : [field.name]);
+
+/** Whether an address narrows a list. */
+export const isFiltered = (fields: FilterField[], params: URLSearchParams): boolean =>
+  fields.flatMap(namesOf).some((name) => params.has(name));
+
+/** Values of an enum as the options of a filter. */
+export function choiceOf(values: readonly string[]): { value: string; label: string }[] {
+  return values.map((value) => ({ value, label: formatField(value) }));
+}
+
+/** Whose records a list shows, the same in every list. */
+export const customerField: FilterField = {
+  name: 'customer',
+  label: 'Customer',
+  placeholder: 'Number, name, e-mail',
+};
+
+interface ParsedFilters<Filters> {
+  /** Null when one is wrong. */
+  filters: Filters | null;
+  /** Of each wrong field its first message. */
+  problems: Record<string, string>;
+  /** The filters of the address, for links, without the page and unknown parameters. */
+  params: URLSearchParams;
+}
+
+/** The filters in the address of a list. */
+export function parseFilters<Schema extends z.ZodObject>(
+  schema: Schema,
+  search: URLSearchParams,
+): ParsedFilters<z.output<Schema>> {
+  const given = [...search].filter(([name]) => Object.hasOwn(schema.shape, name));
+  const parsed = schema.safeParse(Object.fromEntries(given));
+  const problems: Record<string, string> = {};
+  for (const { path, message } of parsed.error?.issues ?? []) problems[String(path[0])] ??= message;
+  return { filters: parsed.data ?? null, problems, params: new URLSearchParams(given) };
 }

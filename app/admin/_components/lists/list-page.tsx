@@ -1,16 +1,19 @@
 import { type ReactNode, Suspense } from 'react';
 import type { z } from 'zod';
+import { TextLink } from '@/app/_components/links';
+import { toHref, toPageRequest, toPageStart } from '@/app/_components/search-params';
+import { withParams } from '@/app/_components/with-params';
+import { type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/sorted-page';
 import { toCalendarDate } from '@/lib/dates';
+import type { PageStart } from '@/lib/page-query';
 import { getRuntime } from '@/lib/runtime';
-import { withParams } from '../../../_components/with-params';
 import { PageActions } from '../page/page-actions';
 import { PageHeader } from '../page/page-header';
 import { DownloadButton } from './download-button';
 import { FilterBar } from './filter-bar';
-import type { ListDeclaration } from './list-declaration';
-import { ListResults } from './list-results';
+import { type FilterField, isFiltered, type ListDeclaration, parseFilters } from './list-declaration';
 import { ListSkeleton } from './list-skeleton';
-import { parseFilters } from './parse-filters';
+import { CursorFooter, ListFrame, Pager } from './paged-list';
 
 interface Props<Schema extends z.ZodObject, Row> {
   list: ListDeclaration<Schema, Row>;
@@ -55,6 +58,67 @@ export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Sch
           <ListResults {...{ list, filters, search, params, fields }} />
         </Suspense>
       )}
+    </>
+  );
+}
+
+interface ListResultsProps<Schema extends z.ZodObject, Row> {
+  list: ListDeclaration<Schema, Row>;
+  filters: z.output<Schema>;
+  search: URLSearchParams;
+  params: URLSearchParams;
+  fields: FilterField[];
+}
+
+/** A page of a list, and the ways on from it. */
+async function ListResults<Schema extends z.ZodObject, Row>(props: ListResultsProps<Schema, Row>) {
+  const { list, filters, search, params, fields } = props;
+  const { path, noun, yet, Rows } = list;
+  const runtime = await getRuntime();
+  const start = toPageStart(search);
+  const page = await list.read(runtime, filters, { request: toPageRequest(search), start });
+  const refused = isNumbered(page) ? undefined : page.refused;
+  const sorting = {
+    sort: 'sort' in filters ? String(filters.sort) : '',
+    lacks: list.lacks?.(filters),
+    to: (sort: string) => withParams(path, params, { sort }),
+  };
+  return (
+    <>
+      <ListFrame
+        isEmpty={page.data.length === 0}
+        noun={`${noun}s`}
+        yet={yet}
+        hint={
+          refused ? <Refusal refused={refused} text={params.get('customer') ?? ''} /> : list.hint?.(filters)
+        }
+        isFiltered={isFiltered(fields, params)}
+        isDeep={!refused && isDeep(page, start)}
+        action={<TextLink href={withParams(path, params, {})}>Go to the first page</TextLink>}
+      >
+        <Rows rows={page.data} sorting={sorting} timeZone={runtime.env.timeZone} />
+      </ListFrame>
+      {isNumbered(page) ? (
+        page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} />
+      ) : (
+        <CursorFooter {...{ page, path, params, noun }} />
+      )}
+    </>
+  );
+}
+
+function isDeep(page: StaffPage<unknown>, start: PageStart): boolean {
+  if (isNumbered(page)) return page.total > 0;
+  return start.after !== undefined || start.before !== undefined;
+}
+
+function Refusal({ refused, text }: Pick<CursorList<unknown>, 'refused'> & { text: string }) {
+  return (
+    <>
+      {refused === 'unknown_customer'
+        ? 'No customer number, name or e-mail address contains this.'
+        : 'Too many customers match: type more of the name.'}{' '}
+      <TextLink href={toHref('/admin/search', { q: text })}>Search for the customer</TextLink>
     </>
   );
 }

@@ -1,5 +1,5 @@
-import { Group, Paper, Title } from '@mantine/core';
-import { IconChevronRight } from '@tabler/icons-react';
+import { EmptyState, Group, Paper, Title } from '@mantine/core';
+import { IconChevronRight, IconInbox } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import classes from './section.module.css';
 
@@ -40,5 +40,22 @@ export function Section({ title, action, folds = false, children }: Props) {
       </Group>
       {body}
     </section>
+  );
+}
+
+/** What stands where a list would, had it rows. */
+export function Nothing({ title, text, action }: { title: string; text: ReactNode; action?: ReactNode }) {
+  return (
+    <EmptyState
+      py={48}
+      px="md"
+      size="sm"
+      icon={<IconInbox stroke={1.4} aria-hidden />}
+      withIndicatorBackground
+      title={title}
+      description={text}
+    >
+      {action}
+    </EmptyState>
   );
 }

@@ -183,14 +183,3 @@ export function leaveFor(address: string): never {
 export function refreshPages(): void {
   revalidatePath('/admin', 'layout');
 }
-
-/** The code of the `AppError` that a write was refused with; null if it was done. */
-export async function refusalOf(write: Promise<unknown>): Promise<ErrorCode | null> {
-  try {
-    await write;
-    return null;
-  } catch (error) {
-    if (error instanceof AppError) return error.code;
-    throw error;
-  }
-}

@@ -1,19 +1,18 @@
-import { formatDate, formatField } from '@/app/_components/format';
 import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
-import { Money } from '../display/money';
-import { StatusBadge } from '../display/status-badge';
-import { type Column, RecordList } from '../lists/record-list';
-import type { Sorting } from '../lists/sort-links';
-import { CustomerCell } from './customer-cell';
+import { formatDate, formatField } from '../../../_components/format';
+import { StatusBadge } from '../display/status';
+import { Money } from '../display/values';
+import { type Column, RecordList, type Sorting } from '../lists/record-list';
+import { CustomerCell } from './customer-link';
 
-interface Props {
+interface DocumentListProps {
   documents: SalesDocumentRow[];
   /** Where the order can be chosen. */
   sorting?: Sorting | undefined;
 }
 
 /** Sales documents of several customers. */
-export function DocumentList({ documents, sorting }: Props) {
+export function DocumentList({ documents, sorting }: DocumentListProps) {
   const customer = {
     label: 'Customer',
     cell: (row: SalesDocumentRow) => <CustomerCell customer={row.customer} />,
@@ -29,7 +28,7 @@ export function DocumentList({ documents, sorting }: Props) {
 }
 
 /** Those of one. */
-export function OwnDocumentList({ documents }: Props) {
+export function OwnDocumentList({ documents }: DocumentListProps) {
   return (
     <List
       documents={documents}
@@ -39,7 +38,7 @@ export function OwnDocumentList({ documents }: Props) {
   );
 }
 
-interface ListProps extends Props {
+interface ListProps extends DocumentListProps {
   columns: Column<SalesDocumentRow>[];
   titleOf(row: SalesDocumentRow): string;
 }

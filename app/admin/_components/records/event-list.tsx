@@ -1,15 +1,15 @@
 import type { EventRow } from '@/lib/sync/inbox/events';
-import { Instant } from '../display/instant';
-import { StatusBadge } from '../display/status-badge';
+import { StatusBadge } from '../display/status';
+import { Instant } from '../display/values';
 import { RecordList } from '../lists/record-list';
 
-interface Props {
+interface EventListProps {
   events: EventRow[];
   timeZone: string;
 }
 
 /** Events of Stripe's. */
-export function EventList({ events, timeZone }: Props) {
+export function EventList({ events, timeZone }: EventListProps) {
   return (
     <RecordList
       label="Events"

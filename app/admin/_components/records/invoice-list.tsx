@@ -1,12 +1,10 @@
 import { formatDate, formatDay, formatMoney } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
 import type { InvoiceRow } from '@/lib/invoices/schema';
-import { Money } from '../display/money';
-import { PaidAmount } from '../display/paid-amount';
-import { StatusBadge } from '../display/status-badge';
-import { TwoLines } from '../display/two-lines';
-import { type Column, RecordList } from '../lists/record-list';
-import type { Sorting } from '../lists/sort-links';
-import { CustomerCell } from './customer-cell';
+import { StatusBadge } from '../display/status';
+import { Money, PaidAmount, TwoLines } from '../display/values';
+import { type Column, RecordList, type Sorting } from '../lists/record-list';
+import { CustomerCell } from './customer-link';
 
 type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date' | 'due_date' | 'currency'> &
   Pick<InvoiceRow, 'total' | 'amount_due'> & {
@@ -16,14 +14,14 @@ type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date
     payment_failed_at?: Date | null;
   };
 
-interface Props<Row> {
+interface InvoiceListProps<Row> {
   invoices: Row[];
   timeZone: string;
   sorting?: Sorting | undefined;
 }
 
 /** Invoices of several customers. */
-export function InvoiceList(props: Props<InvoiceRow & ListedInvoice>) {
+export function InvoiceList(props: InvoiceListProps<InvoiceRow & ListedInvoice>) {
   return (
     <List<InvoiceRow & ListedInvoice>
       {...props}
@@ -38,13 +36,13 @@ export function InvoiceList(props: Props<InvoiceRow & ListedInvoice>) {
 }
 
 /** Those of one. */
-export function OwnInvoiceList(props: Props<ListedInvoice>) {
+export function OwnInvoiceList(props: InvoiceListProps<ListedInvoice>) {
   return (
     <List {...props} columns={[{ ...NUMBER, width: '' }, ...restOf(props.timeZone)]} detailOf={() => null} />
   );
 }
 
-interface ListProps<Row> extends Props<Row> {
+interface ListProps<Row> extends InvoiceListProps<Row> {
   columns: Column<Row>[];
   detailOf(row: Row): string | null;
 }
@@ -126,4 +124,9 @@ function failureOf({ status, payment_failed_at: failed }: ListedInvoice, timeZon
 /** A draft has no number yet. */
 export function invoiceName({ number, id }: Pick<InvoiceRow, 'number' | 'id'>): string {
   return number ?? `#${id}`;
+}
+
+/** Leads from a record to its invoice. */
+export function InvoiceLink({ invoice }: { invoice: Parameters<typeof invoiceName>[0] }) {
+  return <TextLink href={`/admin/invoices/${invoice.id}`}>{invoiceName(invoice)}</TextLink>;
 }

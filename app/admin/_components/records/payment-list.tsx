@@ -1,20 +1,20 @@
-import { formatDate } from '@/app/_components/format';
 import type { NamedPayment } from '@/lib/payments/list-for-staff';
-import { PaidAmount } from '../display/paid-amount';
-import { StatusBadge } from '../display/status-badge';
-import { type Column, RecordList } from '../lists/record-list';
-import type { Sorting } from '../lists/sort-links';
-import { CustomerCell } from './customer-cell';
+import type { PaymentRow } from '@/lib/payments/schema';
+import { formatDate } from '../../../_components/format';
+import { StatusBadge } from '../display/status';
+import { PaidAmount } from '../display/values';
+import { type Column, RecordList, type Sorting } from '../lists/record-list';
+import { CustomerCell } from './customer-link';
 import { invoiceName } from './invoice-list';
 
-interface Props {
+interface PaymentListProps {
   payments: NamedPayment[];
   /** Where the order can be chosen. */
   sorting?: Sorting | undefined;
 }
 
 /** Payments of several customers. */
-export function PaymentList(props: Props) {
+export function PaymentList(props: PaymentListProps) {
   return (
     <List
       {...props}
@@ -26,14 +26,14 @@ export function PaymentList(props: Props) {
 }
 
 /** Those of one. */
-export function OwnPaymentList(props: Props) {
+export function OwnPaymentList(props: PaymentListProps) {
   const columns = COLUMNS.filter(({ label }) => label !== 'Customer').map((column) =>
     column.label === 'Reference' ? { ...column, width: '' } : column,
   );
   return <List {...props} columns={columns} titleOf={invoiceOf} detailOf={() => []} />;
 }
 
-interface ListProps extends Props {
+interface ListProps extends PaymentListProps {
   columns: Column<NamedPayment>[];
   titleOf(payment: NamedPayment): string;
   /** What else a card says, in parts. */
@@ -105,3 +105,11 @@ function customerOf({ customer, customer_id }: NamedPayment): string {
 function invoiceOf({ invoice_id, invoice_number }: NamedPayment): string {
   return invoiceName({ id: invoice_id, number: invoice_number });
 }
+
+/** Who or what recorded a payment. */
+export const PAYMENT_SOURCES: Record<PaymentRow['source'], string> = {
+  api: 'Payments API',
+  staff: 'Staff',
+  stripe: 'Stripe',
+  import: 'Import',
+};

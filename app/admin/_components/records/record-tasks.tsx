@@ -3,13 +3,13 @@ import { getRuntime } from '@/lib/runtime';
 import { listTasksOf, type StoredTask } from '@/lib/tasks/staff-tasks';
 import { TextLink } from '../../../_components/links';
 
-interface Props {
+interface RecordTasksProps {
   entity: Parameters<typeof listTasksOf>[1];
   id: number;
 }
 
 /** The open tasks of a record. */
-export async function RecordTasks({ entity, id }: Props) {
+export async function RecordTasks({ entity, id }: RecordTasksProps) {
   const { db } = await getRuntime();
   return <TaskNotice tasks={await listTasksOf(db, entity, id)} />;
 }

@@ -1,24 +1,23 @@
-import { formatDate, formatField } from '@/app/_components/format';
 import type { ServiceRow } from '@/lib/services/schema';
-import { Money } from '../display/money';
-import { StatusBadge } from '../display/status-badge';
-import { type Column, RecordList } from '../lists/record-list';
-import type { Sorting } from '../lists/sort-links';
-import { CustomerCell } from './customer-cell';
+import { formatDate, formatField } from '../../../_components/format';
+import { StatusBadge } from '../display/status';
+import { Money } from '../display/values';
+import { type Column, RecordList, type Sorting } from '../lists/record-list';
+import { CustomerCell } from './customer-link';
 
-interface Props {
+interface ServiceListProps {
   services: ServiceRow[];
   /** Where the order can be chosen. */
   sorting?: Sorting | undefined;
 }
 
 /** Services of several customers. */
-export function ServiceList(props: Props) {
+export function ServiceList(props: ServiceListProps) {
   return <List {...props} columns={[NUMBER, CUSTOMER, ...REST]} detailOf={(row) => row.customer.name} />;
 }
 
 /** Those of one. */
-export function OwnServiceList({ services }: Props) {
+export function OwnServiceList({ services }: ServiceListProps) {
   return (
     <List
       services={services}
@@ -28,7 +27,7 @@ export function OwnServiceList({ services }: Props) {
   );
 }
 
-interface ListProps extends Props {
+interface ListProps extends ServiceListProps {
   columns: Column<ServiceRow>[];
   detailOf(service: ServiceRow): string;
 }

@@ -3,14 +3,14 @@ import { getCustomer } from '@/lib/customers/queries';
 import { taxContradiction, taxRuleOf } from '@/lib/customers/tax';
 import { getRuntime } from '@/lib/runtime';
 
-interface Props {
+interface TaxNoticeProps {
   customerId: number;
   /** Those of a draft, which can still be changed. */
   lines: { tax_rate: string }[];
 }
 
 /** Why the lines of a draft have no tax, or how they contradict what the customer usually pays. */
-export async function TaxNotice({ customerId, lines }: Props) {
+export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
   const { db, env } = await getRuntime();
   const customer = await getCustomer(db, { id: customerId });
   if (!customer || lines.length === 0) return null;

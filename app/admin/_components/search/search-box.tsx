@@ -1,15 +1,15 @@
 'use client';
 
 import { IconSearch } from '@tabler/icons-react';
-import { useRouter } from 'next/navigation';
-import { type KeyboardEvent, useId, useState } from 'react';
+import Link from 'next/link';
+import { usePathname, useRouter } from 'next/navigation';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { StatusBadge } from '../display/status';
+import { navigationFor } from '../page/navigation';
 import { mayLeave } from '../page/unsaved-forms';
-import { useAnswer } from '../page/use-answer';
-import { pageEntries } from './page-entries';
+import { type Answered, useAnswer } from '../page/use-answer';
 import classes from './search.module.css';
-import { SearchMessage } from './search-message';
-import { optionId, SearchOptions } from './search-options';
-import type { SearchAnswer } from './to-entry';
+import { SEARCHED, type SearchAnswer, type SearchEntry } from './to-entry';
 
 const NOTHING: SearchAnswer = { groups: [] };
 
@@ -88,4 +88,140 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
       <SearchMessage text={text} searched={searched} />
     </>
   );
+}
+
+interface SearchOptionsProps {
+  id: string;
+  groups: SearchAnswer['groups'];
+  /** Counted over all groups. */
+  active: number;
+  /** Belongs to a text that was typed before. */
+  isStale: boolean;
+  pageOfAll: string;
+  text: string;
+  close(): void;
+}
+
+/** The results to choose from; the last leads to all of them. */
+export function SearchOptions({ id, groups, active, isStale, pageOfAll, text, close }: SearchOptionsProps) {
+  useEffect(() => {
+    document.getElementById(optionId(id, active))?.scrollIntoView({ block: 'nearest' });
+  }, [id, active]);
+  const starts = groups.map((_, i) =>
+    groups.slice(0, i).reduce((sum, { entries }) => sum + entries.length, 0),
+  );
+  const count = groups.reduce((sum, { entries }) => sum + entries.length, 0);
+  const optionProps = (at: number) => ({
+    id: optionId(id, at),
+    role: 'option',
+    'aria-selected': at === active,
+    tabIndex: -1,
+    prefetch: false,
+    className: classes.option,
+    onClick: close,
+  });
+  return (
+    <div id={id} role="listbox" aria-label="Results" className={classes.options} data-stale={isStale}>
+      {groups.map(({ label, more, entries }, g) => (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot stand in a listbox
+        <div key={label} role="group" aria-label={label}>
+          <div className={classes.group} aria-hidden>
+            {label}
+            {more && <span>the first {entries.length}</span>}
+          </div>
+          {entries.map((entry, i) => (
+            <Link key={entry.href} href={entry.href} {...optionProps((starts[g] ?? 0) + i)}>
+              <Option entry={entry} />
+            </Link>
+          ))}
+        </div>
+      ))}
+      {count > 0 && text !== '' && (
+        <Link href={pageOfAll} {...optionProps(count)}>
+          <span className={classes.all}>See all results for “{text}”</span>
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function Option({ entry: { title, detail, status, figure } }: { entry: SearchEntry }) {
+  return (
+    <>
+      <span className={classes.lines}>
+        <span className={classes.title}>{title}</span>
+        {detail && <span className={classes.detail}>{detail}</span>}
+      </span>
+      <span className={classes.figure}>{figure}</span>
+      {status && <StatusBadge status={status} />}
+    </>
+  );
+}
+
+/** The name of an option, for the field that has the focus. */
+export function optionId(listId: string, at: number): string {
+  return `${listId}-${at}`;
+}
+
+type Searched = Answered<SearchAnswer>;
+
+/** How the search stands, seen and read out; with results, only read out. */
+export function SearchMessage({ text, searched }: { text: string; searched: Searched | null }) {
+  const count = (searched?.answer?.groups ?? []).reduce((sum, { entries }) => sum + entries.length, 0);
+  const isHidden = text !== '' && count > 0;
+  return (
+    <div className={isHidden ? classes.unseen : classes.message}>
+      <span role="status">{messageOf(text, searched, count)}</span>
+      {text !== '' && searched?.state === 'signed-out' && <SignInLink />}
+    </div>
+  );
+}
+
+function messageOf(text: string, searched: Searched | null, count: number): string {
+  if (text === '') return 'Type a name, a number, an amount, a reference or a Stripe ID.';
+  if (searched === null) return 'Searching…';
+  if (searched.state === 'signed-out') return 'You are no longer signed in. ';
+  if (searched.state === 'failed') return 'The search does not work right now. Try again in a moment.';
+  if (searched.text !== text && count === 0) return 'Searching…';
+  if (count === 0) return `Nothing found for “${text}”. Searched: ${SEARCHED}`;
+  return `${count} ${count === 1 ? 'result' : 'results'}. Choose with the arrow keys.`;
+}
+
+function SignInLink() {
+  const pathname = usePathname();
+  return <a href={`/sign-in?next=${encodeURIComponent(pathname)}`}>Sign in again</a>;
+}
+
+const ACTIONS = [
+  { href: '/admin/customers/new', label: 'New customer' },
+  { href: '/admin/invoices/new', label: 'New invoice' },
+  { href: '/admin/payments/new', label: 'Record payment' },
+  { href: '/admin/services/new', label: 'New service' },
+  { href: '/admin/sales-documents/new', label: 'New sales document' },
+  { href: '/admin/servers/new', label: 'New server' },
+  { href: '/admin/invoices?status=overdue', label: 'Overdue invoices' },
+  { href: '/admin/subscriptions?status=past_due', label: 'Past-due subscriptions' },
+  { href: '/admin/servers?status=maintenance', label: 'Servers in maintenance' },
+  { href: '/admin/webhooks?outcome=failed', label: 'Failed events' },
+];
+
+const FOR_ADMINS = [
+  { href: '/admin/tokens/new', label: 'Issue access token' },
+  { href: '/admin/staff/new', label: 'Add person' },
+];
+
+/** As many as leave room for what is found. */
+const MAX_ENTRIES = 12;
+
+/** The pages and actions whose name has all words of a text; without a text, the actions. */
+export function pageEntries(text: string, isAdmin: boolean): SearchAnswer['groups'] {
+  const actions = isAdmin ? [...ACTIONS, ...FOR_ADMINS] : ACTIONS;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const all =
+    words.length === 0 ? actions : [...actions, ...navigationFor(isAdmin).flatMap(({ entries }) => entries)];
+  const entries = all
+    .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
+    .slice(0, MAX_ENTRIES)
+    .map(({ href, label }) => ({ href, title: label, detail: '', status: null, figure: null }));
+  return entries.length > 0 ? [{ label: 'Pages and actions', more: false, entries }] : [];
 }

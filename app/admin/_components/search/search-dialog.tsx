@@ -1,22 +1,140 @@
 'use client';
 
+import { IconSearch } from '@tabler/icons-react';
 import dynamic from 'next/dynamic';
-import { PageDialog } from './page-dialog';
+import Link from 'next/link';
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
+import classes from './search.module.css';
 
 /** Every page has the dialog; who opens it loads what is in it. */
 const SearchBox = dynamic(() => import('./search-box').then((part) => part.SearchBox));
 
-interface Props {
+interface SearchDialogProps {
   isAdmin: boolean;
   opened: boolean;
   close(): void;
 }
 
 /** The search over the page. */
-export function SearchDialog({ isAdmin, opened, close }: Props) {
+export function SearchDialog({ isAdmin, opened, close }: SearchDialogProps) {
   return (
     <PageDialog label="Search" opened={opened} close={close}>
       {opened && <SearchBox isAdmin={isAdmin} close={close} />}
     </PageDialog>
   );
+}
+
+const KEYS = [
+  ['Ctrl K or ⌘K', 'Search, or go to a page'],
+  ['/', 'Search'],
+  ['↑ ↓ Enter', 'Choose a result'],
+  ['Esc', 'Close what is open'],
+  ['?', 'Show these keys'],
+] as const;
+
+/** The keys there are. */
+export function KeysDialog({ opened, close }: { opened: boolean; close(): void }) {
+  return (
+    <PageDialog label="Keyboard shortcuts" opened={opened} close={close}>
+      <dl className={classes.keys}>
+        {KEYS.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd className={classes.key}>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </PageDialog>
+  );
+}
+
+interface PageDialogProps {
+  label: string;
+  opened: boolean;
+  close(): void;
+  children: ReactNode;
+}
+
+/** A dialog over the page. The browser keeps the focus inside, gives it back, and closes by Escape. */
+function PageDialog({ label, opened, close, children }: PageDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (opened) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [opened]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does what a click beside the dialog does
+    <dialog
+      ref={dialog}
+      className={classes.dialog}
+      aria-label={label}
+      onClose={close}
+      onClick={(event) => event.target === dialog.current && close()}
+    >
+      {children}
+    </dialog>
+  );
+}
+
+/** Opens the search. A link, since without scripts there is a page for it. */
+export function SearchTrigger({ open, compact = false }: { open(): void; compact?: boolean }) {
+  const isApple = useSyncExternalStore(
+    () => () => {},
+    () => /Mac|iP(hone|ad|od)/.test(navigator.platform),
+    () => false,
+  );
+  return (
+    <Link
+      href="/admin/search"
+      prefetch={false}
+      className={compact ? classes.compact : classes.trigger}
+      {...(compact && { 'aria-label': 'Search' })}
+      aria-haspopup="dialog"
+      aria-keyshortcuts="Control+K Meta+K"
+      onClick={(event) => {
+        event.preventDefault();
+        open();
+      }}
+    >
+      <IconSearch size={compact ? 20 : 16} stroke={1.8} aria-hidden />
+      {!compact && (
+        <>
+          <span className={classes.placeholder}>Search</span>
+          <kbd className={classes.key}>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+        </>
+      )}
+    </Link>
+  );
+}
+
+/** ⌘K (or Ctrl-K) and, outside of fields, / open the search. Outside of fields, ? lists the keys. */
+export function useSearchKey(search: () => void, listKeys: () => void): void {
+  useEffect(() => {
+    function press(event: KeyboardEvent) {
+      const action = actionOf(event);
+      if (action === null) return;
+      event.preventDefault();
+      if (action === 'search') search();
+      else listKeys();
+    }
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, [search, listKeys]);
+}
+
+function actionOf({
+  key,
+  metaKey,
+  ctrlKey,
+  altKey,
+  shiftKey,
+  target,
+}: KeyboardEvent): 'search' | 'keys' | null {
+  if (altKey) return null;
+  if (metaKey || ctrlKey) return key.toLowerCase() === 'k' && !shiftKey ? 'search' : null;
+  if (target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]'))
+    return null;
+  return { '/': 'search' as const, '?': 'keys' as const }[key] ?? null;
 }

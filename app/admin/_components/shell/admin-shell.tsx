@@ -2,27 +2,25 @@
 
 import { AppShell, Burger, Group, NavLink } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import dynamic from 'next/dynamic';
 import Link from 'next/link';
-import { usePathname } from 'next/navigation';
-import { type ReactNode, Suspense, useRef } from 'react';
-import { Brand } from '../../../_components/brand';
+import { usePathname, useSearchParams } from 'next/navigation';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { Brand } from '@/app/_components/brand';
+import { noteQuery } from '../page/back-link';
 import { isCurrent, navigationFor } from '../page/navigation';
-import { KeysDialog } from '../search/keys-dialog';
-import { SearchDialog } from '../search/search-dialog';
-import { SearchTrigger } from '../search/search-trigger';
-import { useSearchKey } from '../search/use-search-key';
-import { NavigationProgress } from './navigation-progress';
-import { PageMemory } from './page-memory';
+import { isNavigation, isSearch, watchForms } from '../page/unsaved-forms';
+import { KeysDialog, SearchDialog, SearchTrigger, useSearchKey } from '../search/search-dialog';
 import classes from './shell.module.css';
-import { UserMenu } from './user-menu';
+import { UserButton } from './user-button';
 
-interface Props {
+interface AdminShellProps {
   user: { name: string; email: string };
   isAdmin: boolean;
   children: ReactNode;
 }
 
-export function AdminShell({ user, isAdmin, children }: Props) {
+export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
   const [opened, { toggle, close }] = useDisclosure();
   const [searching, search] = useDisclosure();
   const [listingKeys, keys] = useDisclosure();
@@ -116,5 +114,65 @@ export function AdminShell({ user, isAdmin, children }: Props) {
       <KeysDialog opened={listingKeys} close={keys.close} />
       <SearchDialog isAdmin={isAdmin} opened={searching} close={search.close} />
     </AppShell>
+  );
+}
+
+/** Longer than any page takes; what was clicked may have been a download. */
+const PATIENCE_MS = 8000;
+
+/** A bar at the top from the click on a link until its page is there. */
+function NavigationProgress() {
+  const here = `${usePathname()}?${useSearchParams()}`;
+  const [left, setLeft] = useState<string>();
+  useEffect(() => {
+    const onClick = (event: MouseEvent) => {
+      if (isNavigation(event)) setLeft(here);
+    };
+    const onSubmit = ({ target }: SubmitEvent) => {
+      if (target instanceof HTMLFormElement && isSearch(target)) setLeft(here);
+    };
+    document.addEventListener('click', onClick, { capture: true });
+    document.addEventListener('submit', onSubmit, { capture: true });
+    return () => {
+      document.removeEventListener('click', onClick, { capture: true });
+      document.removeEventListener('submit', onSubmit, { capture: true });
+    };
+  }, [here]);
+  useEffect(() => {
+    if (left === undefined) return;
+    const patience = setTimeout(() => setLeft(undefined), PATIENCE_MS);
+    return () => clearTimeout(patience);
+  }, [left]);
+  return left === here ? <div className={classes.progress} aria-hidden /> : null;
+}
+
+/** Remembers the filters of each page for links back to it, and typed values until they are saved. */
+function PageMemory() {
+  const [pathname, search] = [usePathname(), useSearchParams()];
+  useEffect(() => noteQuery(pathname, search), [pathname, search]);
+  useEffect(watchForms, []);
+  return null;
+}
+
+interface UserMenuProps {
+  name: string;
+  email: string;
+  /** The page is left for another one. */
+  onLeave(): void;
+}
+
+/** Every page has the button; who presses it loads the menu, whose placing weighs more than all else around a page. */
+const OpenedUserMenu = dynamic(() => import('./opened-user-menu').then((part) => part.OpenedUserMenu));
+
+function UserMenu({ name, email, onLeave }: UserMenuProps) {
+  const [asked, setAsked] = useState(false);
+  if (asked) return <OpenedUserMenu {...{ name, email, onLeave }} />;
+  return (
+    <UserButton
+      {...{ name, email }}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onClick={() => setAsked(true)}
+    />
   );
 }

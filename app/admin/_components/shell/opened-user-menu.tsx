@@ -15,7 +15,7 @@ const SCHEMES = [
   { value: 'auto', label: 'System' },
 ] as const;
 
-interface Props {
+interface OpenedUserMenuProps {
   name: string;
   email: string;
   /** The page is left for another one. */
@@ -23,7 +23,7 @@ interface Props {
 }
 
 /** The menu of the account, open at first. */
-export function OpenedUserMenu({ name, email, onLeave }: Props) {
+export function OpenedUserMenu({ name, email, onLeave }: OpenedUserMenuProps) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [leaving, startLeaving] = useTransition();
   return (

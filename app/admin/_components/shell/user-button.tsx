@@ -3,7 +3,7 @@ import { IconSelector } from '@tabler/icons-react';
 import type { ComponentPropsWithRef } from 'react';
 import classes from './shell.module.css';
 
-interface Props
+interface UserButtonProps
   extends UnstyledButtonProps,
     Omit<ComponentPropsWithRef<'button'>, keyof UnstyledButtonProps> {
   name: string;
@@ -11,7 +11,7 @@ interface Props
 }
 
 /** Who is signed in; opens the menu of the account. */
-export function UserButton({ name, email, ...button }: Props) {
+export function UserButton({ name, email, ...button }: UserButtonProps) {
   return (
     <UnstyledButton {...button} className={classes.user ?? ''}>
       <Group gap="sm" wrap="nowrap">

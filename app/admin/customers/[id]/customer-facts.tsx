@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { countryName } from '@/lib/countries';
 import type { CustomerRow } from '@/lib/customers/schema';
-import { Facts } from '../../_components/display/facts';
+import { Facts } from '../../_components/display/values';
 import { Section } from '../../_components/page/section';
 
 interface Props {

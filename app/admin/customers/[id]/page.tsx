@@ -16,14 +16,14 @@ import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries'
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
-import { History } from '../../_components/audit/history';
-import { RecordTitle } from '../../_components/display/record-title';
+import { History } from '../../_components/audit/audit-trail';
+import { RecordTitle } from '../../_components/display/status';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
-import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
+import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
 import { RecordTasks } from '../../_components/records/record-tasks';
 import { addNote } from '../actions';
 import { NoteForm } from '../customer-forms';

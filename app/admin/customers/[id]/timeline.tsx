@@ -14,22 +14,16 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react';
 import Link from 'next/link';
-import { formatDate, formatDay, formatField, formatMoney } from '@/app/_components/format';
-import { LinkButton } from '@/app/_components/links';
-import { toHref } from '@/app/_components/search-params';
-import { auditValue } from '@/app/admin/_components/audit/audit-value';
-import { changedField, changedRecord, changeText } from '@/app/admin/_components/audit/changed-record';
-import { checkLines } from '@/app/admin/_components/audit/check/check-lines';
-import { Time } from '@/app/admin/_components/display/instant';
-import { StatusBadge } from '@/app/admin/_components/display/status-badge';
-import { Nothing } from '@/app/admin/_components/page/nothing';
+import { auditValue } from '@/app/admin/_components/audit/audit-trail';
+import { changedField, changedRecord, changeText } from '@/app/admin/_components/audit/change-list';
+import { checkLines } from '@/app/admin/_components/audit/check/check';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import {
   MONEY_BACK_KINDS,
   moneyBackSource,
   moneyBackStatus,
 } from '@/app/admin/_components/records/money-back/words';
-import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-sources';
+import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-list';
 import { changedFields } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
 import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
@@ -37,6 +31,12 @@ import { getRuntime } from '@/lib/runtime';
 import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import { listTimeline } from '@/lib/timeline/list-timeline';
 import type { TimelineAudit, TimelineEntry, TimelinePayment } from '@/lib/timeline/sources';
+import { formatDate, formatDay, formatField, formatMoney } from '../../../_components/format';
+import { LinkButton } from '../../../_components/links';
+import { toHref } from '../../../_components/search-params';
+import { StatusBadge } from '../../_components/display/status';
+import { Time } from '../../_components/display/values';
+import { Nothing } from '../../_components/page/section';
 import classes from './timeline.module.css';
 
 interface Props {

@@ -3,7 +3,7 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { accountingCsv, calendarMonth } from '@/lib/exports/accounting-csv';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { getRuntime } from '@/lib/runtime';
-import { csvResponse } from '../../_components/lists/csv-response';
+import { csvResponse } from '../../_components/lists/csv';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 

@@ -5,7 +5,7 @@ import { exportCsv } from '@/lib/exports/export-csv';
 import { EXPORT_KINDS, EXPORT_NAMES } from '@/lib/exports/kinds';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { getRuntime } from '@/lib/runtime';
-import { csvResponse } from '../../_components/lists/csv-response';
+import { csvResponse } from '../../_components/lists/csv';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 

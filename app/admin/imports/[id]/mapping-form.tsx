@@ -5,7 +5,7 @@ import { useActionState } from 'react';
 import type { FilePreview } from '@/lib/imports/preview-file';
 import type { ChosenOptions } from '@/lib/uploads/chosen-options';
 import { ProblemAlert } from '../../../_components/problem-alert';
-import { useFirstWrong } from '../../_components/forms/use-first-wrong';
+import { useFirstWrong } from '../../_components/forms/form';
 import type { ImportState } from '../actions';
 
 interface Props {

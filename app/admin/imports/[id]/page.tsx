@@ -6,7 +6,7 @@ import { getRuntime } from '@/lib/runtime';
 import { busyText, currentJob, hasRejected, readRun } from '@/lib/uploads/import-run';
 import { findUpload } from '@/lib/uploads/upload-store';
 import { type SearchParams, toParams } from '../../../_components/search-params';
-import { Instant } from '../../_components/display/instant';
+import { Instant } from '../../_components/display/values';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PageHeader } from '../../_components/page/page-header';
 import { RefreshWhile } from '../../_components/page/refresh-while';

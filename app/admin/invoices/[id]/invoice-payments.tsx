@@ -1,17 +1,17 @@
 import { Box, Stack, Text } from '@mantine/core';
 import { formatMoney } from '@/app/_components/format';
-import { TextLink } from '@/app/_components/links';
-import { toHref } from '@/app/_components/search-params';
-import { Instant } from '@/app/admin/_components/display/instant';
-import { Section } from '@/app/admin/_components/page/section';
-import { MoneyBackSection } from '@/app/admin/_components/records/money-back/money-back-section';
-import { PaymentList } from '@/app/admin/_components/records/payment-list';
+import { Instant } from '@/app/admin/_components/display/values';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { type BesidePayments, besidePayments, type InvoiceDetails } from '@/lib/invoices/queries';
 import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
 import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back';
 import { type DeletedPayment, listDeletedPayments } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
+import { TextLink } from '../../../_components/links';
+import { toHref } from '../../../_components/search-params';
+import { Section } from '../../_components/page/section';
+import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
+import { PaymentList } from '../../_components/records/payment-list';
 
 const MAX_ROWS = 100;
 

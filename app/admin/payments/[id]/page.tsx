@@ -12,14 +12,13 @@ import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit/audit-trail';
-import { CheckNotice } from '../../_components/audit/check/check-notice';
-import { LastCheckSection } from '../../_components/audit/check/last-check-section';
-import { Instant } from '../../_components/display/instant';
-import { RecordTitle } from '../../_components/display/record-title';
+import { CheckNotice, LastCheckSection } from '../../_components/audit/check/check';
+import { RecordTitle } from '../../_components/display/status';
+import { Instant } from '../../_components/display/values';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
-import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
+import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
 import { RecordTasks } from '../../_components/records/record-tasks';
 import { ContextFacts, PaymentActions, PaymentFacts, PaymentNotice } from './payment-parts';
 

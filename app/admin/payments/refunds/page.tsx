@@ -3,9 +3,8 @@ import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { listMoneyBack, QUESTION_DAYS, QUESTIONS, type Question, raising } from '@/lib/payments/money-back';
 import { getRuntime } from '@/lib/runtime';
-import { Nothing } from '../../_components/page/nothing';
 import { PageHeader } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
+import { Nothing, Section } from '../../_components/page/section';
 import { MoneyBackList } from '../../_components/records/money-back/money-back-list';
 
 export const metadata: Metadata = { title: 'Refunds and disputes' };

@@ -1,18 +1,17 @@
 import { Alert, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
-import { formatCount, formatDuration, formatField, formatNumber } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { orNotFound } from '@/app/_components/or-not-found';
 import { type SearchParams, toId, toPageRequest, toParams } from '@/app/_components/search-params';
 import { ChangeList } from '@/app/admin/_components/audit/change-list';
-import { Facts } from '@/app/admin/_components/display/facts';
 import { failureText } from '@/app/admin/_components/display/failure-text';
-import { Instant } from '@/app/admin/_components/display/instant';
-import { RecordTitle } from '@/app/admin/_components/display/record-title';
+import { RecordTitle } from '@/app/admin/_components/display/status';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
+import { Facts, Instant } from '@/app/admin/_components/display/values';
 import classes from '@/app/admin/_components/lists/list.module.css';
-import { Pager } from '@/app/admin/_components/lists/pager';
+
+import { Pager } from '@/app/admin/_components/lists/paged-list';
 import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { RefreshWhile } from '@/app/admin/_components/page/refresh-while';
 import { Section } from '@/app/admin/_components/page/section';
@@ -27,6 +26,8 @@ import {
   type RunFailure,
   type RunRow,
 } from '@/lib/sync/reconcile/run';
+import { formatCount, formatDuration, formatField, formatNumber } from '../../../_components/format';
+
 import { isSilent, phaseText, progressOf, triggerText } from '../run-text';
 
 export const generateMetadata = titleOf('Reconciliation run', async (id) => `Reconciliation run ${id}`);

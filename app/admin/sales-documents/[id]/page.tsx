@@ -4,11 +4,9 @@ import { formatDate, formatField, formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { orNotFound } from '@/app/_components/or-not-found';
 import { type SearchParams, toHref, toId, toParams } from '@/app/_components/search-params';
-import { History } from '@/app/admin/_components/audit/history';
-import { Facts } from '@/app/admin/_components/display/facts';
-import { Instant } from '@/app/admin/_components/display/instant';
-import { Money } from '@/app/admin/_components/display/money';
-import { RecordTitle } from '@/app/admin/_components/display/record-title';
+import { History } from '@/app/admin/_components/audit/audit-trail';
+import { RecordTitle } from '@/app/admin/_components/display/status';
+import { Facts, Instant, Money } from '@/app/admin/_components/display/values';
 import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
 import { LineSection } from '@/app/admin/_components/forms/lines/line-section';
 import { RecordActions } from '@/app/admin/_components/forms/record/record-actions';
@@ -16,7 +14,7 @@ import { RecordNotice } from '@/app/admin/_components/forms/record/record-notice
 import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { CustomerSection } from '@/app/admin/_components/records/customer-section';
+import { CustomerSection } from '@/app/admin/_components/records/customer-link';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { TaxNotice } from '@/app/admin/_components/records/tax-notice';
 import { requireStaff } from '@/lib/auth/staff-session';
@@ -28,6 +26,7 @@ import {
   conversionsOf,
   salesDocumentSteps,
 } from '@/lib/sales-documents/save-sales-documents';
+
 import { convert } from '../actions';
 
 export const generateMetadata = titleOfRow('Sales document', async (db, id) => {

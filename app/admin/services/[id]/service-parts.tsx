@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
-import { nextBilling } from '@/app/admin/_components/display/next-billing';
-import { StatusBadge } from '@/app/admin/_components/display/status-badge';
+import { StatusBadge } from '@/app/admin/_components/display/status';
+import { nextBilling } from '@/app/admin/_components/display/values';
 import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { Section } from '@/app/admin/_components/page/section';

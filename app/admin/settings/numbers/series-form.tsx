@@ -3,7 +3,7 @@
 import { Alert, Button, Checkbox, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { useActionState, useState } from 'react';
 import { ProblemAlert } from '../../../_components/problem-alert';
-import { useFirstWrong } from '../../_components/forms/use-first-wrong';
+import { useFirstWrong } from '../../_components/forms/form';
 import type { SeriesState } from './actions';
 
 interface Props {

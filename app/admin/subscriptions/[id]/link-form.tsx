@@ -2,7 +2,7 @@
 
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useActionState } from 'react';
-import { FormFooter } from '../../_components/forms/form-footer';
+import { FormFooter } from '../../_components/forms/form';
 import type { LinkState } from '../actions';
 
 interface Props {

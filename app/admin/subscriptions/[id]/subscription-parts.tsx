@@ -2,16 +2,19 @@ import { Alert, Badge, Box, Group, SimpleGrid, Stack, Text } from '@mantine/core
 import { formatDate, formatDay } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
-import { Facts } from '@/app/admin/_components/display/facts';
-import { Instant } from '@/app/admin/_components/display/instant';
-import { StatusBadge } from '@/app/admin/_components/display/status-badge';
+import { StatusBadge } from '@/app/admin/_components/display/status';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
-import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
+import { Facts, Instant } from '@/app/admin/_components/display/values';
+import { SubmitButton } from '@/app/admin/_components/forms/form';
 import classes from '@/app/admin/_components/lists/list.module.css';
 import { Section } from '@/app/admin/_components/page/section';
-import { CustomerSection } from '@/app/admin/_components/records/customer-section';
-import type { SubscriptionDetails, SubscriptionItem } from '@/lib/subscriptions/queries';
-import { MAX_SERVICES, type ServiceChoice } from '@/lib/subscriptions/queries';
+import { CustomerSection } from '@/app/admin/_components/records/customer-link';
+import {
+  MAX_SERVICES,
+  type ServiceChoice,
+  type SubscriptionDetails,
+  type SubscriptionItem,
+} from '@/lib/subscriptions/queries';
 import type { Obstacle, Reference } from '@/lib/sync/staff/link-subscription';
 import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
 import { adopt, decline, saveLink } from '../actions';

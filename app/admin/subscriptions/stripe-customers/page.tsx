@@ -6,12 +6,12 @@ import { getRuntime } from '@/lib/runtime';
 import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
 import { LinkButton } from '../../../_components/links';
 import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
-import { Instant } from '../../_components/display/instant';
-import { CursorList } from '../../_components/lists/cursor-list';
+import { Instant } from '../../_components/display/values';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { LeafedList } from '../../_components/lists/paged-list';
 import { RecordList } from '../../_components/lists/record-list';
 import { PageHeader } from '../../_components/page/page-header';
-import { CustomerName } from '../../_components/records/customer-name';
+import { CustomerName } from '../../_components/records/customer-link';
 
 export const metadata: Metadata = { title: 'Customers created from Stripe' };
 
@@ -48,7 +48,7 @@ async function Results({ start }: { start: PageStart }) {
   const { db, env } = await getRuntime();
   const page = await listCreatedForStripe(db, { ...start, limit: ROWS });
   return (
-    <CursorList
+    <LeafedList
       noun="customer"
       yet="Every Stripe customer is linked to a customer."
       {...{ page, start, path: PATH, params: new URLSearchParams() }}
@@ -85,7 +85,7 @@ async function Results({ start }: { start: PageStart }) {
           })}
         />
       )}
-    </CursorList>
+    </LeafedList>
   );
 }
 

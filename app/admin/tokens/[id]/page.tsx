@@ -4,9 +4,8 @@ import { orNotFound } from '@/app/_components/or-not-found';
 import { SCOPE_TEXTS } from '@/app/_components/scope-texts';
 import { type SearchParams, toId, toParams } from '@/app/_components/search-params';
 import { AuditTrail } from '@/app/admin/_components/audit/audit-trail';
-import { Facts } from '@/app/admin/_components/display/facts';
-import { Instant } from '@/app/admin/_components/display/instant';
-import { RecordTitle } from '@/app/admin/_components/display/record-title';
+import { RecordTitle } from '@/app/admin/_components/display/status';
+import { Facts, Instant } from '@/app/admin/_components/display/values';
 import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
 import { Notice } from '@/app/admin/_components/page/notice';
 import { PageHeader } from '@/app/admin/_components/page/page-header';
@@ -17,6 +16,7 @@ import { requireAdmin } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { hidesPersonalData, SCOPES } from '@/lib/tokens/access-token';
 import { type AccessTokenRow, getAccessToken, tokenState } from '@/lib/tokens/manage-access-tokens';
+
 import { revoke } from '../actions';
 
 export const generateMetadata = titleOfRow('Access token', async (db, id, { role }) =>

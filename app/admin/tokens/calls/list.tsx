@@ -1,6 +1,6 @@
 import { formatField } from '@/app/_components/format';
-import { Instant } from '@/app/admin/_components/display/instant';
-import { StatusBadge } from '@/app/admin/_components/display/status-badge';
+import { StatusBadge } from '@/app/admin/_components/display/status';
+import { Instant } from '@/app/admin/_components/display/values';
 import type { ListDeclaration } from '@/app/admin/_components/lists/list-declaration';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { pastPresets } from '@/lib/dates';

@@ -3,8 +3,8 @@
 import { Button, Checkbox, Stack, Textarea, TextInput } from '@mantine/core';
 import { useActionState } from 'react';
 import { ProblemAlert } from '../../../_components/problem-alert';
+import { useFirstWrong } from '../../_components/forms/form';
 import { Secret } from '../../_components/forms/secret';
-import { useFirstWrong } from '../../_components/forms/use-first-wrong';
 import type { ClientState } from '../actions';
 
 interface Props {

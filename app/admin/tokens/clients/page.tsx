@@ -4,13 +4,12 @@ import { requireAdmin } from '@/lib/auth/staff-session';
 import { listOwnClients, type OwnClient } from '@/lib/oauth/own-clients';
 import { getRuntime } from '@/lib/runtime';
 import { type SearchParams, toParams } from '../../../_components/search-params';
-import { Day } from '../../_components/display/instant';
+import { Day } from '../../_components/display/values';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { RecordList } from '../../_components/lists/record-list';
-import { Nothing } from '../../_components/page/nothing';
 import { Notice } from '../../_components/page/notice';
 import { PageHeader } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
+import { Nothing, Section } from '../../_components/page/section';
 import { addClient, removeClient } from '../actions';
 import { AddForm } from './add-form';
 

@@ -2,12 +2,10 @@
 
 import { Checkbox, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { useActionState, useState } from 'react';
-import { TextLink } from '@/app/_components/links';
 import { HIDES_TEXT, SCOPE_TEXTS } from '@/app/_components/scope-texts';
-import { ChoiceGroup } from '@/app/admin/_components/forms/choice-group';
-import { Secret } from '@/app/admin/_components/forms/secret';
-import { SheetForm } from '@/app/admin/_components/forms/sheet-form';
-import { useFirstWrong } from '@/app/admin/_components/forms/use-first-wrong';
+import { TextLink } from '../../../_components/links';
+import { ChoiceGroup, SheetForm, useFirstWrong } from '../../_components/forms/form';
+import { Secret } from '../../_components/forms/secret';
 import type { IssueState } from '../actions';
 
 interface Props {

@@ -1,13 +1,12 @@
 import { Alert, List, ListItem, SimpleGrid, Text } from '@mantine/core';
 import { TextLink } from '@/app/_components/links';
-import { Facts } from '@/app/admin/_components/display/facts';
 import { failureText } from '@/app/admin/_components/display/failure-text';
-import { Instant } from '@/app/admin/_components/display/instant';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
+import { Facts, Instant } from '@/app/admin/_components/display/values';
 import { Notice } from '@/app/admin/_components/page/notice';
 import { Section } from '@/app/admin/_components/page/section';
 import { CustomerLink } from '@/app/admin/_components/records/customer-link';
-import { InvoiceLink } from '@/app/admin/_components/records/invoice-link';
+import { InvoiceLink } from '@/app/admin/_components/records/invoice-list';
 import { THIN_WARNING } from '@/lib/sync/event-types';
 import type { findRecordsOf, StoredEvent } from '@/lib/sync/inbox/events';
 import classes from './payload.module.css';

@@ -1,19 +1,20 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import Form from 'next/form';
 import { formatMessage } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import classes from '@/app/admin/_components/lists/list.module.css';
 import { findCustomers } from '@/lib/customers/find-customers';
-import { customerQuery } from '@/lib/customers/schema';
+import { customerQuery, type CustomerMatches as Found } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
-import { CustomerMatches } from './customer-matches';
 
-interface Props {
+interface CustomerSearchProps {
   /** The address of its page, which gets the customer's id as `to`. */
   path: string;
   query: string | null;
 }
 
 /** Looks for a customer to choose. */
-export async function CustomerSearch({ path, query }: Props) {
+export async function CustomerSearch({ path, query }: CustomerSearchProps) {
   const { db } = await getRuntime();
   const parsed = query === null ? null : customerQuery.safeParse(query);
   const found = parsed?.success ? await findCustomers(db, parsed.data) : null;
@@ -40,6 +41,52 @@ export async function CustomerSearch({ path, query }: Props) {
         </Group>
       </Form>
       {found && <CustomerMatches found={found} path={path} />}
+    </>
+  );
+}
+
+/** The customers found, each with a way to choose it. */
+function CustomerMatches({ found, path }: { found: Found; path: string }) {
+  if (found.count === 0) {
+    return (
+      <Text size="sm" c="dimmed" p="md" className={classes.entry ?? ''}>
+        No customer number, name, company or e-mail address contains this.
+      </Text>
+    );
+  }
+  return (
+    <>
+      {found.matches.map((customer) => (
+        <Group
+          key={customer.id}
+          className={classes.entry ?? ''}
+          display="flex"
+          justify="space-between"
+          wrap="nowrap"
+          gap="sm"
+        >
+          <Stack gap={0} miw={0}>
+            <Text size="sm" fw={500} truncate>
+              {customer.name || customer.customer_number}
+            </Text>
+            <Text size="xs" c="dimmed" truncate>
+              {[customer.customer_number, customer.email].filter(Boolean).join(' · ')}
+            </Text>
+          </Stack>
+          <TextLink
+            href={`${path}?to=${customer.id}#confirm`}
+            flex="none"
+            aria-label={`Choose ${customer.customer_number}`}
+          >
+            Choose
+          </TextLink>
+        </Group>
+      ))}
+      {found.truncated && (
+        <Text size="xs" c="dimmed" p="md">
+          There are more matches: type more to narrow them down.
+        </Text>
+      )}
     </>
   );
 }

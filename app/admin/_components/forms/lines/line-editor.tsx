@@ -1,18 +1,16 @@
 'use client';
 
-import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Alert, Button, Fieldset, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { formatMoney } from '@/app/_components/format';
 import { type TaxRule, taxContradiction } from '@/lib/customers/tax';
 import { lineTotals } from '@/lib/invoices/totals';
 import { typedAmount } from '@/lib/read-amount';
-import { ofEach, type TypedLine } from '@/lib/records/typed-lines';
-import { LineRow } from './line-row';
-import { NEW_LINE } from './new-line';
-import { TotalList } from './total-list';
+import { type LineField, ofEach, type TypedLine, toTypedLines } from '@/lib/records/typed-lines';
+import { TotalList } from './line-section';
 
-interface Props {
+interface LineEditorProps {
   /** None: what was imported with its sums alone may go without. */
   initial: TypedLine[];
   /** By the names of the fields: `lines.0.text`. */
@@ -24,7 +22,7 @@ interface Props {
 }
 
 /** Lines, and what they come to while they are typed; the server reckons again. */
-export function LineEditor({ initial, problems, currency, tax }: Props) {
+export function LineEditor({ initial, problems, currency, tax }: LineEditorProps) {
   const [lines, setLines] = useState(initial.map((line, key) => ({ key, line })));
   const nextKey = useRef(initial.length);
   const add = useRef<HTMLButtonElement>(null);
@@ -129,3 +127,96 @@ const toAmounts = ({ quantity, unit_price, tax_rate }: TypedLine) => ({
   unit_price: typedAmount(unit_price) ?? '0',
   tax_rate: typedAmount(tax_rate) ?? '0',
 });
+
+interface LineRowProps {
+  /** Counted from 0. */
+  index: number;
+  count: number;
+  line: TypedLine;
+  /** As text, without tax. */
+  net: string;
+  problems: Partial<Record<LineField, string | undefined>>;
+  /** It was just added: typing goes on in it. */
+  isNew: boolean;
+  onChange(changes: Partial<TypedLine>): void;
+  /** By -1 or 1. */
+  onMove(by: number): void;
+  /** Left out where there must be this one. */
+  onRemove: (() => void) | undefined;
+}
+
+const FIELDS = [
+  { name: 'text', label: 'Text', flex: '1 1 16rem', maxLength: 500 },
+  { name: 'quantity', label: 'Quantity', flex: '1 1 5rem', inputMode: 'decimal' },
+  { name: 'unit_price', label: 'Price without tax', flex: '1 1 8rem', inputMode: 'decimal' },
+  { name: 'tax_rate', label: 'Tax in %', flex: '1 1 5rem', inputMode: 'decimal' },
+] as const;
+
+const focus = (field: HTMLInputElement | null) => field?.focus();
+
+/** A line that is typed, and what can be done with it. */
+function LineRow({ index, count, line, net, problems, isNew, onChange, onMove, onRemove }: LineRowProps) {
+  return (
+    <Fieldset legend={`Line ${index + 1}`} radius="md">
+      <Group align="flex-start" gap="sm">
+        {FIELDS.map(({ name, flex, ...field }) => (
+          <TextInput
+            key={name}
+            {...field}
+            {...(isNew && name === 'text' && { ref: focus })}
+            flex={flex}
+            name={`lines.${index}.${name}`}
+            value={line[name]}
+            error={problems[name]}
+            onChange={(event) => onChange({ [name]: event.currentTarget.value })}
+            autoComplete="off"
+          />
+        ))}
+      </Group>
+      <Group justify="space-between" mt="xs" gap="xs">
+        <Group gap={4}>
+          <MoveButton index={index} isEnd={index === 0} to="up" onMove={() => onMove(-1)} />
+          <MoveButton index={index} isEnd={index === count - 1} to="down" onMove={() => onMove(1)} />
+          {onRemove && (
+            <Button variant="subtle" size="compact-sm" onClick={onRemove}>
+              Remove line {index + 1}
+            </Button>
+          )}
+        </Group>
+        <Text size="sm" c="dimmed" className="figures">
+          Net: {net}
+        </Text>
+      </Group>
+    </Fieldset>
+  );
+}
+
+interface MoveProps {
+  index: number;
+  isEnd: boolean;
+  to: 'up' | 'down';
+  onMove(): void;
+}
+
+/** At the end of its way it stays, so that it keeps the focus. */
+function MoveButton({ index, isEnd, to, onMove }: MoveProps) {
+  return (
+    <Button
+      variant="subtle"
+      size="compact-sm"
+      aria-label={`Move line ${index + 1} ${to}`}
+      aria-disabled={isEnd}
+      {...(isEnd && { 'data-disabled': true })}
+      onClick={() => !isEnd && onMove()}
+    >
+      {to === 'up' ? 'Up' : 'Down'}
+    </Button>
+  );
+}
+
+/** What a line begins with; its tax follows the customer. */
+const NEW_LINE = { text: '', quantity: '1', unit_price: '', tax_rate: '' };
+
+/** The fields of a form that begins with one line. @param taxRate in percent */
+export const firstLine = (taxRate: number): Record<string, string> =>
+  toTypedLines([{ ...NEW_LINE, tax_rate: String(taxRate) }]);

@@ -1,17 +1,18 @@
-import { formatMoney } from '@/app/_components/format';
+import { Fragment } from 'react';
 import type { LineRow } from '@/lib/invoices/lines';
-import { lineTotals } from '@/lib/invoices/totals';
+import { type LineTotals, lineTotals } from '@/lib/invoices/totals';
+import { formatMoney } from '../../../../_components/format';
 import { type Column, RecordList } from '../../lists/record-list';
 import { Section } from '../../page/section';
-import { TotalList } from './total-list';
+import classes from './lines.module.css';
 
-interface Props {
+interface LineSectionProps {
   lines: LineRow[];
   currency: string;
 }
 
 /** What an invoice or a sales document is over; nothing where its sums are all there is. */
-export function LineSection({ lines, currency }: Props) {
+export function LineSection({ lines, currency }: LineSectionProps) {
   if (lines.length === 0) return null;
   const totals = lineTotals(lines, currency);
   const rows = lines.map((line, i) => ({ ...line, position: i + 1, net: totals.nets[i] ?? '0' }));
@@ -51,4 +52,29 @@ function priceText(price: string, currency: string): string {
   const text = formatMoney(Number(price), currency);
   const isExact = Number(price) === Number(Number(price).toFixed(2));
   return isExact ? text : `${Number(price)} ${currency.toUpperCase()}`;
+}
+
+interface TotalListProps {
+  totals: LineTotals;
+  currency: string;
+}
+
+/** What lines come to: without tax, the tax of each rate, and all. */
+export function TotalList({ totals: { subtotal, rates, total }, currency }: TotalListProps) {
+  const sums = [
+    ['Without tax', subtotal],
+    ...rates.map(({ tax_rate, tax }) => [`Tax ${Number(tax_rate)} %`, tax]),
+  ];
+  return (
+    <dl className={classes.totals}>
+      {sums.map(([label, amount]) => (
+        <Fragment key={label}>
+          <dt>{label}</dt>
+          <dd>{formatMoney(Number(amount), currency)}</dd>
+        </Fragment>
+      ))}
+      <dt className={classes.sum}>Total</dt>
+      <dd className={classes.sum}>{formatMoney(Number(total), currency)}</dd>
+    </dl>
+  );
 }

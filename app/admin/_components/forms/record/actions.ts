@@ -7,11 +7,17 @@ import { rowId } from '@/lib/fields';
 import { staffRecordWriter } from '@/lib/records/record-kind';
 import { takeStep } from '@/lib/records/steps';
 import { isLineField } from '@/lib/records/typed-lines';
-import type { Typed, TypedKind } from '@/lib/records/typed-record';
-import { mergeTyped, readTyped, saveTyped, type TypedRecord } from '@/lib/records/typed-record';
+import {
+  mergeTyped,
+  readTyped,
+  saveTyped,
+  type Typed,
+  type TypedKind,
+  type TypedRecord,
+} from '@/lib/records/typed-record';
 import { staffAction, staffFormAction, toProblems } from '../../page/staff-action';
-import type { FormState } from './form-state';
 import { FORMS, type FormName, KINDS, type KindName, type StaffForm, type StaffKind } from './kinds';
+import type { FormState } from './record-form';
 
 const sentForm = z.enum(Object.keys(FORMS) as FormName[]).transform((name): StaffForm => FORMS[name]);
 const sentKind = z.enum(Object.keys(KINDS) as KindName[]).transform((name): StaffKind => KINDS[name]);

@@ -3,13 +3,13 @@ import type { ComponentProps } from 'react';
 import { PageHeader } from '../../page/page-header';
 import { RecordForm } from './record-form';
 
-interface Props extends ComponentProps<typeof RecordForm> {
+interface FormPageProps extends ComponentProps<typeof RecordForm> {
   title: string;
   back: { href: string; label: string };
 }
 
 /** A page that is one form of a record. */
-export function FormPage({ title, back, ...form }: Props) {
+export function FormPage({ title, back, ...form }: FormPageProps) {
   return (
     <Box maw={760}>
       <PageHeader back={back} title={title} />

@@ -1,6 +1,4 @@
-import { z } from 'zod';
 import { customerSteps, typedCustomer } from '@/lib/customers/save-customers';
-import { rowId } from '@/lib/fields';
 import { invoiceSteps, typedDueDate, typedInvoice } from '@/lib/invoices/save-invoices';
 import type { SteppedKind } from '@/lib/records/steps';
 import { deleteRecord } from '@/lib/records/steps';
@@ -61,6 +59,3 @@ export const FORMS = {
 } satisfies Record<string, StaffForm>;
 
 export type FormName = keyof typeof FORMS;
-
-/** A record and the version that a page showed, as a browser sends them back. */
-export const sentSeen = z.object({ id: rowId, version: z.int().min(0) });

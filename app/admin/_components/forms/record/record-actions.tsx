@@ -21,7 +21,7 @@ export interface StepText {
   decline?: string;
 }
 
-interface Props<Name extends string> {
+interface RecordActionsProps<Name extends string> {
   kind: KindName;
   steps: SteppedKind<Name>;
   texts: Record<Name, StepText>;
@@ -45,7 +45,7 @@ interface Props<Name extends string> {
 }
 
 /** What staff can do with a record as they see it: of one that has changed since, nothing. */
-export function RecordActions<Name extends string>(props: Props<Name>) {
+export function RecordActions<Name extends string>(props: RecordActionsProps<Name>) {
   const { kind, steps, texts, record, noun, name, edit, removal, except = [] } = props;
   const { id, version, status } = record;
   const offered = stepsFrom(steps, status).filter((one) => !except.includes(one));

@@ -1,12 +1,20 @@
 'use client';
 
-import { Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
+import {
+  Autocomplete,
+  type AutocompleteProps,
+  Checkbox,
+  NativeSelect,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useAnswer } from '@/app/admin/_components/page/use-answer';
 import type { CustomerChoice } from '@/lib/customers/find-customers';
-import { CustomerField } from './customer-field';
 import type { FormField } from './form-fields';
-import { SuggestField } from './suggest-field';
 
-interface Props {
+interface RecordFieldProps {
   field: FormField;
   value: string;
   problem: string | undefined;
@@ -21,7 +29,7 @@ interface Props {
 const ORDER: ('label' | 'input' | 'description' | 'error')[] = ['label', 'input', 'description', 'error'];
 
 /** A field of a record's form, as its kind asks for. */
-export function RecordField({ field, value, problem, customer, onPick, onCurrency }: Props) {
+export function RecordField({ field, value, problem, customer, onPick, onCurrency }: RecordFieldProps) {
   const { name, label, kind, options, description, maxLength, required = false } = field;
   const input = { name, label, description, required, error: problem, inputWrapperOrder: ORDER };
   // Browsers and React leave these as they were when a form is reset: another value is another field.
@@ -61,4 +69,104 @@ export function RecordField({ field, value, problem, customer, onPick, onCurrenc
       {...(kind === 'whole' && { inputMode: 'numeric' as const })}
     />
   );
+}
+
+interface CustomerFieldProps extends AutocompleteProps {
+  /** The customer whose number the field holds at first, or null. */
+  first: CustomerChoice | null;
+  /** Learns the customer once the field holds its number, and null when it no longer does. */
+  onPick(customer: CustomerChoice | null): void;
+}
+
+const NONE: CustomerChoice[] = [];
+
+/** A customer, found by any part of its name, number or e-mail address, and kept by its number. */
+function CustomerField({ first, onPick, ...input }: CustomerFieldProps) {
+  const [text, setText] = useState(String(input.defaultValue ?? ''));
+  const [isTyped, setTyped] = useState(false);
+  const answered = useAnswer('/admin/customers/choices', isTyped ? text.trim() : '', NONE);
+  const found = answered?.answer ?? NONE;
+  const picked = [...found, ...(first ? [first] : [])].find((one) => isNumber(one, text)) ?? null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told of another customer, not of another function
+  useEffect(() => onPick(picked), [picked?.customer_number]);
+  return (
+    <SuggestField
+      {...input}
+      description={picked ? describe(picked) : hintOf(answered, text)}
+      suggestions={found.map((one) => ({ value: one.customer_number, about: describe(one) }))}
+      isFiltered
+      onChange={(typed) => {
+        setText(typed);
+        setTyped(true);
+      }}
+    />
+  );
+}
+
+const isNumber = ({ customer_number }: CustomerChoice, text: string): boolean =>
+  customer_number.toLowerCase() === text.trim().toLowerCase();
+
+function describe({ name, status }: CustomerChoice): string {
+  const state = status === 'active' ? '' : ` (${status})`;
+  return `${name || 'No name'}${state}`;
+}
+
+function hintOf(answered: ReturnType<typeof useAnswer<CustomerChoice[]>>, text: string): string {
+  if (answered?.state === 'failed') return 'The search does not work right now. You can still type a number.';
+  if (answered?.state === 'signed-out') return 'You are no longer signed in. Save to sign in again.';
+  const isNone = answered?.text === text.trim() && answered.answer?.length === 0;
+  return isNone ? 'No customer has this in its name, number or e-mail.' : 'Type a name, number or e-mail.';
+}
+
+interface Suggestion {
+  /** The text that choosing it puts into the field. */
+  value: string;
+  /** A second text to know it by and to search for. */
+  about?: string | undefined;
+}
+
+interface SuggestFieldProps extends Omit<AutocompleteProps, 'data' | 'filter' | 'renderOption'> {
+  suggestions: Suggestion[];
+  /** The suggestions fit the typed text already. */
+  isFiltered?: boolean;
+}
+
+/**
+ * A text field that suggests its values. The text itself is sent, so that the field also works without scripts, and
+ * the server never sees another value than the one that is shown.
+ */
+function SuggestField({ suggestions, isFiltered = false, ...input }: SuggestFieldProps) {
+  // Hundreds of options are drawn only for those who use them.
+  const [isUsed, setUsed] = useState(false);
+  const abouts = new Map(suggestions.map(({ value, about }) => [value, about]));
+  return (
+    <Autocomplete
+      {...input}
+      onFocus={() => setUsed(true)}
+      data={isUsed ? suggestions.map(({ value }) => value) : []}
+      filter={({ options, search }) =>
+        isFiltered
+          ? options
+          : options.filter(
+              (option) => 'value' in option && isMeant(option.value, abouts.get(option.value), search),
+            )
+      }
+      renderOption={({ option: { value } }) => (
+        <span>
+          {value}
+          {abouts.get(value) && (
+            <Text span inherit c="dimmed">
+              {` · ${abouts.get(value)}`}
+            </Text>
+          )}
+        </span>
+      )}
+      maxDropdownHeight={280}
+    />
+  );
+}
+
+function isMeant(value: string, about: string | undefined, search: string): boolean {
+  const text = search.trim().toLowerCase();
+  return `${value} ${about ?? ''}`.toLowerCase().includes(text);
 }

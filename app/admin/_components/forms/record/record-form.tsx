@@ -1,21 +1,18 @@
 'use client';
 
-import { Fieldset, SimpleGrid, Stack } from '@mantine/core';
+import { Fieldset, List, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useActionState, useState } from 'react';
+import { Notice } from '@/app/admin/_components/page/notice';
 import type { CustomerChoice } from '@/lib/customers/find-customers';
 import { typedLines } from '@/lib/records/typed-lines';
-import type { Typed, TypedRecord } from '@/lib/records/typed-record';
-import { FormFooter } from '../form-footer';
+import type { Merged, Typed, TypedRecord } from '@/lib/records/typed-record';
+import { FormFooter, FormMessages, useFirstWrong } from '../form';
 import { LineEditor } from '../lines/line-editor';
-import { useFirstWrong } from '../use-first-wrong';
-import { ConflictNotice } from './conflict-notice';
-import type { FormPart } from './form-fields';
-import { FormMessages } from './form-messages';
-import type { FormAction } from './form-state';
+import { type FormPart, fieldsOf, fieldText } from './form-fields';
 import { RecordField } from './record-field';
 import { useKeptTyping } from './use-kept-typing';
 
-interface Props {
+interface RecordFormProps {
   /** What the form is called, for readers. */
   label: string;
   action: FormAction;
@@ -30,7 +27,15 @@ interface Props {
 }
 
 /** The form of a record: nothing that was typed is lost by an error, a conflict or an expired session. */
-export function RecordForm({ label, action, parts, record, submit, cancel, customer = null }: Props) {
+export function RecordForm({
+  label,
+  action,
+  parts,
+  record,
+  submit,
+  cancel,
+  customer = null,
+}: RecordFormProps) {
   const { version, typed } = record;
   const [state, send, pending] = useActionState(action, {
     typed,
@@ -87,3 +92,56 @@ export function RecordForm({ label, action, parts, record, submit, cancel, custo
     </form>
   );
 }
+
+interface ConflictNoticeProps {
+  parts: FormPart[];
+  theirs: Merged['theirs'];
+}
+
+/** The other person's values of a record beside the typed ones. */
+function ConflictNotice({ parts, theirs }: ConflictNoticeProps) {
+  const fields = new Map(fieldsOf(parts).map((field) => [field.name, field]));
+  return (
+    <Notice tone="refused">
+      <Stack gap="xs">
+        <Text size="sm" fw={600}>
+          Somebody else changed this meanwhile
+        </Text>
+        <Text size="sm">
+          Nothing has been saved yet; what you typed is still here.{' '}
+          {theirs.length === 0 && 'None of these fields changed. '}
+          Save again to keep what the form shows now.
+        </Text>
+        <List size="sm" spacing={4}>
+          {theirs.map(({ field: name, stored, typed }) => {
+            const field = fields.get(name) ?? { name, label: name };
+            return (
+              <List.Item key={name} className="break-anywhere">
+                <strong>{field.label}</strong>
+                {`: stored now: ${fieldText(field, stored)}; `}
+                {typed === null
+                  ? 'you had not changed it, so the form now shows the new value'
+                  : `you typed: ${fieldText(field, typed)}`}
+              </List.Item>
+            );
+          })}
+        </List>
+      </Stack>
+    </Notice>
+  );
+}
+
+/** A form of a record, as its action answers. */
+export interface FormState {
+  typed: Typed;
+  /** The record as the form was opened with it; null: it makes a new one. */
+  opened: TypedRecord | null;
+  /** Of each wrong field its sentence; of '' what concerns no single one. */
+  problems: Record<string, string>;
+  /** The fields that another person has changed meanwhile; null without a conflict. */
+  theirs: Merged['theirs'] | null;
+  /** False: the form has not been sent yet. */
+  isAnswer: boolean;
+}
+
+type FormAction = (before: FormState, form: FormData) => Promise<FormState>;

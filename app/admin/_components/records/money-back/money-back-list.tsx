@@ -1,15 +1,32 @@
-import type { MoneyBackRow } from '@/lib/payments/money-back';
+import { Fragment, type ReactNode } from 'react';
+import { formatField } from '@/app/_components/format';
+import { StripeLink } from '@/app/admin/_components/display/stripe-id';
+import { Section } from '@/app/admin/_components/page/section';
+import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
 import { TextLink } from '../../../../_components/links';
-import { Day } from '../../display/instant';
-import { Money } from '../../display/money';
-import { StatusBadge } from '../../display/status-badge';
+import { StatusBadge } from '../../display/status';
+import { Day, Instant, Money } from '../../display/values';
 import { type Column, RecordList } from '../../lists/record-list';
 import classes from './money-back.module.css';
-import { MoneyBackDetails } from './money-back-details';
-import { MoneyBackLink } from './money-back-link';
 import { MONEY_BACK_KINDS, moneyBackSource, moneyBackStatus } from './words';
 
-interface Props {
+interface MoneyBackSectionProps {
+  rows: MoneyBackRow[];
+  timeZone: string;
+  namesPayments?: boolean;
+}
+
+/** Refunds and disputes of one record, where there are any. */
+export function MoneyBackSection(props: MoneyBackSectionProps) {
+  if (props.rows.length === 0) return null;
+  return (
+    <Section title="Refunds and disputes">
+      <MoneyBackList {...props} />
+    </Section>
+  );
+}
+
+interface MoneyBackListProps {
   rows: MoneyBackRow[];
   timeZone: string;
   /** Of several payments: names them. */
@@ -17,7 +34,7 @@ interface Props {
 }
 
 /** Refunds and disputes. */
-export function MoneyBackList({ rows, timeZone, namesPayments = false }: Props) {
+export function MoneyBackList({ rows, timeZone, namesPayments = false }: MoneyBackListProps) {
   return (
     <RecordList
       label="Refunds and disputes"
@@ -85,4 +102,69 @@ function Source({ row }: { row: MoneyBackRow }) {
 function PaymentName({ row: { payment_id, payment_reference } }: { row: MoneyBackRow }) {
   if (payment_id === null) return 'No matching payment';
   return <TextLink href={`/admin/payments/${payment_id}`}>{payment_reference}</TextLink>;
+}
+
+interface MoneyBackDetailsProps {
+  row: MoneyBackRow;
+  timeZone: string;
+}
+
+/** Why, by when an answer is due, and what happened to the money; a dash where nothing is known. */
+function MoneyBackDetails({ row, timeZone }: MoneyBackDetailsProps) {
+  const parts = partsOf(row, timeZone).filter(([, part]) => part);
+  if (parts.length === 0) return '–';
+  return parts.map(([name, part], i) => (
+    <Fragment key={name}>
+      {i > 0 && ' · '}
+      {part}
+    </Fragment>
+  ));
+}
+
+function partsOf(row: MoneyBackRow, timeZone: string): [name: string, part: ReactNode][] {
+  const day = (text: string, at: Date | null) =>
+    at && (
+      <>
+        {text} <Day at={at} timeZone={timeZone} />
+      </>
+    );
+  const ofDispute: [string, ReactNode][] =
+    row.kind === 'refund'
+      ? []
+      : [
+          ['due', isUnanswered(row) && row.evidence_due_at && dueText(row.evidence_due_at, timeZone)],
+          ['withdrawn', day('Funds withdrawn', row.funds_withdrawn_at)],
+          ['returned', day('Funds returned', row.funds_returned_at)],
+        ];
+  return [
+    ['reason', row.reason && formatField(row.reason)],
+    ...ofDispute,
+    ['gone', day('Not found at Stripe since', row.provider_gone_at)],
+  ];
+}
+
+function dueText(at: Date, timeZone: string) {
+  return (
+    <strong>
+      Evidence due <Instant at={at} timeZone={timeZone} />
+    </strong>
+  );
+}
+
+interface MoneyBackLinkProps {
+  row: MoneyBackRow;
+  children: string;
+}
+
+/** To a dispute at Stripe, or to the payment that was refunded there; nothing for what Stripe does not know. */
+function MoneyBackLink({ row, children }: MoneyBackLinkProps) {
+  const { kind, stripe_id, stripe_payment } = row;
+  if (stripe_id === null) return null;
+  const path = kind === 'dispute' ? `disputes/${stripe_id}` : stripe_payment && `payments/${stripe_payment}`;
+  if (!path) return children;
+  return (
+    <StripeLink path={path} label={`Stripe: ${kind} ${stripe_id}`}>
+      {children}
+    </StripeLink>
+  );
 }

@@ -2,13 +2,8 @@ import { Checkbox, Group, List, ListItem, SimpleGrid, Stack, Text } from '@manti
 import { notFound } from 'next/navigation';
 import { formatCount, formatField } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
-import { orNotFound } from '@/app/_components/or-not-found';
-import { type SearchParams, toHref, toId, toParams } from '@/app/_components/search-params';
-import { ChoiceGroup } from '@/app/admin/_components/forms/choice-group';
 import { CustomerSearch } from '@/app/admin/_components/forms/customer-search/customer-search';
-import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
-import { Notice } from '@/app/admin/_components/page/notice';
-import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { ChoiceGroup, SubmitButton } from '@/app/admin/_components/forms/form';
 import { Section } from '@/app/admin/_components/page/section';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { requireAdmin } from '@/lib/auth/staff-session';
@@ -16,6 +11,11 @@ import { getCustomer } from '@/lib/customers/queries';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
 import { type Comparison, compareCustomers } from '@/lib/sync/staff/merge-customers';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { type SearchParams, toHref, toId, toParams } from '../../../../_components/search-params';
+import { Notice } from '../../../_components/page/notice';
+import { PageHeader } from '../../../_components/page/page-header';
+
 import { merge } from '../../admin-actions';
 import { CustomerFacts } from '../customer-facts';
 

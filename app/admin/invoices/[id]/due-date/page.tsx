@@ -1,7 +1,7 @@
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { editRecordPage } from '@/app/admin/record-form-pages';
 import { getInvoice } from '@/lib/invoices/queries';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { DUE_DATE, isOwnUnpaid } from '../../form-parts';
 
 export const generateMetadata = titleOfRow(

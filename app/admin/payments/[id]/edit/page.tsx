@@ -1,6 +1,7 @@
 import { Box } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { etagOf } from '@/lib/http/etag';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
@@ -11,7 +12,7 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
-import { invoiceName } from '../../../_components/records/invoice-list';
+
 import { edit } from '../../actions';
 import { PaymentForm } from '../../payment-forms';
 

@@ -1,6 +1,7 @@
 import { Alert, Box } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
+import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/etag';
@@ -11,7 +12,7 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
-import { invoiceName } from '../../../_components/records/invoice-list';
+
 import { refund } from '../../actions';
 import { RefundForm } from '../../payment-forms';
 

@@ -1,5 +1,11 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
+import { AuditTrail, withoutFields } from '@/app/admin/_components/audit/audit-trail';
+import { StripeId } from '@/app/admin/_components/display/stripe-id';
+import { Facts } from '@/app/admin/_components/display/values';
+import { CustomerSearch } from '@/app/admin/_components/forms/customer-search/customer-search';
+import { Section } from '@/app/admin/_components/page/section';
+import { CustomerSection } from '@/app/admin/_components/records/customer-link';
 import { listAuditOf } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
@@ -9,16 +15,9 @@ import { listSameEmail } from '@/lib/sync/staff/unconfirmed-links';
 import { TextLink } from '../../../../_components/links';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
-import { AuditTrail } from '../../../_components/audit/audit-trail';
-import { withoutFields } from '../../../_components/audit/without-fields';
-import { Facts } from '../../../_components/display/facts';
-import { StripeId } from '../../../_components/display/stripe-id';
-import { CustomerSearch } from '../../../_components/forms/customer-search/customer-search';
 import { Notice } from '../../../_components/page/notice';
 import { PageHeader } from '../../../_components/page/page-header';
-import { Section } from '../../../_components/page/section';
 import { titleOf } from '../../../_components/page/title-of';
-import { CustomerSection } from '../../../_components/records/customer-section';
 import { LINKED_BY } from '../../linked-by';
 import { Confirmation, IsNew, IsSame } from './link-questions';
 

@@ -1,3 +1,32 @@
+import { Badge, Group } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { formatField } from '@/app/_components/format';
+
+interface Props {
+  status: string;
+  /** Where its name does not say it. */
+  children?: string;
+}
+
+/** A state of any of our enums, calm for the usual ones. */
+export function StatusBadge({ status, children = formatField(status) }: Props) {
+  return (
+    <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color={statusColor(status)}>
+      {children}
+    </Badge>
+  );
+}
+
+/** What a record is called, and its state. */
+export function RecordTitle({ status, children }: { status: string; children: ReactNode }) {
+  return (
+    <Group gap="sm" component="span">
+      {children}
+      <StatusBadge status={status} />
+    </Group>
+  );
+}
+
 const STATES = {
   // As it should be.
   green: ['accepted', 'active', 'completed', 'fixed', 'ok', 'paid', 'processed', 'succeeded', 'valid', 'won'],

@@ -1,9 +1,7 @@
-import { type StaffMember, staffActor } from '@/lib/auth/staff-session';
 import { rowId } from '@/lib/fields';
-import { getRuntime } from '@/lib/runtime';
 import { type Checkable, checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor, refusalOf, staffAction } from '../../page/staff-action';
+import { staffAction } from '../page/staff-action';
 
 /** The action that brings a record in sync with Stripe, and leads to its page, which shows what changed. */
 export const checkAction = (entity: Checkable) =>
@@ -14,9 +12,3 @@ export const checkAction = (entity: Checkable) =>
     done: (_checked, id) => `/admin/${entity}s/${id}?check=done`,
     refused: ({ code }, id) => `/admin/${entity}s/${id}?check=${code}`,
   });
-
-export async function checkNow(staff: StaffMember, entity: Checkable, id: number): Promise<never> {
-  const runtime = await getRuntime();
-  const refused = await refusalOf(checkWithStripe(syncDeps(runtime), staffActor(staff), entity, id));
-  leaveFor(`/admin/${entity}s/${id}?check=${refused ?? 'done'}`);
-}

@@ -1,0 +1,88 @@
+import { Text } from '@mantine/core';
+import { formatCount } from '@/app/_components/format';
+import { failureText } from '@/app/admin/_components/display/failure-text';
+import { Instant } from '@/app/admin/_components/display/values';
+import { SubmitButton } from '@/app/admin/_components/forms/form';
+import { Notice } from '@/app/admin/_components/page/notice';
+import { Section } from '@/app/admin/_components/page/section';
+import type { AuditRow } from '@/lib/audit/audit-log';
+import { getRuntime } from '@/lib/runtime';
+import { type LastCheck, toChecked } from '@/lib/sync/staff/check-with-stripe';
+import { ChangeList, changedField, changedRecord, changeText } from '../change-list';
+
+/** Brings a record in sync with Stripe at once; without an API key Stripe cannot be asked. */
+export async function CheckButton({ action }: { action(): Promise<void> }) {
+  const { stripe } = await getRuntime();
+  if (!stripe) return null;
+  return (
+    <form action={action}>
+      <SubmitButton variant="default">Check with Stripe</SubmitButton>
+    </form>
+  );
+}
+
+interface CheckNoticeProps {
+  /** What became of the check that led here: `done`, or why it was refused; null: none did. */
+  outcome: string | null;
+  last: LastCheck | null;
+}
+
+/** What came of a check with Stripe. */
+export function CheckNotice({ outcome, last }: CheckNoticeProps) {
+  if (outcome === 'conflict') return <Notice tone="refused">Stripe could not be asked about it.</Notice>;
+  if (outcome !== 'done' || !last) return null;
+  const [failure] = last.failures;
+  return (
+    <Notice key={last.id} tone={failure === undefined ? 'done' : 'refused'}>
+      {failure === undefined
+        ? `Checked with Stripe: ${foundText(last)}`
+        : `Stripe’s answer was incomplete. ${failureText(failure)}`}
+    </Notice>
+  );
+}
+
+function foundText({ changes }: LastCheck): string {
+  if (changes.length === 0) return 'everything matches Stripe.';
+  return `${formatCount(changes.length, 'change')}.`;
+}
+
+/** What the last check with Stripe found, where there was one. */
+export function LastCheckSection({ last, timeZone }: { last: LastCheck | null; timeZone: string }) {
+  if (!last) return null;
+  const { changes, failures } = last;
+  return (
+    <Section
+      title="Last check with Stripe"
+      action={
+        <Text size="sm" c="dimmed" className="break-anywhere">
+          <Instant at={last.at} timeZone={timeZone} /> by {last.actor_name}
+        </Text>
+      }
+    >
+      {changes.length > 0 && <ChangeList changes={changes} timeZone={timeZone} />}
+      {failures.length > 0 && (
+        <Text size="sm" p="md">
+          Stripe’s answer was incomplete. {[...new Set(failures.map(failureText))].join(' ')}
+        </Text>
+      )}
+      {changes.length + failures.length === 0 && (
+        <Text size="sm" c="dimmed" p="md">
+          Everything matched Stripe.
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+/** What a check with Stripe found, a line for each change and each failure. */
+export function checkLines(entry: Pick<AuditRow, 'after'>, timeZone: string): string[] {
+  const { changes, failures } = toChecked(entry);
+  const lines = [
+    ...changes.map((change) => {
+      const { kind } = changedRecord({ ...change, record: null });
+      return `${kind}, ${changedField(change).toLowerCase()}: ${changeText(change, timeZone)}`;
+    }),
+    ...failures.map((code) => `Stripe’s answer was incomplete. ${failureText(code)}`),
+  ];
+  return lines.length > 0 ? [...new Set(lines)] : ['Everything matched Stripe.'];
+}
