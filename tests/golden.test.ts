@@ -18,7 +18,7 @@ const golden = (name: string, lines: Iterable<string>) =>
 const server = useApi({ '/api/health': health });
 
 test('the OpenAPI document is the golden one', async () => {
-  await golden('openapi.json', [JSON.stringify(openApiDocument('https://admin.w5t.test'), null, 2)]);
+  await golden('openapi.txt', [JSON.stringify(openApiDocument('https://admin.w5t.test'), null, 2)]);
 });
 
 test('the headers of all CSV files are the golden ones', async () => {
@@ -84,7 +84,7 @@ function sources(folder: string): string[] {
 
 test('the body of health is the golden one', async () => {
   const answer = await fetch(`${server.url}/api/health`);
-  await golden('health.json', [JSON.stringify(await answer.json(), null, 2)]);
+  await golden('health.txt', [JSON.stringify(await answer.json(), null, 2)]);
 });
 
 test('the actions of the audit log are the golden ones', async () => {
