@@ -2,7 +2,7 @@ import type { Source } from './sources';
 
 /** From the top down. A file may import its own folder and lower lines, but not its neighbours on the same line. */
 const LAYERS: string[][] = [
-  ['app', 'lib/cli'],
+  ['app', 'lib/cli', 'proxy.ts', 'instrumentation.ts'],
   ['lib/server', 'lib/stripe-local'],
   ['lib/mcp', 'lib/openapi'],
   ['lib/http', 'lib/overview'],
@@ -32,7 +32,18 @@ const PAGE_ROOMS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'pa
 
 /** Where Next.js and the runtime may be imported. All other folders are domains, which every door calls. */
 const DOORS = [
-  ...['app', 'db', 'lib/cli', 'lib/server', 'lib/stripe-local', 'lib/mcp', 'lib/openapi', 'lib/http'],
+  ...[
+    'app',
+    'proxy.ts',
+    'instrumentation.ts',
+    'db',
+    'lib/cli',
+    'lib/server',
+    'lib/stripe-local',
+    'lib/mcp',
+    'lib/openapi',
+    'lib/http',
+  ],
   ...[
     'lib/uploads',
     'lib/commands',

@@ -17,13 +17,15 @@ export interface Source {
   tree: ts.SourceFile;
 }
 
-/** Every TypeScript file below some folders, parsed. */
-export function readSources(folders: string[]): Source[] {
-  return folders
-    .flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
-        join(folder, name),
-      ),
+/** These TypeScript files, and every one below these folders, parsed. */
+export function readSources(paths: string[]): Source[] {
+  return paths
+    .flatMap((path) =>
+      /\.tsx?$/.test(path)
+        ? [path]
+        : readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' }).map((name) =>
+            join(path, name),
+          ),
     )
     .filter((path) => /\.tsx?$/.test(path))
     .sort()
