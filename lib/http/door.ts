@@ -1,9 +1,8 @@
 import { safeNextPath } from '../auth/sign-in-paths';
 import { AppError } from '../errors';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
-import { isOwnOrigin } from './own-origin';
 import { problemResponse, toAppError } from './problem';
-import { parseJson, readBody } from './read-body';
+import { parseJson, readBody } from './request';
 
 /** What a sign-in needs, and some. */
 const MAX_BYTES = 16_384;
@@ -63,4 +62,16 @@ async function readGiven(request: Request): Promise<Given> {
 function seeOther(location: string, headers = new Headers()): Response {
   headers.set('Location', location);
   return new Response(null, { status: 303, headers });
+}
+
+/**
+ * Whether a browser's request comes from one of our own pages: at the requested address, or at PUBLIC_URL.
+ *
+ * @returns null where the request does not say
+ */
+export function isOwnOrigin({ headers }: Request, publicUrl: string): boolean | null {
+  const origin = headers.get('origin');
+  if (origin === null) return null;
+  const host = URL.canParse(origin) ? new URL(origin).host : '';
+  return host !== '' && (host === headers.get('host') || host === new URL(publicUrl).host);
 }

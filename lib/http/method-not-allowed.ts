@@ -1,7 +1,6 @@
 import { AppError } from '../errors';
-import { everyMethod } from './every-method';
 import { problemResponse } from './problem';
-import type { Route } from './request';
+import { METHODS, type Method, type Route } from './request';
 
 /** Handlers for the methods that a route does not have, which Next would answer without `Allow`. */
 export function methodNotAllowed(allow: string): Route {
@@ -9,4 +8,14 @@ export function methodNotAllowed(allow: string): Route {
     problemResponse(new AppError('method_not_allowed', `Allowed here: ${allow}.`), { Allow: allow });
   const options = () => new Response(null, { status: 204, headers: { Allow: allow } });
   return { ...everyMethod(refuse), OPTIONS: options };
+}
+
+/** One handler for all methods of a route file, since Next answers those it does not export by itself. */
+export function everyMethod<Given>(handler: Given): Record<Method, Given> {
+  return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
+}
+
+/** The 404 of a path below /api that no route has. */
+export function answerUnknownPath(): Response {
+  return problemResponse(new AppError('not_found', 'There is no page at this address.'));
 }

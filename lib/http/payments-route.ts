@@ -1,3 +1,4 @@
+import type { Page } from '../page';
 import { getPayment, listPayments } from '../payments/queries';
 import { deletePayment, recordPayment, updatePayment } from '../payments/record-payment';
 import {
@@ -8,9 +9,7 @@ import {
   paymentUpdate,
 } from '../payments/schema';
 import { apiWriter } from '../payments/write-payment';
-import { jsonWithEtag, preconditionOf } from './etag';
-import { pageLinks } from './page-links';
-import type { HttpRequest } from './request';
+import { type HttpRequest, jsonWithEtag, preconditionOf } from './request';
 import { type Call, endpoint, pathId, route } from './route';
 
 /** `/api/w5t/payments` */
@@ -75,3 +74,21 @@ export const paymentRoute = route({
     },
   }),
 });
+
+/** The `Link` header of a page (RFC 8288): first, prev, next, last. */
+function pageLinks(url: URL, publicUrl: string, { page, last_page }: Page<unknown>): string {
+  const path = new URL(url.pathname, publicUrl);
+  const query = new URLSearchParams(url.search);
+  const link = (rel: string, number: number) => {
+    query.set('page', String(number));
+    return `<${path}?${query}>; rel="${rel}"`;
+  };
+  return [
+    link('first', 1),
+    page > 1 && link('prev', Math.min(page - 1, last_page)),
+    page < last_page && link('next', page + 1),
+    link('last', last_page),
+  ]
+    .filter((entry) => entry !== false)
+    .join(', ');
+}

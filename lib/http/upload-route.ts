@@ -4,9 +4,9 @@ import { AppError } from '../errors';
 import { IMPORT_NAMES } from '../imports/kinds';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { addUpload, requireUploadSize } from '../uploads/upload-store';
-import { isOwnOrigin } from './own-origin';
+import { isOwnOrigin } from './door';
 import { problemResponse, toAppError } from './problem';
-import { validateQuery } from './validate';
+import { validateQuery } from './route';
 
 const uploadQuery = z.strictObject({
   kind: z.enum(IMPORT_NAMES, `must be one of ${IMPORT_NAMES.join(', ')}`),

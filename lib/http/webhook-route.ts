@@ -8,8 +8,8 @@ import { verifyEvent } from '../stripe/verify-event';
 import { handleEvent } from '../sync/inbox/handle-event';
 import { syncDeps } from '../sync/sync-deps';
 import { methodNotAllowed } from './method-not-allowed';
-import { readBody } from './read-body';
 import type { HttpRequest, Route } from './request';
+import { readBody } from './request';
 
 /** What a delivery is answered when it is kept, and when it is not. */
 export const webhookAnswer = z.object({

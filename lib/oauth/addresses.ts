@@ -1,4 +1,5 @@
 import type { Env } from '../env';
+import { OFFERED_SCOPES } from './scopes';
 
 type Place = Pick<Env, 'publicUrl'>;
 
@@ -31,4 +32,49 @@ export function normalResource(resource: string, place: Place): string {
   const own = resourceOf(place);
   const { origin } = new URL(own);
   return [own, `${own}/`, origin, `${origin}/`].includes(resource) ? own : resource;
+}
+
+type Settings = Pick<Env, 'publicUrl' | 'oauth'>;
+
+/** The protected resource's metadata: https://www.rfc-editor.org/rfc/rfc9728 */
+export function resourceMetadata(env: Settings) {
+  return {
+    resource: resourceOf(env),
+    authorization_servers: [issuerOf(env)],
+    scopes_supported: OFFERED_SCOPES,
+    bearer_methods_supported: ['header'],
+    resource_name: 'W5T Administration',
+  };
+}
+
+/**
+ * The authorization server's metadata, for RFC 8414 and for OpenID's discovery alike. The last three fields
+ * are what the latter demands; identities are never issued.
+ *
+ * @param path of the issuer that the document's address names: the two must agree (RFC 8414, 3.3)
+ */
+export function serverMetadata(env: Settings, path: string) {
+  const issuer = issuerOf(env);
+  const named = `${env.publicUrl}${path}`;
+  return {
+    issuer: named,
+    authorization_endpoint: `${issuer}/oauth2/authorize`,
+    token_endpoint: `${issuer}/oauth2/token`,
+    revocation_endpoint: `${issuer}/oauth2/revoke`,
+    ...(env.oauth.dynamicRegistration && { registration_endpoint: `${issuer}/oauth2/register` }),
+    scopes_supported: OFFERED_SCOPES,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+    revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+    code_challenge_methods_supported: ['S256'],
+    // Answers name the issuer that tokens are from (RFC 9207).
+    ...(named === issuer && { authorization_response_iss_parameter_supported: true }),
+    client_id_metadata_document_supported: true,
+    protected_resources: [resourceOf(env)],
+    jwks_uri: `${issuer}/oauth2/jwks`,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+  };
 }

@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthClients, staffVerifications } from '@/db/schema';
 import type { Runtime } from '../runtime';
+import { isLoopback } from './client-metadata';
 import { DOCUMENT_CLIENT } from './discover-client';
 import { hashOAuthToken } from './oauth-token';
-import { isLoopback } from './redirects';
 import { type ReadScope, toReadScopes } from './scopes';
 
 /** The source of a client's identity: an admin, its own site, or only itself. */

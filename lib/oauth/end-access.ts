@@ -1,8 +1,8 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthAccessTokens, oauthConsents, oauthRefreshTokens, staffVerifications } from '@/db/schema';
+import type { RefreshToken } from './grant';
 import { hashOAuthToken } from './oauth-token';
-import type { RefreshToken } from './refresh-token';
 
 const TOKENS = [oauthAccessTokens, oauthRefreshTokens];
 

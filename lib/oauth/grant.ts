@@ -1,5 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { perProcess } from '@/db/per-process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { and, eq, like, lt } from 'drizzle-orm';
+import type { Database } from '../../db/database';
+import { perProcess } from '../../db/per-process';
+import { oauthAccessTokens, oauthRefreshTokens, staffVerifications } from '../../db/schema';
+import type { Runtime } from '../runtime';
+import { hashOAuthToken } from './oauth-token';
+import { OFFLINE, OLD_MASK, toProviderScopes } from './scopes';
 
 // A metadata document makes an app the same client on every device. So each time that a person lets an app in makes a
 // grant of its own: a consent, and codes and tokens with the consent's reference.
@@ -14,4 +21,112 @@ export function withGrant<Value>(reference: string, work: () => Promise<Value>):
 /** The reference of the grant that is being written. */
 export function currentGrant(): string | undefined {
   return storage().getStore();
+}
+
+/**
+ * How long a used refresh token is answered again, with the same tokens. Programs of one person share their tokens on
+ * disk, and refresh them up to five minutes before their end: this is twice that.
+ */
+const GRACE_S = 600;
+/**
+ * The provider's grace is longer: a token that is too old for us never reaches it. The provider would end all grants
+ * of the client and the person, on every device.
+ */
+export const PROVIDER_GRACE_S = GRACE_S + 60;
+const WAIT_MS = 100;
+const MAX_WAITS = 50;
+
+type Row = typeof oauthRefreshTokens.$inferSelect;
+
+export interface RefreshToken
+  extends Pick<Row, 'id' | 'clientId' | 'userId' | 'referenceId' | 'authorizationCodeId' | 'scopes'> {
+  /** `rotating` is in use by another request, `rotated` can be answered again, `stale` no more. */
+  state: 'unused' | 'rotating' | 'rotated' | 'stale';
+}
+
+/**
+ * Finds a refresh token. Waits while another request uses it, so that both can be given the same answer.
+ *
+ * @returns null if the client has no such token
+ */
+export async function findRefreshToken(
+  { db, now }: Pick<Runtime, 'db' | 'now'>,
+  clientId: string,
+  text: string,
+): Promise<RefreshToken | null> {
+  for (let waits = 0; ; waits += 1) {
+    const found = await readRefreshToken(db, { clientId, text, now: now() });
+    if (found?.state !== 'rotating' || waits === MAX_WAITS) return found;
+    await sleep(WAIT_MS);
+  }
+}
+
+async function readRefreshToken(
+  db: Database,
+  { clientId, text, now }: { clientId: string; text: string; now: Date },
+): Promise<RefreshToken | null> {
+  const isToken = eq(oauthRefreshTokens.token, hashOAuthToken(text));
+  const [row] = await db
+    .select()
+    .from(oauthRefreshTokens)
+    .where(and(isToken, eq(oauthRefreshTokens.clientId, clientId)));
+  return row ? { ...row, state: stateOf(row, now) } : null;
+}
+
+function stateOf({ revoked, rotationReplayExpiresAt, rotationReplayResponse }: Row, now: Date) {
+  if (!revoked) return 'unused';
+  const end = (rotationReplayExpiresAt?.getTime() ?? 0) - (PROVIDER_GRACE_S - GRACE_S) * 1000;
+  if (end < now.getTime()) return 'stale';
+  return rotationReplayResponse === null ? 'rotating' : 'rotated';
+}
+
+/**
+ * The scopes that a refresh may ask for: fewer of those granted. A grant that hides personal data by the old scope
+ * keeps that scope.
+ *
+ * @returns undefined for all that were granted; null where more are asked for
+ */
+export function refreshScopes(granted: string[], scope: string | null): string | undefined | null {
+  if (scope === null || scope.trim() === '') return undefined;
+  const asked = toProviderScopes(scope);
+  if (asked.some((one) => one !== OFFLINE && !granted.includes(one))) return null;
+  return [...asked, ...granted.filter((one) => one === OLD_MASK)].join(' ');
+}
+
+const NOTE = 'replayed:';
+/** As long as a code lasts. */
+const KEPT_MS = 600_000;
+
+/**
+ * Notes that a code was used again, and ends what it gave. The provider does the latter too, but before the first
+ * exchange has written its tokens there is nothing to end yet: the note tells that one, see `wasReplayed`.
+ */
+export async function endReplayed(
+  { db, now, newId }: Pick<Runtime, 'db' | 'now' | 'newId'>,
+  code: string,
+): Promise<void> {
+  const expiresAt = new Date(now().getTime() + KEPT_MS);
+  // Anybody can make up codes, so expired notes are removed first.
+  const isNote = like(staffVerifications.identifier, `${NOTE}%`);
+  await db.delete(staffVerifications).where(and(isNote, lt(staffVerifications.expiresAt, now())));
+  await db.insert(staffVerifications).values({ id: newId(), identifier: noteOf(code), value: '', expiresAt });
+  await endTokens(db, code);
+}
+
+/** After an exchange that went well: whether the code was used again meanwhile. Then what it gave is ended. */
+export async function wasReplayed(db: Database, code: string): Promise<boolean> {
+  if ((await db.$count(staffVerifications, eq(staffVerifications.identifier, noteOf(code)))) === 0)
+    return false;
+  await endTokens(db, code);
+  return true;
+}
+
+async function endTokens(db: Database, code: string): Promise<void> {
+  for (const table of [oauthAccessTokens, oauthRefreshTokens]) {
+    await db.delete(table).where(eq(table.authorizationCodeId, hashOAuthToken(code)));
+  }
+}
+
+function noteOf(code: string): string {
+  return `${NOTE}${hashOAuthToken(code)}`;
 }

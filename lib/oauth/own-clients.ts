@@ -5,7 +5,7 @@ import { transact } from '@/db/transaction';
 import { type Actor, auditNumber, recordAudit } from '../audit/audit-log';
 import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
-import { redirectProblem } from './redirects';
+import { redirectProblem } from './client-metadata';
 import { insertClient, type Registered } from './register-client';
 
 const MAX_NAME_LENGTH = 100;

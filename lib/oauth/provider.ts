@@ -12,9 +12,8 @@ import {
 import type { Runtime } from '../runtime';
 import { CONSENT_PATH, resourceOf } from './addresses';
 import { clientDiscovery } from './discover-client';
-import { currentGrant } from './grant';
+import { currentGrant, PROVIDER_GRACE_S } from './grant';
 import { hashOAuthToken, newOAuthToken } from './oauth-token';
-import { PROVIDER_GRACE_S } from './refresh-token';
 import { PROVIDER_SCOPES } from './scopes';
 
 const HOUR_S = 3600;

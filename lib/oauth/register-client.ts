@@ -1,9 +1,15 @@
 import { isIP } from 'node:net';
 import { symmetricEncrypt } from 'better-auth/crypto';
 import { and, count, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm';
-import { type Database, lockKey } from '@/db/database';
-import { oauthClients, oauthConsents } from '@/db/schema';
-import { transact } from '@/db/transaction';
+import { type Database, lockKey } from '../../db/database';
+import {
+  oauthAccessTokens,
+  oauthClientAssertions,
+  oauthClients,
+  oauthConsents,
+  oauthRefreshTokens,
+} from '../../db/schema';
+import { transact } from '../../db/transaction';
 import { isWithin, toNetworks, widerNetworks } from '../networks';
 import type { Runtime } from '../runtime';
 import {
@@ -172,4 +178,27 @@ function isUnused(db: Database) {
     isNull(oauthClients.authorizedAt),
     sql`not exists ${consents}`,
   );
+}
+
+/**
+ * Deletes expired tokens, grants without tokens, and clients that were never authorized. A used refresh token stays until
+ * it expires, since its reuse reveals a theft.
+ */
+export async function clearOver(db: Database, now: Date): Promise<void> {
+  for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions]) {
+    await db.delete(table).where(lt(table.expiresAt, now));
+  }
+  await clearEndedGrants(db, now);
+  await clearUnusedClients(db, now);
+}
+
+async function clearEndedGrants(db: Database, now: Date): Promise<void> {
+  const { referenceId, updatedAt } = oauthConsents;
+  const hasNo = [oauthAccessTokens, oauthRefreshTokens].map((table) => {
+    const own = db.select({ one: sql`1` }).from(table).where(eq(table.referenceId, referenceId));
+    return sql`not exists ${own}`;
+  });
+  // Longer than a code lasts, from which a grant without tokens could still get some.
+  const isOld = lt(updatedAt, new Date(now.getTime() - HOUR_MS));
+  await db.delete(oauthConsents).where(and(isNotNull(referenceId), isOld, ...hasNo));
 }

@@ -1,8 +1,19 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { createServer, isIPv6, type Server } from 'node:net';
 import type { Env } from '../env';
 import { StartError } from '../errors';
-import { listenAddresses } from './addresses';
+
+/** Where the server listens: on the loopback of both kinds unless HOST says otherwise. */
+export function listenAddresses({ host }: Pick<Env, 'host'>): string[] {
+  return host === null || host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
+}
+
+/** The server's address for programs on the same machine. */
+export function localUrl({ host, port }: Pick<Env, 'host' | 'port'>): string {
+  const [address = ''] = listenAddresses({ host });
+  const reachable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+}
 
 type Place = Pick<Env, 'host' | 'port'>;
 

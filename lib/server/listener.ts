@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { type Logger, stackOf } from '../log';
 import { carryParameters } from '../lost-parameter';
 import { UPLOAD_PATH } from '../uploads/upload-limits';
 import { setForwarding } from './forwarding';
 import type { Limits } from './limits';
-import { receiveBody } from './receive-body';
-import { refuse } from './refuse';
-import type { SlowBodies } from './slow-bodies';
+import { refuse, type SlowBodies } from './refuse';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -84,4 +83,27 @@ function setTarget(request: IncomingMessage): boolean {
 /** An offer of HTTP/2 may be passed over (RFC 9110, 7.8); some clients make it with every request. */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
+}
+
+/** `empty`: a body was announced and has nothing in it; its stream has ended before anybody else listened. */
+type Received = 'received' | 'empty' | 'too large' | 'broken off';
+
+/**
+ * Waits until a request's body is here, unread, so that what follows begins with nothing that may stall.
+ * How long that may take is the server's `requestTimeout`; its `highWaterMark` is above the limit.
+ */
+async function receiveBody(request: IncomingMessage, limit: number): Promise<Received> {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (Number(length ?? 0) > limit) return 'too large';
+  if (encoding === undefined && Number(length ?? 0) === 0) return 'received';
+  const outcome = await new Promise<Received>((resolve) => {
+    request.on('readable', () => {
+      if (request.readableLength > limit) resolve('too large');
+      else if (request.complete) resolve(request.readableLength > 0 ? 'received' : 'empty');
+    });
+    request.once('close', () => resolve('broken off'));
+  });
+  request.removeAllListeners('readable');
+  await setImmediate(); // the stream does not notice that its listener is gone
+  return outcome;
 }

@@ -1,7 +1,7 @@
 import { Server } from 'node:http';
 import type { Env } from '../env';
 import { inheritedEnv } from '../inherited-env';
-import { localUrl } from './addresses';
+import { localUrl } from './listen';
 import type { Handler } from './listener';
 
 /** Next's answer to every request, from the build in the working directory. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Bulkhead, BusyError } from '@/db/bulkhead';
-import { abortedWith } from './fast/incoming-request';
+import { abortedWith } from './fast/fast-first';
 import { isOwnRequest } from './forwarding';
 import type { Limits } from './limits';
 import type { Handler } from './listener';

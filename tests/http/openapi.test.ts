@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import * as description from '@/app/api/openapi.json/route';
 import { seedDatabase } from '@/db/seed';
 import { AppError } from '@/lib/errors';
-import { validate, validateQuery } from '@/lib/http/validate';
+import { validate, validateQuery } from '@/lib/http/route';
 import { openApiDocument } from '@/lib/openapi/document';
 import { normalReference, paymentFilters, paymentInput } from '@/lib/payments/schema';
 import { arbitraryMisfit, arbitraryOf, schemaErrors, schemaOf } from '../support/openapi-contract';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { AppError } from '@/lib/errors';
-import { parseJson } from '@/lib/http/read-body';
-import { validate } from '@/lib/http/validate';
+import { parseJson } from '@/lib/http/request';
+import { validate } from '@/lib/http/route';
 import { checkPayment } from '@/lib/payments/lock-payment';
 import { paymentInput, paymentUpdate, READ_ONLY } from '@/lib/payments/schema';
 import { expectProblem, usePayments } from '../support/payments-server';

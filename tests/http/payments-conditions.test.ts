@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { etagOf, preconditionOf } from '@/lib/http/etag';
 import type { HttpRequest } from '@/lib/http/request';
+import { etagOf, preconditionOf } from '@/lib/http/request';
 import { expectProblem, usePayments } from '../support/payments-server';
 
 describe('the conditions of a write', () => {

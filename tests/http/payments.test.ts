@@ -1,7 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { auditLog, invoices, staffTasks } from '@/db/schema';
-import { validateQuery } from '@/lib/http/validate';
+import { validateQuery } from '@/lib/http/route';
 import { paymentFilters } from '@/lib/payments/schema';
 import { listUncounted } from '@/lib/payments/stripe-payment';
 import { createPayment } from '../support/factories';

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countedAddress, isWithin, normalAddress, toNetworks, widerNetworks } from '@/lib/networks';
-import { fetchDocument, isPublicAddress, publicLookup } from '@/lib/oauth/fetch-document';
-import { clientAddress } from '@/lib/server/client-address';
+import { fetchDocument, isPublicAddress, publicLookup } from '@/lib/oauth/discover-client';
+import { clientAddress } from '@/lib/server/forwarding';
 import { CERTIFICATE, KEY } from '../support/certificate';
 
 describe('the address of a client', () => {

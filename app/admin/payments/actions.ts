@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { AppError } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
-import { etagOf } from '@/lib/http/etag';
+import { etagOf } from '@/lib/http/request';
 import { listPayments } from '@/lib/payments/queries';
 import { deletePayment, updatePayment } from '@/lib/payments/record-payment';
 import type { PaymentRow } from '@/lib/payments/schema';

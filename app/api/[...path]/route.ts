@@ -1,5 +1,4 @@
-import { everyMethod } from '@/lib/http/every-method';
-import { answerUnknownPath } from '@/lib/http/unknown-path';
+import { answerUnknownPath, everyMethod } from '@/lib/http/method-not-allowed';
 
 // Programs asked for something that is not there: they get JSON, not a page.
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerUnknownPath);

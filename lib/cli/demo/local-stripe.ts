@@ -5,7 +5,7 @@ import type { Database } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
 import { fromEpoch, toEpoch } from '../../dates';
 import type { Env } from '../../env';
-import { localUrl } from '../../server/addresses';
+import { localUrl } from '../../server/listen';
 import { fromInbox } from '../../stripe/event';
 import { fillFromDatabase } from '../../stripe-local/fill-from-database';
 import { makeHappen } from '../../stripe-local/happenings';

@@ -1,7 +1,9 @@
-import { ADDRESS_HEADER, getStaffAuth } from '@/lib/auth/staff-auth';
-import { countedAddress, UNKNOWN_ADDRESS } from '@/lib/networks';
-import { issuerOf } from '@/lib/oauth/addresses';
-import type { Runtime } from '@/lib/runtime';
+import { ADDRESS_HEADER, getStaffAuth } from '../../auth/staff-auth';
+import { AppError } from '../../errors';
+import { countedAddress, UNKNOWN_ADDRESS } from '../../networks';
+import { issuerOf } from '../../oauth/addresses';
+import type { Runtime } from '../../runtime';
+import { readBody } from '../request';
 
 interface Asked {
   path: '/oauth2/authorize' | '/oauth2/consent' | '/oauth2/token' | '/oauth2/revoke';
@@ -33,4 +35,26 @@ export async function askProvider(runtime: Runtime, asked: Asked): Promise<Respo
     body,
   });
   return getStaffAuth(runtime).handler(request);
+}
+
+const MAX_BYTES = 16_384;
+
+/** @returns the fields of a form, of which each is there once; text: what is wrong with it */
+export async function readForm(request: Request): Promise<URLSearchParams | string> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') return 'Send a form: application/x-www-form-urlencoded.';
+  try {
+    const form = new URLSearchParams(Buffer.from(await readBody(request, MAX_BYTES)).toString());
+    const twice = [...form.keys()].find((name) => name !== 'resource' && form.getAll(name).length > 1);
+    if (twice !== undefined) return `${twice.slice(0, 40)} is there more than once.`;
+    return hasNul(form) ? 'A value contains a NUL character.' : form;
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+}
+
+/** PostgreSQL refuses statements with this character, which no right request has. */
+export function hasNul(given: URLSearchParams): boolean {
+  return [...given.values()].some((value) => value.includes('\0'));
 }

@@ -6,8 +6,7 @@ import { toProviderScopes } from '@/lib/oauth/scopes';
 import { errorAddress, mayGoBack } from '@/lib/oauth/way-back';
 import { type Runtime, runtimeOrError } from '@/lib/runtime';
 import { problemResponse } from '../problem';
-import { askProvider } from './ask-provider';
-import { hasNul } from './read-form';
+import { askProvider, hasNul } from './ask-provider';
 
 /** What may stand in the address more than once. */
 const REPEATED = ['resource'];

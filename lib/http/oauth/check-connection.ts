@@ -1,12 +1,18 @@
 import { endTrialToken, removeTrialClient } from '@/lib/oauth/trial-client';
 import type { Runtime } from '@/lib/runtime';
-import { reasonOf } from './ask-public';
-import { CLIENTS, type ClientTraits } from './check/clients';
-import { checkChallenge, checkResource, checkServer } from './check/discovery-steps';
-import { register } from './check/register-steps';
-import { askToken, authorize } from './check/sign-in-steps';
-import { begin, listTools } from './check/tool-steps';
-import type { Trial } from './check/trial';
+import type { Trial } from './check-steps';
+import {
+  askToken,
+  authorize,
+  begin,
+  checkChallenge,
+  checkResource,
+  checkServer,
+  listTools,
+  reasonOf,
+  register,
+} from './check-steps';
+import { CLIENTS, type ClientTraits } from './clients';
 
 /** What came of one client's way. */
 export interface CheckedClient {

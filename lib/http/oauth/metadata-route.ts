@@ -1,9 +1,8 @@
 import { AppError } from '@/lib/errors';
-import { ISSUER_PATH } from '@/lib/oauth/addresses';
-import { resourceMetadata, serverMetadata } from '@/lib/oauth/metadata';
+import { ISSUER_PATH, resourceMetadata, serverMetadata } from '@/lib/oauth/addresses';
 import { runtimeOrError } from '@/lib/runtime';
 import type { HttpRequest } from '../request';
-import { openError, openJson, openPreflight } from './answers';
+import { openError, openJson, openPreflight } from './open-answers';
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**

@@ -1,16 +1,21 @@
-import { AppError } from '@/lib/errors';
-import { normalResource } from '@/lib/oauth/addresses';
-import { type Credentials, findTokenClient, readCredentials } from '@/lib/oauth/credentials';
-import { endGrantOf, endUnconsented } from '@/lib/oauth/end-access';
-import { isOAuthToken } from '@/lib/oauth/oauth-token';
-import { refreshScopes } from '@/lib/oauth/refresh-scopes';
-import { findRefreshToken, type RefreshToken } from '@/lib/oauth/refresh-token';
-import { endReplayed, wasReplayed } from '@/lib/oauth/replayed-code';
-import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';
+import { eq } from 'drizzle-orm';
+import type { Database } from '../../../db/database';
+import { oauthClients } from '../../../db/schema';
+import { AppError } from '../../errors';
+import { normalResource } from '../../oauth/addresses';
+import { endGrantOf, endUnconsented } from '../../oauth/end-access';
+import {
+  endReplayed,
+  findRefreshToken,
+  type RefreshToken,
+  refreshScopes,
+  wasReplayed,
+} from '../../oauth/grant';
+import { isOAuthToken } from '../../oauth/oauth-token';
+import { explainFailure, type Runtime, runtimeOrError } from '../../runtime';
 import { toAppError } from '../problem';
-import { openError, openJson } from './answers';
-import { askProvider } from './ask-provider';
-import { readForm } from './read-form';
+import { askProvider, readForm } from './ask-provider';
+import { openError, openJson } from './open-answers';
 
 const GRANTS = ['authorization_code', 'refresh_token'];
 const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth"' };
@@ -225,4 +230,47 @@ function refused({ log }: Runtime, clientId: string, error: string, text: string
 function toBasic(id: string, secret: string): string {
   const text = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`;
   return `Basic ${Buffer.from(text).toString('base64')}`;
+}
+
+/** A client as it names itself at the token endpoint. */
+interface Credentials {
+  clientId: string;
+  secret: string | null;
+}
+
+/**
+ * Reads what a client names itself with, in the header or in the form.
+ *
+ * @returns null where it names itself not at all, or in two ways
+ */
+function readCredentials(authorization: string | null, form: URLSearchParams): Credentials | null {
+  const inForm = form.get('client_id');
+  if (authorization === null) {
+    return inForm === null || inForm === '' ? null : { clientId: inForm, secret: form.get('client_secret') };
+  }
+  const encoded = /^basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];
+  const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  if (id === undefined || secret === undefined || form.get('client_secret') !== null) return null;
+  const clientId = decode(id);
+  if (clientId === null || (inForm !== null && inForm !== clientId)) return null;
+  return { clientId, secret: decode(secret) };
+}
+
+/** The client with this id, and how the provider wants it to name itself. */
+async function findTokenClient(db: Database, clientId: string): Promise<{ method: string | null } | null> {
+  const [client] = await db
+    .select({ method: oauthClients.tokenEndpointAuthMethod })
+    .from(oauthClients)
+    .where(eq(oauthClients.clientId, clientId));
+  return client ?? null;
+}
+
+/** Both parts are encoded as in a form (RFC 6749, 2.3.1). Null for what cannot be stored, as a NUL. */
+function decode(text: string): string | null {
+  try {
+    const decoded = decodeURIComponent(text.replace(/\+/g, ' '));
+    return decoded.includes('\0') ? null : decoded;
+  } catch {
+    return null;
+  }
 }

@@ -5,7 +5,7 @@ import { transact } from '@/db/transaction';
 import { bookEntries } from '../../book-entries';
 import { checkCounts } from '../../counted-list/check-counts';
 import { haveSameDays, toCalendarDate } from '../../dates';
-import { clearOver } from '../../oauth/clear-over';
+import { clearOver } from '../../oauth/register-client';
 import { isPastDueSql } from '../../overdue';
 import { fetchAccount } from '../../stripe/fetch';
 import { clearToolCalls } from '../../tool-calls/record-tool-call';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { oauthAccessTokens, oauthClients } from '@/db/schema';
-import { CLIENTS } from '@/lib/http/oauth/check/clients';
 import { checkConnection } from '@/lib/http/oauth/check-connection';
+import { CLIENTS } from '@/lib/http/oauth/clients';
 import { ISSUER, PUBLIC_URL, RESOURCE, useFlow } from './flow';
 import { PUBLISHED } from './published-documents';
 

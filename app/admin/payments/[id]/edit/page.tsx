@@ -3,7 +3,7 @@ import { notFound, redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { etagOf } from '@/lib/http/etag';
+import { etagOf } from '@/lib/http/request';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { getPayment } from '@/lib/payments/queries';
 import { isCorrectable } from '@/lib/payments/typed-payment';

@@ -4,7 +4,7 @@ import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
-import { etagOf } from '@/lib/http/etag';
+import { etagOf } from '@/lib/http/request';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { getPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';

@@ -1,5 +1,5 @@
-import type { Env } from '@/lib/env';
-import { resourceOf } from '@/lib/oauth/addresses';
+import type { Env } from '../../env';
+import { resourceOf } from '../../oauth/addresses';
 
 /** The differences between clients that a server can see. */
 export interface ClientTraits {
