@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { brokenImports, findCycles, homeless } from './architecture/layers';
-import { moduleState, usesOfTheWorld } from './architecture/source-rules';
+import { clientValuesOnTheServer, moduleState, usesOfTheWorld } from './architecture/source-rules';
 import { parseSource, readSources } from './architecture/sources';
 
 describe('architecture', () => {
@@ -22,6 +22,10 @@ describe('architecture', () => {
 
   test('environment, clock and chance are asked in one place', () => {
     expect(usesOfTheWorld(product)).toEqual([]);
+  });
+
+  test('server files take only components, hooks and types from client files', () => {
+    expect(clientValuesOnTheServer(sources)).toEqual([]);
   });
 
   test('state of the process is not kept in modules', () => {
@@ -112,5 +116,16 @@ describe('the rules themselves', () => {
     ["const seen = perProcess('seen', () => new Map());", 0],
   ])('the source %s keeps %d states in its module', (text, states) => {
     expect(moduleState([parseSource('lib/x.ts', text)])).toHaveLength(states);
+  });
+
+  test.each([
+    ['firstLine', 1],
+    ['NEW_LINE', 1],
+    ['LineEditor, useLines, type Line', 0],
+  ])('a server file that imports { %s } of a client file breaks %d rules', (names, broken) => {
+    const client = parseSource('app/admin/lines.tsx', "'use client';\nexport const a = 1;");
+    const server = parseSource('app/admin/page.tsx', `import { ${names} } from './lines';`);
+    const imports = [{ line: 1, target: client.path }];
+    expect(clientValuesOnTheServer([client, { ...server, imports }])).toHaveLength(broken);
   });
 });

@@ -31,6 +31,13 @@ export function toTypedLines(lines: TypedLine[]): Record<string, string> {
   );
 }
 
+/** What a new line begins with; its tax rate follows the customer. */
+export const NEW_LINE: TypedLine = { text: '', quantity: '1', unit_price: '', tax_rate: '' };
+
+/** The fields of a form that begins with one line. @param taxRate in percent */
+export const firstLine = (taxRate: number): Record<string, string> =>
+  toTypedLines([{ ...NEW_LINE, tax_rate: String(taxRate) }]);
+
 /** One value of each field of a line. */
 export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<LineField, Value> {
   return {

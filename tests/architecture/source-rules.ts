@@ -89,3 +89,34 @@ function isMember(node: ts.Node, object: string, name: string): boolean {
 function isNamed(node: ts.Node, name: string): boolean {
   return ts.isIdentifier(node) && node.text === name;
 }
+
+/**
+ * Functions and values that a server file imports from a client file. They are references there: calling one throws when
+ * the page is rendered, which neither types nor the build notice.
+ */
+export function clientValuesOnTheServer(sources: Source[]): string[] {
+  const clients = new Set(sources.filter(isClient).map(({ path }) => path));
+  return sources
+    .filter((source) => !isClient(source))
+    .flatMap(({ path, tree, imports }) =>
+      tree.statements.filter(ts.isImportDeclaration).flatMap((node) => {
+        const line = lineOf(tree, node);
+        const target = imports.find((one) => one.line === line)?.target ?? '';
+        return clients.has(target)
+          ? valuesOf(node).map((name) => `${path}:${line} imports ${name} of ${target}, a client file`)
+          : [];
+      }),
+    );
+}
+
+const isClient = ({ tree }: Source): boolean => /^['"]use client['"]/.test(tree.text);
+
+/** The imported names that are neither types, components nor hooks. */
+function valuesOf({ importClause }: ts.ImportDeclaration): string[] {
+  const named = importClause?.namedBindings;
+  if (!importClause || importClause.isTypeOnly || !named || !ts.isNamedImports(named)) return [];
+  return named.elements
+    .filter(({ isTypeOnly }) => !isTypeOnly)
+    .map(({ name }) => name.text)
+    .filter((name) => !/^([A-Z][a-z]|use[A-Z])/.test(name));
+}

@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { firstLine } from '../../_components/forms/lines/line-editor';
+import { firstLine } from '@/lib/records/typed-lines';
 import { newRecordPage } from '../../record-form-pages';
 import { invoiceParts } from '../form-parts';
 

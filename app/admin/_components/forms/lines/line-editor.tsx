@@ -7,7 +7,7 @@ import { formatMoney } from '@/app/_components/format';
 import { type TaxRule, taxContradiction } from '@/lib/customers/tax';
 import { lineTotals } from '@/lib/invoices/totals';
 import { typedAmount } from '@/lib/read-amount';
-import { type LineField, ofEach, type TypedLine, toTypedLines } from '@/lib/records/typed-lines';
+import { type LineField, NEW_LINE, ofEach, type TypedLine } from '@/lib/records/typed-lines';
 import { TotalList } from './line-section';
 
 interface LineEditorProps {
@@ -213,10 +213,3 @@ function MoveButton({ index, isEnd, to, onMove }: MoveProps) {
     </Button>
   );
 }
-
-/** What a line begins with; its tax follows the customer. */
-const NEW_LINE = { text: '', quantity: '1', unit_price: '', tax_rate: '' };
-
-/** The fields of a form that begins with one line. @param taxRate in percent */
-export const firstLine = (taxRate: number): Record<string, string> =>
-  toTypedLines([{ ...NEW_LINE, tax_rate: String(taxRate) }]);
