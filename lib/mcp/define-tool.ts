@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool as WireTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
+import type { CustomerRow } from '../customers/schema';
 import { AppError } from '../errors';
 import type { ReadScope } from '../oauth/scopes';
 import type { Reader } from './authenticate';
@@ -119,11 +120,13 @@ function countRows(output: Record<string, unknown>): number {
   return Array.isArray(list) ? list.length : 1;
 }
 
-/** What of a customer says who it is. */
-const PERSONAL = [
-  ...['name', 'first_name', 'last_name', 'company', 'email', 'phone'],
-  ...['street', 'postal_code', 'city', 'vat_id'],
-];
+/** Whether a field of a customer says who it is. A new field does not compile until that is decided here. */
+const IS_PERSONAL: Record<keyof CustomerRow, boolean> = {
+  ...{ id: false, customer_number: false, country: false, tax_exempt: false, currency: false, status: false },
+  ...{ name: true, first_name: true, last_name: true, company: true, email: true, phone: true },
+  ...{ street: true, postal_code: true, city: true, vat_id: true },
+};
+const PERSONAL = Object.entries(IS_PERSONAL).flatMap(([name, isPersonal]) => (isPersonal ? [name] : []));
 /** A domain or an address says whose it is; the names of services hold theirs. */
 const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
 const MASKED = '[masked]';
