@@ -1,6 +1,6 @@
 /** Next keeps parameters in an object, in which one of this name is lost before a route sees the address. */
 const LOST = '__proto__';
-/** It travels by this name instead, which nothing else has any use for. */
+/** The parameter's name on the way through Next. No real parameter has this name. */
 const CARRIED = `${LOST}\n`;
 
 /** The path and query of a request so that no parameter is lost on the way through Next. */

@@ -116,7 +116,7 @@ function requireAll(options: string[], given: object): void {
 }
 
 /**
- * Tells the user of a command what went wrong, in sentences. Of a failed statement only the code is told, because its
+ * Tells the user of a command what went wrong, in sentences. A failed statement is named by its code only, because its
  * message is SQL.
  */
 export function sentencesOf(error: unknown): string[] {

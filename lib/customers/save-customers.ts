@@ -69,7 +69,7 @@ async function nextCustomerNumber(tx: Database): Promise<string> {
 
 const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefined;
 
-/** Stripe may have named a number before there was a customer of it: the daily job asks Stripe again who that is. */
+/** Stripe may have named this number before a customer had it, so the daily job asks Stripe again whose it is. */
 async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
   // A commit of sync that found no customer of such a number comes before this, or sees it: see commit_plan.

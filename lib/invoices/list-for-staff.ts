@@ -71,7 +71,10 @@ export async function listInvoicesForStaff(
   return { ...found, data: await addMoneyBack(db, found.data) };
 }
 
-/** The kinds of rows that are counted as they are written, in the order of their blocks. */
+/**
+ * Whether the rows are counted as they are written, in the order of their blocks. A filter that `listInvoices` does not
+ * take must make this false: the list would ignore it in its usual order.
+ */
 function isCounted({ sort, status }: InvoiceStaffFilters, named: NamedCustomers | null): boolean {
   return sort === '-date' && status !== 'open' && named?.exact !== false;
 }

@@ -71,7 +71,7 @@ export async function countSubscriptions(db: Database): Promise<StateCount[]> {
 /** Days over which deliveries are counted. */
 export const DELIVERY_DAYS = 7;
 
-/** Stripe's events of the last seven days by what became of them, the usual first. */
+/** Counts Stripe's events of the last seven days by outcome, the usual outcome first. */
 export async function countDeliveries(db: Database, now: Date): Promise<StateCount[]> {
   const since = new Date(now.getTime() - DELIVERY_DAYS * 86_400_000);
   const found = await db

@@ -337,7 +337,7 @@ function findInvoiceWith(target: Happening, wanted: (invoice: Invoice) => boolea
   return found;
 }
 
-/** The newest that fits, of the customer and of the invoice named. @throws ControlError 404, 409 */
+/** The newest object that fits the named customer and invoice. @throws ControlError 404, 409 */
 function findReturned<T extends Refund | Dispute | CreditNote>(
   target: Happening,
   collection: Collection<T>,

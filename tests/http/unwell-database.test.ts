@@ -102,7 +102,7 @@ describe('a database that is older than the code', () => {
     expect(await healthLater()).toMatchObject({ http: 503, status: 'down', database: 'not_migrated' });
   });
 
-  test('a database from before the first release is named as such', async () => {
+  test('the error says that a database is from before the first release', async () => {
     const { db } = server.runtime;
     const kept = await rows<{ id: number; at: string }>(
       db,

@@ -244,7 +244,7 @@ describe.each(LISTS)('the counts of $table', (listed) => {
 });
 
 describe('folds', () => {
-  test('a fold counts no row twice that a statement is still moving', async () => {
+  test('a fold counts each row once while a statement moves many', async () => {
     await base.db.execute(sql`truncate invoices cascade`);
     await base.db.execute(sql`insert into invoices
         (customer_id, number, status, invoice_date, subtotal, tax, total, amount_due)

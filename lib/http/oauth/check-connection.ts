@@ -104,7 +104,7 @@ function unreachable(error: unknown): string {
   return `The address does not answer from here: ${reasonOf(error)}.`;
 }
 
-/** A client of a metadata document stays: others may use it, and unused it goes after a day. */
+/** A client made from a metadata document is not removed: others may use it, and an unused one is cleared after a day. */
 async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {
   if (token !== undefined) await endTrialToken(runtime.db, token);
   if (clientId !== undefined && isMade) await removeTrialClient(runtime.db, clientId);

@@ -17,7 +17,7 @@ interface InvoiceInput {
   tax?: number;
   currency?: string;
   billingReason?: Invoice['billingReason'];
-  /** With a due date the customer pays by himself; without, the card is charged. */
+  /** With a due date, the customer pays the invoice; without one, the card is charged. */
   dueDate?: number | null;
   /** The date to print on the invoice, in seconds. */
   effectiveAt?: number;
@@ -198,7 +198,7 @@ function newLine(world: World, line: InvoiceInput['lines'][number], created: num
 
 interface Invoiced {
   subscription: Subscription;
-  /** A draft: Stripe finalizes it an hour later, `finalizeInvoice` when called. */
+  /** A draft. Stripe finalizes it after an hour; here `finalizeInvoice` does. */
   invoice: Invoice;
 }
 

@@ -238,7 +238,7 @@ function newerFields(note: CreditNote): Json {
   };
 }
 
-/** Before basil there was one refund at most, and no mixed note. */
+/** Before API version basil, a credit note had at most one refund, and nothing beside it. */
 function olderFields(note: CreditNote): Json {
   return {
     refund: note.refunds[0]?.refund ?? null,

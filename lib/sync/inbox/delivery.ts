@@ -76,7 +76,7 @@ const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
 export const isSettled = (outcome: StoredOutcome) => SETTLED.includes(outcome);
 
-/** Of an erased customer nothing personal is looked at, nor stored. */
+/** Reduces the event of an erased customer before it is decided or stored, so that nothing personal stays in it. */
 function toReduced(delivery: Delivery): Delivery {
   const payload = withoutPersonalData(delivery.payload);
   return { ...delivery, event: fromInbox(payload), payload };

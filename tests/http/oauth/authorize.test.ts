@@ -365,7 +365,7 @@ describe('hiding personal data', () => {
     expect(apps.map(({ hidesPersonalData }) => hidesPersonalData).sort()).toEqual([false, true]);
   });
 
-  test('a grant that has the scope of before keeps hiding', async () => {
+  test('a grant with the old masking scope still hides personal data', async () => {
     const { db } = flow.server.runtime;
     const client = await flow.client();
     const tokens = await flow.connect(client);

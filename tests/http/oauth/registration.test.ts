@@ -164,7 +164,7 @@ describe('dynamic registration', () => {
     expect(await register(1, 1)).toBe(201);
   });
 
-  test('a registered client is cleared after a day unless a person has let it in', async () => {
+  test('a registered client is cleared after a day unless a person has authorized it', async () => {
     const { db, now } = flow.server.runtime;
     const [used, unused, disconnected] = [await flow.client(), await flow.client(), await flow.client()];
     await flow.connect(used);

@@ -177,7 +177,7 @@ describe('refresh tokens', () => {
     const revoke = (client: string, token: string, form = {}) =>
       flow.post('revoke', { client_id: client, token, ...form });
 
-    test('a stale refresh token of one leaves the other connected', async () => {
+    test('a stale refresh token of one device leaves the other connected', async () => {
       const { client, one, two } = await devices();
       const rotated = await flow.refresh(client, one.refresh_token);
       await endGrace(client);

@@ -61,7 +61,7 @@ describe('a number that Stripe names', () => {
     expect(noteNumbers(before, [number('A', origin('other', 7)), ITSELF])).toBe(before);
   });
 
-  test('numbers that were noted come back the strongest first, without the customer’s own', () => {
+  test('noted numbers are read back strongest first, without the customer’s own', () => {
     const all = [number('A', origin('other', 9)), number('B', origin('other', 2)), number('C', OWN)];
     const strongest = [...all, number('D', origin('subscription', 9))].map(noted);
     expect(fromNoted(strongest).map((one) => one.number)).toEqual(['D', 'B', 'A']);

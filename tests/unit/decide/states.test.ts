@@ -328,7 +328,7 @@ describe('a subscription', () => {
     expect(draft.subscriptions.get(OTHER.id)?.recheck_at).toEqual(recheckAt);
   });
 
-  test('an item of a subscription that Stripe never told of is not in it', () => {
+  test('an item is not in a subscription whose state Stripe has never reported', () => {
     expect(isStillIn(draftOf(), undefined, 'si_1', SAME)).toBe(false);
     expect(isStillIn(draftOf(), { ...OTHER, provider_as_of: null }, 'si_1', SAME)).toBe(false);
   });
