@@ -26,18 +26,16 @@ type Run = (statement: string, parameters: unknown, query: () => Promise<unknown
 const prepared = PgPreparedQuery.prototype as unknown as { queryWithCache: Run };
 const run = prepared.queryWithCache;
 
-// Both drivers end here. Errors that carry no code are not the database's and stay as they are.
+// Both drivers end here. An error without a code is not the database's: it is thrown without Drizzle's message around it.
 prepared.queryWithCache = async function (statement, parameters, query) {
   try {
     const answer = await run.call(this, statement, parameters, query);
     noteRoom(statement);
     return answer;
   } catch (error) {
-    const { code, constraint, constraint_name } = ((error as Error).cause ?? error) as Record<
-      string,
-      unknown
-    >;
-    if (typeof code !== 'string') throw error;
+    const own = (error as Error).cause ?? error;
+    const { code, constraint, constraint_name } = own as Record<string, unknown>;
+    if (typeof code !== 'string') throw own;
     noteFailure(code);
     if (!(error instanceof NoRoomError)) noteNoRoom(statement, code);
     throw new QueryError(statement, code, (constraint ?? constraint_name) as string | undefined);

@@ -1,5 +1,5 @@
 import { count, eq, max, sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DatabaseHandle } from '@/db/client';
 import { type Database, inJoinedTexts, inTexts, rows, statement } from '@/db/database';
 import { auditLog, servers } from '@/db/schema';
@@ -71,6 +71,22 @@ test('the audit log holds null, not JSON, before a creation', async () => {
   });
   const [entry] = await base.db.select({ absent: sql`before is null`, after: auditLog.after }).from(auditLog);
   expect(entry).toEqual({ absent: true, after: { id: 1, amount: '1.000' } });
+});
+
+test('the error of a statement that the driver could not send holds neither its text nor its parameters', async () => {
+  // The driver asks first, and Drizzle once more for the message of its error.
+  const asText = vi.fn(() => 'text');
+  asText.mockImplementationOnce(() => {
+    throw new Error('it has no text');
+  });
+  const unsendable = sql.param({ toString: asText });
+  const failed = base.db.execute(sql`select ${'private@example.com'}::text, ${unsendable}::text`);
+  const error = await failed.then(
+    () => null,
+    (thrown: Error) => thrown,
+  );
+  expect(error).toBeInstanceOf(Error);
+  expect(`${error}${error?.stack}${error?.cause}`).not.toMatch(/private@example|select/);
 });
 
 test.each([
