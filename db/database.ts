@@ -111,7 +111,7 @@ export type Statement<Name extends string, Row> = (
  * A statement that is built once, and prepared once on each connection: drizzle takes longer to build most
  * than PostgreSQL to run them, and unprepared each takes two round trips.
  *
- * Only for texts of which there are few, since connections keep them.
+ * Use it for a fixed set of texts only, since every connection keeps each of them.
  *
  * @param names of the values that it is run with
  * @param build drizzle's builder; or raw SQL, run for its effect alone

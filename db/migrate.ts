@@ -44,7 +44,7 @@ export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void>
     await lockKey(tx, 'migrate');
     if (await isMigrated(tx)) return;
     await requireUnicode(tx);
-    // Drizzle would begin a transaction of its own, of which the lock knows nothing.
+    // Drizzle would begin a transaction of its own, outside of the lock.
     const inside = { transaction: (work: (tx: Database) => Promise<void>) => work(tx) };
     const session: PgSession = Object.assign(Object.create(tx._.session), inside);
     await new PgDialect().migrate(readMigrationFiles(FOLDER), session, FOLDER);

@@ -5,7 +5,7 @@ export type Door = ReturnType<typeof useDoor>;
 /**
  * A form that a door answers: it says what is wrong, or leads on.
  *
- * @param earlier what came of a form that was sent without scripts
+ * @param earlier the answer to a form that was sent without scripts
  */
 export function useDoor(path: string, earlier: string | null) {
   const [problem, setProblem] = useState(earlier);

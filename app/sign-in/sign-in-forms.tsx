@@ -9,7 +9,7 @@ import { type Door, useDoor } from './door';
 
 interface FormProps {
   next: string;
-  /** What came of a form that was sent without scripts. */
+  /** The answer to a form that was sent without scripts. */
   problem: string | null;
 }
 

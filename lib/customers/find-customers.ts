@@ -38,7 +38,7 @@ function toMatches(found: Found[]): CustomerMatches {
 
 type Found = Parameters<typeof toCustomerSnippet>[0];
 
-/** The exact ones, and those of which a field starts with the text. */
+/** Finds exact matches, and customers with a field that starts with the text. */
 async function findBeginnings(db: Database, query: string): Promise<Found[]> {
   const values = { query, start: containsPattern(`\n${query}`) };
   const few = await readFew(db, values);
@@ -125,7 +125,7 @@ const readByNumber = statement(['query'], (db, { query }) => {
 });
 
 const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
-/** The same, of which no index knows. */
+/** The same condition in a form that no index can answer, so that PostgreSQL tests rows it has already found. */
 const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
   sql`${searched} || '' like ${once(pattern)}`;
 /** Sorted, without going through the list in its order. */

@@ -81,7 +81,7 @@ export interface ExportKind {
   /** Columns of whole numbers that no two rows share: rows come in their order. */
   order: PgColumn[];
   updatedAt: PgColumn;
-  /** Rows of which those of one condition come before those of the next; without it all at once. */
+  /** Conditions that split the rows: all rows of one come before those of the next. If absent, one pass reads all. */
   inTurn?: SQL[];
 }
 

@@ -161,7 +161,7 @@ class RowUnits {
     return units;
   }
 
-  /** A row of which the key cannot be read may belong to those before it, so that these wait for it to be mended. */
+  /** A row whose key cannot be read may belong to the rows before it, so they wait until it is corrected. */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
     return key === null || (key.field === before.field && key.text === before.text);
@@ -202,7 +202,7 @@ const OF_LINE = /^lines\.(\d+)\.(.*)$/;
 // What a row itself can be the reason of: its data (22), a constraint (23), others who write the same (40).
 const ROW = /^(22|23|40)/;
 
-/** Ends a transaction of which nothing is to stay. */
+/** Thrown to roll a dry run's transaction back. */
 class TriedOut extends Error {
   constructor(readonly saved: Saved[]) {
     super();

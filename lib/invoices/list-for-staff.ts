@@ -21,7 +21,7 @@ import { addMoneyBack, isRefundedInPart, type WithMoneyBack } from './money-back
 import { invoiceColumns, listInvoices, toInvoiceRow } from './queries';
 import { type InvoiceRow, invoiceRow } from './schema';
 
-/** The states an invoice can be filtered by: its own, those that wait for money, and what came of payments since. */
+/** The states an invoice can be filtered by: its own status, waiting for money, and what happened to its payments since. */
 export const INVOICE_STATES = [...invoiceStatus.enumValues, 'open', 'refunded_in_part'] as const;
 
 /** Orders of the staff's list; a minus stands for the latest or largest first. */

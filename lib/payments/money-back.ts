@@ -71,7 +71,7 @@ export const ofCustomer = (id: number): Which => {
   return () => eq(payments.customer_id, id);
 };
 
-/** Refunds and disputes of which this is true, the latest first. */
+/** Refunds and disputes that match the condition, the latest first. */
 export async function listMoneyBack(db: Database, which: Which, limit: number): Promise<MoneyBackRow[]> {
   const refunded = await db
     .select({ ...getTableColumns(refunds), payment_reference: payments.payment_reference })
@@ -171,7 +171,7 @@ export function cameBackSince(since: Date): SQL {
     where p.status in ('completed', 'refunded') and c.at >= ${since.toISOString()}::timestamptz`;
 }
 
-/** The payments of which something came back, or was asked back, since then. */
+/** Payments with a refund or dispute since this instant. */
 function paymentsSince(since: Date): SQL {
   const at = sql`${since.toISOString()}::timestamptz`;
   return sql`
@@ -201,7 +201,7 @@ export function raising(question: Question, now: Date): Which {
   };
 }
 
-/** Payments of which more came back than was paid, a part of it in that time. */
+/** Payments with more money back than was paid, a part of it since this instant. */
 function paidBackTooMuch(since: Date): SQL {
   return sql`
     select p.id from ${payments} p

@@ -61,7 +61,7 @@ export function isChargeRefundable({ status }: Dispute): boolean {
 export type Paid = { paymentIntent: string } | { invoice: string };
 
 /**
- * The payment meant. Of an invoice that was paid in parts, the first of which enough is left.
+ * The payment that is meant. If an invoice was paid in parts, the first payment with enough left.
  *
  * @param leftOf how much of a payment can still be given or taken back
  * @throws WorldError where Stripe collected nothing

@@ -77,7 +77,7 @@ const DONE = new Map([
 ]);
 const REFUSED = new Map([['not_found', 'The passkey has already been removed.']]);
 
-/** What came of the action that led here. */
+/** Shows the outcome of the action that led here. */
 function AccountNotice({ notice }: { notice: string | null }) {
   const done = DONE.get(notice ?? '');
   const text = done ?? REFUSED.get(notice ?? '');

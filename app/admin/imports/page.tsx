@@ -66,7 +66,7 @@ export default async function ImportsPage({ searchParams }: { searchParams: Prom
   );
 }
 
-/** What came of removing a file, or of looking for it. */
+/** Says that a file was removed, or not found. */
 function UploadNotice({ notice }: { notice: string | null }) {
   if (notice === 'removed') return <Notice tone="done">The file is removed.</Notice>;
   if (notice === 'gone') return <Notice tone="refused">The file no longer exists: upload it again.</Notice>;

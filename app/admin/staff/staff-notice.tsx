@@ -16,7 +16,7 @@ const REFUSED = new Map([
   ['not_found', 'Nothing was changed: the person was removed meanwhile.'],
 ]);
 
-/** What came of the action that led here. */
+/** Shows the outcome of the action that led here. */
 export function StaffNotice({ notice }: { notice: string | null }) {
   const done = DONE.get(notice ?? '');
   const text = done ?? REFUSED.get(notice ?? '');

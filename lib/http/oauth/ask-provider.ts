@@ -39,7 +39,7 @@ export async function askProvider(runtime: Runtime, asked: Asked): Promise<Respo
 
 const MAX_BYTES = 16_384;
 
-/** @returns the fields of a form, of which each is there once; text: what is wrong with it */
+/** Reads a form whose fields occur once each. @returns its fields, or a text that says what is wrong */
 export async function readForm(request: Request): Promise<URLSearchParams | string> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded') return 'Send a form: application/x-www-form-urlencoded.';

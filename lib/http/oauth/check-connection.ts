@@ -14,7 +14,7 @@ import {
 } from './check-steps';
 import { CLIENTS, type ClientTraits } from './clients';
 
-/** What came of one client's way. */
+/** The result of one client's steps. */
 export interface CheckedClient {
   name: string;
   works: boolean;

@@ -83,7 +83,7 @@ export async function listEventsOf(db: Database, objectId: string, except = ''):
 
 const newestFirst = [desc(e.stripe_created), desc(e.id)];
 
-/** The types that change nothing here, of which there are few: each is one look into the index. */
+/** The few event types that change nothing here. Each costs one look into the index. */
 async function otherTypes(tx: Database): Promise<string[]> {
   const found = await rows<{ type: string }>(
     tx,

@@ -61,7 +61,7 @@ export async function commitTogether(db: Database, all: Commit[]): Promise<boole
   return all.map((given) => apart.includes(given));
 }
 
-/** The commits of which none writes what the decision of another was based on. */
+/** Picks commits that are independent: none writes a row that another's decision was based on. */
 function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();
   const [runId] = all.map((given) => given.runId);

@@ -20,7 +20,7 @@ interface Props<Schema extends z.ZodObject, Row> {
   search: URLSearchParams;
   /** Buttons at the right, beside that of the file. */
   actions?: ReactNode;
-  /** What came of an action. */
+  /** The outcome of an action. */
   notice?: ReactNode;
   /** Between the filters and the rows. */
   children?: ReactNode;

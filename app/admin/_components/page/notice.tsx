@@ -8,7 +8,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** What came of an action: it takes the focus, since the button that was pressed may be gone. */
+/** Shows the outcome of an action. It takes the focus, since the pressed button may be gone. */
 export function Notice({ tone, children }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => ref.current?.focus(), []);

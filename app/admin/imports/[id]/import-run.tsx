@@ -59,7 +59,7 @@ const TITLES: Record<Run['status'], string> = {
 };
 const AGAIN = 'What was imported is kept. Import the file again to finish.';
 
-/** What came of the latest import of a file, or of its dry run. */
+/** Shows the result of the latest import of a file, or of its dry run. */
 export function RunResult({ run, rejected, timeZone }: Props) {
   const { status, dry_run, started_by, started_at, finished_at, counts, left_out, problems } = run;
   return (

@@ -132,7 +132,7 @@ const REFUSED = new Map([
   ['validation_failed', 'Nothing was saved: the payment does not fit its invoice.'],
 ]);
 
-/** What came of the action that led here. */
+/** Shows the outcome of the action that led here. */
 export function PaymentNotice({ notice }: { notice: string | null }) {
   const done = DONE.get(notice ?? '');
   const text = done ?? REFUSED.get(notice ?? '');

@@ -25,7 +25,7 @@ interface Props {
   replayed: string | null;
 }
 
-/** What came of a replay, and what is to know of an event beyond its outcome. */
+/** Shows the outcome of a replay, and what staff should know beside the event's own outcome. */
 export function EventNotices({ event, replayed }: Props) {
   const { outcome, error_code, failure_reason, warnings } = event;
   const text = REPLAYED.get(replayed ?? '');

@@ -22,12 +22,12 @@ export async function CheckButton({ action }: { action(): Promise<void> }) {
 }
 
 interface CheckNoticeProps {
-  /** What became of the check that led here: `done`, or why it was refused; null: none did. */
+  /** The outcome of the check that led here: `done`, or why it was refused. Null if no check led here. */
   outcome: string | null;
   last: LastCheck | null;
 }
 
-/** What came of a check with Stripe. */
+/** Shows the outcome of a check with Stripe. */
 export function CheckNotice({ outcome, last }: CheckNoticeProps) {
   if (outcome === 'conflict') return <Notice tone="refused">Stripe could not be asked about it.</Notice>;
   if (outcome !== 'done' || !last) return null;

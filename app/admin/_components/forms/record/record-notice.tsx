@@ -20,7 +20,7 @@ interface RecordNoticeProps {
   done: Record<string, string>;
 }
 
-/** What came of the form or the button that led here. */
+/** Shows the outcome of the form or the button that led here. */
 export function RecordNotice({ notice, done }: RecordNoticeProps) {
   const text = notice !== null && Object.hasOwn(done, notice) ? done[notice] : undefined;
   if (text) return <SavedNotice key={notice}>{text}</SavedNotice>;
