@@ -1,7 +1,28 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { bigint, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, jsonb, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
-import { accessScope, actorType, toolCallOutcome } from './enums';
+
+export const actorType = pgEnum('actor_type', ['token', 'staff', 'cli']);
+/**
+ * What a token may do; `mcp:read` is the three scopes of reading together. `without_personal_data` is no longer given:
+ * tokens that have it hide personal data.
+ */
+export const accessScope = pgEnum('access_scope', [
+  'mcp:read',
+  'payments:read',
+  'payments:write',
+  'customers:read',
+  'billing:read',
+  'servers:read',
+  'without_personal_data',
+]);
+export const toolCallOutcome = pgEnum('tool_call_outcome', [
+  'ok',
+  'not_found',
+  'validation_failed',
+  'refused',
+  'error',
+]);
 
 /** Bearer tokens; only the SHA-256 of one is kept. */
 export const accessTokens = pgTable('access_tokens', {

@@ -1,7 +1,23 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { actorType } from './access';
 import { currency, id, instant, timestamps, version } from './columns';
-import { actorType, customerStatus, numberSource, stripeLinkedBy } from './enums';
+
+/** Every closed set of values lives here once; zod schemas take `.enumValues`. */
+export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);
+export const stripeLinkedBy = pgEnum('stripe_linked_by', ['staff', 'number', 'email', 'created']);
+/** Whose metadata names a customer number, from the strongest on: other is an invoice or a checkout. */
+export const numberSource = pgEnum('stripe_number_source', ['customer', 'subscription', 'other']);
 
 type NameColumns = Record<'company' | 'first_name' | 'last_name', SQLWrapper>;
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { date, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { actorType } from './access';
 import { id, instant, money, timestamps } from './columns';
-import { actorType } from './enums';
 import { invoices } from './invoices';
 import { payments } from './payments';
 

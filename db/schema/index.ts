@@ -1,7 +1,6 @@
 export * from './access';
 export * from './counts';
 export * from './customers';
-export * from './enums';
 export * from './imports';
 export * from './invoices';
 export * from './oauth';

@@ -7,6 +7,7 @@ import {
   index,
   integer,
   numeric,
+  pgEnum,
   pgTable,
   text,
   unique,
@@ -14,8 +15,18 @@ import {
 } from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
 import { customers } from './customers';
-import { invoiceStatus, salesDocumentStatus, salesDocumentType } from './enums';
 import { subscriptions } from './services';
+
+export const invoiceStatus = pgEnum('invoice_status', ['draft', 'sent', 'paid', 'overdue', 'cancelled']);
+export const salesDocumentType = pgEnum('sales_document_type', ['offer', 'order_confirmation']);
+export const salesDocumentStatus = pgEnum('sales_document_status', [
+  'draft',
+  'sent',
+  'accepted',
+  'rejected',
+  'expired',
+  'converted',
+]);
 
 export const invoices = pgTable(
   'invoices',

@@ -1,16 +1,28 @@
 import { sql } from 'drizzle-orm';
-import { check, date, index, integer, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import { check, date, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
 import { customers } from './customers';
-import {
-  decidedDisputes,
-  disputeStatus,
-  paymentSource,
-  paymentStatus,
-  refundSource,
-  refundStatus,
-} from './enums';
 import { invoices } from './invoices';
+
+export const paymentStatus = pgEnum('payment_status', ['pending', 'completed', 'failed', 'refunded']);
+export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed', 'cancelled']);
+export const refundSource = pgEnum('refund_source', ['stripe', 'staff', 'api']);
+/** Disputes that go no further. */
+export const DECIDED_DISPUTES = ['won', 'lost', 'warning_closed', 'prevented'] as const;
+/** The same as literals, so that the partial index over the others is used. */
+export const decidedDisputes = sql.raw(`('${DECIDED_DISPUTES.join("', '")}')`);
+/** Stripe's own; `warning_…` is an inquiry, which withdraws nothing. */
+export const disputeStatus = pgEnum('dispute_status', [
+  'warning_needs_response',
+  'warning_under_review',
+  'warning_closed',
+  'needs_response',
+  'under_review',
+  'won',
+  'lost',
+  'prevented',
+]);
+export const paymentSource = pgEnum('payment_source', ['api', 'staff', 'stripe', 'import']);
 
 export const payments = pgTable(
   'payments',

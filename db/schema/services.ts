@@ -1,8 +1,43 @@
 import { sql } from 'drizzle-orm';
-import { boolean, check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { boolean, check, date, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
 import { customers } from './customers';
-import { billingInterval, serverStatus, serviceStatus, serviceType, subscriptionStatus } from './enums';
+
+export const serverStatus = pgEnum('server_status', ['active', 'maintenance', 'offline', 'decommissioned']);
+export const serviceStatus = pgEnum('service_status', [
+  'draft',
+  'order',
+  'active',
+  'suspended',
+  'cancelled',
+  'terminated',
+]);
+export const serviceType = pgEnum('service_type', [
+  'hosting',
+  'domain',
+  'service',
+  'server',
+  'license',
+  'other',
+]);
+export const billingInterval = pgEnum('billing_interval', [
+  'month',
+  'quarter',
+  'half_year',
+  'year',
+  'two_years',
+  'three_years',
+  'once',
+]);
+export const subscriptionStatus = pgEnum('subscription_status', [
+  'incomplete',
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+  'paused',
+  'cancelled',
+]);
 
 export const servers = pgTable('servers', {
   id: id(),

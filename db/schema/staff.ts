@@ -1,7 +1,18 @@
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, index, integer, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+} from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
-import { staffRole } from './enums';
+
+export const staffRole = pgEnum('staff_role', ['staff', 'admin']);
 
 // The property names are better-auth's own; the columns keep our form.
 const times = {

@@ -5,13 +5,28 @@ import {
   index,
   integer,
   jsonb,
+  pgEnum,
   pgTable,
   primaryKey,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
-import { changeOutcome, eventOutcome, runPhase, runStatus, runTrigger } from './enums';
+
+export const eventOutcome = pgEnum('event_outcome', ['processed', 'stale', 'ignored', 'unmatched', 'failed']);
+export const runStatus = pgEnum('run_status', ['running', 'completed', 'completed_with_errors', 'failed']);
+export const runTrigger = pgEnum('run_trigger', ['cron', 'schedule', 'staff', 'cli']);
+export const runPhase = pgEnum('run_phase', [
+  'inbox',
+  'subscriptions',
+  'invoices',
+  'rechecks',
+  'payments',
+  'money_back',
+  'overdue',
+  'done',
+]);
+export const changeOutcome = pgEnum('change_outcome', ['fixed', 'reported', 'failed']);
 
 /** One field of one row that sync changed, or found different and only reported. */
 export interface FieldChange {
