@@ -1,8 +1,21 @@
-import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { bigint, boolean, index, integer, jsonb, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
 
-export const actorType = pgEnum('actor_type', ['token', 'staff', 'cli']);
+export const staffRole = pgEnum('staff_role', ['staff', 'admin']);
+
 /**
  * What a token may do; `mcp:read` is the three scopes of reading together. `without_personal_data` is no longer given:
  * tokens that have it hide personal data.
@@ -15,13 +28,6 @@ export const accessScope = pgEnum('access_scope', [
   'billing:read',
   'servers:read',
   'without_personal_data',
-]);
-export const toolCallOutcome = pgEnum('tool_call_outcome', [
-  'ok',
-  'not_found',
-  'validation_failed',
-  'refused',
-  'error',
 ]);
 
 /** Bearer tokens; only the SHA-256 of one is kept. */
@@ -42,63 +48,358 @@ export const accessTokens = pgTable('access_tokens', {
   ...timestamps,
 });
 
-/** Whose an audited payment is, or was. */
-export function auditedCustomer(t: Record<'before' | 'after', SQLWrapper>): SQL<string> {
-  return sql`(coalesce(${t.after}, ${t.before}) ->> 'customer_id')`;
-}
+// The property names are better-auth's own; the columns keep our form.
+const textId = () => text().primaryKey();
+const times = {
+  createdAt: instant('created_at').notNull().defaultNow(),
+  updatedAt: instant('updated_at').notNull().defaultNow(),
+};
 
-/** Who wrote what: the row before and after, as it was. */
-export const auditLog = pgTable(
-  'audit_log',
+export const staffUsers = pgTable('staff_users', {
+  id: textId(),
+  name: text().notNull(),
+  email: text().notNull().unique(),
+  emailVerified: boolean('email_verified').notNull().default(false),
+  image: text(),
+  role: staffRole().notNull().default('staff'),
+  twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
+  /** Another person set the password, so that its owner must choose a new one at the next sign-in. */
+  passwordTemporary: boolean('password_temporary').notNull().default(false),
+  ...times,
+});
+
+const userId = () =>
+  text('user_id')
+    .notNull()
+    .references(() => staffUsers.id, { onDelete: 'cascade' });
+
+export const staffSessions = pgTable(
+  'staff_sessions',
+  {
+    id: textId(),
+    userId: userId(),
+    token: text().notNull().unique(),
+    expiresAt: instant('expires_at').notNull(),
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+    ...times,
+  },
+  (t) => [index('staff_sessions_user').on(t.userId), index('staff_sessions_end').on(t.expiresAt)],
+);
+
+export const staffAccounts = pgTable(
+  'staff_accounts',
+  {
+    id: textId(),
+    userId: userId(),
+    accountId: text('account_id').notNull(),
+    providerId: text('provider_id').notNull(),
+    accessToken: text('access_token'),
+    refreshToken: text('refresh_token'),
+    idToken: text('id_token'),
+    accessTokenExpiresAt: instant('access_token_expires_at'),
+    refreshTokenExpiresAt: instant('refresh_token_expires_at'),
+    scope: text(),
+    password: text(),
+    ...times,
+  },
+  (t) => [index('staff_accounts_user').on(t.userId)],
+);
+
+export const staffVerifications = pgTable(
+  'staff_verifications',
+  {
+    id: textId(),
+    identifier: text().notNull(),
+    value: text().notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    ...times,
+  },
+  (t) => [index('staff_verifications_identifier').on(t.identifier)],
+);
+
+/** Authenticator apps. Secret and recovery codes are encrypted with the secret that signs the cookies. */
+export const staffTwoFactors = pgTable('staff_two_factors', {
+  id: textId(),
+  userId: userId().unique(),
+  secret: text().notNull(),
+  backupCodes: text('backup_codes').notNull(),
+  /** False until a code of the app was typed once. */
+  verified: boolean().notNull().default(false),
+  failedVerificationCount: integer('failed_verification_count').notNull().default(0),
+  lockedUntil: instant('locked_until'),
+});
+
+export const staffPasskeys = pgTable(
+  'staff_passkeys',
+  {
+    id: textId(),
+    userId: userId(),
+    name: text(),
+    publicKey: text('public_key').notNull(),
+    credentialID: text('credential_id').notNull().unique(),
+    counter: bigint({ mode: 'number' }).notNull(),
+    deviceType: text('device_type').notNull(),
+    backedUp: boolean('backed_up').notNull(),
+    transports: text(),
+    aaguid: text(),
+    createdAt: times.createdAt,
+  },
+  (t) => [index('staff_passkeys_user').on(t.userId)],
+);
+
+/** One row, or none while everything is as it comes; ours, not better-auth's. */
+export const staffSettings = pgTable('staff_settings', {
+  id: integer().primaryKey(),
+  /** Sign-in requires a second factor. */
+  two_factor_required: boolean().notNull().default(false),
+  ...timestamps,
+});
+
+export const staffRateLimits = pgTable(
+  'staff_rate_limits',
+  {
+    id: textId(),
+    key: text().notNull().unique(),
+    count: integer().notNull(),
+    /** Milliseconds since the epoch. */
+    lastRequest: bigint('last_request', { mode: 'number' }).notNull(),
+  },
+  (t) => [index('staff_rate_limits_last').on(t.lastRequest)],
+);
+
+/** Failed sign-ins that still count; ours, not better-auth's. */
+export const staffSignInFailures = pgTable(
+  'staff_sign_in_failures',
+  {
+    /** SHA-256 of the e-mail address as typed, whether or not an account has it. */
+    account: text().notNull(),
+    /** Whence: an address, a known device, or all unknown devices together. */
+    origin: text().notNull(),
+    failures: integer().notNull(),
+    /** Until then the next try is refused without a look at its password. */
+    wait_until: instant().notNull(),
+    /** From then on none of it counts. */
+    expires_at: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.account, t.origin] }),
+    index('staff_sign_in_failures_end').on(t.expires_at),
+  ],
+);
+
+export type TaskKind =
+  | 'payment_differs'
+  | 'payment_exceeds_due'
+  | 'payment_not_counted'
+  | 'customer_missing'
+  | 'money_came_back'
+  | 'reference_collides';
+
+/** A decision that a person has to make and that no other row shows. A task is open until it is marked as done. */
+export const staffTasks = pgTable(
+  'staff_tasks',
   {
     id: id(),
-    actor_type: actorType().notNull(),
-    /** Token id, staff id, or the name of the command. */
-    actor_id: text().notNull(),
-    actor_name: text().notNull(),
-    action: text().notNull(),
-    entity: text().notNull(),
-    entity_id: integer().notNull(),
-    before: jsonb().$type<Record<string, unknown>>(),
-    after: jsonb().$type<Record<string, unknown>>(),
+    kind: text().$type<TaskKind>().notNull(),
+    /** Names it among those of its kind: told again, it is the same task. */
+    subject: text().notNull(),
+    /** A sentence for staff, with numbers and amounts, and nothing personal. */
+    message: text().notNull(),
+    /** The record that it is about, if there is one here. */
+    entity: text().$type<'invoice' | 'payment'>(),
+    entity_id: integer(),
+    done_at: instant(),
+    done_by: text(),
     ...timestamps,
   },
   (t) => [
-    index('audit_log_entity').on(t.entity, t.entity_id, t.id),
-    // A deleted payment is nowhere else. Creations, which are most entries, cost nothing more.
-    index('audit_log_payment_customer')
-      .on(auditedCustomer(t), t.id)
-      .where(sql`${t.entity} = 'payment' and ${t.action} <> 'payment.create'`),
+    unique('staff_tasks_subject').on(t.kind, t.subject),
+    index('staff_tasks_open').on(t.id).where(sql`${t.done_at} is null`),
+    index('staff_tasks_entity').on(t.entity, t.entity_id),
   ],
 );
 
-/** Who asked what over MCP. Kept for a while, and without references, so that nothing is in the way of a deletion. */
-export const toolCalls = pgTable(
-  'tool_calls',
+// better-auth reads and writes every column that its
+// provider knows, also those of features that are off here.
+const texts = (name: string) => text(name).array();
+const flag = (name: string) => boolean(name).default(false);
+
+/** Programs that sign staff in: by the hand of an admin, by their metadata document, or registered by themselves. */
+export const oauthClients = pgTable(
+  'oauth_clients',
   {
-    id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
-    called_at: instant().notNull(),
-    /** `token:…` or `app:…`: what is counted together. */
-    caller: text().notNull(),
-    /** The token's name, or the client's. */
-    caller_name: text().notNull(),
-    client_id: text(),
-    /** Whose access it was. */
-    staff_email: text(),
-    tool: text().notNull(),
-    /** What may name a person is shortened. */
-    arguments: jsonb().$type<Record<string, unknown>>().notNull(),
-    /** Whom it was about, where it was about one. */
-    customer_id: integer(),
-    rows: integer().notNull(),
-    duration_ms: integer().notNull(),
-    outcome: toolCallOutcome().notNull(),
-    /** Of the trace that the client named (W3C Trace Context). */
-    trace_id: text(),
+    id: textId(),
+    clientId: text('client_id').notNull().unique(),
+    clientSecret: text('client_secret'),
+    clientDiscoveryId: text('client_discovery_id'),
+    disabled: flag('disabled'),
+    skipConsent: boolean('skip_consent'),
+    enableEndSession: boolean('enable_end_session'),
+    subjectType: text('subject_type'),
+    scopes: texts('scopes'),
+    clientCredentialsScopes: texts('client_credentials_scopes'),
+    userId: text('user_id').references(() => staffUsers.id, { onDelete: 'set null' }),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+    name: text(),
+    uri: text(),
+    icon: text(),
+    contacts: texts('contacts'),
+    tos: text(),
+    policy: text(),
+    softwareId: text('software_id'),
+    softwareVersion: text('software_version'),
+    softwareStatement: text('software_statement'),
+    redirectUris: texts('redirect_uris').notNull(),
+    postLogoutRedirectUris: texts('post_logout_redirect_uris'),
+    backchannelLogoutUri: text('backchannel_logout_uri'),
+    backchannelLogoutSessionRequired: boolean('backchannel_logout_session_required'),
+    tokenEndpointAuthMethod: text('token_endpoint_auth_method'),
+    applicationType: text('application_type'),
+    jwks: text(),
+    jwksUri: text('jwks_uri'),
+    grantTypes: texts('grant_types'),
+    responseTypes: texts('response_types'),
+    requirePKCE: boolean('require_pkce'),
+    dpopBoundAccessTokens: flag('dpop_bound_access_tokens'),
+    referenceId: text('reference_id'),
+    metadata: jsonb(),
+    /** Ours: the counted address that registered it; null for clients that did not do so themselves. */
+    registeredFrom: text('registered_from'),
+    /** Ours: when a member of staff first let it in. From then on it is kept. */
+    authorizedAt: instant('authorized_at'),
   },
   (t) => [
-    index('tool_calls_called').on(t.called_at),
-    index('tool_calls_customer').on(t.customer_id, t.id),
-    index('tool_calls_caller').on(t.caller, t.id),
+    index('oauth_clients_user').on(t.userId),
+    index('oauth_clients_registered').on(t.registeredFrom, t.createdAt),
   ],
 );
+
+export const oauthResources = pgTable('oauth_resources', {
+  id: textId(),
+  identifier: text().notNull().unique(),
+  name: text().notNull(),
+  accessTokenTtl: integer('access_token_ttl'),
+  refreshTokenTtl: integer('refresh_token_ttl'),
+  signingAlgorithm: text('signing_algorithm'),
+  signingKeyId: text('signing_key_id'),
+  allowedScopes: texts('allowed_scopes'),
+  customClaims: jsonb('custom_claims'),
+  dpopBoundAccessTokensRequired: flag('dpop_bound_access_tokens_required'),
+  disabled: flag('disabled'),
+  createdAt: instant('created_at').notNull().defaultNow(),
+  updatedAt: instant('updated_at').notNull().defaultNow(),
+  policyVersion: integer('policy_version').default(1),
+  metadata: jsonb(),
+});
+
+export const oauthClientResources = pgTable(
+  'oauth_client_resources',
+  {
+    id: textId(),
+    clientId: text('client_id')
+      .notNull()
+      .references(() => oauthClients.clientId, { onDelete: 'cascade' }),
+    resourceId: text('resource_id')
+      .notNull()
+      .references(() => oauthResources.identifier, { onDelete: 'cascade' }),
+    metadata: jsonb(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (t) => [
+    uniqueIndex('oauth_client_resources_pair').on(t.clientId, t.resourceId),
+    index('oauth_client_resources_resource').on(t.resourceId),
+  ],
+);
+
+const clientId = () =>
+  text('client_id')
+    .notNull()
+    .references(() => oauthClients.clientId, { onDelete: 'cascade' });
+
+/** What both kinds of token are. Of their texts only the SHA-256 is kept. */
+const tokenColumns = () => ({
+  id: textId(),
+  token: text().notNull().unique(),
+  clientId: clientId(),
+  sessionId: text('session_id').references(() => staffSessions.id, { onDelete: 'set null' }),
+  userId: userId(),
+  /** Of the grant: the consent that has the same. Null for grants of before, which share one consent. */
+  referenceId: text('reference_id'),
+  authorizationCodeId: text('authorization_code_id'),
+  resources: texts('resources'),
+  requestedUserInfoClaims: texts('requested_user_info_claims'),
+  expiresAt: instant('expires_at').notNull(),
+  createdAt: instant('created_at').notNull().defaultNow(),
+  revoked: instant('revoked'),
+  confirmation: jsonb(),
+  scopes: texts('scopes').notNull(),
+});
+
+export const oauthRefreshTokens = pgTable(
+  'oauth_refresh_tokens',
+  {
+    ...tokenColumns(),
+    rotatedAt: instant('rotated_at'),
+    rotationReplayResponse: text('rotation_replay_response'),
+    rotationReplayExpiresAt: instant('rotation_replay_expires_at'),
+    authTime: instant('auth_time'),
+  },
+  (t) => [
+    index('oauth_refresh_tokens_client').on(t.clientId, t.userId),
+    index('oauth_refresh_tokens_user').on(t.userId),
+    index('oauth_refresh_tokens_session').on(t.sessionId),
+    index('oauth_refresh_tokens_code').on(t.authorizationCodeId),
+    index('oauth_refresh_tokens_reference').on(t.referenceId),
+    index('oauth_refresh_tokens_end').on(t.expiresAt),
+  ],
+);
+
+export const oauthAccessTokens = pgTable(
+  'oauth_access_tokens',
+  {
+    ...tokenColumns(),
+    refreshId: text('refresh_id').references(() => oauthRefreshTokens.id, { onDelete: 'cascade' }),
+  },
+  (t) => [
+    index('oauth_access_tokens_client').on(t.clientId, t.userId),
+    index('oauth_access_tokens_user').on(t.userId),
+    index('oauth_access_tokens_session').on(t.sessionId),
+    index('oauth_access_tokens_code').on(t.authorizationCodeId),
+    index('oauth_access_tokens_reference').on(t.referenceId),
+    index('oauth_access_tokens_refresh').on(t.refreshId),
+    index('oauth_access_tokens_end').on(t.expiresAt),
+  ],
+);
+
+/**
+ * What a member of staff has let a client read, each time that they let it in: the connected apps. A client that is
+ * the same on several devices has a consent for each.
+ */
+export const oauthConsents = pgTable(
+  'oauth_consents',
+  {
+    id: textId(),
+    clientId: clientId(),
+    userId: userId(),
+    referenceId: text('reference_id'),
+    resources: texts('resources'),
+    requestedUserInfoClaims: texts('requested_user_info_claims'),
+    scopes: texts('scopes').notNull(),
+    /** Ours: answers leave out who customers are. */
+    hidesPersonalData: boolean('hides_personal_data').notNull().default(false),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+  },
+  (t) => [
+    index('oauth_consents_client').on(t.clientId),
+    index('oauth_consents_user').on(t.userId),
+    uniqueIndex('oauth_consents_reference').on(t.referenceId),
+  ],
+);
+
+export const oauthClientAssertions = pgTable('oauth_client_assertions', {
+  id: textId(),
+  expiresAt: instant('expires_at').notNull(),
+});

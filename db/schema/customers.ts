@@ -10,8 +10,8 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { actorType } from './access';
 import { currency, id, instant, timestamps, version } from './columns';
+import { actorType } from './journal';
 
 /** Every closed set of values lives here once; zod schemas take `.enumValues`. */
 export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);

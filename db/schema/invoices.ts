@@ -207,3 +207,12 @@ export const numberSeries = pgTable('number_series', {
   first_count: integer().notNull().default(1),
   ...timestamps,
 });
+
+/** Import keys of drafts. A draft has no number, so files find it again by this key. */
+export const draftImportKeys = pgTable('draft_import_keys', {
+  import_key: text().primaryKey().default(sql`'draft-' || gen_random_uuid()`),
+  invoice_id: integer()
+    .notNull()
+    .unique()
+    .references(() => invoices.id, { onDelete: 'cascade' }),
+});

@@ -185,3 +185,13 @@ export const accountingEntries = pgTable(
     index('accounting_entries_payment').on(t.payment_id).where(sql`${t.payment_id} is not null`),
   ],
 );
+
+/** Refunds that files contained, so that importing a file again records none twice, even if one changed since. */
+export const importedRefunds = pgTable('imported_refunds', {
+  reference: text().primaryKey(),
+  payment_id: integer()
+    .notNull()
+    .references(() => payments.id, { onDelete: 'cascade' }),
+  amount: money().notNull(),
+  refund_date: date().notNull(),
+});
