@@ -1,18 +1,16 @@
+import './failed-statements';
 import { mkdirSync } from 'node:fs';
-import { PGlite } from '@electric-sql/pglite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PGlite, type Transaction } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import { sql } from 'drizzle-orm';
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
-import type { Database } from './database';
-import { DiskRoom } from './disk-room';
-import { EmbeddedClient } from './embedded-client';
-import { holdsDatabase, keepPrivate, openFiles, PrivateFs } from './embedded-files';
+import { type Database, pgErrorCode } from './database';
+import { DiskRoom, holdsDatabase, keepPrivate, NoRoomError, openFiles, PrivateFs } from './embedded-files';
 import { lockDataDir } from './lock';
-import type { Pooler } from './pooler';
-import { serverUrl } from './pooler';
 import { limitWriters } from './transaction';
-import './failed-statements';
 
 export interface DatabaseHandle {
   db: Database;
@@ -137,4 +135,186 @@ function embeddedHandle(client: PGlite | EmbeddedClient, unlock?: () => void): D
     copy: async () => openInMemory(await client.dumpDataDir('none')),
     dump: () => client.dumpDataDir('gzip'),
   };
+}
+
+const READ_ONLY = '25006';
+
+type Query = PGlite['query'];
+
+interface Opened {
+  pglite: PGlite;
+  isBroken(): boolean;
+}
+
+/**
+ * The embedded database of a folder, as drizzle uses it. While its disk has too little room for writes, its
+ * transactions are read-only. If the write-ahead log finds no room all the same, statements are refused, and the
+ * database is opened again once there is room.
+ */
+class EmbeddedClient {
+  private isReadOnly = false;
+  private opening: Promise<void> | undefined;
+
+  private constructor(
+    private opened: Opened,
+    private readonly room: DiskRoom,
+    private readonly open: () => Promise<PGlite>,
+  ) {}
+
+  /** @param open opens the files of the folder; called again after the write-ahead log found no room */
+  static async create(room: DiskRoom, open: () => Promise<PGlite>): Promise<EmbeddedClient> {
+    return new EmbeddedClient(watch(await open(), room), room, open);
+  }
+
+  private get pglite(): PGlite {
+    return this.opened.pglite;
+  }
+
+  readonly query: Query = async (...given) => {
+    await this.prepare();
+    return this.pglite.query<never>(...given).catch((error) => this.fail(error));
+  };
+
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    await this.prepare();
+    return this.pglite
+      .transaction((tx) => work(Object.assign(Object.create(tx), { query: this.queryInside(tx) })))
+      .catch((error) => this.fail(error));
+  }
+
+  async dumpDataDir(compression: 'none' | 'gzip'): Promise<File | Blob> {
+    await this.prepare();
+    return this.pglite.dumpDataDir(compression);
+  }
+
+  close(): Promise<void> {
+    return this.pglite.close();
+  }
+
+  private async prepare(): Promise<void> {
+    const { room } = this;
+    if (this.opened.isBroken()) await this.reopen();
+    const isReadOnly = !room.hasWriteRoom();
+    if (isReadOnly !== this.isReadOnly) {
+      await this.pglite.exec(`set default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`);
+      this.isReadOnly = isReadOnly;
+    }
+    if (!isReadOnly) room.keepReserve();
+    if (room.hasLogGrown) {
+      room.hasLogGrown = false;
+      await this.pglite.exec('checkpoint'); // PGlite has no checkpointer: its log would grow for as long as it runs
+    }
+  }
+
+  /** A long transaction may use up the room that it began with. */
+  private queryInside(tx: Transaction): Query {
+    return async (...given) => {
+      if (!this.isReadOnly && !this.room.hasWriteRoom()) await tx.exec('set transaction_read_only = on');
+      return tx.query<never>(...given).catch((error) => this.fail(error));
+    };
+  }
+
+  private fail(error: unknown): never {
+    const isForRoom =
+      this.opened.isBroken() || (pgErrorCode(error) === READ_ONLY && !this.room.hasWriteRoom());
+    throw isForRoom ? new NoRoomError(error) : error;
+  }
+
+  private reopen(): Promise<void> {
+    this.opening ??= this.openAgain().finally(() => {
+      this.opening = undefined;
+    });
+    return this.opening;
+  }
+
+  private async openAgain(): Promise<void> {
+    if (!this.room.hasWriteRoom()) throw new NoRoomError();
+    this.opened = watch(await this.open(), this.room);
+    this.isReadOnly = false;
+  }
+}
+
+/** After its write-ahead log found no room, PostgreSQL never answers again, not even to a rollback. */
+function watch(pglite: PGlite, room: DiskRoom): Opened {
+  const send = pglite.execProtocolRawSync.bind(pglite);
+  const failures = room.logFailures;
+  const isBroken = () => room.logFailures !== failures;
+  pglite.execProtocolRawSync = (message) => {
+    if (isBroken()) throw new NoRoomError();
+    return send(message);
+  };
+  return { pglite, isBroken };
+}
+
+/** How a pooler treats its clients. */
+interface Pooler {
+  /** The next transaction of a connection may run in a session that another one had before. */
+  sharesSessions: boolean;
+  /** A statement that was prepared under a name is there in that other session, too. */
+  keepsStatements: boolean;
+}
+
+/** What is safe behind any. */
+export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatements: false };
+
+const PATIENCE_MS = 3000;
+
+/** False where something stands between us and the server: it names another process than the server does. */
+export async function isDirect(db: Database): Promise<boolean> {
+  const answer = await db.execute(sql`select pg_backend_pid()`);
+  const [row, { state }] = [
+    ...(answer as [Answer]),
+    answer as unknown as { state: { pid: number } },
+  ] as const;
+  return row.pg_backend_pid === state.pid;
+}
+
+/**
+ * Finds out by trying: one connection prepares a statement, another takes the session that it had, and the
+ * first runs the statement again. Where that cannot be done, what is safe is assumed.
+ */
+export async function probePooler(url: string): Promise<Pooler> {
+  const open = () =>
+    postgres(serverUrl(url), { max: 1, fetch_types: false, connect_timeout: 10, onnotice() {} });
+  const [first, second] = [open(), open()];
+  try {
+    // In a transaction, since the driver prepares again by itself what is gone outside of one.
+    const run = () => first.begin((tx) => pidOf(tx));
+    const before = await run();
+    const tried = second.begin(async (tx) => {
+      const [{ pg_backend_pid: taken } = { pg_backend_pid: before }] = await tx<
+        Answer[]
+      >`select pg_backend_pid()`;
+      const after = await Promise.race([run(), sleep(PATIENCE_MS, undefined, { ref: false })]);
+      return (
+        after !== undefined && { sharesSessions: taken === before || after !== before, keepsStatements: true }
+      );
+    });
+    return (await tried) || TRANSACTION_POOLER;
+  } catch (error) {
+    if (!(error instanceof postgres.PostgresError)) throw error;
+    return TRANSACTION_POOLER;
+  } finally {
+    await Promise.all([first, second].map((one) => one.end({ timeout: 1 })));
+  }
+}
+
+interface Answer {
+  pg_backend_pid: number;
+}
+
+async function pidOf(tx: postgres.TransactionSql): Promise<number | undefined> {
+  const [row] = await tx<Answer[]>`select pg_backend_pid() where ${1}::int = 1`;
+  return row?.pg_backend_pid;
+}
+
+/** Of the client alone: the addresses that providers give name these, and the server would refuse them. */
+const OF_CLIENT = /^(channel_binding|pgbouncer)=/;
+
+/** The address of a server as the driver may have it, which hands on to the server what it does not know. */
+export function serverUrl(url: string): string {
+  const [before = '', after] = url.split(/\?(.*)/s);
+  if (after === undefined) return url;
+  const kept = after.split('&').filter((parameter) => !OF_CLIENT.test(parameter));
+  return kept.length > 0 ? `${before}?${kept.join('&')}` : before;
 }

@@ -1,6 +1,6 @@
 import { PgPreparedQuery } from 'drizzle-orm/pg-core';
 import { DISK_FULL } from './database';
-import { NoRoomError } from './disk-room';
+import { NoRoomError } from './embedded-files';
 import { perProcess } from './per-process';
 
 /**

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { sql } from 'drizzle-orm';
+import { serverUrl } from '@/db/client';
 import { type Database, rows } from '@/db/database';
-import { serverUrl } from '@/db/pooler';
 import { StartError } from './errors';
 import { inheritedEnv } from './inherited-env';
 

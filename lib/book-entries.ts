@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { statement } from '@/db/database';
+import { type Database, statement } from '@/db/database';
 import { toCalendarDate } from './dates';
 
 /** When something is booked, and in whose calendar. */

@@ -1,15 +1,30 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DatabaseHandle, DataDirTakenError, openEmbedded, restoreEmbedded } from '@/db/client';
-import { isDiskFullError } from '@/db/database';
-import { isNoSpace, NoRoomError } from '@/db/disk-room';
-import { DamagedDatabaseError } from '@/db/embedded-files';
+import { sql } from 'drizzle-orm';
+import {
+  type DatabaseHandle,
+  DataDirTakenError,
+  isDirect,
+  isDriverPatched,
+  openEmbedded,
+  openPostgres,
+  probePooler,
+  restoreEmbedded,
+  TRANSACTION_POOLER,
+} from '@/db/client';
+import { type Database, isDatabaseUnavailable, isDiskFullError, pgErrorCode } from '@/db/database';
+import { DamagedDatabaseError, isNoSpace, NoRoomError } from '@/db/embedded-files';
 import { DataDirBusyError } from '@/db/lock';
-import { migrate } from '@/db/migrate';
+import {
+  ForeignMigrationsError,
+  isMigrated,
+  migrate,
+  NewerDatabaseError,
+  NotUnicodeError,
+} from '@/db/migrate';
 import { bookHistory } from './book-entries';
 import type { Env } from './env';
-import { StartError } from './errors';
-import { explainRefusal, openScratch, openServer } from './open-server';
+import { NotMigratedError, StartError } from './errors';
 
 const LOOK_MS = 250;
 
@@ -115,4 +130,183 @@ export function makeDataDir(dataDir: string): void {
       `DATA_DIR ${dataDir} cannot be written: give another folder or change its permissions.`,
     ]);
   }
+}
+
+type ServerEnv = Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler'>;
+
+/** What a pooler answers who asks it for settings of the session. */
+const PROTOCOL_VIOLATION = '08P01';
+const NEEDS_DIRECT =
+  'A dry run needs a session of its own, which the pooler of DATABASE_URL does not give: set DATABASE_URL_DIRECT to the address of the database itself.';
+
+const UNPATCHED =
+  'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';
+
+/**
+ * Opens the database of DATABASE_URL and makes sure that it has this version's schema. What stands in between is
+ * found out, where DATABASE_POOLER does not tell.
+ *
+ * @param url of DATABASE_URL
+ * @throws StartError saying what to do; NotMigratedError
+ */
+async function openServer(url: string, { databasePooler }: ServerEnv): Promise<DatabaseHandle> {
+  requirePatchedDriver();
+  const told = databasePooler === 'transaction' ? TRANSACTION_POOLER : undefined;
+  const handle = await openMigrated(url, openPostgres(url, { pooler: told }));
+  if (databasePooler || (await isDirect(handle.db))) return handle;
+  const pooler = await probePooler(url);
+  if (!pooler.sharesSessions) return handle;
+  await handle.close();
+  return openPostgres(url, { pooler });
+}
+
+/**
+ * Opens one direct session to the server. Its temporary tables are its own, and it can only read all other tables.
+ *
+ * @throws StartError saying what to do; NotMigratedError
+ */
+async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promise<DatabaseHandle> {
+  requirePatchedDriver();
+  const direct = databaseUrlDirect ?? url;
+  const handle = openPostgres(direct, { scratch: true });
+  const isRefused = await handle.db.execute('select 1').then(
+    () => false,
+    (error: unknown) => pgErrorCode(error) === PROTOCOL_VIOLATION, // any other is explained below
+  );
+  if (isRefused) {
+    await handle.close();
+    throw new StartError([NEEDS_DIRECT]);
+  }
+  await openMigrated(direct, handle);
+  if ((await isDirect(handle.db)) || !(await probePooler(direct)).sharesSessions) return handle;
+  await handle.close();
+  throw new StartError([NEEDS_DIRECT]);
+}
+
+/**
+ * Migrates the database of DATABASE_URL to this version, through DATABASE_URL_DIRECT if that is set. Does nothing for the
+ * embedded database, which is migrated when it is opened.
+ *
+ * @throws StartError with advice; NotMigratedError if our migrations cannot follow the database's
+ */
+export async function migrateServer({
+  databaseUrl,
+  databaseUrlDirect,
+  timeZone,
+}: ServerEnv & Pick<Env, 'timeZone'>): Promise<void> {
+  const url = databaseUrlDirect ?? databaseUrl;
+  if (!url) return;
+  requirePatchedDriver();
+  await withServer(url, async (db) => {
+    await migrate({ db }).catch(explainRefusal);
+    await bookHistory(db, timeZone);
+  });
+}
+
+/** Connects to the database of a server for one piece of work. Its schema may be of any version. @throws StartError saying what is wrong with the address */
+export async function withServer<T>(url: string, use: (db: Database) => Promise<T>): Promise<T> {
+  const handle = openPostgres(url, { max: 1, pooler: TRANSACTION_POOLER });
+  const answer = await tryServer(handle, url, () => use(handle.db));
+  await handle.close();
+  return answer;
+}
+
+function requirePatchedDriver(): void {
+  if (!isDriverPatched()) throw new StartError([UNPATCHED]);
+}
+
+async function openMigrated(url: string, handle: DatabaseHandle): Promise<DatabaseHandle> {
+  await tryServer(handle, url, () => requireMigrated(handle.db));
+  return handle;
+}
+
+const ANSWER_MS = 15_000;
+
+/** Errors of the server of DATABASE_URL that its owner can correct. The first that matches is reported. */
+const SENTENCES: { code: RegExp; url?: RegExp; sentence: string }[] = [
+  {
+    code: /^42501$/,
+    sentence:
+      'The user of DATABASE_URL lacks rights in that database: make it the owner (alter database NAME owner to USER), or grant create on database NAME and on schema public to it.',
+  },
+  {
+    code: /^28P01$/,
+    sentence: 'The server of DATABASE_URL refused its user or password: check both.',
+  },
+  {
+    code: /^28...$/,
+    sentence:
+      'The server of DATABASE_URL does not let its user in: check the user, and what pg_hba.conf allows from here.',
+  },
+  {
+    code: /^3D000$/,
+    sentence: 'The server of DATABASE_URL has no database of that name: create it, or correct the name.',
+  },
+  {
+    code: /^(ECONNRESET|EPROTO|ERR_SSL_\w+)$/,
+    url: /[?&](ssl|sslmode)=(?!disable|false|prefer|allow)/,
+    sentence:
+      'The database of DATABASE_URL hung up when it was asked for SSL: turn SSL on there, or take sslmode out of the address.',
+  },
+  {
+    code: /CERT|^UNABLE_TO_/,
+    sentence:
+      'The certificate of the server of DATABASE_URL is not trusted: give one that is, or set sslmode=require, which does not look at it.',
+  },
+  {
+    code: /^42704$/,
+    sentence:
+      'The database of DATABASE_URL does not know a parameter of the address: check what follows its ?.',
+  },
+];
+
+/**
+ * First use of a server's database. One that does not speak PostgreSQL may keep us waiting for ever.
+ *
+ * @throws StartError saying what is wrong with the address; the handle is closed then
+ */
+export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () => Promise<T>): Promise<T> {
+  const silence = new AbortController();
+  const tooLong = sleep(ANSWER_MS, undefined, { signal: silence.signal }).then(() => {
+    throw Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
+  });
+  try {
+    await Promise.race([handle.db.execute(sql`select 1`), tooLong]);
+    silence.abort();
+    return await use();
+  } catch (error) {
+    await handle.close();
+    throw toStartError(error, url);
+  } finally {
+    tooLong.catch(() => {}); // aborted, or reported above
+  }
+}
+
+function toStartError(error: unknown, address: string): unknown {
+  const found = pgErrorCode(error) ?? '';
+  const known = SENTENCES.find(({ code, url }) => code.test(found) && (!url || url.test(address)));
+  if (known) return new StartError([known.sentence]);
+  if (!isDatabaseUnavailable(error)) return error;
+  return new StartError(['The database of DATABASE_URL does not answer: start it, or correct its address.']);
+}
+
+const FOREIGN =
+  'This database was made by a version before the first release, whose migrations are gone: start with an empty one (another DATABASE_URL or DATA_DIR).';
+
+const NOT_UNICODE =
+  "This database cannot hold every name: make one with encoding 'UTF8' (create database w5t encoding 'UTF8' template template0) on a PostgreSQL built with ICU, as packages and hosts have it.";
+
+const newerSentence = ({ found, known }: NewerDatabaseError) =>
+  `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;
+
+/** @throws NotMigratedError if the database is older or newer than the code */
+export async function requireMigrated(db: Database): Promise<void> {
+  if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
+}
+
+/** Rethrows a refused migration as an error that says what to do. */
+function explainRefusal(error: unknown): never {
+  if (error instanceof ForeignMigrationsError) throw new NotMigratedError(FOREIGN);
+  if (error instanceof NewerDatabaseError) throw new NotMigratedError(newerSentence(error));
+  throw error instanceof NotUnicodeError ? new NotMigratedError(NOT_UNICODE) : error;
 }

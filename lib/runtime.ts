@@ -6,8 +6,7 @@ import { isSchemaDoubted, trustSchema } from '@/db/failed-statements';
 import { type Env, isBuilding, readEnv } from './env';
 import { AppError, NotMigratedError, StartError } from './errors';
 import { createLogger, type Logger, stackOf } from './log';
-import { type OpenOptions, openDatabase } from './open-database';
-import { requireMigrated } from './open-server';
+import { type OpenOptions, openDatabase, requireMigrated } from './open-database';
 import { createStripeClient } from './stripe/client';
 
 /** What the world gives us; tests put their own in its place. */

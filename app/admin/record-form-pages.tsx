@@ -1,7 +1,6 @@
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
-import type { Typed } from '@/lib/records/typed-record';
-import { readTyped } from '@/lib/records/typed-record';
+import { readTyped, type Typed } from '@/lib/records/typed-record';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { orNotFound } from '../_components/or-not-found';
 import { type SearchParams, toId } from '../_components/search-params';

@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { methodNotAllowed } from '@/lib/http/problem';
 import { answerUnavailable } from '@/lib/http/unavailable-route';
 
 export const dynamic = 'force-dynamic';

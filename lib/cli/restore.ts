@@ -5,8 +5,7 @@ import { describeContents, placeOf, runPgTool } from '../backup-files';
 import { readArguments } from '../commands/command';
 import { DATABASE_VARIABLES, readEnv } from '../env';
 import { StartError, withFile } from '../errors';
-import { restoreDatabase } from '../open-database';
-import { withServer } from '../open-server';
+import { restoreDatabase, withServer } from '../open-database';
 import { runCommand } from './run-command';
 
 const USAGE = [

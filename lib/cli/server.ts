@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { readArguments } from '../commands/command';
 import { readEnv } from '../env';
 import { StartError } from '../errors';
-import { migrateServer } from '../open-server';
+import { migrateServer } from '../open-database';
 import { getRuntime } from '../runtime';
 import { fastFirst } from '../server/fast/fast-first';
 import { FAST_ROUTES } from '../server/fast/routes';

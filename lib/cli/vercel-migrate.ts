@@ -1,7 +1,7 @@
 import { readArguments } from '../commands/command';
 import { DATABASE_VARIABLES, readEnv } from '../env';
 import { inheritedEnv } from '../inherited-env';
-import { migrateServer } from '../open-server';
+import { migrateServer } from '../open-database';
 import { runCommand } from './run-command';
 
 const USAGE = [

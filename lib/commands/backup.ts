@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describeContents, placeOf, runPgTool } from '../backup-files';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
-import { withServer } from '../open-server';
+import { withServer } from '../open-database';
 import { command, readArguments, type Terminal } from './command';
 
 const USAGE = [

@@ -4,7 +4,7 @@ import { recountLists } from '../counted-list/check-counts';
 import { toCalendarDate } from '../dates';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError } from '../errors';
-import { migrateServer } from '../open-server';
+import { migrateServer } from '../open-database';
 import { command, readArguments } from './command';
 
 const MIGRATE_USAGE = [

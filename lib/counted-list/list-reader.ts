@@ -1,7 +1,6 @@
 import { and, asc, desc, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import type { Database } from '@/db/database';
-import { type Builder, type Statement, statement } from '@/db/database';
+import { type Builder, type Database, type Statement, statement } from '@/db/database';
 import { MAX_PER_PAGE, type Page, type PageRequest, pageBounds, toPage } from '../page';
 
 /** Up to there rows are passed over one by one. */

@@ -1,6 +1,5 @@
 import { asc, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { statement } from '@/db/database';
+import { type Database, statement } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
 import { literal } from '../page-query';
 import { composed, containsPattern, hasTrigram, letterPairs } from '../search-text';

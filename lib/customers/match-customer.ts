@@ -1,7 +1,6 @@
 import { eq, inArray, like, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { Database } from '@/db/database';
-import { inTexts } from '@/db/database';
+import { type Database, inTexts } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';

@@ -1,6 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { statement } from '@/db/database';
+import { type Database, statement } from '@/db/database';
 import { customers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { prefixPattern } from '../search-text';

@@ -1,7 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { type NotedDetail, stripeCustomers } from '@/db/schema';
 
-type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
+export type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
 
 /** `read_snapshot.sql` repeats them. */
 const SURE: readonly LinkedBy[] = ['staff', 'number'];

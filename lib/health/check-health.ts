@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { bytesFree, hasWriteRoom } from '@/db/embedded-files';
 import { type Database, pgErrorCode, rows } from '../../db/database';
-import { bytesFree, hasWriteRoom } from '../../db/disk-room';
 import { forgetNoRoom, isDiskFull } from '../../db/failed-statements';
 import type { runStatus } from '../../db/schema';
 import manifest from '../../package.json';

@@ -4,10 +4,8 @@ import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { reconcile } from '../sync/reconcile/reconcile';
 import { continueRun, runDeadline } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
-import { bearsCronSecret } from './cron-secret';
-import { methodNotAllowed } from './method-not-allowed';
-import { problemResponse, toAppError } from './problem';
-import type { HttpRequest, Route } from './request';
+import { methodNotAllowed, problemResponse, toAppError } from './problem';
+import { bearsCronSecret, type HttpRequest, type Route } from './request';
 
 /** What the daily job's door answers. */
 export const cronAnswer = z.object({

@@ -3,9 +3,8 @@ import { AppError, NotMigratedError } from '../errors';
 import { checkHealth, down, type Health } from '../health/check-health';
 import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
 import { isStopping } from '../stopping';
-import { bearsCronSecret } from './cron-secret';
-import { methodNotAllowed } from './method-not-allowed';
-import type { HttpRequest, Route } from './request';
+import { methodNotAllowed } from './problem';
+import { bearsCronSecret, type HttpRequest, type Route } from './request';
 
 /** Anybody may ask, so that the database is looked at no more often than this, in milliseconds. */
 const PROBE_MS = 10_000;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isDatabaseUnavailable, isDiskFullError, pgErrorCode } from '@/db/database';
 import { AppError, diskFull, type ErrorCode } from '../errors';
 import { type Logger, stackOf } from '../log';
+import { METHODS, type Method, type Route } from './request';
 
 /** RFC 9457. */
 export const problem = z.object({
@@ -79,4 +80,22 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   return isDatabaseUnavailable(error)
     ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
+}
+
+/** Handlers for the methods that a route does not have, which Next would answer without `Allow`. */
+export function methodNotAllowed(allow: string): Route {
+  const refuse = () =>
+    problemResponse(new AppError('method_not_allowed', `Allowed here: ${allow}.`), { Allow: allow });
+  const options = () => new Response(null, { status: 204, headers: { Allow: allow } });
+  return { ...everyMethod(refuse), OPTIONS: options };
+}
+
+/** One handler for all methods of a route file, since Next answers those it does not export by itself. */
+export function everyMethod<Given>(handler: Given): Record<Method, Given> {
+  return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
+}
+
+/** The 404 of a path below /api that no route has. */
+export function answerUnknownPath(): Response {
+  return problemResponse(new AppError('not_found', 'There is no page at this address.'));
 }

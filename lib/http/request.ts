@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Env } from '../env';
 import { AppError } from '../errors';
 
 /**
@@ -108,4 +109,15 @@ export function preconditionOf({ headers }: HttpRequest): ((current: unknown) =>
     const etag = etagOf(current);
     return holdsEtag(wanted ?? '*', etag) && !holdsEtag(unwanted ?? '', etag);
   };
+}
+
+/** Whether a request bears CRON_SECRET; never where none is set. */
+export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): boolean {
+  if (!cronSecret) return false;
+  const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
+  return timingSafeEqual(digest(borne), digest(cronSecret));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

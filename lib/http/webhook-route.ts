@@ -4,12 +4,11 @@ import { AppError } from '../errors';
 import { countRefusal, countUnreadable } from '../health/webhook-refusals';
 import { stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
-import { verifyEvent } from '../stripe/verify-event';
+import { verifyEvent } from '../stripe/event';
 import { handleEvent } from '../sync/inbox/handle-event';
 import { syncDeps } from '../sync/sync-deps';
-import { methodNotAllowed } from './method-not-allowed';
-import type { HttpRequest, Route } from './request';
-import { readBody } from './request';
+import { methodNotAllowed } from './problem';
+import { type HttpRequest, type Route, readBody } from './request';
 
 /** What a delivery is answered when it is kept, and when it is not. */
 export const webhookAnswer = z.object({

@@ -1,6 +1,5 @@
 import { and, eq, inArray, isNull, or } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { inTexts } from '@/db/database';
+import { type Database, inTexts } from '@/db/database';
 import { customers, draftImportKeys, invoices } from '@/db/schema';
 import type { FieldError } from '../errors';
 import type { Row } from '../records/record-kind';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '@/db/database';
-import { inTexts } from '@/db/database';
+import { type Database, inTexts } from '@/db/database';
 import { importedRefunds, payments } from '@/db/schema';
 import { findCustomerIds } from '../customers/merged-customers';
 import { startOfDay } from '../dates';

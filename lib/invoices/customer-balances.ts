@@ -2,8 +2,11 @@ import { and, eq, inArray, isNull, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
 import type { SortedPage } from '../counted-list/sorted-page';
-import type { CustomerFilters } from '../customers/list-for-staff';
-import { type ListedCustomer, listCustomersForStaff } from '../customers/list-for-staff';
+import {
+  type CustomerFilters,
+  type ListedCustomer,
+  listCustomersForStaff,
+} from '../customers/list-for-staff';
 import { toJsonAmount } from '../money';
 import type { PageStart } from '../page-query';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '@/db/database';
-import { inTexts } from '@/db/database';
+import { type Database, inTexts } from '@/db/database';
 import { invoices } from '@/db/schema';
 import type { FieldError } from '../errors';
 import { toAmountText } from '../money';

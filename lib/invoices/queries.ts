@@ -1,7 +1,6 @@
 import { and, count, desc, eq, gte, inArray, lte, type SQL, sql, sum } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
-import { statement } from '@/db/database';
+import { type Database, statement } from '@/db/database';
 import { customers, invoiceBlocks, invoiceDeltas, invoices } from '@/db/schema';
 import { listReader, usedConditions } from '../counted-list/list-reader';
 import { matchNumbered, numberFilters, toNumberFilters } from '../customers/match-customer';

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
-import { inTexts } from '@/db/database';
+import { type Database, inTexts } from '@/db/database';
 import { draftImportKeys, invoiceStatus, invoices } from '@/db/schema';
 import { bookEntries } from '../book-entries';
 import { addDays, toCalendarDate } from '../dates';

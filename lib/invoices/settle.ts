@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { statement } from '@/db/database';
+import { type Database, statement } from '@/db/database';
 import type { invoices, payments } from '@/db/schema';
 import { fromThousandths, toThousandths } from '../money';
 import { unpaidStatus, unpaidStatusSql } from '../overdue';

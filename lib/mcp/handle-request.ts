@@ -2,7 +2,7 @@ import { type AuthInfo, ProtocolError } from '@modelcontextprotocol/server';
 import { createMcpHandler } from 'mcp-handler';
 import { z } from 'zod';
 import { AppError } from '../errors';
-import { everyMethod } from '../http/method-not-allowed';
+import { everyMethod } from '../http/problem';
 import type { HttpRequest } from '../http/request';
 import { explainFailure, getRuntime, type Runtime, runtimeOrError } from '../runtime';
 import { authenticate, type Caller, unavailable } from './authenticate';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { statement } from '@/db/database';
+import { type Database, statement } from '@/db/database';
 import { oauthAccessTokens, oauthClients, oauthConsents, staffUsers } from '@/db/schema';
 import { OLD_MASK } from './scopes';
 

@@ -9,8 +9,7 @@ import { countRaising } from '../payments/money-back';
 import { isWaitingForStaff } from '../subscriptions/queries';
 import { countLinkProposals } from '../sync/staff/unconfirmed-links';
 import { countOpenTasks } from '../tasks/staff-tasks';
-import type { CurrencySum } from './money';
-import { sumOpenInvoices } from './money';
+import { type CurrencySum, sumOpenInvoices } from './money';
 
 /** Something in the sync that needs a person. */
 export interface Task {

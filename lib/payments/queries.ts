@@ -1,6 +1,5 @@
 import { and, desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { statement } from '@/db/database';
+import { type Database, statement } from '@/db/database';
 import { auditedCustomer, auditLog, paymentBlocks, paymentDeltas, payments } from '@/db/schema';
 import type { AuditRow } from '../audit/audit-log';
 import { listReader } from '../counted-list/list-reader';

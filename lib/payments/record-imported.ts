@@ -1,6 +1,5 @@
 import { eq } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { inJoinedTexts } from '@/db/database';
+import { type Database, inJoinedTexts } from '@/db/database';
 import { importedRefunds, payments, refunds } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudits } from '../audit/audit-log';

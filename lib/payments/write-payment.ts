@@ -1,6 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { statement } from '@/db/database';
+import { type Database, statement } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
 import { answersOf } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
@@ -10,12 +9,13 @@ import { invalidField } from '../errors';
 import { leftOf, settleInvoice } from '../invoices/settle';
 import { fromThousandths } from '../money';
 import { staffRecordWriter } from '../records/record-kind';
-import type { LockedPayment, StoredPayment } from './lock-payment';
 import {
   checkPayment,
   type LockedInvoice,
+  type LockedPayment,
   meantCustomer,
   refuseFuture,
+  type StoredPayment,
   takesPayments,
   tookPayments,
 } from './lock-payment';

@@ -25,8 +25,7 @@ import {
 import { optionalChoice, optionalText } from '../records/fields';
 import { takeNumber } from '../records/number-series';
 import type { RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
-import type { Step, SteppedKind } from '../records/steps';
-import { deleteRecordWithin, type Seen } from '../records/steps';
+import { deleteRecordWithin, type Seen, type Step, type SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { customerReference } from '../services/save-services';
 

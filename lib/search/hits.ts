@@ -19,8 +19,7 @@ import { literal } from '../page-query';
 import { normalReference } from '../payments/schema';
 import { typedAmounts } from '../read-amount';
 import { hasTrigram, indexedPatterns, prefixPattern, wholePattern } from '../search-text';
-import type { ServerRow } from '../servers/queries';
-import { listServers, matches } from '../servers/queries';
+import { listServers, matches, type ServerRow } from '../servers/queries';
 import { MAX_HITS, type SearchHit } from './schema';
 
 /** What a kind of record has for a text. */

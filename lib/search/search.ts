@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { readLimited } from '@/db/transaction';
-import type { Found } from './hits';
 import {
+  type Found,
   findCustomerHits,
   findDocumentHits,
   findEventHits,

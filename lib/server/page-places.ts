@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { Bulkhead, BusyError } from '@/db/bulkhead';
+import { Bulkhead, BusyError } from '@/db/transaction';
 import { abortedWith } from './fast/fast-first';
 import { isOwnRequest } from './forwarding';
 import type { Limits } from './limits';

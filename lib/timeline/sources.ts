@@ -11,8 +11,7 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
-import type { AuditRow } from '../audit/audit-log';
-import { auditNumber } from '../audit/audit-log';
+import { type AuditRow, auditNumber } from '../audit/audit-log';
 import { listMergedInto } from '../customers/merged-customers';
 import { type CustomerNote, listCustomerNotes } from '../customers/notes';
 import { fromEpoch, toCalendarDate, toEpoch } from '../dates';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HttpRequest } from '@/lib/http/request';
-import { etagOf, preconditionOf } from '@/lib/http/request';
+import { etagOf, type HttpRequest, preconditionOf } from '@/lib/http/request';
 import { expectProblem, usePayments } from '../support/payments-server';
 
 describe('the conditions of a write', () => {

@@ -4,8 +4,12 @@ import { refunds } from '@/db/schema';
 import { listAudit } from '@/lib/audit/audit-log';
 import { recordPayment } from '@/lib/payments/record-payment';
 import * as act from '@/lib/stripe-local/actions';
-import type { Checked } from '@/lib/sync/staff/check-with-stripe';
-import { type Checkable, checkWithStripe, getLastCheck } from '@/lib/sync/staff/check-with-stripe';
+import {
+  type Checkable,
+  type Checked,
+  checkWithStripe,
+  getLastCheck,
+} from '@/lib/sync/staff/check-with-stripe';
 import { createInvoice, createPayment } from '../support/factories';
 import { DAY, GRACE, useSync } from '../support/sync';
 

@@ -11,12 +11,11 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { Draft } from '@/lib/sync/decide/draft';
 import { toStoredCheckout } from '@/lib/sync/decide/subscription/checkout';
-import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/delivery';
+import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/handle-event';
 import { noKeys } from '@/lib/sync/snapshot';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
-import type { Commit } from '@/lib/sync/store/commit';
-import { commit, commitTogether, isVersionConflict } from '@/lib/sync/store/commit';
-import { read } from '@/lib/sync/store/read';
+import { type Commit, commit, commitTogether, isVersionConflict } from '@/lib/sync/store/commit';
+import { read } from '@/lib/sync/store/store';
 import { Inquiry, readAndDecide, settingsOf } from '@/lib/sync/synchronize';
 import {
   createCustomer,

@@ -6,8 +6,7 @@ import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { type Chance, epochNow, seededChance } from '@/lib/stripe-local/world';
-import type { EventOutcome } from '@/lib/sync/inbox/delivery';
-import { failEvent } from '@/lib/sync/inbox/handle-event';
+import { type EventOutcome, failEvent } from '@/lib/sync/inbox/handle-event';
 import { DAY, typed, useSync } from '../support/sync';
 
 const VERSIONS = ['2020-08-27', '2023-10-16', '2026-10-28.endive'];

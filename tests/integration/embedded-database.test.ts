@@ -18,7 +18,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DatabaseHandle, openEmbedded } from '@/db/client';
 import { type Database, rows } from '@/db/database';
-import { DiskRoom, NoRoomError } from '@/db/disk-room';
+import { DiskRoom, NoRoomError } from '@/db/embedded-files';
 import { DataDirBusyError, lockDataDir } from '@/db/lock';
 import { staffSecret } from '@/lib/auth/staff-auth';
 import { parseEnv } from '@/lib/env';

@@ -9,8 +9,7 @@ import { openEmbedded } from '@/db/client';
 import { rows } from '@/db/database';
 import { ForeignMigrationsError, isMigrated, migrate } from '@/db/migrate';
 import * as schema from '@/db/schema';
-import { openDatabase } from '@/lib/open-database';
-import { requireMigrated } from '@/lib/open-server';
+import { openDatabase, requireMigrated } from '@/lib/open-database';
 import {
   createTestDatabase,
   databaseState,

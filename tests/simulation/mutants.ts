@@ -43,7 +43,7 @@ arrival-order-on-ties lib/sync/decide/order.ts
 - if (isSettled && isStored(incoming)) return 'unchanged';
 + return take(storedAsOf);
 
-no-tombstone lib/sync/decide/invoice/payment.ts
+no-tombstone lib/sync/decide/payment.ts
 - if (Number(amount) <= 0 || draft.isBuried(reference)) return;
 + if (Number(amount) <= 0) return;
 
@@ -63,7 +63,7 @@ items-never-removed lib/sync/decide/subscription/items.ts
 - if (provider.itemsComplete) removeGone(draft, stored, provider);
 +
 
-first-claim-by-arrival lib/sync/decide/customer/link.ts
+first-claim-by-arrival lib/sync/decide/customer.ts
 - return at < otherAt || (at === otherAt && String(one.by) < String(other.by));
 + return false;
 
@@ -107,7 +107,7 @@ staff-not-heeded-of-items lib/sync/decide/subscription/items.ts
 - !(row ?? elsewhere)?.linked_by_staff
 + (row ?? elsewhere)?.id !== 0
 
-own-number-not-asked-again lib/sync/decide/customer/link-customer.ts
+own-number-not-asked-again lib/sync/decide/customer.ts
 - isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined
 + isAnother && isAnswered ? askCustomer(draft, reported, noted) : undefined
 

@@ -4,10 +4,9 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { drizzle } from 'drizzle-orm/pglite';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { type DatabaseHandle, openInMemory, openPostgres } from '@/db/client';
+import { type DatabaseHandle, openInMemory, openPostgres, TRANSACTION_POOLER } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { perProcess } from '@/db/per-process';
-import { TRANSACTION_POOLER } from '@/db/pooler';
 import { withDatabase } from './database-url';
 
 declare module 'vitest' {

@@ -1,6 +1,5 @@
 import { type Answers, Draft, type Settings } from '@/lib/sync/decide/draft';
-import type { Rows, Snapshot } from '@/lib/sync/snapshot';
-import { noKeys } from '@/lib/sync/snapshot';
+import { noKeys, type Rows, type Snapshot } from '@/lib/sync/snapshot';
 
 export const NOW = new Date('2026-03-15T12:00:00Z');
 

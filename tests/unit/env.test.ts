@@ -10,7 +10,7 @@ import { COMMANDS } from '@/lib/commands/commands';
 import { importStripe } from '@/lib/commands/import-stripe';
 import { parseEnv, variables } from '@/lib/env';
 import { StartError } from '@/lib/errors';
-import { tryServer } from '@/lib/open-server';
+import { tryServer } from '@/lib/open-database';
 import { worldOf } from '@/lib/runtime';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { proxy } from '@/proxy';

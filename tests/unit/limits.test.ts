@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Bulkhead } from '@/db/bulkhead';
 import type { Database } from '@/db/database';
 import * as opener from '@/db/transaction';
+import { Bulkhead } from '@/db/transaction';
 import { createHashQueue } from '@/lib/auth/hash-queue';
 import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in-limit';
 import type { AppError } from '@/lib/errors';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { NextRequest } from 'next/server';
 import { describe, expect, test } from 'vitest';
-import { serverUrl } from '@/db/pooler';
+import { serverUrl } from '@/db/client';
 import { safeNextPath } from '@/lib/auth/sign-in-paths';
 import { carriedName, carryParameters } from '@/lib/lost-parameter';
 import { dashboardPathOf, dashboardUrl } from '@/lib/stripe/dashboard';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { methodNotAllowed } from '@/lib/http/problem';
 import { csvOfList } from '../_components/lists/csv';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 

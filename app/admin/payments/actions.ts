@@ -6,8 +6,7 @@ import { rowId } from '@/lib/fields';
 import { etagOf } from '@/lib/http/request';
 import { listPayments } from '@/lib/payments/queries';
 import { deletePayment, updatePayment } from '@/lib/payments/record-payment';
-import type { PaymentRow } from '@/lib/payments/schema';
-import { normalReference } from '@/lib/payments/schema';
+import { normalReference, type PaymentRow } from '@/lib/payments/schema';
 import {
   CORRECTION_FIELDS,
   correctPayment,

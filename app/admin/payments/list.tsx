@@ -1,8 +1,8 @@
 import { pastPresets } from '@/lib/dates';
-import type { NamedPayment } from '@/lib/payments/list-for-staff';
 import {
   hasReferenceOrder,
   listPaymentsForStaff,
+  type NamedPayment,
   PAYMENT_STATES,
   paymentsCsv,
   staffFilters,

@@ -1,5 +1,4 @@
-import type { RunRow } from '@/lib/sync/reconcile/run';
-import { deadBefore } from '@/lib/sync/reconcile/run';
+import { deadBefore, type RunRow } from '@/lib/sync/reconcile/run';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {
   cron: 'Daily job',

@@ -1,4 +1,4 @@
-import type { LinkedBy } from '@/lib/sync/decide/customer/link';
+import type { LinkedBy } from '@/lib/customers/sure-link';
 
 /** How we know whose a Stripe customer is. */
 export const LINKED_BY: Record<LinkedBy, string> = {

@@ -1,4 +1,4 @@
-import { answerUnknownPath, everyMethod } from '@/lib/http/method-not-allowed';
+import { answerUnknownPath, everyMethod } from '@/lib/http/problem';
 
 // Programs asked for something that is not there: they get JSON, not a page.
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerUnknownPath);

@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { methodNotAllowed } from '@/lib/http/problem';
 import { answerUpload } from '@/lib/http/upload-route';
 
 export { answerUpload as POST };

@@ -14,7 +14,7 @@ import { loadWorld, saveWorld } from '../../stripe-local/persist';
 import { renderEvent } from '../../stripe-local/render/object';
 import { type StripeLocal, startStripeLocal } from '../../stripe-local/server';
 import { act, createWorld, emit, seededChance, type World } from '../../stripe-local/world';
-import { keysOfDelivery, toRow } from '../../sync/inbox/delivery';
+import { keysOfDelivery, toRow } from '../../sync/inbox/handle-event';
 
 /**
  * The Stripe that a database goes with: as the last demo left it, or filled from the database.

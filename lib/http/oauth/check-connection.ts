@@ -1,6 +1,5 @@
 import { endTrialToken, removeTrialClient } from '@/lib/oauth/trial-client';
 import type { Runtime } from '@/lib/runtime';
-import type { Trial } from './check-steps';
 import {
   askToken,
   authorize,
@@ -11,6 +10,7 @@ import {
   listTools,
   reasonOf,
   register,
+  type Trial,
 } from './check-steps';
 import { CLIENTS, type ClientTraits } from './clients';
 

@@ -4,10 +4,10 @@ import { toProviderCheckout, toProviderSubscription } from '../../stripe/to-subs
 import type { HandledEvent, HandledEventType } from '../event-types';
 import { type Keys, mergeKeys, noKeys } from '../snapshot';
 import type { Draft } from './draft';
-import { applyInvoice } from './invoice/invoice';
-import { applyPayment } from './invoice/payment';
+import { applyInvoice } from './invoice';
 import { keysOfCheckout, keysOfInvoice, keysOfSubscription } from './object';
 import type { Source } from './order';
+import { applyPayment } from './payment';
 import { applyCheckout, settleMoved } from './subscription/checkout';
 import { type Applied, applySubscription } from './subscription/subscription';
 

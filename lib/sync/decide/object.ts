@@ -17,7 +17,7 @@ import {
 } from '../snapshot';
 import type { Draft } from './draft';
 import { markGone } from './gone';
-import { applyInvoice } from './invoice/invoice';
+import { applyInvoice } from './invoice';
 import { applyMoneyBack, KINDS, type MoneyBackKind } from './money-back';
 import type { Ordered, Source } from './order';
 import { settleMoved } from './subscription/checkout';

@@ -22,8 +22,7 @@ import { stackOf } from '../../log';
 import { constant, literal, type PageStart, readCursorPage } from '../../page-query';
 import { HANDLED_EVENT_TYPES, THIN_WARNING } from '../event-types';
 import type { SyncDeps } from '../sync-deps';
-import type { EventOutcome } from './delivery';
-import { replayEvent } from './handle-event';
+import { type EventOutcome, replayEvent } from './handle-event';
 
 const e = stripeEvents;
 

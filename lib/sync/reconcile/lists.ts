@@ -11,7 +11,7 @@ import {
   listProviderRefunds,
   listProviderSubscriptions,
   type ProviderPage,
-} from '../../stripe/list';
+} from '../../stripe/fetch';
 import { type Answers, Draft, type WantedKind } from '../decide/draft';
 import { applyObject, keysOfProvided, type Provided } from '../decide/object';
 import type { Ordered } from '../decide/order';

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import type { Draft } from '../decide/draft';
-import { applyPayment } from '../decide/invoice/payment';
 import { attachPayment, type MoneyBackKind } from '../decide/money-back';
+import { applyPayment } from '../decide/payment';
 import { mergeKeys, noKeys, type StoredInvoice } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE } from './object';

@@ -10,12 +10,11 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
-import type { AuditRow } from '../../audit/audit-log';
-import { type Actor, recordAudit } from '../../audit/audit-log';
+import { type Actor, type AuditRow, recordAudit } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import { stackOf } from '../../log';
 import { stripePaymentOf } from '../../payments/stripe-payment';
-import { type ListRequest, listIntents, listProviderDisputes, listProviderRefunds } from '../../stripe/list';
+import { type ListRequest, listIntents, listProviderDisputes, listProviderRefunds } from '../../stripe/fetch';
 import { attachPayment } from '../decide/money-back';
 import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
 import type { Ordered } from '../decide/order';

@@ -5,7 +5,7 @@ import { type Actor, auditNumber } from '../../audit/audit-log';
 import { hasNumber } from '../../customers/match-customer';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
-import { type Link, moveStripeCustomer, toColumns } from '../decide/customer/link';
+import { type Link, moveStripeCustomer, toColumns } from '../decide/customer';
 import type { Draft } from '../decide/draft';
 import { settleMoved } from '../decide/subscription/checkout';
 import { setItemService } from '../decide/subscription/items';

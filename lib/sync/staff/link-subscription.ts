@@ -16,7 +16,7 @@ import {
 import { setItemService } from '../decide/subscription/items';
 import { dateServices } from '../decide/subscription/service-dates';
 import { type Keys, mergeKeys, noKeys, type StoredSubscription } from '../snapshot';
-import { read } from '../store/read';
+import { read } from '../store/store';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
 

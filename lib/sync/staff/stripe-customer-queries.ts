@@ -10,9 +10,9 @@ import {
   subscriptions,
 } from '@/db/schema';
 import { snippetColumns, toCustomerSnippet } from '../../customers/queries';
+import type { LinkedBy } from '../../customers/sure-link';
 import { AppError } from '../../errors';
 import { literal, type PageStart, readCursorPage } from '../../page-query';
-import type { LinkedBy } from '../decide/customer/link';
 
 /** @throws AppError not_found */
 export async function getStripeCustomer(db: Database, id: string) {

@@ -90,10 +90,10 @@ function placesOf(file: string, source: string): Script['places'] {
 
 /** Code in `decide` that no history reaches: its file and why it stays, the code, and its line if the code is ambiguous. */
 const EXEMPT = `
-lib/sync/decide/customer/link.ts: links by number from before sync noted the source of a number
+lib/sync/decide/customer.ts: links by number from before sync noted the source of a number
 return one.source === 'customer';
 
-lib/sync/decide/invoice/invoice.ts: imported invoices that have an id at Stripe but no Stripe customer
+lib/sync/decide/invoice.ts: imported invoices that have an id at Stripe but no Stripe customer
 provider.customer?.stripeCustomerId ?? null
 
 lib/sync/decide/subscription/subscription.ts: the decided event is always among the events of its second
@@ -102,7 +102,7 @@ lib/sync/decide/subscription/subscription.ts: the decided event is always among 
 lib/sync/decide/subscription/subscription.ts: imported subscriptions, likewise
 provider.customer?.stripeCustomerId ?? null
 
-lib/sync/decide/customer/link-customer.ts: two runs at the same time, of which one was taken for dead
+lib/sync/decide/customer.ts: two runs at the same time, of which one was taken for dead
 return undefined;
 if (!stored?.recheck_at) return undefined;
 

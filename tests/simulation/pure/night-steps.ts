@@ -9,10 +9,9 @@ import {
   listProviderInvoices,
   listProviderRefunds,
   listProviderSubscriptions,
-} from '@/lib/stripe/list';
-import { recheckLink } from '@/lib/sync/decide/customer/link-customer';
-import type { MoneyBackKind } from '@/lib/sync/decide/money-back';
-import { attachPayment } from '@/lib/sync/decide/money-back';
+} from '@/lib/stripe/fetch';
+import { recheckLink } from '@/lib/sync/decide/customer';
+import { attachPayment, type MoneyBackKind } from '@/lib/sync/decide/money-back';
 import {
   applyObject,
   applyRetrieved,
@@ -25,8 +24,7 @@ import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/check
 import { findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
 import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
 import { inRun } from '@/lib/sync/reconcile/object';
-import type { StoredInvoice } from '@/lib/sync/snapshot';
-import { mergeKeys, noKeys } from '@/lib/sync/snapshot';
+import { mergeKeys, noKeys, type StoredInvoice } from '@/lib/sync/snapshot';
 import { takeModelEvent } from './inbox';
 import type { Night } from './night';
 import type { ModelRows } from './tables';

@@ -1,6 +1,5 @@
 import { isDatabaseUnavailable } from '@/db/database';
-import type { Subject } from '@/lib/sync/reconcile/object';
-import { failureCode } from '@/lib/sync/reconcile/object';
+import { failureCode, type Subject } from '@/lib/sync/reconcile/object';
 import { deadBefore, LeaseLostError, type Run } from '@/lib/sync/reconcile/run';
 import { LAST_LIST, STEPS } from '@/lib/sync/reconcile/steps';
 import type { SyncDeps } from '@/lib/sync/sync-deps';

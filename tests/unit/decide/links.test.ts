@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { NotedNumber } from '@/db/schema';
+import type { LinkedBy } from '@/lib/customers/sure-link';
 import type { NumberOrigin, ProviderCustomer } from '@/lib/stripe/provider';
-import type { Link, LinkedBy } from '@/lib/sync/decide/customer/link';
-import { fromNoted, noteDetails, noteNumbers, takesPrecedence } from '@/lib/sync/decide/customer/link';
-import { findLink, isStronger, linkCustomer, recheckLink } from '@/lib/sync/decide/customer/link-customer';
+import {
+  findLink,
+  fromNoted,
+  isStronger,
+  type Link,
+  linkCustomer,
+  noteDetails,
+  noteNumbers,
+  recheckLink,
+  takesPrecedence,
+} from '@/lib/sync/decide/customer';
 import type { Answers } from '@/lib/sync/decide/draft';
 import { type BilledItem, matchSold, type SoldItem } from '@/lib/sync/decide/subscription/adopt-sold';
 import type { StoredCustomer, StoredLink } from '@/lib/sync/snapshot';

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderSubscription } from '@/lib/stripe/to-subscription';
 import type { Answers } from '@/lib/sync/decide/draft';
-import { furthestOfSecond, toInvoiceState } from '@/lib/sync/decide/invoice/invoice';
-import { applyPayment, type Collected } from '@/lib/sync/decide/invoice/payment';
+import { furthestOfSecond, toInvoiceState } from '@/lib/sync/decide/invoice';
 import { decideOrder, recheckAt, type Source } from '@/lib/sync/decide/order';
+import { applyPayment, type Collected } from '@/lib/sync/decide/payment';
 import { isStillIn } from '@/lib/sync/decide/subscription/items';
 import {
   type Billed,

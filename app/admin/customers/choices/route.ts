@@ -1,7 +1,7 @@
 import { findCustomerChoices } from '@/lib/customers/find-customers';
 import { customerQuery } from '@/lib/customers/schema';
 import { invalidField } from '@/lib/errors';
-import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { methodNotAllowed } from '@/lib/http/problem';
 import { answerStaff } from '../../_components/page/answer-staff';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');

@@ -6,7 +6,7 @@ import type { ProviderCheckout } from '../../../stripe/provider';
 import { toProviderCheckout } from '../../../stripe/to-subscription';
 import type { StoredEvent, StoredSubscription } from '../../snapshot';
 import { createdChange, toChanges } from '../changes';
-import { linkCustomer } from '../customer/link-customer';
+import { linkCustomer } from '../customer';
 import type { Draft } from '../draft';
 import { adoptSold } from './adopt-sold';
 import { relinkItems } from './items';

@@ -5,7 +5,7 @@ import type { ProviderSubscription } from '../../../stripe/provider';
 import { toProviderSubscription } from '../../../stripe/to-subscription';
 import type { StoredSubscription } from '../../snapshot';
 import { createdChange, isSameState, toChanges } from '../changes';
-import { linkCustomer, reportUnowned } from '../customer/link-customer';
+import { linkCustomer, reportUnowned } from '../customer';
 import type { Draft } from '../draft';
 import { type Decision, decideOrder, eventsOfSecond, recheckAt, type Source } from '../order';
 import { adoptSold, isWaiting } from './adopt-sold';

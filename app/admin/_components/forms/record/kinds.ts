@@ -1,7 +1,6 @@
 import { customerSteps, typedCustomer } from '@/lib/customers/save-customers';
 import { invoiceSteps, typedDueDate, typedInvoice } from '@/lib/invoices/save-invoices';
-import type { SteppedKind } from '@/lib/records/steps';
-import { deleteRecord } from '@/lib/records/steps';
+import { deleteRecord, type SteppedKind } from '@/lib/records/steps';
 import type { TypedKind } from '@/lib/records/typed-record';
 import {
   deleteDraft,

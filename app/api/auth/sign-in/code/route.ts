@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { methodNotAllowed } from '@/lib/http/problem';
 import { answerCode } from '@/lib/http/sign-in-route';
 
 export { answerCode as POST };

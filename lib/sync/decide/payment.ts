@@ -1,11 +1,11 @@
-import { toCalendarDate } from '../../../dates';
-import { fromThousandths, toAmountText, toThousandths } from '../../../money';
-import { isIntent } from '../../../payments/stripe-payment';
-import type { StaffTask } from '../../../tasks/staff-tasks';
-import type { StoredInvoice, StoredPayment } from '../../snapshot';
-import { createdChange, toChanges } from '../changes';
-import type { Draft } from '../draft';
-import { settleMoneyBack } from '../money-back';
+import { toCalendarDate } from '../../dates';
+import { fromThousandths, toAmountText, toThousandths } from '../../money';
+import { isIntent } from '../../payments/stripe-payment';
+import type { StaffTask } from '../../tasks/staff-tasks';
+import type { StoredInvoice, StoredPayment } from '../snapshot';
+import { createdChange, toChanges } from './changes';
+import type { Draft } from './draft';
+import { settleMoneyBack } from './money-back';
 
 export interface Collected {
   amountPaid: string;

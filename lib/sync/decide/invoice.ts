@@ -1,15 +1,14 @@
-import { earliest, latest, toCalendarDate } from '../../../dates';
-import { keptStatus, unpaidStatus } from '../../../overdue';
-import type { ProviderInvoice } from '../../../stripe/provider';
-import { toProviderInvoice } from '../../../stripe/to-invoice';
-import type { StoredInvoice } from '../../snapshot';
-import { createdChange, differing, isSameState, toChanges } from '../changes';
-import { linkCustomer, reportUnowned } from '../customer/link-customer';
-import type { Draft } from '../draft';
-import { markGone } from '../gone';
-import { type Decision, decideOrder, eventsOfSecond, recheckAt, type Source } from '../order';
-import type { Applied } from '../subscription/subscription';
-import { findOrAdd } from '../subscription/subscription';
+import { earliest, latest, toCalendarDate } from '@/lib/dates';
+import { keptStatus, unpaidStatus } from '@/lib/overdue';
+import type { ProviderInvoice } from '@/lib/stripe/provider';
+import { toProviderInvoice } from '@/lib/stripe/to-invoice';
+import type { StoredInvoice } from '../snapshot';
+import { createdChange, differing, isSameState, toChanges } from './changes';
+import { linkCustomer, reportUnowned } from './customer';
+import type { Draft } from './draft';
+import { markGone } from './gone';
+import { type Decision, decideOrder, eventsOfSecond, recheckAt, type Source } from './order';
+import { type Applied, findOrAdd } from './subscription/subscription';
 
 /** @param failedAt a payment failed then: an effect that lasts, however late it is heard of */
 export function applyInvoice(
