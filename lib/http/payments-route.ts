@@ -1,6 +1,5 @@
 import type { Page } from '../page';
 import { getPayment, listPayments } from '../payments/queries';
-import { deletePayment, recordPayment, updatePayment } from '../payments/record-payment';
 import {
   type PaymentRow,
   type PaymentUpdate,
@@ -8,7 +7,7 @@ import {
   paymentInput,
   paymentUpdate,
 } from '../payments/schema';
-import { apiWriter } from '../payments/write-payment';
+import { apiWriter, deletePayment, recordPayment, updatePayment } from '../payments/write-payment';
 import { type HttpRequest, jsonWithEtag, preconditionOf } from './request';
 import { type Call, endpoint, pathId, route } from './route';
 

@@ -11,8 +11,8 @@ import {
   recordGivenRefund,
   recordPayments,
 } from '../payments/record-imported';
-import { recordPayment } from '../payments/record-payment';
 import { normalReference, paymentInput } from '../payments/schema';
+import { recordPayment } from '../payments/write-payment';
 import { amountProblem, amount as anyAmount, currencyCode, instantOrDay, toInstant } from '../records/fields';
 import type { RecordWriter, Saved } from '../records/record-kind';
 import type { ImportKind } from './import-kind';

@@ -128,3 +128,8 @@ function sumOf(ofInvoice: Payment[]): number {
 export function leftOf({ amount, refunded_amount, status }: Payment): number {
   return status === 'completed' ? toThousandths(amount) - toThousandths(refunded_amount) : 0;
 }
+
+/** True if an invoice takes payments. */
+export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'status'>): boolean {
+  return status !== 'draft' && status !== 'cancelled';
+}

@@ -16,8 +16,7 @@ import { MAX_ID, perPageParam } from '../page';
 import { literal, type PageStart, readCursorPage } from '../page-query';
 import { containsPattern } from '../search-text';
 import { isOpenDispute } from './money-back';
-import { toPaymentRow } from './queries';
-import { normalReference, type PaymentRow, paymentRow } from './schema';
+import { normalReference, type PaymentRow, paymentRow, toPaymentRow } from './schema';
 
 /** Orders of the staff's list; a minus stands for the latest or largest first. */
 const SORTS = ['-date', 'date', '-amount', 'amount', '-reference', 'reference'] as const;

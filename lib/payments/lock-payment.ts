@@ -5,11 +5,9 @@ import { answersOf, ChangedMeanwhileError } from '@/db/transaction';
 import { findMergedInto } from '../customers/merged-customers';
 import { toCalendarDate } from '../dates';
 import { AppError, type FieldError, invalidField } from '../errors';
+import { takesPayments } from '../invoices/settle';
 import { currencyDecimals, hasCurrencyPrecision } from '../money';
-import { paymentNotFound, toPaymentRow } from './queries';
-import type { PaymentRow } from './schema';
-
-export type StoredPayment = typeof payments.$inferSelect;
+import { keyOfReference, type PaymentRow, paymentNotFound, type StoredPayment, toPaymentRow } from './schema';
 
 /** Whether a payment is as the writer saw it last. */
 export type Precondition = (current: PaymentRow) => boolean;
@@ -64,9 +62,6 @@ export async function lockByReference(
 const lockRow = statement(['reference'], (db, { reference }) =>
   db.select().from(payments).where(eq(payments.payment_reference, reference)).for('update'),
 );
-
-/** Whose lock serialises the people and programs who write the payment of one reference. */
-export const keyOfReference = (reference: string): string => `payment ${reference}`;
 
 /** A payment by its id, under its key and that of its reference. @throws AppError not_found */
 export async function readPayment(tx: Database, id: number): Promise<StoredPayment> {
@@ -190,12 +185,7 @@ export function refuseFuture(
   }
 }
 
-/** Whether an invoice can be paid at all. */
-export function takesPayments({ status }: Pick<LockedInvoice, 'status'>): boolean {
-  return status !== 'draft' && status !== 'cancelled';
-}
-
-/** The same of what was paid elsewhere: it may have been before the invoice was cancelled. */
+/** True if an invoice takes a payment that was made elsewhere, which may have been before it was cancelled. */
 export function tookPayments({ status }: Pick<LockedInvoice, 'status'>): boolean {
   return status !== 'draft';
 }

@@ -8,12 +8,12 @@ import { customerQuery } from '../customers/schema';
 import { invalidField } from '../errors';
 import { textLine } from '../fields';
 import { matchInvoice } from '../invoices/queries';
+import { takesPayments } from '../invoices/settle';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
 import { typedAmounts } from '../read-amount';
 import { containsPattern, prefixPattern } from '../search-text';
 import { getPaymentContext } from './list-for-staff';
-import { takesPayments } from './lock-payment';
 
 /** The length of a list that a person reads through. */
 const MAX_FOUND = 20;

@@ -4,11 +4,10 @@ import { auditedCustomer, auditLog, paymentBlocks, paymentDeltas, payments } fro
 import type { AuditRow } from '../audit/audit-log';
 import { listReader } from '../counted-list/list-reader';
 import { isOfCustomer } from '../customers/merged-customers';
-import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest } from '../page';
 import { literal } from '../page-query';
-import { type PaymentFilters, type PaymentRow, paymentRow } from './schema';
+import { type PaymentFilters, type PaymentRow, paymentNotFound, paymentRow, toPaymentRow } from './schema';
 
 /** Payments, newest first; a page past the end is empty. */
 export async function listPayments(db: Database, filters: PaymentFilters): Promise<Page<PaymentRow>> {
@@ -51,21 +50,6 @@ export async function getPayment(db: Database, id: number): Promise<PaymentRow> 
 }
 
 const findPayment = statement(['id'], (db, { id }) => db.select().from(payments).where(eq(payments.id, id)));
-
-export function paymentNotFound(id: number): AppError {
-  return new AppError('not_found', `There is no payment ${id}.`);
-}
-
-/** Parsed, so that a new column shows nowhere by itself. */
-export function toPaymentRow(row: typeof payments.$inferSelect): PaymentRow {
-  return paymentRow.parse({
-    ...row,
-    amount: toJsonAmount(row.amount),
-    refunded_amount: toJsonAmount(row.refunded_amount),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  });
-}
 
 const MAX_LISTED = 20;
 

@@ -12,16 +12,14 @@ import { amountProblem } from '../records/fields';
 import { insertRows, orAgain } from '../records/save-records';
 import {
   isOverLimit,
-  keyOfReference,
   type LockedInvoice,
   lockByReference,
   lockInvoicesById,
   meantCustomer,
   overLimit,
-  type StoredPayment,
 } from './lock-payment';
-import { toRefund } from './refunds';
-import type { PaymentInput } from './schema';
+import { toRefund } from './money-back';
+import { keyOfReference, type PaymentInput, type StoredPayment } from './schema';
 import { namesStripeMoney, warnOfExcess } from './stripe-payment';
 import {
   changePayment,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { paymentSource, paymentStatus } from '@/db/schema';
+import { paymentSource, paymentStatus, type payments } from '@/db/schema';
+import { AppError } from '../errors';
 import { calendarDate, oneOf, rowId, textLine } from '../fields';
-import { MAX_AMOUNT } from '../money';
+import { MAX_AMOUNT, toJsonAmount } from '../money';
 import { pageFields } from '../page';
 
 // Default_Ignorable_Code_Point holds what shows nothing: zero-width and bidirectional marks, soft hyphens, fillers.
@@ -128,3 +129,23 @@ export const writtenPayment = paymentRow.extend({
     .optional(),
 });
 export type WrittenPayment = z.infer<typeof writtenPayment>;
+
+export type StoredPayment = typeof payments.$inferSelect;
+
+export function paymentNotFound(id: number): AppError {
+  return new AppError('not_found', `There is no payment ${id}.`);
+}
+
+/** Parsed, so that a new column shows nowhere by itself. */
+export function toPaymentRow(row: StoredPayment): PaymentRow {
+  return paymentRow.parse({
+    ...row,
+    amount: toJsonAmount(row.amount),
+    refunded_amount: toJsonAmount(row.refunded_amount),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  });
+}
+
+/** Whose lock serialises the people and programs who write the payment of one reference. */
+export const keyOfReference = (reference: string): string => `payment ${reference}`;

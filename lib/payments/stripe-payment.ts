@@ -5,7 +5,8 @@ import { AppError } from '../errors';
 import { leftOf } from '../invoices/settle';
 import { fromThousandths, toAmountText, toJsonAmount, toThousandths } from '../money';
 import { type StaffTask, tellStaff } from '../tasks/staff-tasks';
-import type { LockedInvoice, StoredPayment } from './lock-payment';
+import type { LockedInvoice } from './lock-payment';
+import type { StoredPayment } from './schema';
 
 /** Matches the ids that Stripe gives to money: payment intents and charges (`py_`: by bank debit), in SQL as well. */
 const STRIPE_MONEY = '^(pi|ch|py)_';

@@ -7,12 +7,11 @@ import { toAmountText, toThousandths } from '../money';
 import { ambiguityProblem, typedAmount } from '../read-amount';
 import { amountProblem } from '../records/fields';
 import { getPaymentContext } from './list-for-staff';
-import { lockPayment, type Precondition, readPayment, type StoredPayment } from './lock-payment';
+import { lockPayment, type Precondition, readPayment } from './lock-payment';
 import { findPayableInvoice } from './payable-invoices';
-import { getPayment, toPaymentRow } from './queries';
-import { recordPayment, updatePayment } from './record-payment';
-import { normalReference, type PaymentRow, paymentInput } from './schema';
-import { changePayment, type PaymentWriter } from './write-payment';
+import { getPayment } from './queries';
+import { normalReference, type PaymentRow, paymentInput, type StoredPayment, toPaymentRow } from './schema';
+import { changePayment, type PaymentWriter, recordPayment, updatePayment } from './write-payment';
 
 const trimmed = z.string().trim();
 

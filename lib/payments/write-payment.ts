@@ -1,28 +1,43 @@
 import { eq, sql } from 'drizzle-orm';
-import { type Database, statement } from '@/db/database';
+import { type Database, lockKey, pgErrorCode, statement, UNIQUE_VIOLATION } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
-import { answersOf } from '@/db/transaction';
+import { answersOf, ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { bookEntries } from '../book-entries';
 import { toCalendarDate } from '../dates';
-import { invalidField } from '../errors';
-import { leftOf, settleInvoice } from '../invoices/settle';
+import { AppError, invalidField } from '../errors';
+import { leftOf, settleInvoice, takesPayments } from '../invoices/settle';
 import { fromThousandths } from '../money';
+import { MAX_ID } from '../page';
 import { staffRecordWriter } from '../records/record-kind';
 import {
   checkPayment,
   type LockedInvoice,
   type LockedPayment,
+  lockByReference,
+  lockPayment,
   meantCustomer,
+  type Precondition,
+  readPayment,
+  referenceTaken,
   refuseFuture,
-  type StoredPayment,
-  takesPayments,
   tookPayments,
+  withAmountLimit,
 } from './lock-payment';
-import { paymentNotFound } from './queries';
-import { agreeRefunds, refundUpTo, statusAfter } from './refunds';
-import type { PaymentChanges, PaymentInput } from './schema';
-import { refuseCounted } from './stripe-payment';
+import { agreeRefunds, forgetRefunds, recordRefund, refundUpTo, statusAfter } from './money-back';
+import {
+  keyOfReference,
+  type PaymentChanges,
+  type PaymentInput,
+  type PaymentRow,
+  type PaymentUpdate,
+  paymentNotFound,
+  READ_ONLY,
+  type StoredPayment,
+  toPaymentRow,
+  type WrittenPayment,
+} from './schema';
+import { interruptSync, ownerOfMoney, refuseCounted, warnOfExcess } from './stripe-payment';
 
 /** Who writes a payment, and when. */
 export interface PaymentWriter {
@@ -52,6 +67,11 @@ export function staffWriter(...by: Parameters<typeof staffRecordWriter>): Paymen
   return { ...staffRecordWriter(...by), source: 'staff' };
 }
 
+/** The refunded amount, if the writer states it. The part that is not recorded yet becomes a refund. */
+export interface Refunded {
+  cameBack?: number | undefined;
+}
+
 /** The columns that a writer may change. */
 const WRITTEN_COLUMNS = [
   'invoice_id',
@@ -65,7 +85,165 @@ const WRITTEN_COLUMNS = [
 ] as const;
 
 /** The columns that a new payment is written with. */
-export const NEW_COLUMNS = [...WRITTEN_COLUMNS, 'source'] as const;
+const NEW_COLUMNS = [...WRITTEN_COLUMNS, 'source'] as const;
+
+/** Checks the state that the write would replace. Null means that no payment has this reference. */
+type RecordPrecondition = (current: PaymentRow | null) => boolean;
+
+/**
+ * Creates a payment, or updates the one with the same reference. Of any number of calls at once with one
+ * new reference exactly one creates.
+ *
+ * @returns `warning` is a sentence if more is recorded on one of Stripe's invoices than is due there
+ * @param options.onlyNew refuses a known reference instead of updating it
+ * @param options.precondition of the current state; null if the payment does not exist
+ * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict with `onlyNew`,
+ *   or if sync has recorded the money that its reference names
+ */
+export async function recordPayment(
+  db: Database,
+  input: PaymentInput & Refunded,
+  writer: PaymentWriter,
+  options: { onlyNew?: boolean; precondition?: RecordPrecondition | undefined } = {},
+): Promise<{ payment: PaymentRow; created: boolean; warning: string | undefined }> {
+  const owner = await ownerOfMoney(db, input);
+  const key = keyOfReference(input.payment_reference);
+  return withAmountLimit(() =>
+    transact(
+      db,
+      async (tx) => {
+        if (owner !== undefined) {
+          await interruptSync(tx, owner);
+          await lockKey(tx, key);
+        }
+        const { payment, invoices } = await lockByReference(tx, input.payment_reference, input.invoice_id);
+        requirePrecondition(payment, options.precondition);
+        if (payment && options.onlyNew) throw referenceTaken();
+        const written = payment
+          ? await changePayment(tx, { payment, invoices }, input, writer)
+          : await createPayment(tx, input, invoices.get(input.invoice_id), writer);
+        const warning = await warnOfExcess(tx, invoices.get(written.invoice_id), payment ?? null, written);
+        return { payment: toPaymentRow(written), created: !payment, warning };
+      },
+      `invoice ${input.invoice_id}`,
+      owner ?? key,
+    ),
+  );
+}
+
+function requirePrecondition(
+  current: StoredPayment | undefined,
+  holds: RecordPrecondition = () => true,
+): void {
+  if (holds(current ? toPaymentRow(current) : null)) return;
+  const found = current ? 'The payment of this reference is not as you want it' : 'There is no such payment';
+  throw new AppError('precondition_failed', `${found}: read it again.`);
+}
+
+async function createPayment(
+  tx: Database,
+  input: PaymentInput & Refunded,
+  invoice: LockedInvoice | undefined,
+  writer: PaymentWriter,
+): Promise<StoredPayment> {
+  const customer_id = await meantCustomer(tx, input.customer_id, invoice);
+  await refuseCounted(tx, input);
+  const [created] = await insertRow(tx, toNewPayment({ ...input, customer_id }, invoice, writer));
+  // Another writer was first: start again, as an update of its payment.
+  if (!created) throw new ChangedMeanwhileError('the reference was taken');
+  const { refunded_amount } = created;
+  if (Number(refunded_amount) > 0) await recordRefund(tx, created, refunded_amount, recorderOf(writer));
+  await finishWrite(tx, 'payment.create', null, created, writer);
+  return created;
+}
+
+const insertRow = statement(NEW_COLUMNS, (db, values) =>
+  db.insert(payments).values(values).onConflictDoNothing({ target: payments.payment_reference }).returning(),
+);
+
+/**
+ * Changes some fields of a payment.
+ *
+ * @throws AppError not_found; precondition_failed; validation_failed if it would not fit its invoice, or for a
+ *   changed read-only field; conflict if another payment has the reference
+ */
+export async function updatePayment(
+  db: Database,
+  id: number,
+  changes: PaymentUpdate,
+  writer: PaymentWriter,
+  precondition?: Precondition,
+): Promise<WrittenPayment> {
+  const owner = await ownerOfChanged(db, id, changes);
+  try {
+    return await withAmountLimit(() =>
+      transact(
+        db,
+        async (tx) => {
+          if (owner !== undefined) await interruptSync(tx, owner);
+          const seen = await readPayment(tx, id);
+          const locked = await lockPayment(tx, seen, changes.invoice_id ?? seen.invoice_id, precondition);
+          refuseReadOnly(toPaymentRow(locked.payment), changes);
+          const after = await changePayment(tx, locked, changes, writer);
+          const invoice = locked.invoices.get(after.invoice_id);
+          const warning = await warnOfExcess(tx, invoice, locked.payment, after);
+          return { ...toPaymentRow(after), ...(warning && { warning }) };
+        },
+        `payment ${id}`,
+        owner,
+      ),
+    );
+  } catch (error) {
+    if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
+    throw referenceTaken();
+  }
+}
+
+/** Read-only fields may be sent with the values that a GET returned. */
+function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
+  const problems = READ_ONLY.filter((name) => name in changes && changes[name] !== current[name]).map(
+    (field) => ({ field, message: 'is read-only: leave it out, or as it was read' }),
+  );
+  if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
+}
+
+/** The same as `ownerOfMoney`, for a payment with its changes. */
+async function ownerOfChanged(db: Database, id: number, changes: PaymentUpdate): Promise<string | undefined> {
+  if (changes.payment_reference === undefined && changes.invoice_id === undefined) return undefined;
+  const [before] = await db
+    .select()
+    .from(payments)
+    .where(eq(payments.id, Math.min(id, MAX_ID)));
+  if (!before) return undefined;
+  const { payment_reference = before.payment_reference, invoice_id = before.invoice_id } = changes;
+  return ownerOfMoney(db, { payment_reference, invoice_id });
+}
+
+/**
+ * Deletes a payment; its last state stays in the audit log. One that Stripe made leaves a tombstone, so
+ * that sync does not bring it back.
+ *
+ * @throws AppError not_found; precondition_failed
+ */
+export async function deletePayment(
+  db: Database,
+  id: number,
+  writer: PaymentWriter,
+  precondition?: Precondition,
+): Promise<void> {
+  await transact(
+    db,
+    async (tx) => {
+      const seen = await readPayment(tx, id);
+      const { payment: before } = await lockPayment(tx, seen, seen.invoice_id, precondition);
+      if (before.source === 'stripe') await leaveTombstone(tx, before.payment_reference);
+      await forgetRefunds(tx, id);
+      await tx.delete(payments).where(eq(payments.id, id));
+      await finishWrite(tx, 'payment.delete', before, null, writer);
+    },
+    `payment ${id}`,
+  );
+}
 
 /**
  * A new payment as it is written. What of it came back is its refund, which the caller records.
@@ -84,11 +262,6 @@ export function toNewPayment(
   refuseFuture({ ...input, status }, writer);
   const refunded_amount = String(cameBack ?? (status === 'refunded' ? input.amount : 0));
   return { ...input, amount: String(input.amount), currency, status, refunded_amount, source };
-}
-
-/** The refunded amount, if the writer states it. The part that is not recorded yet becomes a refund. */
-export interface Refunded {
-  cameBack?: number | undefined;
 }
 
 /** Writes what differs, leaves its audit entry, and settles the invoices it touches; same again, no write. */
@@ -158,7 +331,7 @@ const updateRow = statement(['id', ...WRITTEN_COLUMNS], (db, { id, ...values }) 
 );
 
 /** What every write ends with: its audit entry, the invoices it touched settled, and the books. */
-export async function finishWrite(
+async function finishWrite(
   tx: Database,
   action: string,
   before: StoredPayment | null,
@@ -181,7 +354,7 @@ const leftFor = (invoiceId: number, payment: StoredPayment | null): number =>
   payment?.invoice_id === invoiceId ? leftOf(payment) : 0;
 
 /** Keeps sync from making a payment of this reference again. */
-export async function leaveTombstone(tx: Database, reference: string): Promise<void> {
+async function leaveTombstone(tx: Database, reference: string): Promise<void> {
   await tx.insert(paymentTombstones).values({ reference }).onConflictDoNothing();
 }
 

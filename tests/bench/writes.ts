@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
-import { recordPayment } from '@/lib/payments/record-payment';
+import { recordPayment } from '@/lib/payments/write-payment';
 import { BENCH_ACTOR, benchDeps, take, withSeededDatabase } from './database';
 import { CONNECTIONS, type Contender, compareAll } from './measure';
 import { type Invoice, mixedEvents, openInvoices, paymentFor } from './requests';

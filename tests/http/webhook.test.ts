@@ -4,7 +4,7 @@ import * as webhook from '@/app/api/stripe/webhook/route';
 import { stripeEvents } from '@/db/schema';
 import { listAlerts } from '@/lib/health/check-health';
 import { listTasks } from '@/lib/overview/list-tasks';
-import { updatePayment } from '@/lib/payments/record-payment';
+import { updatePayment } from '@/lib/payments/write-payment';
 import { listEvents, replayForStaff } from '@/lib/sync/inbox/events';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { refunds } from '@/db/schema';
 import { listAudit } from '@/lib/audit/audit-log';
-import { recordPayment } from '@/lib/payments/record-payment';
+import { recordPayment } from '@/lib/payments/write-payment';
 import * as act from '@/lib/stripe-local/actions';
 import {
   type Checkable,

@@ -15,7 +15,7 @@ import type { Actor } from '@/lib/audit/audit-log';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { customerKind } from '@/lib/customers/save-customers';
 import { ERASED_NAME, eraseCustomer } from '@/lib/erasure/erase-customer';
-import { updatePayment } from '@/lib/payments/record-payment';
+import { updatePayment } from '@/lib/payments/write-payment';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import * as act from '@/lib/stripe-local/actions';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';

@@ -14,8 +14,7 @@ import {
   type Which,
 } from '@/lib/payments/money-back';
 import { getPayment, listDeletedPayments, toDeletedPayment } from '@/lib/payments/queries';
-import { deletePayment } from '@/lib/payments/record-payment';
-import { staffWriter } from '@/lib/payments/write-payment';
+import { deletePayment, staffWriter } from '@/lib/payments/write-payment';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

@@ -13,7 +13,7 @@ import { getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { paymentImport } from '@/lib/imports/payment-import';
 import { listPayments } from '@/lib/payments/queries';
-import { recordPayment } from '@/lib/payments/record-payment';
+import { recordPayment } from '@/lib/payments/write-payment';
 import { saveRecord } from '@/lib/records/save-records';
 import { findCustomerHits } from '@/lib/search/hits';
 import { serviceKind } from '@/lib/services/save-services';

@@ -7,6 +7,7 @@ import { listTasks } from '@/lib/overview/list-tasks';
 import { getMoneyReceived, getOpenDisputes } from '@/lib/overview/money';
 import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
 import {
+  cameBack,
   listMoneyBack,
   ofCustomer,
   ofInvoice,
@@ -14,7 +15,6 @@ import {
   raising,
   type Which,
 } from '@/lib/payments/money-back';
-import { cameBack } from '@/lib/payments/refunds';
 import { useDatabase } from '../support/database';
 import { createDispute, createInvoice, createPayment, createRefund } from '../support/factories';
 

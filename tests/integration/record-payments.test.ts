@@ -8,9 +8,8 @@ import { owedAfter } from '@/lib/invoices/totals';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { findPayableInvoice } from '@/lib/payments/payable-invoices';
 import { getPayment, listPayments } from '@/lib/payments/queries';
-import { updatePayment } from '@/lib/payments/record-payment';
 import { correctPayment, recordForInvoice, recordTypedRefund, toPayment } from '@/lib/payments/typed-payment';
-import { staffWriter } from '@/lib/payments/write-payment';
+import { staffWriter, updatePayment } from '@/lib/payments/write-payment';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createPayment, createRefund } from '../support/factories';
 

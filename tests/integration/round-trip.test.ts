@@ -8,7 +8,7 @@ import { COMMANDS } from '@/lib/commands/commands';
 import { customerKind } from '@/lib/customers/save-customers';
 import { EXPORT_NAMES } from '@/lib/exports/kinds';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
-import { recordPayment } from '@/lib/payments/record-payment';
+import { recordPayment } from '@/lib/payments/write-payment';
 import type { RecordKind } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';

@@ -5,7 +5,7 @@ import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/audit-log';
 import { listLines } from '@/lib/invoices/lines';
 import { invoiceKind, invoiceSteps, typedDueDate, typedInvoice } from '@/lib/invoices/save-invoices';
-import { deletePayment, recordPayment } from '@/lib/payments/record-payment';
+import { deletePayment, recordPayment } from '@/lib/payments/write-payment';
 import type { RecordKind, RecordWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords, saveRecordWithin } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';

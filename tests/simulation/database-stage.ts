@@ -16,7 +16,7 @@ import {
 import { AppError } from '@/lib/errors';
 import type { HttpRequest } from '@/lib/http/request';
 import { receiveDelivery } from '@/lib/http/webhook-route';
-import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/record-payment';
+import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { setRuntime } from '@/lib/runtime';
 import { createStripeClient } from '@/lib/stripe/client';
 import { startStripeLocal } from '@/lib/stripe-local/server';

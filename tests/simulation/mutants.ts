@@ -19,11 +19,11 @@ interface Mutant {
 
 /** A name, its file, and one text of the file with its replacement. `PostgreSQL` marks a mutant that needs it. */
 const SINGLE_EDITS = `
-failed-refund-not-taken-back lib/payments/refunds.ts
+failed-refund-not-taken-back lib/payments/money-back.ts
 - return status === 'succeeded' ||
 + return status === 'succeeded' || status === 'failed' ||
 
-dispute-and-refund-both-counted lib/payments/refunds.ts
+dispute-and-refund-both-counted lib/payments/money-back.ts
 - Math.min(sum, paid)
 + sum
 

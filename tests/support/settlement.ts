@@ -2,9 +2,8 @@ import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import type { Database } from '@/db/database';
 import { auditLog, customers, invoices, paymentStatus, payments, paymentTombstones } from '@/db/schema';
-import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/record-payment';
 import { type PaymentChanges, type PaymentInput, paymentInput, paymentUpdate } from '@/lib/payments/schema';
-import { apiWriter } from '@/lib/payments/write-payment';
+import { apiWriter, deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import type { TestRuntime } from './runtime';
 
 /** Thousandths of a currency's unit. Every stored amount is a whole number of them. */

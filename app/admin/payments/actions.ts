@@ -5,7 +5,6 @@ import type { AppError } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
 import { etagOf } from '@/lib/http/request';
 import { listPayments } from '@/lib/payments/queries';
-import { deletePayment, updatePayment } from '@/lib/payments/record-payment';
 import { normalReference, type PaymentRow } from '@/lib/payments/schema';
 import {
   CORRECTION_FIELDS,
@@ -15,7 +14,7 @@ import {
   recordTypedRefund,
   TYPED_FIELDS,
 } from '@/lib/payments/typed-payment';
-import { staffWriter } from '@/lib/payments/write-payment';
+import { deletePayment, staffWriter, updatePayment } from '@/lib/payments/write-payment';
 import type { Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../_components/format';
 import { checkAction } from '../_components/audit/check-action';

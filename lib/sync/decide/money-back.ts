@@ -2,7 +2,7 @@ import type { FieldChange } from '@/db/schema';
 import { toCalendarDate } from '../../dates';
 import { paidWithout, settled } from '../../invoices/settle';
 import { toAmountText } from '../../money';
-import { cameBack, statusAfter } from '../../payments/refunds';
+import { cameBack, statusAfter } from '../../payments/money-back';
 import { isIntent } from '../../payments/stripe-payment';
 import type { ProviderObjects } from '../../stripe/fetch';
 import type { ProviderDispute, ProviderRefund } from '../../stripe/provider';

@@ -3,7 +3,7 @@ import { type Database, pgErrorCode, statement } from '@/db/database';
 import type { FieldChange } from '@/db/schema';
 import { localLimit } from '@/db/transaction';
 import type { AuditEntry } from '../../audit/audit-log';
-import { keyOfReference } from '../../payments/lock-payment';
+import { keyOfReference } from '../../payments/schema';
 import type { Plan, TablePlan } from '../decide/plan';
 import { type StoredOutcome, TABLE_NAMES, TABLES } from '../snapshot';
 

@@ -2,7 +2,7 @@ import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
 import { leftOf, settled } from '@/lib/invoices/settle';
 import { checkPayment, referenceTaken } from '@/lib/payments/lock-payment';
-import { cameBack } from '@/lib/payments/refunds';
+import { cameBack } from '@/lib/payments/money-back';
 import { alreadyCounted, isMoreAtStripe, namesStripeMoney, toMoneyTask } from '@/lib/payments/stripe-payment';
 import type { StoredPayment, StoredRefund } from '@/lib/sync/snapshot';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';

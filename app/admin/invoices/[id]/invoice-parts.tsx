@@ -15,7 +15,7 @@ import type { StripeMode } from '@/lib/env';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { besidePayments, type InvoiceDetails } from '@/lib/invoices/queries';
 import { invoiceSteps } from '@/lib/invoices/save-invoices';
-import { takesPayments } from '@/lib/payments/lock-payment';
+import { takesPayments } from '@/lib/invoices/settle';
 import { getRuntime } from '@/lib/runtime';
 import { listSalesDocuments } from '@/lib/sales-documents/queries';
 import { dashboardUrl } from '@/lib/stripe/dashboard';
