@@ -3,7 +3,7 @@ import { type NextRequest, NextResponse } from 'next/server';
 import { perProcess } from '@/db/per-process';
 import { PATH_HEADER, SESSION_COOKIES } from '@/lib/auth/sign-in-paths';
 import { readEnv } from '@/lib/env';
-import { answerUnknownPath } from '@/lib/http/problem';
+import { answerUnknownPath } from '@/lib/http/messages';
 import { RPC, rpcError } from '@/lib/mcp/protocol';
 
 export const config = {

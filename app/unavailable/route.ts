@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { answerUnavailable } from '@/lib/http/unavailable-route';
 
 export const dynamic = 'force-dynamic';

@@ -17,9 +17,12 @@ import { id, instant, timestamps } from './columns';
 export const staffRole = pgEnum('staff_role', ['staff', 'admin']);
 
 /**
- * What a token may do; `mcp:read` is the three scopes of reading together. `without_personal_data` is no longer given:
- * tokens that have it hide personal data.
+ * Hid personal data before tokens and consents had a property for it. It is offered nowhere, because clients ask for
+ * every scope that is offered. Tokens and consents that have it keep hiding.
  */
+export const OLD_MASK = 'without_personal_data';
+
+/** What a token may do. `mcp:read` is the three scopes of reading together. */
 export const accessScope = pgEnum('access_scope', [
   'mcp:read',
   'payments:read',
@@ -27,7 +30,7 @@ export const accessScope = pgEnum('access_scope', [
   'customers:read',
   'billing:read',
   'servers:read',
-  'without_personal_data',
+  OLD_MASK,
 ]);
 
 /** Bearer tokens; only the SHA-256 of one is kept. */

@@ -1,7 +1,7 @@
+import { OLD_MASK } from '@/db/schema';
 import { commandActor } from '../audit/audit-log';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError } from '../errors';
-import { OLD_MASK } from '../oauth/scopes';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';
 import { type GrantedScope, hidesPersonalData, SCOPES } from '../tokens/access-token';

@@ -4,8 +4,14 @@ import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { reconcile } from '../sync/reconcile/reconcile';
 import { continueRun, runDeadline } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
-import { methodNotAllowed, problemResponse, toAppError } from './problem';
-import { bearsCronSecret, type HttpRequest, type Route } from './request';
+import {
+  bearsCronSecret,
+  type HttpRequest,
+  methodNotAllowed,
+  problemResponse,
+  type Route,
+  toAppError,
+} from './messages';
 
 /** What the daily job's door answers. */
 export const cronAnswer = z.object({

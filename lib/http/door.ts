@@ -1,8 +1,7 @@
 import { safeNextPath } from '../auth/sign-in-paths';
 import { AppError } from '../errors';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
-import { problemResponse, toAppError } from './problem';
-import { parseJson, readBody } from './request';
+import { parseJson, problemResponse, readBody, toAppError } from './messages';
 
 /** What a sign-in needs, and some. */
 const MAX_BYTES = 16_384;

@@ -3,8 +3,7 @@ import { AppError, NotMigratedError } from '../errors';
 import { checkHealth, down, type Health } from '../health/check-health';
 import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
 import { isStopping } from '../stopping';
-import { methodNotAllowed } from './problem';
-import { bearsCronSecret, type HttpRequest, type Route } from './request';
+import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route } from './messages';
 
 /** Anybody may ask, so that the database is looked at no more often than this, in milliseconds. */
 const PROBE_MS = 10_000;

@@ -8,7 +8,7 @@ import {
   paymentUpdate,
 } from '../payments/schema';
 import { apiWriter, deletePayment, recordPayment, updatePayment } from '../payments/write-payment';
-import { type HttpRequest, jsonWithEtag, preconditionOf } from './request';
+import { type HttpRequest, jsonWithEtag, preconditionOf } from './messages';
 import { type Call, endpoint, pathId, route } from './route';
 
 /** `/api/w5t/payments` */

@@ -1,21 +1,22 @@
 import { waitUntil } from '@vercel/functions';
 import { z } from 'zod';
 import { AppError, type FieldError } from '../errors';
-import { carriedName } from '../lost-parameter';
 import { MAX_ID } from '../page';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../tokens/access-token';
-import { problemResponse, toAppError } from './problem';
 import {
+  carriedName,
   type Handler,
   type HttpRequest,
   METHODS,
   type Method,
   type Params,
   parseJson,
+  problemResponse,
   type Route,
   readBody,
-} from './request';
+  toAppError,
+} from './messages';
 
 /** Reject unknown parameters. Silently ignoring `dry_run` would suggest that it works. */
 const NO_QUERY = z.strictObject({});

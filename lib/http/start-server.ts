@@ -6,7 +6,7 @@ import { reconcile } from '../sync/reconcile/reconcile';
 import { startSchedule } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
 import { keepUploadsCleared } from '../uploads/import-run';
-import { toAppError } from './problem';
+import { toAppError } from './messages';
 
 /** What a server does before its first request: open the runtime, take commands, keep the daily job's time. */
 export async function startServer(): Promise<void> {

@@ -5,7 +5,7 @@ import { IMPORT_NAMES } from '../imports/kinds';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { addUpload, requireUploadSize } from '../uploads/upload-store';
 import { isOwnOrigin } from './door';
-import { problemResponse, toAppError } from './problem';
+import { problemResponse, toAppError } from './messages';
 import { validateQuery } from './route';
 
 const uploadQuery = z.strictObject({

@@ -7,8 +7,7 @@ import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { verifyEvent } from '../stripe/event';
 import { handleEvent } from '../sync/inbox/handle-event';
 import { syncDeps } from '../sync/sync-deps';
-import { methodNotAllowed } from './problem';
-import { type HttpRequest, type Route, readBody } from './request';
+import { type HttpRequest, methodNotAllowed, type Route, readBody } from './messages';
 
 /** What a delivery is answered when it is kept, and when it is not. */
 export const webhookAnswer = z.object({

@@ -1,7 +1,7 @@
 import { waitUntil } from '@vercel/functions';
 import type { Env } from '../env';
 import { AppError } from '../errors';
-import type { HttpRequest } from '../http/request';
+import type { HttpRequest } from '../http/messages';
 import { resourceMetadataUrl, resourceOf } from '../oauth/addresses';
 import { isOAuthToken, type OAuthToken, verifyOAuthToken } from '../oauth/oauth-token';
 import { ALL_READ, READ_SCOPES, type ReadScope, toReadScopes } from '../oauth/scopes';

@@ -1,12 +1,11 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { oauthAccessTokens, oauthClients, oauthConsents, staffUsers } from '@/db/schema';
+import { OLD_MASK, oauthAccessTokens, oauthClients, oauthConsents, staffUsers } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { type Actor, auditNumber, recordAudit } from '../audit/audit-log';
 import { AppError } from '../errors';
 import { DOCUMENT_CLIENT } from './discover-client';
 import { endGrant } from './end-access';
-import { OLD_MASK } from './scopes';
 
 const MOST = 200;
 

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { and, eq, like, lt } from 'drizzle-orm';
-import type { Database } from '../../db/database';
-import { perProcess } from '../../db/per-process';
-import { oauthAccessTokens, oauthRefreshTokens, staffVerifications } from '../../db/schema';
+import type { Database } from '@/db/database';
+import { perProcess } from '@/db/per-process';
+import { OLD_MASK, oauthAccessTokens, oauthRefreshTokens, staffVerifications } from '@/db/schema';
 import type { Runtime } from '../runtime';
 import { hashOAuthToken } from './oauth-token';
-import { OFFLINE, OLD_MASK, toProviderScopes } from './scopes';
+import { OFFLINE, toProviderScopes } from './scopes';
 
 // A metadata document makes an app the same client on every device. So each time that a person lets an app in makes a
 // grant of its own: a consent, and codes and tokens with the consent's reference.

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
-import { oauthAccessTokens, oauthClients, oauthConsents, staffUsers } from '@/db/schema';
-import { OLD_MASK } from './scopes';
+import { OLD_MASK, oauthAccessTokens, oauthClients, oauthConsents, staffUsers } from '@/db/schema';
 
 /** An access token that a client was given for a member of staff. */
 export interface OAuthToken {

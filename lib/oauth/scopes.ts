@@ -1,4 +1,4 @@
-import type { accessScope } from '@/db/schema';
+import { type accessScope, OLD_MASK } from '@/db/schema';
 
 type Scope = (typeof accessScope.enumValues)[number];
 
@@ -8,11 +8,6 @@ export type ReadScope = (typeof READ_SCOPES)[number];
 
 /** All scopes of reading under one name. */
 export const ALL_READ = 'mcp:read' satisfies Scope;
-/**
- * Hid personal data before tokens and consents had a property for it. It is offered nowhere, because clients ask for
- * every scope that is offered. Tokens and consents that have it keep hiding.
- */
-export const OLD_MASK = 'without_personal_data' satisfies Scope;
 /** Without it the provider issues no refresh token. */
 export const OFFLINE = 'offline_access';
 

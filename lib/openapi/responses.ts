@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError, diskFull, ERROR_STATUS, type ErrorCode } from '../errors';
-import { type Problem, problem, toProblem } from '../http/problem';
+import { type Problem, problem, toProblem } from '../http/messages';
 import { pageOf } from '../page';
 import { paymentInput, paymentRow, paymentUpdate, writtenPayment } from '../payments/schema';
 

@@ -6,6 +6,7 @@ import { AppError, invalidField } from '../errors';
 import { toAmountText, toThousandths } from '../money';
 import { ambiguityProblem, typedAmount } from '../read-amount';
 import { amountProblem } from '../records/fields';
+import { staffRecordWriter } from '../records/record-kind';
 import { getPaymentContext } from './list-for-staff';
 import { lockPayment, type Precondition, readPayment } from './lock-payment';
 import { findPayableInvoice } from './payable-invoices';
@@ -170,4 +171,9 @@ function instantOf(date: string, { payment_date }: StoredPayment, { now, timeZon
   if (date > today) throw invalidField('date', 'must not be in the future');
   if (date < payment_date) throw invalidField('date', 'must not be before the payment');
   return date === today ? now : startOfDay(date, timeZone);
+}
+
+/** A payment written by a member of staff. */
+export function staffWriter(...by: Parameters<typeof staffRecordWriter>): PaymentWriter {
+  return { ...staffRecordWriter(...by), source: 'staff' };
 }

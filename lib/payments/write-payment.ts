@@ -9,7 +9,6 @@ import { AppError, invalidField } from '../errors';
 import { leftOf, settleInvoice, takesPayments } from '../invoices/settle';
 import { fromThousandths } from '../money';
 import { MAX_ID } from '../page';
-import { staffRecordWriter } from '../records/record-kind';
 import {
   checkPayment,
   type LockedInvoice,
@@ -60,11 +59,6 @@ export function apiWriter(
     now: now(),
     timeZone: env.timeZone,
   };
-}
-
-/** A payment written by a member of staff. */
-export function staffWriter(...by: Parameters<typeof staffRecordWriter>): PaymentWriter {
-  return { ...staffRecordWriter(...by), source: 'staff' };
 }
 
 /** The refunded amount, if the writer states it. The part that is not recorded yet becomes a refund. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { carryParameters } from '../http/messages';
 import { type Logger, stackOf } from '../log';
-import { carryParameters } from '../lost-parameter';
 import { UPLOAD_PATH } from '../uploads/upload-limits';
 import { setForwarding } from './forwarding';
 import type { Limits } from './limits';

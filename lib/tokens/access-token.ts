@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { and, eq, isNull, or, sql } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
 import { perProcess } from '@/db/per-process';
-import { accessScope, accessTokens } from '@/db/schema';
-import { OLD_MASK } from '../oauth/scopes';
+import { accessScope, accessTokens, OLD_MASK } from '@/db/schema';
 
 export type Scope = (typeof accessScope.enumValues)[number];
 export type GrantedScope = Exclude<Scope, typeof OLD_MASK>;

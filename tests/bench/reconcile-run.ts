@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { openPostgres } from '@/db/client';
-import { createStripeClient } from '@/lib/stripe/client';
+import { createStripeClient } from '@/lib/runtime';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { benchDeps } from './database';
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import { METHODS } from '@/lib/http/request';
+import { METHODS } from '@/lib/http/messages';
 import { fastFirst } from '@/lib/server/fast/fast-first';
 import { FAST_ROUTES } from '@/lib/server/fast/routes';
 import type { Handler } from '@/lib/server/listener';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { AppError } from '@/lib/errors';
-import { parseJson } from '@/lib/http/request';
+import { parseJson } from '@/lib/http/messages';
 import { validate } from '@/lib/http/route';
 import { checkPayment } from '@/lib/payments/lock-payment';
 import { paymentInput, paymentUpdate, READ_ONLY } from '@/lib/payments/schema';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { etagOf, type HttpRequest, preconditionOf } from '@/lib/http/request';
+import { etagOf, type HttpRequest, preconditionOf } from '@/lib/http/messages';
 import { expectProblem, usePayments } from '../support/payments-server';
 
 describe('the conditions of a write', () => {

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditLog, customers, reconciliationRuns, stripeCustomers } from '@/db/schema';
-import { createStripeClient } from '@/lib/stripe/client';
+import { createStripeClient } from '@/lib/runtime';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/unconfirmed-links';
 import { unquotedLines } from '../support/csv';

@@ -14,7 +14,8 @@ import {
   type Which,
 } from '@/lib/payments/money-back';
 import { getPayment, listDeletedPayments, toDeletedPayment } from '@/lib/payments/queries';
-import { deletePayment, staffWriter } from '@/lib/payments/write-payment';
+import { staffWriter } from '@/lib/payments/typed-payment';
+import { deletePayment } from '@/lib/payments/write-payment';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

@@ -8,8 +8,14 @@ import { owedAfter } from '@/lib/invoices/totals';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { findPayableInvoice } from '@/lib/payments/payable-invoices';
 import { getPayment, listPayments } from '@/lib/payments/queries';
-import { correctPayment, recordForInvoice, recordTypedRefund, toPayment } from '@/lib/payments/typed-payment';
-import { staffWriter, updatePayment } from '@/lib/payments/write-payment';
+import {
+  correctPayment,
+  recordForInvoice,
+  recordTypedRefund,
+  staffWriter,
+  toPayment,
+} from '@/lib/payments/typed-payment';
+import { updatePayment } from '@/lib/payments/write-payment';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createPayment, createRefund } from '../support/factories';
 

@@ -10,7 +10,8 @@ import {
 } from '@/db/schema';
 import { auditNumber, recordAudit } from '@/lib/audit/audit-log';
 import { addCustomerNote, listCustomerNotes, MAX_NOTE } from '@/lib/customers/notes';
-import { deletePayment, staffWriter, updatePayment } from '@/lib/payments/write-payment';
+import { staffWriter } from '@/lib/payments/typed-payment';
+import { deletePayment, updatePayment } from '@/lib/payments/write-payment';
 import { staffRecordWriter } from '@/lib/records/record-kind';
 import { listTimeline } from '@/lib/timeline/list-timeline';
 import type { TimelineEntry } from '@/lib/timeline/sources';

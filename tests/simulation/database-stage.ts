@@ -14,11 +14,10 @@ import {
   subscriptions,
 } from '@/db/schema';
 import { AppError } from '@/lib/errors';
-import type { HttpRequest } from '@/lib/http/request';
+import type { HttpRequest } from '@/lib/http/messages';
 import { receiveDelivery } from '@/lib/http/webhook-route';
 import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
-import { setRuntime } from '@/lib/runtime';
-import { createStripeClient } from '@/lib/stripe/client';
+import { createStripeClient, setRuntime } from '@/lib/runtime';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { carryParameters } from '@/lib/lost-parameter';
+import { carryParameters } from '@/lib/http/messages';
 import type { Handler } from '@/lib/server/listener';
 
 /** Serves a handler on a free port of this machine. */

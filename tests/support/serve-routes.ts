@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import type { Route, Handler as RouteHandler } from '@/lib/http/request';
+import type { Route, Handler as RouteHandler } from '@/lib/http/messages';
 import { fastFirst } from '@/lib/server/fast/fast-first';
 import { FAST_ROUTES } from '@/lib/server/fast/routes';
 import type { Handler } from '@/lib/server/listener';

@@ -13,7 +13,7 @@ import {
   subscriptions,
 } from '@/db/schema';
 import { type Actor, commandActor } from '@/lib/audit/audit-log';
-import { createStripeClient } from '@/lib/stripe/client';
+import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
 import * as act from '@/lib/stripe-local/actions';
 import { type Collected, isCollected } from '@/lib/stripe-local/charges';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as errors from '@/lib/errors';
-import { toAppError } from '@/lib/http/problem';
+import { toAppError } from '@/lib/http/messages';
 import { createLogger } from '@/lib/log';
 import { DatabaseBusyError } from '@/lib/open-database';
 

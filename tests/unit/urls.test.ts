@@ -3,7 +3,7 @@ import { NextRequest } from 'next/server';
 import { describe, expect, test } from 'vitest';
 import { serverUrl } from '@/db/client';
 import { safeNextPath } from '@/lib/auth/sign-in-paths';
-import { carriedName, carryParameters } from '@/lib/lost-parameter';
+import { carriedName, carryParameters } from '@/lib/http/messages';
 import { dashboardPathOf, dashboardUrl } from '@/lib/stripe/dashboard';
 import { proxy } from '@/proxy';
 

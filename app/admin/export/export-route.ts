@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { csvOfList } from '../_components/lists/csv';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { AppError } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
-import { etagOf } from '@/lib/http/request';
+import { etagOf } from '@/lib/http/messages';
 import { listPayments } from '@/lib/payments/queries';
 import { normalReference, type PaymentRow } from '@/lib/payments/schema';
 import {
@@ -12,9 +12,10 @@ import {
   REFUND_FIELDS,
   recordForInvoice,
   recordTypedRefund,
+  staffWriter,
   TYPED_FIELDS,
 } from '@/lib/payments/typed-payment';
-import { deletePayment, staffWriter, updatePayment } from '@/lib/payments/write-payment';
+import { deletePayment, updatePayment } from '@/lib/payments/write-payment';
 import type { Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../_components/format';
 import { checkAction } from '../_components/audit/check-action';

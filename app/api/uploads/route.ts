@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { answerUpload } from '@/lib/http/upload-route';
 
 export { answerUpload as POST };

@@ -3,7 +3,7 @@ import { AppError } from '../../errors';
 import { countedAddress, UNKNOWN_ADDRESS } from '../../networks';
 import { issuerOf } from '../../oauth/addresses';
 import type { Runtime } from '../../runtime';
-import { readBody } from '../request';
+import { readBody } from '../messages';
 
 interface Asked {
   path: '/oauth2/authorize' | '/oauth2/consent' | '/oauth2/token' | '/oauth2/revoke';

@@ -5,7 +5,7 @@ import { CONSENT_PATH, issuerOf, normalResource, REFUSED_PATH, resourceOf } from
 import { toProviderScopes } from '@/lib/oauth/scopes';
 import { errorAddress, mayGoBack } from '@/lib/oauth/way-back';
 import { type Runtime, runtimeOrError } from '@/lib/runtime';
-import { problemResponse } from '../problem';
+import { problemResponse } from '../messages';
 import { askProvider, hasNul } from './ask-provider';
 
 /** What may stand in the address more than once. */

@@ -1,7 +1,7 @@
 import { AppError } from '@/lib/errors';
 import { ISSUER_PATH, resourceMetadata, serverMetadata } from '@/lib/oauth/addresses';
 import { runtimeOrError } from '@/lib/runtime';
-import type { HttpRequest } from '../request';
+import type { HttpRequest } from '../messages';
 import { openError, openJson, openPreflight } from './open-answers';
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];

@@ -13,7 +13,7 @@ import {
 } from '../../oauth/grant';
 import { isOAuthToken } from '../../oauth/oauth-token';
 import { explainFailure, type Runtime, runtimeOrError } from '../../runtime';
-import { toAppError } from '../problem';
+import { toAppError } from '../messages';
 import { askProvider, readForm } from './ask-provider';
 import { openError, openJson } from './open-answers';
 

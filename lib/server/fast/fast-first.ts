@@ -9,7 +9,7 @@ import {
   type Params,
   type Route,
   type Handler as RouteHandler,
-} from '../../http/request';
+} from '../../http/messages';
 import type { Handler } from '../listener';
 
 /** Answers the paths of a table with their handlers, and hands on all others. */

@@ -1,7 +1,7 @@
 import { cronRoute } from '../../http/cron-route';
 import { healthRoute } from '../../http/health-route';
+import type { Route } from '../../http/messages';
 import { paymentRoute, paymentsRoute } from '../../http/payments-route';
-import type { Route } from '../../http/request';
 import { webhookRoute } from '../../http/webhook-route';
 import { mcpRoute } from '../../mcp/handle-request';
 import { openApiRoute } from '../../openapi/document';

@@ -3,7 +3,7 @@ import type { Database } from '@/db/database';
 import { customers, invoices, payments, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { createLogger } from '@/lib/log';
-import { createStripeClient } from '@/lib/stripe/client';
+import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
 import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';

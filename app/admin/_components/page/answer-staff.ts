@@ -1,6 +1,6 @@
 import { currentStaff } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
-import { problemResponse, toAppError } from '@/lib/http/problem';
+import { problemResponse, toAppError } from '@/lib/http/messages';
 import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';
 
 /** Answers the requests of staff pages during typing. @param answer to the text in the address, as JSON */

@@ -1,7 +1,7 @@
 import { findCustomerChoices } from '@/lib/customers/find-customers';
 import { customerQuery } from '@/lib/customers/schema';
 import { invalidField } from '@/lib/errors';
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { answerStaff } from '../../_components/page/answer-staff';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');

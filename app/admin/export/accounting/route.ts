@@ -1,7 +1,7 @@
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { accountingCsv, calendarMonth } from '@/lib/exports/accounting-csv';
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { getRuntime } from '@/lib/runtime';
 import { csvResponse } from '../../_components/lists/csv';
 

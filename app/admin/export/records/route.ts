@@ -3,7 +3,7 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { exportCsv } from '@/lib/exports/export-csv';
 import { EXPORT_KINDS, EXPORT_NAMES } from '@/lib/exports/kinds';
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { getRuntime } from '@/lib/runtime';
 import { csvResponse } from '../../_components/lists/csv';
 

@@ -15,7 +15,7 @@ import { Section } from '@/app/admin/_components/page/section';
 import { CustomerSection } from '@/app/admin/_components/records/customer-link';
 import { InvoiceLink, invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-list';
-import { etagOf } from '@/lib/http/request';
+import { etagOf } from '@/lib/http/messages';
 import { takesPayments } from '@/lib/invoices/settle';
 import { owedAfter } from '@/lib/invoices/totals';
 import type { PaymentContext } from '@/lib/payments/list-for-staff';

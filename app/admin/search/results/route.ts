@@ -1,5 +1,5 @@
 import { invalidField } from '@/lib/errors';
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { searchText } from '@/lib/search/schema';
 import { search } from '@/lib/search/search';
 import { answerStaff } from '../../_components/page/answer-staff';

@@ -1,7 +1,7 @@
 import { notFound } from 'next/navigation';
 import { csvResponse } from '@/app/admin/_components/lists/csv';
 import { requireAdmin } from '@/lib/auth/staff-session';
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { getRuntime } from '@/lib/runtime';
 import { openRejected } from '@/lib/uploads/import-run';
 

@@ -3,7 +3,7 @@ import { notFound, redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { etagOf } from '@/lib/http/request';
+import { etagOf } from '@/lib/http/messages';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { getPayment } from '@/lib/payments/queries';
 import { isCorrectable } from '@/lib/payments/typed-payment';
@@ -12,7 +12,6 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
-
 import { edit } from '../../actions';
 import { PaymentForm } from '../../payment-forms';
 

@@ -4,7 +4,7 @@ import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
-import { etagOf } from '@/lib/http/request';
+import { etagOf } from '@/lib/http/messages';
 import { getPaymentContext } from '@/lib/payments/list-for-staff';
 import { getPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
@@ -12,7 +12,6 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
-
 import { refund } from '../../actions';
 import { RefundForm } from '../../payment-forms';
 

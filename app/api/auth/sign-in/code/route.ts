@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { answerCode } from '@/lib/http/sign-in-route';
 
 export { answerCode as POST };

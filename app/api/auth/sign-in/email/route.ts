@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { answerSignIn } from '@/lib/http/sign-in-route';
 
 export { answerSignIn as POST };

@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/messages';
 import { answerPasskey } from '@/lib/http/sign-in-route';
 
 export { answerPasskey as POST };

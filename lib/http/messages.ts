@@ -1,0 +1,245 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { isDatabaseUnavailable, isDiskFullError, pgErrorCode } from '@/db/database';
+import type { Env } from '../env';
+import { AppError, diskFull, type ErrorCode } from '../errors';
+import { type Logger, stackOf } from '../log';
+
+/**
+ * What our handlers read of a request. A `Request` is one; that of our own server is another, which costs a
+ * fraction to make.
+ */
+export interface HttpRequest {
+  readonly method: string;
+  /** Absolute; of its host nothing can be said. */
+  readonly url: string;
+  readonly headers: Pick<Headers, 'get'> & Iterable<[string, string]>;
+  readonly body: AsyncIterable<Uint8Array> | null;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+export type Method = (typeof METHODS)[number];
+
+export type Params = Record<string, string>;
+export type Handler = (
+  request: HttpRequest,
+  context: { params: Promise<Params> },
+) => Response | Promise<Response>;
+
+/** The handlers of an address: what a route file exports, and what our server's table holds. */
+export type Route = Record<Method, Handler>;
+
+/** The largest body that any route reads: 1 MiB. */
+const MAX_BODY_BYTES = 1_048_576;
+
+// A sender that is cut off while sending sees a reset and no answer: read on a while, keeping nothing.
+const DRAINED = 8;
+
+/**
+ * Reads a body to the byte, counting while it reads, so that a false Content-Length buys nothing.
+ *
+ * @throws AppError payload_too_large; malformed_json when its sender hangs up
+ */
+export async function readBody(
+  { body }: Pick<HttpRequest, 'body'>,
+  limit = MAX_BODY_BYTES,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body ?? []) {
+      size += chunk.byteLength;
+      if (size <= limit) chunks.push(chunk);
+      if (size > limit * DRAINED) break;
+    }
+  } catch {
+    throw new AppError('malformed_json', 'The body broke off.');
+  }
+  if (size > limit) throw new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * The JSON of a body.
+ *
+ * @throws AppError malformed_json for text that is not UTF-8 or not JSON
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new AppError('malformed_json', 'The body is not valid JSON.');
+  }
+}
+
+/** A strong validator (RFC 9110, 8.8.3): the same bytes of JSON, the same tag. */
+export function etagOf(body: unknown): string {
+  return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url')}"`;
+}
+
+/**
+ * Whether a list of tags (`If-Match`, `If-None-Match`) holds one; `*` holds any. A `W/` prefix is passed
+ * over: proxies that compress add it to tags which were strong.
+ */
+function holdsEtag(header: string, etag: string): boolean {
+  return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
+}
+
+/** JSON with its tag, or 304 where the caller has it already. */
+export function jsonWithEtag(request: HttpRequest, body: unknown, init: ResponseInit = {}): Response {
+  const etag = etagOf(body);
+  const known = request.headers.get('if-none-match');
+  if (['GET', 'HEAD'].includes(request.method) && known && holdsEtag(known, etag)) {
+    return new Response(null, { status: 304, headers: { ETag: etag } });
+  }
+  const headers = new Headers(init.headers);
+  headers.set('ETag', etag);
+  return Response.json(body, { ...init, headers });
+}
+
+/**
+ * The condition of `If-Match` and `If-None-Match` on the state that a write would replace (null: the resource does not
+ * exist). Undefined if there is no condition. RFC 9110, 13.1
+ */
+export function preconditionOf({ headers }: HttpRequest): ((current: unknown) => boolean) | undefined {
+  const wanted = headers.get('if-match');
+  const unwanted = headers.get('if-none-match');
+  if (wanted === null && unwanted === null) return undefined;
+  return (current) => {
+    if (current === null) return wanted === null;
+    const etag = etagOf(current);
+    return holdsEtag(wanted ?? '*', etag) && !holdsEtag(unwanted ?? '', etag);
+  };
+}
+
+/** Whether a request bears CRON_SECRET; never where none is set. */
+export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): boolean {
+  if (!cronSecret) return false;
+  const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
+  return timingSafeEqual(digest(borne), digest(cronSecret));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** RFC 9457. */
+export const problem = z.object({
+  type: z
+    .string()
+    .meta({ description: 'Names the kind of error for programs; it is not an address to fetch.' }),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().meta({ description: 'A sentence for people.' }),
+  errors: z
+    .array(
+      z.object({
+        field: z.string().meta({
+          description: 'The body field or query parameter; empty where the whole is meant.',
+        }),
+        message: z.string(),
+      }),
+    )
+    .optional(),
+});
+export type Problem = z.infer<typeof problem>;
+
+const TITLES: Record<ErrorCode, string> = {
+  malformed_json: 'Malformed JSON',
+  unauthenticated: 'Unauthenticated',
+  forbidden: 'Forbidden',
+  not_found: 'Not found',
+  method_not_allowed: 'Method not allowed',
+  conflict: 'Conflict',
+  precondition_failed: 'Precondition failed',
+  payload_too_large: 'Payload too large',
+  unsupported_media_type: 'Unsupported media type',
+  validation_failed: 'Validation failed',
+  too_many_requests: 'Too many requests',
+  internal: 'Internal error',
+  unavailable: 'Service unavailable',
+  insufficient_storage: 'Insufficient storage',
+};
+
+export function toProblem(error: AppError): Problem {
+  return {
+    type: `urn:w5t:error:${error.code}`,
+    title: TITLES[error.code],
+    status: error.status,
+    detail: error.message,
+    ...(error.fields.length > 0 && { errors: error.fields }),
+  };
+}
+
+export function problemResponse(error: AppError, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(toProblem(error)), {
+    status: error.status,
+    headers: {
+      'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
+      ...(error.retryAfter !== undefined && { 'Retry-After': String(error.retryAfter) }),
+      ...headers,
+    },
+  });
+}
+
+// Other transactions were in the way: in a circle, six times over, or for longer than we wait.
+const CONTENDED = /^(40...|55P03|57014)$/;
+
+/** Returns an AppError as it is. Any other error is logged under `ref`, and the answer contains only `ref`. */
+export function toAppError(error: unknown, ref: string, log: Logger): AppError {
+  if (error instanceof AppError) return error;
+  const code = pgErrorCode(error);
+  // Never the driver's message: it holds the parameters, that is, personal data.
+  log.error({ ref, code, stack: stackOf(error) }, 'request failed');
+  if (CONTENDED.test(code ?? '')) {
+    return new AppError('unavailable', 'Others are writing the same. Try again in a few seconds.');
+  }
+  if (isDiskFullError(error)) return diskFull();
+  return isDatabaseUnavailable(error)
+    ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
+    : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
+}
+
+/** Handlers for the methods that a route does not have, which Next would answer without `Allow`. */
+export function methodNotAllowed(allow: string): Route {
+  const refuse = () =>
+    problemResponse(new AppError('method_not_allowed', `Allowed here: ${allow}.`), { Allow: allow });
+  const options = () => new Response(null, { status: 204, headers: { Allow: allow } });
+  return { ...everyMethod(refuse), OPTIONS: options };
+}
+
+/** One handler for all methods of a route file, since Next answers those it does not export by itself. */
+export function everyMethod<Given>(handler: Given): Record<Method, Given> {
+  return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
+}
+
+/** The 404 of a path below /api that no route has. */
+export function answerUnknownPath(): Response {
+  return problemResponse(new AppError('not_found', 'There is no page at this address.'));
+}
+
+/** Next keeps parameters in an object, in which one of this name is lost before a route sees the address. */
+const LOST = '__proto__';
+/** The parameter's name on the way through Next. No real parameter has this name. */
+const CARRIED = `${LOST}\n`;
+
+/** The path and query of a request so that no parameter is lost on the way through Next. */
+export function carryParameters(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  if (query.length === 0) return url;
+  return `${path}?${query.join('?').split('&').map(carry).join('&')}`;
+}
+
+function carry(parameter: string): string {
+  const [name = '', ...value] = parameter.split('=');
+  const isLost = new URLSearchParams(name).has(LOST);
+  return isLost ? [encodeURIComponent(CARRIED), ...value].join('=') : parameter;
+}
+
+/** The name that a parameter had when it came. */
+export function carriedName(name: string): string {
+  return name === CARRIED ? LOST : name;
+}
