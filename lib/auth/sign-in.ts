@@ -19,9 +19,18 @@ import { AppError } from '../errors';
 import { countedAddress, widerNetworks } from '../networks';
 import type { Runtime } from '../runtime';
 import { hashToken } from '../tokens/access-token';
-import { type DeviceOwner, deviceCookie, deviceCookieName, readDevice } from './device-cookie';
 import { queueForHash } from './hash-queue';
-import { countSignIn, findSignInWait, forgiveSignIn, type SignInOrigin, secondsUntil } from './sign-in-limit';
+import {
+  countSignIn,
+  type DeviceOwner,
+  deviceCookie,
+  deviceCookieName,
+  findSignInWait,
+  forgiveSignIn,
+  readDevice,
+  type SignInOrigin,
+  secondsUntil,
+} from './sign-in-limit';
 import {
   askBetterAuth,
   authCookieName,

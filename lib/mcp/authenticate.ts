@@ -3,7 +3,7 @@ import type { Env } from '../env';
 import { AppError } from '../errors';
 import type { HttpRequest } from '../http/messages';
 import { resourceMetadataUrl, resourceOf } from '../oauth/addresses';
-import { isOAuthToken, type OAuthToken, verifyOAuthToken } from '../oauth/oauth-token';
+import { isOAuthToken, type OAuthToken, verifyOAuthToken } from '../oauth/grant';
 import { ALL_READ, READ_SCOPES, type ReadScope, toReadScopes } from '../oauth/scopes';
 import { explainFailure, type Runtime } from '../runtime';
 import {

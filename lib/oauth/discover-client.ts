@@ -7,8 +7,7 @@ import type { Database } from '../../db/database';
 import { oauthClients } from '../../db/schema';
 import { isWithin, normalAddress, toNetworks } from '../networks';
 import type { Runtime } from '../runtime';
-import { isProblem, parseClientMetadata } from './client-metadata';
-import { hasRoomForDocument } from './register-client';
+import { hasRoomForDocument, isProblem, parseClientMetadata } from './register-client';
 
 /** The mark of clients whose id is the address of their metadata document. */
 export const DOCUMENT_CLIENT = 'metadata-document';

@@ -1,12 +1,14 @@
 import { and, desc, eq, isNull, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { oauthClients } from '@/db/schema';
+import { oauthAccessTokens, oauthClients } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, auditNumber, recordAudit } from '../audit/audit-log';
+import { type Actor, recordAudit } from '../audit/audit-log';
 import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
-import { redirectProblem } from './client-metadata';
-import { insertClient, type Registered } from './register-client';
+import { resourceOf } from './addresses';
+import { clientEntry } from './connected-apps';
+import { hashOAuthToken, newOAuthToken } from './grant';
+import { insertClient, type Registered, redirectProblem } from './register-client';
 
 const MAX_NAME_LENGTH = 100;
 const MAX_REDIRECTS = 20;
@@ -78,7 +80,7 @@ export async function addOwnClient(
   return transact(world.db, async (tx) => {
     const made = await insertClient({ ...world, db: tx }, metadata, { secret, registeredFrom: null });
     const after = { client_id: made.clientId, name: metadata.name, redirect_uris: uris };
-    await recordAudit(tx, { ...entryOf(made.clientId, actor, 'create'), before: null, after });
+    await recordAudit(tx, { ...clientEntry(made.clientId, actor, 'create'), before: null, after });
     return made;
   });
 }
@@ -96,7 +98,7 @@ export async function removeOwnClient(db: Database, id: string, actor: Actor): P
       .returning();
     if (!gone) throw new AppError('not_found', 'This client no longer exists.');
     const before = { client_id: gone.clientId, name: gone.name, redirect_uris: gone.redirectUris };
-    await recordAudit(tx, { ...entryOf(gone.clientId, actor, 'delete'), before, after: null });
+    await recordAudit(tx, { ...clientEntry(gone.clientId, actor, 'delete'), before, after: null });
   });
 }
 
@@ -104,11 +106,34 @@ function isOwn(): SQL | undefined {
   return and(isNull(oauthClients.registeredFrom), isNull(oauthClients.clientDiscoveryId));
 }
 
-function entryOf(clientId: string, actor: Actor, verb: string) {
-  return {
-    actor,
-    action: `oauth_client.${verb}`,
-    entity: 'oauth_client' as const,
-    entity_id: auditNumber(clientId),
-  };
+const LASTS_MS = 60_000;
+
+/** An access token of a trial, for a minute: it may read no more than servers. */
+export async function issueTrialToken(
+  { db, env, now, newId, randomBytes }: Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>,
+  clientId: string,
+  userId: string,
+): Promise<string> {
+  const token = newOAuthToken('w5o', randomBytes);
+  await db.insert(oauthAccessTokens).values({
+    id: newId(),
+    token: hashOAuthToken(token),
+    clientId,
+    userId,
+    resources: [resourceOf(env)],
+    scopes: ['servers:read'],
+    createdAt: now(),
+    expiresAt: new Date(now().getTime() + LASTS_MS),
+  });
+  return token;
+}
+
+/** Ends the token of a trial. */
+export async function endTrialToken(db: Database, token: string): Promise<void> {
+  await db.delete(oauthAccessTokens).where(eq(oauthAccessTokens.token, hashOAuthToken(token)));
+}
+
+/** Removes a client that was made for a trial. */
+export async function removeTrialClient(db: Database, clientId: string): Promise<void> {
+  await db.delete(oauthClients).where(eq(oauthClients.clientId, clientId));
 }

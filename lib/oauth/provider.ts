@@ -12,8 +12,7 @@ import {
 import type { Runtime } from '../runtime';
 import { CONSENT_PATH, resourceOf } from './addresses';
 import { clientDiscovery } from './discover-client';
-import { currentGrant, PROVIDER_GRACE_S } from './grant';
-import { hashOAuthToken, newOAuthToken } from './oauth-token';
+import { currentGrant, hashOAuthToken, newOAuthToken, PROVIDER_GRACE_S } from './grant';
 import { PROVIDER_SCOPES } from './scopes';
 
 const HOUR_S = 3600;

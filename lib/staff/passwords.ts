@@ -18,7 +18,7 @@ import {
 } from '../auth/staff-user';
 import { invalidField } from '../errors';
 import { UNKNOWN_ADDRESS } from '../networks';
-import { endAppsOf } from '../oauth/end-access';
+import { endAppsOf } from '../oauth/connected-apps';
 import type { Runtime } from '../runtime';
 import { endInvitations } from './invitations';
 import { deleteSessions } from './manage-staff';

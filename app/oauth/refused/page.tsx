@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import type { Metadata } from 'next';
-import { readWayBack, type WayBack } from '@/lib/oauth/way-back';
+import { readWayBack, type WayBack } from '@/lib/oauth/consent-request';
 import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
 import { MessagePage } from '../../_components/message-page';

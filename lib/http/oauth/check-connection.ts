@@ -1,4 +1,4 @@
-import { endTrialToken, removeTrialClient } from '@/lib/oauth/trial-client';
+import { endTrialToken, removeTrialClient } from '@/lib/oauth/own-clients';
 import type { Runtime } from '@/lib/runtime';
 import {
   askToken,

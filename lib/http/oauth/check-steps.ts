@@ -1,8 +1,8 @@
 import { staffSecret } from '../../auth/staff-auth';
 import { issuerOf, resourceMetadataUrl, resourceOf } from '../../oauth/addresses';
 import { readDocument } from '../../oauth/discover-client';
+import { issueTrialToken } from '../../oauth/own-clients';
 import { insertClient } from '../../oauth/register-client';
-import { issueTrialToken } from '../../oauth/trial-client';
 import type { Runtime } from '../../runtime';
 import { type ClientTraits, resourceParameter } from './clients';
 

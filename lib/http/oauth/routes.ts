@@ -1,8 +1,7 @@
 import { staffSecret } from '../../auth/staff-auth';
 import { AppError } from '../../errors';
 import { countedAddress } from '../../networks';
-import { isProblem } from '../../oauth/client-metadata';
-import { registerClient } from '../../oauth/register-client';
+import { isProblem, registerClient } from '../../oauth/register-client';
 import { explainFailure, type Runtime, runtimeOrError } from '../../runtime';
 import { methodNotAllowed, parseJson, readBody, toAppError } from '../messages';
 import { answerAuthorize } from './authorize';

@@ -3,15 +3,15 @@ import type { Database } from '../../../db/database';
 import { oauthClients } from '../../../db/schema';
 import { AppError } from '../../errors';
 import { normalResource } from '../../oauth/addresses';
-import { endGrantOf, endUnconsented } from '../../oauth/end-access';
+import { endGrantOf, endUnconsented } from '../../oauth/connected-apps';
 import {
   endReplayed,
   findRefreshToken,
+  isOAuthToken,
   type RefreshToken,
   refreshScopes,
   wasReplayed,
 } from '../../oauth/grant';
-import { isOAuthToken } from '../../oauth/oauth-token';
 import { explainFailure, type Runtime, runtimeOrError } from '../../runtime';
 import { toAppError } from '../messages';
 import { askProvider, readForm } from './ask-provider';

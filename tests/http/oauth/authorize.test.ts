@@ -5,8 +5,8 @@ import { oauthAccessTokens, oauthConsents, oauthRefreshTokens, staffSettings, st
 import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor } from '@/lib/auth/find-staff';
 import { listConnectedApps } from '@/lib/oauth/connected-apps';
+import { readWayBack } from '@/lib/oauth/consent-request';
 import { addOwnClient } from '@/lib/oauth/own-clients';
-import { readWayBack } from '@/lib/oauth/way-back';
 import { createCustomer } from '../../support/factories';
 import { SECRET } from '../../support/sign-in';
 import { ALL_SCOPES, CALLBACK, CHALLENGE, ISSUER, PUBLIC_URL, RESOURCE, useFlow } from './flow';

@@ -2,8 +2,8 @@ import { eq, like } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { oauthClients, oauthConsents } from '@/db/schema';
 import { checkHealth, listAlerts } from '@/lib/health/check-health';
+import { readWayBack } from '@/lib/oauth/consent-request';
 import { clearUnusedClients, maxRegistrations } from '@/lib/oauth/register-client';
-import { readWayBack } from '@/lib/oauth/way-back';
 import { RESOURCE, useFlow } from './flow';
 import { PUBLISHED } from './published-documents';
 
