@@ -68,6 +68,15 @@ export function toJsonAmount(amount: string): number {
   return Number(amount);
 }
 
+/** A record with some of its amounts as numbers; no amount, such as a sum of no rows, is 0. */
+export function toJsonAmounts<Name extends string, Row extends Record<Name, string | null>>(
+  row: Row,
+  ...names: Name[]
+): Omit<Row, Name> & Record<Name, number> {
+  const numbers = Object.fromEntries(names.map((name) => [name, toJsonAmount(row[name] ?? '0')]));
+  return { ...row, ...(numbers as Record<Name, number>) };
+}
+
 /** An amount as people read it: with the currency's decimals, and with the currency. */
 export function toAmountText(amount: string, currency: string): string {
   return `${Number(amount).toFixed(currencyDecimals(currency))} ${currency.toUpperCase()}`.trim();

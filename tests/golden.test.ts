@@ -38,15 +38,18 @@ test('the headers of all CSV files are the golden ones', async () => {
 async function listFiles(): Promise<[string, AsyncGenerator<string>][]> {
   const modules = import.meta.glob<Record<string, List>>('../app/admin/*/list.tsx', { eager: true });
   const lists = Object.values(modules).flatMap((module) => Object.values(module));
-  return lists.flatMap(({ path, schema, csv }) =>
-    csv ? [[path, csv(server.runtime, schema.parse({}))] as [string, AsyncGenerator<string>]] : [],
+  const { runtime } = server;
+  return lists.flatMap(({ path, source: { schema, csv } = {} }) =>
+    csv ? [[path, csv(runtime.db, schema?.parse({}), runtime)] as [string, AsyncGenerator<string>]] : [],
   );
 }
 
 interface List {
   path: string;
-  schema: { parse(input: object): unknown };
-  csv?(runtime: unknown, filters: unknown): AsyncGenerator<string>;
+  source?: {
+    schema?: { parse(input: object): unknown };
+    csv?(db: unknown, filters: unknown, runtime: unknown): AsyncGenerator<string>;
+  };
 }
 
 test('the pages, the routes and their methods are the golden ones', async () => {

@@ -1,92 +1,145 @@
-import { and, asc, desc, type SQL, sql } from 'drizzle-orm';
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { and, asc, count, desc, eq, inArray, type SQL, type SQLWrapper, sql, sum } from 'drizzle-orm';
+import type { PgColumn, PgTable, SelectedFields } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import { type Builder, type Database, type Statement, statement } from '@/db/database';
-import { MAX_PER_PAGE, type Page, type PageRequest, pageBounds, toPage } from '../page';
+import { customers } from '@/db/schema';
+import { toJsonAmounts } from '../money';
+import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageBounds, pageRequest, toPage } from '../page';
 
 /** Up to there rows are passed over one by one. */
 const NEAR = 1000;
+
+/** A filter of a counted list, whose value is bound. */
+export interface CountedFilter {
+  matches(value: SQL): SQL;
+  /** Its values are counted. */
+  isClosed?: boolean;
+  /** It is the first or the last day. */
+  end?: 'from' | 'to';
+}
 
 /** What each row of a page tells: how many there are on all pages. */
 interface Counted {
   total_rows: number;
 }
 
-interface ListQueries<Filter extends string, Row extends Counted> {
-  list: CountedList;
-  /** What each filter asks of a row. */
-  filters: Record<Filter, (value: SQL) => SQL>;
-  /** Those of them whose values are counted, in the order in which a kind names them. */
-  closed: readonly NoInfer<Filter>[];
-  /** Those of them that are the first and the last day. */
-  days?: readonly [from: NoInfer<Filter>, to: NoInfer<Filter>];
+interface CountedListOptions<Row> extends CountedTable {
+  /** The filters of the staff's list, and those that only other callers have. */
+  filters: Record<string, { counted?: Record<string, CountedFilter> }>;
+  more?: Record<string, CountedFilter>;
   /** One by which few rows are found, and then sorted by this: no index in the order of the list is searched for them. */
-  sorted?: readonly [by: NoInfer<Filter>, order: SQL];
-  /**
-   * Reads the rows of a page.
-   *
-   * @param found the page's ids, a table named `found` with a column `id`
-   */
-  select(db: Database, found: SQL, total: SQL<number>): Builder<Row[]>;
+  sorted?: readonly [by: string, order: SQL];
+  /** Of a row. With `customer` among them, the row's customer is joined. */
+  columns: SelectedFields;
+  /** Makes a row of the record that `columns` select. */
+  toRow(record: never): Row;
+  /** The public shape of a page. */
+  page?: z.ZodType<Page<Row>>;
 }
 
-type Values<Filter extends string> = { [name in Filter]?: unknown };
-
-/** Reads a page in the order of the list, and how many rows there are on all of them. */
-type ListReader<Filter extends string, Row extends Counted> = (
-  db: Database,
-  request: PageRequest,
-  filters: Values<Filter>,
-) => Promise<Page<Row>>;
+type Values = Record<string, unknown>;
+type Request = { page?: number | undefined; per_page?: number | undefined; customer_id?: number | undefined };
 
 /**
- * Makes the queries of a list: one for a page with its total, and one for the total of a page beyond the last.
- * Filters by counted columns have a constant cost. Any other filter needs an index of its own, by which its rows are
- * counted.
+ * Makes the queries of a list whose rows are counted: one for a page with its total, and one for the total of a page
+ * beyond the last. Filters by counted columns have a constant cost. Any other filter needs an index of its own, by which
+ * its rows are counted.
  */
-export function listReader<Filter extends string, Row extends Counted>(
-  queries: ListQueries<Filter, Row>,
-): ListReader<Filter, Row> {
-  const names = Object.keys(queries.filters) as Filter[];
-  const built = new Map<string, Statements<Row>>();
-  return async (db, request, filters) => {
-    const used = names.filter((name) => filters[name] !== undefined);
+export function countedList<Row>(options: CountedListOptions<Row>) {
+  const { table, columns } = options;
+  const toRows = (records: unknown[]) => records.map((record) => options.toRow(record as never));
+  const own = Object.values(options.filters).map(({ counted }) => counted);
+  const filters: Record<string, CountedFilter> = Object.assign({}, ...own, options.more);
+  const closed = Object.keys(filters).filter((name) => filters[name]?.isClosed);
+  const built = new Map<string, Statements>();
+
+  /** A page in the order of the list, and how many rows there are on all of them. */
+  async function read(db: Database, request: PageRequest, values: Values): Promise<Page<Row>> {
+    const used = Object.keys(filters).filter((name) => values[name] !== undefined);
     const { limit, offset } = pageBounds(request);
     const isFar = offset > NEAR;
     const key = `${used} ${isFar}`;
-    const { readRows, readTotal } = built.get(key) ?? build(queries, used, isFar);
+    const { readRows, readTotal } = built.get(key) ?? build(options, filters, used, isFar);
     built.set(key, { readRows, readTotal });
-    const kind = queries.closed.map((name) => filters[name]).filter((value) => value !== undefined);
-    const values = { ...filters, kind: kind.join(' '), limit, offset };
-    const found = await readRows(db, values);
-    const [counted] = found.length > 0 || offset === 0 ? found : await readTotal(db, values);
-    return toPage(request, counted?.total_rows ?? 0, found);
+    const kind = closed.map((name) => values[name]).filter((value) => value !== undefined);
+    const bound = { ...values, kind: kind.join(' '), limit, offset };
+    const found = await readRows(db, bound);
+    const [counted] = found.length > 0 || offset === 0 ? found : await readTotal(db, bound);
+    const page = toPage(request, counted?.total_rows ?? 0, toRows(found));
+    return options.page ? options.page.parse(page) : page;
+  }
+
+  /** What the filters that are given ask of a row. */
+  const where = (values: Values) =>
+    and(
+      ...Object.entries(filters).map(([name, { matches }]) =>
+        values[name] === undefined ? undefined : matches(sql`${values[name]}`),
+      ),
+    );
+
+  return {
+    read,
+    /** The same for a request of which anything may be missing. */
+    async list(db: Database, { page, per_page, ...values }: Request): Promise<Page<Row>> {
+      const request = pageRequest({ page, per_page });
+      if ((values.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
+      return read(db, request, values);
+    },
+    /** The rows of some ids, in any order. */
+    async rows(db: Database, ids: number[]): Promise<Row[]> {
+      const found = await withCustomer(db.select(columns).from(table).$dynamic(), options).where(
+        inArray(table.id, ids),
+      );
+      return toRows(found);
+    },
+    /** Counts and sums of the rows that the filters find, by the values of some columns. */
+    async sums<Sums extends z.ZodObject>(
+      db: Database,
+      { page: _, per_page: __, ...values }: Request,
+      by: Record<string, PgColumn>,
+      of: Record<string, SQLWrapper>,
+      schema: Sums,
+    ): Promise<z.output<Sums>[]> {
+      if ((values.customer_id ?? 0) > MAX_ID) return [];
+      const sums = Object.fromEntries(Object.entries(of).map(([name, column]) => [name, sum(column)]));
+      const columns: SelectedFields = { ...by, count: count(), ...sums };
+      const found = await db
+        .select(columns)
+        .from(table)
+        .where(where(values))
+        .groupBy(...Object.values(by))
+        .orderBy(...Object.values(by));
+      return z
+        .array(schema)
+        .parse(found.map((row) => toJsonAmounts(row as Record<string, string | null>, ...Object.keys(of))));
+    },
   };
 }
 
-interface Statements<Row> {
-  readRows: Statement<string, Row>;
+interface Statements {
+  readRows: Statement<string, Counted>;
   readTotal: Statement<string, Counted>;
 }
 
-function build<Filter extends string, Row extends Counted>(
-  { list, filters, closed, days: [first, last] = [] as never, sorted, select }: ListQueries<Filter, Row>,
-  used: Filter[],
+function build<Row>(
+  list: CountedListOptions<Row>,
+  filters: Record<string, CountedFilter>,
+  used: string[],
   isFar: boolean,
-): Statements<Row> {
+): Statements {
   const names = [...used, 'kind', 'limit', 'offset'];
-  const isCounted = used.every((name) => closed.includes(name) || name === first || name === last);
+  const { sorted, columns } = list;
+  const isCounted = used.every((name) => filters[name]?.isClosed || filters[name]?.end);
   const inOrder = list.order.map((column) => (list.newestFirst ? desc(column) : asc(column)));
   const order = sorted && used.includes(sorted[0]) ? sorted[1] : sql.join(inOrder, sql`, `);
   const parts = (values: Record<string, SQL>) => {
     const value = (name: string) => values[name] as SQL;
-    const given = (name: Filter | undefined) => (name && used.includes(name) ? value(name) : undefined);
-    const matching = (some: readonly Filter[]) => and(...some.map((name) => filters[name](value(name))));
-    const ofKind = matching(used.filter((name) => closed.includes(name)));
-    const days = { from: given(first), to: given(last) };
+    const matching = (some: string[]) => and(...some.map((name) => filters[name]?.matches(value(name))));
+    const dayOf = (end: 'from' | 'to') => used.filter((name) => filters[name]?.end === end).map(value)[0];
     return {
       where: matching(used),
-      ofKind,
-      days,
+      ofKind: matching(used.filter((name) => filters[name]?.isClosed)),
+      days: { from: dayOf('from'), to: dayOf('to') },
       kind: sql`${value('kind')}::text`,
       offset: value('offset'),
       limit: value('limit'),
@@ -109,7 +162,11 @@ function build<Filter extends string, Row extends Counted>(
   return {
     readRows: statement(names, (db, values) => {
       const known = parts(values);
-      return select(db, sql`(${idsOf(known)}) found`, sql<number>`${totalOf(known)}::int`);
+      const found = db
+        .select({ ...columns, total_rows: sql<number>`${totalOf(known)}::int` })
+        .from(sql`(${idsOf(known)}) found`)
+        .innerJoin(list.table, eq(list.table.id, sql`found.id`));
+      return withCustomer(found.$dynamic(), list).orderBy(...inOrder) as Builder<Counted[]>;
     }),
     readTotal: statement(names, (db, values) =>
       db.select({ total_rows: sql<number>`${totalOf(parts(values))}::int` }).from(sql`(select) one`),
@@ -117,9 +174,19 @@ function build<Filter extends string, Row extends Counted>(
   };
 }
 
-/** A list whose rows are counted as they are written, see db/schema/counts.ts. */
-interface CountedList {
-  table: PgTable & { id: PgColumn };
+/** Joins the customer of each row, if the columns of the list name it. */
+function withCustomer<Query extends { innerJoin(table: typeof customers, on: SQL): unknown }>(
+  query: Query,
+  { table, columns }: CountedListOptions<unknown>,
+): Query {
+  if ('customer' in columns && table.customer_id)
+    query.innerJoin(customers, eq(customers.id, table.customer_id));
+  return query;
+}
+
+/** A table whose rows are counted as they are written, see db/schema/counts.ts. */
+interface CountedTable {
+  table: PgTable & { id: PgColumn; customer_id?: PgColumn };
   blocks: PgTable;
   deltas: PgTable;
   /** The columns of its order: a day and the id, newest first; or a number. */
@@ -128,7 +195,7 @@ interface CountedList {
 }
 
 /** Of the rows of one kind: '' for all, else the values of the closed filters with a space between. */
-const countKind = ({ blocks, deltas }: CountedList, kind: SQL): SQL =>
+const countKind = ({ blocks, deltas }: CountedTable, kind: SQL): SQL =>
   sql`((select coalesce(sum(row_count), 0) from ${blocks} where kind = ${kind})
     + (select coalesce(sum(row_count), 0) from ${deltas} where ${kind} = any(kinds)))`;
 
@@ -144,7 +211,7 @@ interface Days {
  *
  * @param matching the condition that makes a row one of the kind
  */
-function countDays(list: CountedList, kind: SQL, matching: SQL | undefined, days: Days): SQL {
+function countDays(list: CountedTable, kind: SQL, matching: SQL | undefined, days: Days): SQL {
   const { table, blocks, deltas } = list;
   const row = orderOf(list);
   const rowsOf = (from: SQL, to: SQL) =>
@@ -170,7 +237,7 @@ function countDays(list: CountedList, kind: SQL, matching: SQL | undefined, days
 }
 
 /** Where the last block begins that begins before a day. */
-const lastStart = ({ blocks }: CountedList, day: SQL): SQL =>
+const lastStart = ({ blocks }: CountedTable, day: SQL): SQL =>
   sql`select day, row_id from ${blocks} where kind = '' and (day, row_id) <= (${day}, 0)
     order by day desc, row_id desc limit 1`;
 
@@ -178,7 +245,7 @@ const firstDay = ({ from }: Days) => (from ? sql`${from}::date` : sql`'-infinity
 const endDay = ({ to }: Days) => (to ? sql`(${to}::date + 1)` : sql`'infinity'::date`);
 
 /** The columns of a list's order as a row, to be compared with another. */
-const orderOf = ({ order }: CountedList): SQL => sql`(${sql.join(order, sql`, `)})`;
+const orderOf = ({ order }: CountedTable): SQL => sql`(${sql.join(order, sql`, `)})`;
 
 interface Place {
   /** Answers one row: the key of the block, and how many rows are `passed` before it. */
@@ -192,11 +259,11 @@ interface Place {
  *
  * @param matching the condition that makes a row one of the kind
  */
-function findPlace(list: CountedList, kind: SQL, matching: SQL | undefined, days: Days, offset: SQL): Place {
+function findPlace(list: CountedTable, kind: SQL, matching: SQL | undefined, days: Days, offset: SQL): Place {
   return list.newestFirst ? findByDay(list, kind, matching, days, offset) : findByNumber(list, kind, offset);
 }
 
-function findByDay(list: CountedList, kind: SQL, matching: SQL | undefined, days: Days, offset: SQL): Place {
+function findByDay(list: CountedTable, kind: SQL, matching: SQL | undefined, days: Days, offset: SQL): Place {
   const { table, blocks, deltas } = list;
   const row = orderOf(list);
   const isBefore = days.to ? sql`and (day, row_id) < (select day, row_id from last_block)` : sql``;
@@ -223,7 +290,7 @@ function findByDay(list: CountedList, kind: SQL, matching: SQL | undefined, days
   return { query, isBeyond: sql`${row} < (select day, row_id from place)` };
 }
 
-function findByNumber(list: CountedList, kind: SQL, offset: SQL): Place {
+function findByNumber(list: CountedTable, kind: SQL, offset: SQL): Place {
   const { blocks, deltas } = list;
   const query = sql`
     with points as (
@@ -241,14 +308,4 @@ function findByNumber(list: CountedList, kind: SQL, offset: SQL): Place {
     select number, passed from summed where is_block and passed <= ${offset}::int
     order by passed desc, number desc limit 1`;
   return { query, isBeyond: sql`${orderOf(list)} >= (select number from place)` };
-}
-
-/** What the filters that are given ask of a row. */
-export function usedConditions(
-  filters: Record<string, (value: SQL) => SQL>,
-  given: Record<string, unknown>,
-): SQL[] {
-  return Object.entries(filters).flatMap(([name, matches]) =>
-    given[name] === undefined ? [] : [matches(sql`${given[name]}`)],
-  );
 }

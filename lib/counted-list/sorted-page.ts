@@ -2,19 +2,16 @@ import { and, count, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import { readLimited } from '@/db/transaction';
-import { MAX_ID, type Page, type PageRequest } from '../page';
+import { toCsv } from '../csv';
+import { MAX_ID, type Page } from '../page';
 import { type CursorPage, literal, type PageStart, readCursorPage } from '../page-query';
 
+/** Rows of a page that goes into a file. */
+export const BATCH = 1000;
 /** So far are rows counted: counting millions would cost more than the page they stand on. */
 export const MAX_COUNTED = 10_000;
 /** Among so many rows of its order a page of what many have is found. */
 const NEAR = 5000;
-
-/** A page of a list in an order of its own, at the same cost however deep it is. */
-export interface SortedPage<Row> extends CursorPage<Row> {
-  /** Of all pages; `MAX_COUNTED + 1` stands for more than that. */
-  count: number;
-}
 
 interface Counted {
   table: PgTable & { id: PgColumn };
@@ -30,14 +27,6 @@ interface SortedRows extends Counted {
   few?: boolean;
 }
 
-/** What rows are ordered by, where it has a name: `-name` begins with the last or largest. */
-export function orderOf<Name extends string>(
-  orders: Record<Name, SQL>,
-  sort: Name | `-${Name}`,
-): Pick<SortedRows, 'by' | 'descends'> {
-  return { by: orders[sort.replace(/^-/, '') as Name], descends: sort.startsWith('-') };
-}
-
 /**
  * A page and how many rows match; a cursor is the id of a row, and none stands before everything.
  *
@@ -46,11 +35,11 @@ export function orderOf<Name extends string>(
 export function readSortedPage<Row extends { id: number }>(
   db: Database,
   rows: SortedRows,
-  { start, size }: { start: PageStart; size: number },
+  at: { start: PageStart; size: number; isCounted?: boolean },
   read: (tx: Database, ids: number[]) => Promise<Row[]>,
-): Promise<SortedPage<Row>> {
+): Promise<CursorList<Row>> {
   return readLimited(db, async (tx) => {
-    const page = await readSortedIds(tx, rows, start, size);
+    const page = await readSortedIds(tx, rows, at);
     const ids = page.data.map(({ id }) => id);
     const found = new Map(ids.length > 0 ? (await read(tx, ids)).map((row) => [row.id, row]) : []);
     return { ...page, data: ids.flatMap((id) => found.get(id) ?? []) };
@@ -60,9 +49,8 @@ export function readSortedPage<Row extends { id: number }>(
 async function readSortedIds(
   tx: Database,
   rows: SortedRows,
-  start: PageStart,
-  size: number,
-): Promise<SortedPage<{ id: number }>> {
+  { start, size, isCounted = true }: Parameters<typeof readSortedPage>[2],
+): Promise<CursorList<{ id: number }>> {
   const known = { after: idOr(start.after), before: idOr(start.before) };
   // Of a text that few were taken to have, more rows may match than are quickly sorted.
   const isMany = rows.few && (await countSome(tx, rows)) > MAX_COUNTED;
@@ -75,7 +63,7 @@ async function readSortedIds(
     },
     ({ id }) => String(id),
   );
-  return addCount(tx, rows, known, page);
+  return isCounted ? addCount(tx, rows, known, page) : page;
 }
 
 /** The page with how many rows match, which one that holds all of them tells itself. */
@@ -84,7 +72,7 @@ export async function addCount<Row>(
   rows: Counted,
   { after, before }: PageStart,
   page: CursorPage<Row>,
-): Promise<SortedPage<Row>> {
+): Promise<CursorList<Row>> {
   const isWhole = !after && !before && !page.next;
   return { ...page, count: isWhole ? page.data.length : await countSome(tx, rows) };
 }
@@ -134,12 +122,6 @@ function idOr(text: string | undefined): string | undefined {
   return /^\d{1,10}$/.test(text ?? '') && Number(text) <= MAX_ID ? text : undefined;
 }
 
-/** Where in a list an address asks to be: by number in a counted one, by cursor in any other. */
-export interface ListPlace {
-  request: PageRequest;
-  start: PageStart;
-}
-
 /** A page with cursors. */
 export interface CursorList<Row> extends CursorPage<Row> {
   /** Of all pages, up to `MAX_COUNTED + 1`, where it is counted. */
@@ -153,20 +135,19 @@ export type StaffPage<Row> = Page<Row> | CursorList<Row>;
 
 export const isNumbered = <Row>(page: StaffPage<Row>): page is Page<Row> => 'last_page' in page;
 
-/** The page of a list that cannot be narrowed to a customer; null where it can. */
-export function refusalOf(named: { ids: number[]; tooMany: boolean } | null): CursorList<never> | null {
-  const none = { data: [], count: 0, previous: null, next: null };
-  if (named?.tooMany) return { ...none, refused: 'too_many_customers' };
-  return named?.ids.length === 0 ? { ...none, refused: 'unknown_customer' } : null;
-}
+/** All rows of a list as CSV, piece by piece. @param read one page of about a thousand rows */
+export function pagesToCsv<Row>(
+  columns: string[],
+  read: (start: PageStart) => Promise<CursorPage<Row>>,
+  toRecord: (row: Row) => Record<string, unknown> = (row) => row as Record<string, unknown>,
+): AsyncGenerator<string> {
+  return toCsv(columns, batches());
 
-/** Reads a list from its first row to its last, a batch at a time. */
-export async function* allPages<Row>(
-  read: (start: PageStart) => Promise<{ data: Row[]; next: string | null }>,
-): AsyncGenerator<Row[]> {
-  for (let after: string | null | undefined; after !== null; ) {
-    const page: { data: Row[]; next: string | null } = await read({ after });
-    yield page.data;
-    after = page.next;
+  async function* batches() {
+    for (let after: string | null | undefined; after !== null; ) {
+      const page: CursorPage<Row> = await read({ after });
+      yield page.data.map(toRecord);
+      after = page.next;
+    }
   }
 }

@@ -2,10 +2,11 @@ import { eq, inArray, like, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { type Database, inTexts } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
+import { textLine } from '../fields';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { composed, indexedPatterns } from '../search-text';
-import { numbered } from './merged-customers';
+import { isOfCustomer, numbered } from './merged-customers';
 
 /** The id in a text like `#31`; null for any other text, and for an id that no row can have. */
 export function idAfterHash(text: string): number | null {
@@ -45,17 +46,23 @@ export function hasOwnNumber(numbers: string[]): SQL {
   return inTexts(sql`lower(${customers.customer_number})`, numbers, (text) => sql`lower(${text})`);
 }
 
-/** The same as filters of a list: `row_id`, or `numbers` as a JSON array. */
-export const numberFilters = (columns: { id: PgColumn; number: PgColumn }) => ({
-  row_id: (id: SQL) => eq(columns.id, id),
-  numbers: (numbers: SQL) => sql`${columns.number} in (select jsonb_array_elements_text(${numbers}::jsonb))`,
-});
-
-/** The values of those filters for a text; none for no text. */
-export function toNumberFilters(text: string | undefined): { row_id?: number; numbers?: string } {
-  if (text === undefined) return {};
-  const id = idAfterHash(text);
-  return id === null ? { numbers: JSON.stringify(spellings(text)) } : { row_id: id };
+/** The filter of a list by a whole number, or `#` and our id. */
+export function numberFilter(columns: { id: PgColumn; number: PgColumn }) {
+  return {
+    schema: textLine(100),
+    means(text: string) {
+      const id = idAfterHash(text);
+      const counted = id === null ? { numbers: JSON.stringify(spellings(text)) } : { row_id: id };
+      return { where: matchNumbered(columns, text), few: true, counted };
+    },
+    counted: {
+      row_id: { matches: (id: SQL) => eq(columns.id, id) },
+      numbers: {
+        matches: (numbers: SQL) =>
+          sql`${columns.number} in (select jsonb_array_elements_text(${numbers}::jsonb))`,
+      },
+    },
+  };
 }
 
 /** Rows by `#id` or by a whole number. */
@@ -77,31 +84,38 @@ function hasAlike(pattern: string): SQL {
 /** A text that more customers have is too short to narrow a list by. */
 const MAX_NAMED = 200;
 
-/** Whom a text in a filter means. */
-export interface NamedCustomers {
-  ids: number[];
-  /** By a whole number, or `#` and our id. */
-  exact: boolean;
-  /** More than `MAX_NAMED` customers have it, or none could be searched for. */
-  tooMany: boolean;
-}
-
-/** The customer of a whole number or `#id`; else those with the text in their number, name, company or e-mail address. */
-export async function findNamedCustomers(db: Database, text: string): Promise<NamedCustomers> {
-  const id = await findCustomerId(db, text);
-  if (id !== null) return { ids: [id], exact: true, tooMany: false };
-  const mention = matchMention(text);
-  if (!mention) return { ids: [], exact: false, tooMany: true };
-  const found = await db
-    .select({ id: customers.id })
-    .from(customers)
-    .where(mention)
-    .limit(literal(MAX_NAMED + 1));
-  const tooMany = found.length > MAX_NAMED;
-  return { ids: tooMany ? [] : found.map((one) => one.id), exact: false, tooMany };
+/**
+ * The filter of a list by customer: the one of a whole number or `#id`; else those with the text in their number, name,
+ * company or e-mail address. Only one customer is counted.
+ */
+export function customerFilter(column: PgColumn) {
+  return {
+    schema: textLine(200),
+    async means(text: string, db: Database) {
+      const id = await findCustomerId(db, text);
+      if (id !== null) return { where: isOfAny(column, [id]), few: true, counted: { customer_id: id } };
+      const mention = matchMention(text);
+      const found = mention
+        ? await db
+            .select({ id: customers.id })
+            .from(customers)
+            .where(mention)
+            .limit(literal(MAX_NAMED + 1))
+        : [];
+      const tooMany = !mention || found.length > MAX_NAMED;
+      const ids = tooMany ? [] : found.map((one) => one.id);
+      const none = ids.length === 0 ? ('unknown_customer' as const) : undefined;
+      return {
+        where: isOfAny(column, ids),
+        few: true,
+        refused: tooMany ? ('too_many_customers' as const) : none,
+      };
+    },
+    counted: { customer_id: { matches: (id: SQL) => isOfCustomer(column, id) } },
+  };
 }
 
 /** Rows of some customers. */
-export function isOfAny(column: PgColumn, ids: number[]): SQL {
+function isOfAny(column: PgColumn, ids: number[]): SQL {
   return sql`${column} = any(${`{${ids.join(',')}}`}::int[])`;
 }

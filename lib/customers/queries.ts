@@ -1,4 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { z } from 'zod';
 import { type Database, statement } from '@/db/database';
 import { customers } from '@/db/schema';
 import { MAX_ID } from '../page';
@@ -79,8 +81,21 @@ export function customerName(
   return record.company || [record.first_name, record.last_name].filter(Boolean).join(' ');
 }
 
+/** A record of some columns of a table, with its customer if they hold one. */
+export type RecordOf<Table extends PgTable, Columns> = Pick<
+  Table['$inferSelect'],
+  keyof Columns & keyof Table['$inferSelect']
+> & { customer: SnippetRecord };
+
 /** What a file says of the customer of a row. */
 export const CUSTOMER_COLUMNS = ['customer_id', 'customer_number', 'customer_name'];
+
+/** The columns of a file of rows, the customer's at the end. */
+export const fileColumns = ({ shape }: z.ZodObject, ...more: string[]): string[] => [
+  ...Object.keys(shape).filter((column) => column !== 'customer'),
+  ...more,
+  ...CUSTOMER_COLUMNS,
+];
 
 /** A row with its customer in columns. */
 export function inColumns<Row extends { customer: CustomerSnippet }>({ customer, ...row }: Row) {

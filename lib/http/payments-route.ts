@@ -1,5 +1,6 @@
 import type { Page } from '../page';
-import { getPayment, listPayments } from '../payments/queries';
+import { listPayments } from '../payments/list';
+import { getPayment } from '../payments/queries';
 import {
   type PaymentRow,
   type PaymentUpdate,

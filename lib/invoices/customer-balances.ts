@@ -1,14 +1,9 @@
 import { and, eq, inArray, isNull, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
-import type { SortedPage } from '../counted-list/sorted-page';
-import {
-  type CustomerFilters,
-  type ListedCustomer,
-  listCustomersForStaff,
-} from '../customers/list-for-staff';
+import type { StaffPage } from '../counted-list/sorted-page';
+import { customerList } from '../customers/list';
 import { toJsonAmount } from '../money';
-import type { PageStart } from '../page-query';
 
 /** What a customer owes in one currency. */
 export interface Balance {
@@ -18,22 +13,21 @@ export interface Balance {
   overdue: number;
 }
 
+type ListedCustomer = Awaited<ReturnType<typeof customerList.page>>['data'][number];
 export type CustomerWithBalance = ListedCustomer & { balances: Balance[] };
 
-/** One page of the customers that match, with what each owes. */
-export async function listCustomersWithBalance(
-  db: Database,
-  filters: CustomerFilters,
-  start: PageStart,
-): Promise<SortedPage<CustomerWithBalance>> {
-  const page = await listCustomersForStaff(db, filters, start);
-  const balances = await sumBalances(
-    db,
-    page.data.map(({ id }) => id),
-  );
-  const data = page.data.map((row) => ({ ...row, balances: balances.get(row.id) ?? [] }));
-  return { ...page, data };
-}
+/** The customers as staff see them, with what each owes. */
+export const customerBalanceList = {
+  ...customerList,
+  async read(...args: Parameters<typeof customerList.read>): Promise<StaffPage<CustomerWithBalance>> {
+    const page = await customerList.read(...args);
+    const balances = await sumBalances(
+      args[0],
+      page.data.map(({ id }) => id),
+    );
+    return { ...page, data: page.data.map((row) => ({ ...row, balances: balances.get(row.id) ?? [] })) };
+  },
+};
 
 /** What one customer owes, by currency. */
 export async function listBalances(db: Database, id: number): Promise<Balance[]> {

@@ -2,16 +2,15 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
-import { allPages, readSortedPage, type SortedPage } from '../counted-list/sorted-page';
-import { toCsv } from '../csv';
+import { BATCH, type CursorList, pagesToCsv, readSortedPage } from '../counted-list/sorted-page';
 import { inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { addDays, toIso } from '../dates';
 import { oneOf } from '../fields';
-import { toJsonAmount } from '../money';
+import { toJsonAmount, toJsonAmounts } from '../money';
 import { perPageParam } from '../page';
 import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
-import { dueOn } from './list-for-staff';
+import { dueOn } from './list';
 
 /** How many days ago an overdue invoice was due, from and to; one whose payment failed may not be due yet. */
 const AGES = {
@@ -40,7 +39,7 @@ export async function listOverdue(
   today: string,
   start: PageStart,
   size = per_page,
-): Promise<SortedPage<OverdueInvoice>> {
+): Promise<CursorList<OverdueInvoice>> {
   const [from, to] = age === 'over-30' ? [31, null] : age ? AGES[age] : [null, null];
   // As the partial index over them says.
   const where = and(
@@ -73,8 +72,7 @@ async function readOverdue(tx: Database, ids: number[], today: string) {
     .innerJoin(customers, eq(customers.id, invoices.customer_id))
     .where(inArray(invoices.id, ids));
   return found.map((row) => ({
-    ...row,
-    amount_due: toJsonAmount(row.amount_due),
+    ...toJsonAmounts(row, 'amount_due'),
     customer: toCustomerSnippet(row.customer),
   }));
 }
@@ -109,30 +107,14 @@ export async function sumOverdue(db: Database, today: string): Promise<OverdueSu
   }));
 }
 
-const BATCH = 1000;
-const COLUMNS = [
-  'id',
-  'number',
-  'due_date',
-  'days',
-  'currency',
-  'amount_due',
-  'payment_failed_at',
-  'stripe_invoice_id',
-  'customer_number',
-  'customer_name',
-];
-
 /** The overdue invoices that match as CSV, piece by piece, what is due the longest first. */
 export function overdueCsv(db: Database, filters: OverdueFilters, today: string): AsyncGenerator<string> {
-  return toCsv(COLUMNS, readRecords(db, filters, today));
-}
-
-async function* readRecords(db: Database, filters: OverdueFilters, today: string) {
-  for await (const batch of allPages((start) => listOverdue(db, filters, today, start, BATCH))) {
-    yield batch.map((invoice) => ({
-      ...inColumns(invoice),
-      payment_failed_at: toIso(invoice.payment_failed_at),
-    }));
-  }
+  return pagesToCsv(
+    [
+      ...['id', 'number', 'due_date', 'days', 'currency', 'amount_due', 'payment_failed_at'],
+      ...['stripe_invoice_id', 'customer_number', 'customer_name'],
+    ],
+    (start) => listOverdue(db, filters, today, start, BATCH),
+    (invoice) => ({ ...inColumns(invoice), payment_failed_at: toIso(invoice.payment_failed_at) }),
+  );
 }

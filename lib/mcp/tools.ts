@@ -5,7 +5,8 @@ import { getCustomer } from '../customers/queries';
 import { customerId, customerMatches, customerQuery, customerRow } from '../customers/schema';
 import { AppError } from '../errors';
 import { textLine } from '../fields';
-import { invoiceSums, listInvoices, summarizeInvoices, sumUnpaidInvoices } from '../invoices/queries';
+import { invoiceSums, listInvoices, summarizeInvoices } from '../invoices/list';
+import { sumUnpaidInvoices } from '../invoices/queries';
 import { invoiceFilters, invoiceRow, unpaidInvoices } from '../invoices/schema';
 import { MAX_PER_PAGE } from '../page';
 import {
@@ -13,10 +14,10 @@ import {
   listOpenSalesDocuments,
   listSalesDocuments,
   summarizeSalesDocuments,
-} from '../sales-documents/queries';
+} from '../sales-documents/list';
 import { salesDocumentFilters, salesDocumentRow } from '../sales-documents/schema';
 import { listServers, serverRow } from '../servers/queries';
-import { listServices, serviceSums, summarizeServices } from '../services/queries';
+import { listServices, serviceSums, summarizeServices } from '../services/list';
 import { serviceFilters, serviceRow } from '../services/schema';
 import { listTasksOf } from '../tasks/staff-tasks';
 import type { Caller } from './authenticate';

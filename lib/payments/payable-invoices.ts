@@ -13,7 +13,7 @@ import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
 import { typedAmounts } from '../read-amount';
 import { containsPattern, prefixPattern } from '../search-text';
-import { getPaymentContext } from './list-for-staff';
+import { getPaymentContext } from './queries';
 
 /** The length of a list that a person reads through. */
 const MAX_FOUND = 20;

@@ -7,10 +7,9 @@ import { toAmountText, toThousandths } from '../money';
 import { ambiguityProblem, typedAmount } from '../read-amount';
 import { amountProblem } from '../records/fields';
 import { staffRecordWriter } from '../records/record-kind';
-import { getPaymentContext } from './list-for-staff';
 import { lockPayment, type Precondition, readPayment } from './lock-payment';
 import { findPayableInvoice } from './payable-invoices';
-import { getPayment } from './queries';
+import { getPayment, getPaymentContext } from './queries';
 import { normalReference, type PaymentRow, paymentInput, type StoredPayment, toPaymentRow } from './schema';
 import { changePayment, type PaymentWriter, recordPayment, updatePayment } from './write-payment';
 

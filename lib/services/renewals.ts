@@ -2,17 +2,14 @@ import { and, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import { customerServices } from '@/db/schema';
-import { readSortedPage, type SortedPage } from '../counted-list/sorted-page';
+import { readSortedPage } from '../counted-list/sorted-page';
 import { dateRange, isInOrder, oneOf, WRONG_ORDER } from '../fields';
-import { toJsonAmount } from '../money';
+import { toJsonAmounts } from '../money';
 import { perPageParam } from '../page';
 import type { PageStart } from '../page-query';
-import { readServices } from './list-for-staff';
-import type { ServiceRow } from './schema';
+import { NEXT_BILLING, readServices } from './list';
 
 const s = customerServices;
-/** As the indexes over it say. */
-const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 /** Before `infinity`, where the indexes have the rows without a date. */
 export const LAST_DAY = '9999-12-31';
 
@@ -40,12 +37,7 @@ export interface RenewalSum {
 }
 
 /** One page of the active services that are billed before they end, by the day on which they are billed next. */
-export async function listServiceRenewals(
-  db: Database,
-  days: Days,
-  start: PageStart,
-  size: number,
-): Promise<SortedPage<ServiceRow>> {
+export function listServiceRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: s, where: renews(days), by: NEXT_BILLING, descends: false };
   return readSortedPage(db, sorted, { start, size }, readServices);
 }
@@ -68,7 +60,7 @@ export async function sumRenewals(
       where of = ${kept} and day between ${from}::date and ${to}::date
       group by 1, 2 having sum(row_count) > 0 order by 1, 3 desc, 2`,
   );
-  return sums.map((row) => ({ ...row, total: toJsonAmount(row.total) }));
+  return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
 function renews({ from, to }: Days): SQL | undefined {

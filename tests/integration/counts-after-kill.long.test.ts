@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, expect, inject, test } from 'vitest';
 import { type DatabaseHandle, openEmbedded, openPostgres } from '@/db/client';
 import { recountLists } from '@/lib/counted-list/check-counts';
-import { listInvoices } from '@/lib/invoices/queries';
+import { listInvoices } from '@/lib/invoices/list';
 import { withDatabase } from '../support/database-url';
 
 const KILLS = 4;

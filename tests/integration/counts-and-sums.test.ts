@@ -14,12 +14,12 @@ import {
 import { checkCounts, recountLists } from '@/lib/counted-list/check-counts';
 import { parseEnv } from '@/lib/env';
 import { listAlerts } from '@/lib/health/check-health';
-import { listInvoices } from '@/lib/invoices/queries';
+import { listInvoices } from '@/lib/invoices/list';
 import { getMoneyReceived, sumOpenInvoices } from '@/lib/overview/money';
 import type { Page } from '@/lib/page';
-import { listPayments } from '@/lib/payments/queries';
-import { listSalesDocuments } from '@/lib/sales-documents/queries';
-import { listServices } from '@/lib/services/queries';
+import { listPayments } from '@/lib/payments/list';
+import { listSalesDocuments } from '@/lib/sales-documents/list';
+import { listServices } from '@/lib/services/list';
 import { RENEWING, sumRenewals } from '@/lib/services/renewals';
 import { seededChance } from '@/lib/stripe-local/world';
 import { onPostgres, useDatabase } from '../support/database';

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { invoiceLines, invoices, payments } from '@/db/schema';
 import { bookEntries } from '@/lib/book-entries';
-import { invoiceStaffFilters, invoicesCsv } from '@/lib/invoices/list-for-staff';
-import { paymentsCsv, staffFilters } from '@/lib/payments/list-for-staff';
+import { invoiceList } from '@/lib/invoices/list';
+import { paymentList } from '@/lib/payments/list';
 import { unquotedLines } from '../support/csv';
 import { useDatabase } from '../support/database';
 import {
@@ -29,9 +29,9 @@ async function linesOf(pieces: AsyncGenerator<string>): Promise<string[]> {
   return unquotedLines(text.slice(1, -2));
 }
 const paymentLines = (input: Record<string, string>) =>
-  linesOf(paymentsCsv(base.db, staffFilters.parse(input)));
+  linesOf(paymentList.csv(base.db, paymentList.schema.parse(input)));
 const invoiceLinesOf = (input: Record<string, string>) =>
-  linesOf(invoicesCsv(base.db, invoiceStaffFilters.parse(input)));
+  linesOf(invoiceList.csv(base.db, invoiceList.schema.parse(input)));
 
 describe('payments as CSV', () => {
   const HEADER =
@@ -140,12 +140,12 @@ describe('files of many rows', () => {
         if (transactions === 4) throw new Error('the connection is gone');
       },
     });
-    const filters = staffFilters.parse({ customer });
-    const left = paymentsCsv(counting, filters);
+    const filters = paymentList.schema.parse({ customer });
+    const left = paymentList.csv(counting, filters);
     await left.next();
     await left.return(undefined);
     expect(transactions).toBe(1);
-    const broken = paymentsCsv(counting, filters);
+    const broken = paymentList.csv(counting, filters);
     await broken.next();
     await broken.next();
     await expect(broken.next()).rejects.toThrow('the connection is gone');

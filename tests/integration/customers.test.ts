@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { customerFilters, listCustomersForStaff } from '@/lib/customers/list-for-staff';
+import { customerList } from '@/lib/customers/list';
 import { getCustomer } from '@/lib/customers/queries';
 import { MAX_ID } from '@/lib/page';
 import { useDatabase } from '../support/database';
@@ -23,7 +23,7 @@ describe('the staff list of customers', () => {
   });
 
   const read = async (input: Record<string, string>, start = {}) => {
-    const page = await listCustomersForStaff(base.db, customerFilters.parse(input), start);
+    const page = await customerList.page(base.db, customerList.schema.parse(input), start);
     return { ...page, numbers: page.data.map((row) => row.customer_number).join(' ') };
   };
 
@@ -88,7 +88,7 @@ describe('the staff list of customers', () => {
       { country: 'Austrai' },
       { country: '%%' },
     ])
-      expect([wrong, customerFilters.safeParse(wrong).success]).toEqual([wrong, false]);
+      expect([wrong, customerList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
   });
 
   // More match than are counted (10,000), and more than are looked at from the start (5,000) do not.

@@ -5,7 +5,7 @@ import { customerKind } from '@/lib/customers/save-customers';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import * as act from '@/lib/stripe-local/actions';
-import { listSubscriptions } from '@/lib/subscriptions/queries';
+import { subscriptionList } from '@/lib/subscriptions/list';
 import { confirmLinks } from '@/lib/sync/staff/link-stripe-customer';
 import { adoptReferenced, declineReference, getReference } from '@/lib/sync/staff/link-subscription';
 import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
@@ -134,7 +134,7 @@ test('a checkout that does not match its sale waits until staff link it or decli
     'checkouts_waiting',
     expect.stringContaining('1 subscription does not match'),
   ]);
-  const waiting = await listSubscriptions(sync.db, { checkout: 'waiting' }, { limit: 10 });
+  const waiting = await subscriptionList.page(sync.db, { checkout: 'waiting' }, {}, 10);
   expect(waiting.data.map(({ id }) => id)).toEqual([adopted.id]);
   expect(await adoptReferenced(sync.deps(), GRACE, adopted.id)).toBe(adopted.sold.id);
   const row = await sync.subscriptionOf(adopted.subscription);

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '@/lib/audit/audit-log';
 import { parseEnv } from '@/lib/env';
-import { invoiceStaffFilters, listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { invoiceList } from '@/lib/invoices/list';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { getOpenDisputes } from '@/lib/overview/money';
-import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
+import { paymentList } from '@/lib/payments/list';
 import {
   listMoneyBack,
   ofCustomer,
@@ -55,7 +55,7 @@ describe('the staff list of payments', () => {
   });
 
   const references = async (input: Record<string, string>, start = {}) => {
-    const page = await listPaymentsForStaff(base.db, staffFilters.parse(input), start);
+    const page = await paymentList.page(base.db, paymentList.schema.parse(input), start);
     return page.data.map((payment) => payment.payment_reference);
   };
 
@@ -101,19 +101,19 @@ describe('the staff list of payments', () => {
     [{ sort: 'reference', to: '2026-01-01', customer: 'weiß' }, 'reference'],
     [{ sort: 'amount', from: '2026-01-01' }, 'amount'],
   ])('the filter %o is sorted by %s', (input, sort) => {
-    expect(staffFilters.parse(input).sort).toBe(sort);
+    expect(paymentList.schema.parse(input).sort).toBe(sort);
   });
 
   test('an unknown customer in a filter is reported', async () => {
-    const page = await listPaymentsForStaff(base.db, staffFilters.parse({ customer: 'nobody' }), {});
+    const page = await paymentList.page(base.db, paymentList.schema.parse({ customer: 'nobody' }), {});
     expect(page).toMatchObject({ data: [], count: 0, refused: 'unknown_customer' });
   });
 
   test.each(['-date', 'date', '-amount', 'amount', '-reference', 'reference'])(
     'pages of payments sorted by %s hold each once, forwards and backwards',
     async (sort) => {
-      const filters = staffFilters.parse({ sort, per_page: '2' });
-      const pageOf = (start: object) => listPaymentsForStaff(base.db, filters, start);
+      const filters = paymentList.schema.parse({ sort, per_page: '2' });
+      const pageOf = (start: object) => paymentList.page(base.db, filters, start);
       const found = (await walkPages(pageOf)).map((payment) => payment.payment_reference);
       expect(found).toEqual(await references({ sort }));
       expect((await pageOf({})).count).toBe(5);
@@ -135,7 +135,7 @@ describe('the staff list of payments', () => {
     [{ reference: 'a\u0000b' }, 'reference', 'must not contain control characters'],
     [{ customer: 'x'.repeat(201) }, 'customer', 'must have at most 200 characters'],
   ])('the filter of payments %j is refused at %s', (input, field, message) => {
-    expect(staffFilters.safeParse(input).error?.issues).toMatchObject([{ path: [field], message }]);
+    expect(paymentList.schema.safeParse(input).error?.issues).toMatchObject([{ path: [field], message }]);
   });
 });
 
@@ -197,17 +197,17 @@ describe('refunds and disputes', () => {
   ])(
     'payments that are %s show whether they are disputed and what was refunded',
     async (status, expected) => {
-      const { data } = await listPaymentsForStaff(base.db, staffFilters.parse({ status }), {});
+      const { data } = await paymentList.page(base.db, paymentList.schema.parse({ status }), {});
       const shown = data.map((one) => [one.payment_reference, Boolean(one.disputed), one.refunded_amount]);
       expect(shown.map((cells) => cells.join(' '))).toEqual(expected);
     },
   );
 
   test('invoices whose payments were refunded in part are found and show the amounts', async () => {
-    const filters = invoiceStaffFilters.parse({ status: 'refunded_in_part' });
+    const filters = invoiceList.schema.parse({ status: 'refunded_in_part' });
     const place = { request: { page: 1, per_page: 25 }, start: {} };
     for (const sort of ['-date', '-amount'] as const) {
-      const { data } = await listInvoicesForStaff(base.db, { ...filters, sort }, place);
+      const { data } = await invoiceList.read(base.db, { ...filters, sort }, place);
       expect(data).toMatchObject([{ number: 'PART', refunded_amount: 5, amount_credited: 2 }]);
     }
   });

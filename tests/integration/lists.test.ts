@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { salesDocuments } from '@/db/schema';
 import { type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/sorted-page';
-import { invoiceStaffFilters, invoicesCsv, listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { invoiceList, listInvoices } from '@/lib/invoices/list';
 import { addMoneyBack } from '@/lib/invoices/money-back';
-import { getInvoice, listInvoices } from '@/lib/invoices/queries';
+import { getInvoice } from '@/lib/invoices/queries';
 import { invoiceFilters } from '@/lib/invoices/schema';
 import { MAX_ID } from '@/lib/page';
 import type { PageStart } from '@/lib/page-query';
-import { listLatestPayments } from '@/lib/payments/list-for-staff';
-import { documentStaffFilters, listDocumentsForStaff } from '@/lib/sales-documents/list-for-staff';
-import { getSalesDocument, listOpenSalesDocuments, listSalesDocuments } from '@/lib/sales-documents/queries';
+import { listLatestPayments } from '@/lib/payments/list';
+import { listOpenSalesDocuments, listSalesDocuments, salesDocumentList } from '@/lib/sales-documents/list';
+import { getSalesDocument } from '@/lib/sales-documents/queries';
 import { getServer, listServers } from '@/lib/servers/queries';
-import { listServicesForStaff, serviceStaffFilters } from '@/lib/services/list-for-staff';
-import { getService, listServices } from '@/lib/services/queries';
+import { listServices, serviceList } from '@/lib/services/list';
+import { getService } from '@/lib/services/queries';
 import { listSubscriptionsOfService } from '@/lib/subscriptions/queries';
 import { useDatabase } from '../support/database';
 import {
@@ -110,11 +110,11 @@ describe('filters', () => {
     services: async (query) => namesOf(await listServices(base.db, own(query))),
     documents: async (query) => namesOf(await listSalesDocuments(base.db, own(query))),
     'staff invoices': async (query) =>
-      orRefusal(await listInvoicesForStaff(base.db, invoiceStaffFilters.parse(query), place)),
+      orRefusal(await invoiceList.read(base.db, invoiceList.schema.parse(query), place)),
     'staff services': async (query) =>
-      orRefusal(await listServicesForStaff(base.db, serviceStaffFilters.parse(query), place)),
+      orRefusal(await serviceList.read(base.db, serviceList.schema.parse(query), place)),
     'staff documents': async (query) =>
-      orRefusal(await listDocumentsForStaff(base.db, documentStaffFilters.parse(query), place)),
+      orRefusal(await salesDocumentList.read(base.db, salesDocumentList.schema.parse(query), place)),
   };
 
   beforeAll(async () => {
@@ -200,7 +200,7 @@ describe('filters', () => {
   });
 
   test('a staff filter whose last day is before its first is refused', () => {
-    for (const schema of [invoiceStaffFilters, documentStaffFilters]) {
+    for (const schema of [invoiceList.schema, salesDocumentList.schema]) {
       const { error } = schema.safeParse({ from: '2026-02-02', to: '2026-02-01' });
       expect(error?.issues).toMatchObject([{ path: ['to'], message: 'must not be before the first day' }]);
     }
@@ -224,14 +224,14 @@ describe('pages', () => {
     for (const [i, total] of ['5', '1', '3', '3', '2'].entries()) {
       await createInvoice(base.db, { customer_id, number: `PAGES-${i}`, total, amount_due: total });
     }
-    const filters = invoiceStaffFilters.parse({ customer: 'k-pages', sort: 'amount', per_page: '2' });
+    const filters = invoiceList.schema.parse({ customer: 'k-pages', sort: 'amount', per_page: '2' });
     const read = (start: PageStart) =>
-      listInvoicesForStaff(base.db, filters, { ...place, start }) as Promise<CursorList<{ total: number }>>;
+      invoiceList.read(base.db, filters, { ...place, start }) as Promise<CursorList<{ total: number }>>;
     expect((await walkPages(read)).map(({ total }) => total)).toEqual([1, 2, 3, 3, 5]);
     expect((await read({})).count).toBe(5);
     expect((await read({ after: 'nonsense' })).data).toMatchObject([{ total: 1 }, { total: 2 }]);
     let file = '';
-    for await (const piece of invoicesCsv(base.db, filters)) file += piece;
+    for await (const piece of invoiceList.csv(base.db, filters)) file += piece;
     expect(file.match(/PAGES-\d/g)).toEqual(['PAGES-1', 'PAGES-4', 'PAGES-2', 'PAGES-3', 'PAGES-0']);
   });
 

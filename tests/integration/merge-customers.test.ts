@@ -5,19 +5,19 @@ import { auditLog, customerServices, customers, stripeCustomers } from '@/db/sch
 import { listAudit } from '@/lib/audit/audit-log';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { findCustomers } from '@/lib/customers/find-customers';
-import { customerFilters, listCustomersForStaff } from '@/lib/customers/list-for-staff';
+import { customerList } from '@/lib/customers/list';
 import { findCustomerId } from '@/lib/customers/match-customer';
 import { findCustomerIds, listMergedInto } from '@/lib/customers/merged-customers';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { paymentImport } from '@/lib/imports/payment-import';
-import { listPayments } from '@/lib/payments/queries';
+import { listPayments } from '@/lib/payments/list';
 import { recordPayment } from '@/lib/payments/write-payment';
 import { saveRecord } from '@/lib/records/save-records';
 import { findCustomerHits } from '@/lib/search/hits';
 import { serviceKind } from '@/lib/services/save-services';
-import { listSubscriptions } from '@/lib/subscriptions/queries';
+import { subscriptionList } from '@/lib/subscriptions/list';
 import { compareCustomers, mergeCustomers, REFERRING } from '@/lib/sync/staff/merge-customers';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { listTimeline } from '@/lib/timeline/list-timeline';
@@ -117,9 +117,9 @@ async function expectFound(number: string, id: number, subscriptions: number) {
   expect(await findCustomerIds(db, [number, 'nobody'])).toEqual(new Map([[number, id]]));
   expect((await findCustomers(db, number)).matches.map((one) => one.id)).toEqual([id]);
   expect((await findCustomerHits(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
-  const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
+  const listed = await customerList.page(db, customerList.schema.parse({ q: number }), {});
   expect(listed.data.map((row) => row.id)).toEqual([id]);
-  const { data } = await listSubscriptions(db, { customer: number }, { limit: 25 });
+  const { data } = await subscriptionList.page(db, { customer: number }, {}, 25);
   expect(data).toHaveLength(subscriptions);
 }
 

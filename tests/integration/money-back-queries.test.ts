@@ -2,10 +2,10 @@ import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { disputeStatus, payments, refundSource, refundStatus } from '@/db/schema';
 import { parseEnv } from '@/lib/env';
-import { invoiceStaffFilters, listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { invoiceList } from '@/lib/invoices/list';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { getMoneyReceived, getOpenDisputes } from '@/lib/overview/money';
-import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
+import { paymentList } from '@/lib/payments/list';
 import {
   cameBack,
   listMoneyBack,
@@ -45,7 +45,7 @@ describe('refunds and disputes on the staff pages', () => {
   });
 
   const find = async (status: string) =>
-    (await listPaymentsForStaff(base.db, staffFilters.parse({ status }), {})).data;
+    (await paymentList.page(base.db, paymentList.schema.parse({ status }), {})).data;
 
   test.each([
     ['refunded_in_part', ['PART']],
@@ -67,10 +67,10 @@ describe('refunds and disputes on the staff pages', () => {
   });
 
   test('an invoice whose payment was refunded in part is found by that, with its amounts', async () => {
-    const filters = invoiceStaffFilters.parse({ status: 'refunded_in_part' });
+    const filters = invoiceList.schema.parse({ status: 'refunded_in_part' });
     const place = { request: { page: 1, per_page: 25 }, start: {} };
     for (const sort of ['-date', '-amount'] as const) {
-      const { data } = await listInvoicesForStaff(base.db, { ...filters, sort }, place);
+      const { data } = await invoiceList.read(base.db, { ...filters, sort }, place);
       expect(data).toMatchObject([{ number: 'PART', refunded_amount: 5, amount_credited: 2 }]);
     }
   });

@@ -2,17 +2,14 @@ import { eq, sql } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { customerServices, subscriptions } from '@/db/schema';
 import { listServiceRenewals, sumRenewals } from '@/lib/services/renewals';
+import { listSubscriptionRenewals, subscriptionList } from '@/lib/subscriptions/list';
 import {
   getSubscription,
   listInvoicesOf,
   listServiceChoices,
-  listSubscriptions,
   MAX_INVOICES,
   MAX_SERVICES,
-  type SubscriptionFilters,
-  subscriptionFilters,
 } from '@/lib/subscriptions/queries';
-import { listSubscriptionRenewals } from '@/lib/subscriptions/renewals';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
@@ -41,7 +38,7 @@ beforeAll(async () => {
   await subscription('empty', { stripe_subscription_id: null });
 });
 
-test.each<[Partial<SubscriptionFilters>, string[]]>([
+test.each<[Parameters<typeof subscriptionList.page>[1], string[]]>([
   [{}, ['empty', 'over', 'unlinked', 'linked']],
   [{ status: 'past_due' }, ['unlinked']],
   [{ customer: 'K777' }, ['linked']],
@@ -54,18 +51,18 @@ test.each<[Partial<SubscriptionFilters>, string[]]>([
   [{ id: 'si_777' }, ['linked']],
   [{ id: 'si_nowhere' }, []],
 ])('subscriptions filtered by %o are %j', async (filters, names) => {
-  const { data } = await listSubscriptions(base.db, filters, { limit: 25 });
+  const { data } = await subscriptionList.page(base.db, filters, {}, 25);
   expect(data.map(({ id }) => named(id))).toEqual(names);
 });
 
 test('an unknown or unreadable filter of subscriptions is refused', () => {
   for (const wrong of [{ status: 'canceled' }, { items: 'all' }, { customer: '\u0000' }, { id: '' }]) {
-    expect([wrong, subscriptionFilters.safeParse(wrong).success]).toEqual([wrong, false]);
+    expect([wrong, subscriptionList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
   }
 });
 
 test('a listed subscription has its customer, its items and their services', async () => {
-  const { data } = await listSubscriptions(base.db, { customer: 'K777' }, { limit: 25 });
+  const { data } = await subscriptionList.page(base.db, { customer: 'K777' }, {}, 25);
   expect(data).toMatchObject([
     {
       customer: { customer_number: 'K777', name: 'Acme GmbH' },
@@ -75,7 +72,7 @@ test('a listed subscription has its customer, its items and their services', asy
 });
 
 test('pages of subscriptions follow each other in both directions', async () => {
-  const read = (start: object) => listSubscriptions(base.db, {}, { ...start, limit: 2 });
+  const read = (start: object) => subscriptionList.page(base.db, {}, start, 2);
   const expected = ['empty', 'over', 'unlinked', 'linked'];
   expect((await walkPages(read)).map(({ id }) => named(id))).toEqual(expected);
   expect((await read({ after: 'nonsense' })).data).toEqual((await read({})).data);

@@ -13,7 +13,7 @@ import { toCalendarDate } from '@/lib/dates';
 import { countDeliveries, countSubscriptions, DELIVERY_DAYS } from '@/lib/overview/counts';
 import { type Attention, getAttention, listTasks } from '@/lib/overview/list-tasks';
 import { getOpenDisputes, sumOpenInvoices } from '@/lib/overview/money';
-import { listLatestPayments } from '@/lib/payments/list-for-staff';
+import { listLatestPayments } from '@/lib/payments/list';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run';
 import { BarChart, CurrencySums, Figure, StateCounts } from '../_components/display/charts';

@@ -1,27 +1,25 @@
 import { formatMoney } from '@/app/_components/format';
-import { CUSTOMER_STATUSES, customerFilters, customersCsv } from '@/lib/customers/list-for-staff';
-import { type CustomerWithBalance, listCustomersWithBalance } from '@/lib/invoices/customer-balances';
+import { CUSTOMER_STATUSES } from '@/lib/customers/list';
+import { type CustomerWithBalance, customerBalanceList } from '@/lib/invoices/customer-balances';
 import { StatusBadge } from '../_components/display/status';
 import { TwoLines } from '../_components/display/values';
-import { choiceOf, type ListDeclaration } from '../_components/lists/list-declaration';
+import { choiceOf, declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList, type Sorting } from '../_components/lists/record-list';
 
-export const CUSTOMERS = {
+export const CUSTOMERS = declareList({
   title: 'Customers',
   path: '/admin/customers',
   noun: 'customer',
   yet: 'They appear here as soon as one is added or Stripe reports one.',
-  schema: customerFilters,
+  source: customerBalanceList,
   fields: () => [
     { name: 'q', label: 'Customer', placeholder: 'Number, name, e-mail' },
     { name: 'status', label: 'Status', options: choiceOf(CUSTOMER_STATUSES) },
     { name: 'country', label: 'Country', placeholder: 'Name or code' },
   ],
   hint: ({ q }) => (q && q.length < 3 ? 'To search within a word, type at least three letters.' : undefined),
-  read: ({ db }, filters, { start }) => listCustomersWithBalance(db, filters, start),
   Rows: ({ rows, sorting }) => <CustomerList customers={rows} sorting={sorting} />,
-  csv: ({ db }, filters) => customersCsv(db, filters),
-} satisfies ListDeclaration<typeof customerFilters, CustomerWithBalance>;
+});
 
 function CustomerList({ customers, sorting }: { customers: CustomerWithBalance[]; sorting: Sorting }) {
   return (

@@ -5,9 +5,7 @@ import { csvOfList } from '../_components/lists/csv';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 
 /** The handlers of a list's `export` address, which answers with the filtered list as a file. */
-export function exportRoute<Schema extends z.ZodObject, Row>(
-  list: ListDeclaration<Schema, Row> & Required<Pick<ListDeclaration<Schema, Row>, 'csv'>>,
-) {
+export function exportRoute<Schema extends z.ZodObject, Row>(list: ListDeclaration<Schema, Row>) {
   const answer = async (request: Request): Promise<Response> => {
     await requireStaff();
     return csvOfList(request, list);

@@ -10,18 +10,23 @@ import {
 } from '@/lib/invoices/overdue-worklist';
 import { StripeLink } from '../_components/display/stripe-id';
 import { Day, Money, TwoLines } from '../_components/display/values';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList } from '../_components/lists/record-list';
 import { CustomerName } from '../_components/records/customer-link';
 import { invoiceName } from '../_components/records/invoice-list';
 
-export const OVERDUE = {
+export const OVERDUE = declareList({
   title: 'Overdue invoices',
   description: 'The longest overdue first.',
   path: '/admin/overdue',
   noun: 'overdue invoice',
   yet: 'Invoices appear here the day after their due date, or when a payment fails.',
-  schema: overdueFilters,
+  source: {
+    schema: overdueFilters,
+    read: (db, filters, { start }, { env, now }) =>
+      listOverdue(db, filters, toCalendarDate(now(), env.timeZone), start),
+    csv: (db, filters, { env, now }) => overdueCsv(db, filters, toCalendarDate(now(), env.timeZone)),
+  },
   fields: () => [
     {
       name: 'age',
@@ -30,11 +35,8 @@ export const OVERDUE = {
     },
     { name: 'currency', label: 'Currency', placeholder: 'Code, such as EUR' },
   ],
-  read: ({ db, env, now }, filters, { start }) =>
-    listOverdue(db, filters, toCalendarDate(now(), env.timeZone), start),
   Rows: ({ rows, timeZone }) => <OverdueList invoices={rows} timeZone={timeZone} />,
-  csv: ({ db, env, now }, filters) => overdueCsv(db, filters, toCalendarDate(now(), env.timeZone)),
-} satisfies ListDeclaration<typeof overdueFilters, OverdueInvoice>;
+});
 
 function OverdueList({ invoices, timeZone }: { invoices: OverdueInvoice[]; timeZone: string }) {
   return (

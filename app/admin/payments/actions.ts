@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AppError } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
 import { etagOf } from '@/lib/http/messages';
-import { listPayments } from '@/lib/payments/queries';
+import { listPayments } from '@/lib/payments/list';
 import { normalReference, type PaymentRow } from '@/lib/payments/schema';
 import {
   CORRECTION_FIELDS,

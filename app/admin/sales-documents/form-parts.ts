@@ -1,4 +1,4 @@
-import { DOCUMENT_TYPES } from '@/lib/sales-documents/list-for-staff';
+import { DOCUMENT_TYPES } from '@/lib/sales-documents/list';
 import type { FormField, FormPart } from '../_components/forms/record/form-fields';
 import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/list-declaration';

@@ -6,24 +6,26 @@ import {
   serversCsv,
 } from '@/lib/servers/queries';
 import { StatusBadge } from '../_components/display/status';
-import { choiceOf, type ListDeclaration } from '../_components/lists/list-declaration';
+import { choiceOf, declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList } from '../_components/lists/record-list';
 
-export const SERVERS = {
+export const SERVERS = declareList({
   title: 'Servers',
   description: 'The machines that services run on.',
   path: '/admin/servers',
   noun: 'server',
   yet: 'They appear here as soon as one is added.',
-  schema: serverFilters,
+  source: {
+    schema: serverFilters,
+    read: (db, filters, { request }) => listServersForStaff(db, filters, request),
+    csv: serversCsv,
+  },
   fields: () => [
     { name: 'q', label: 'Server', placeholder: 'Part of a host name, address, location' },
     { name: 'status', label: 'Status', options: choiceOf(SERVER_STATUSES) },
   ],
-  read: ({ db }, filters, { request }) => listServersForStaff(db, filters, request),
   Rows: ({ rows }) => <ServerList servers={rows} />,
-  csv: ({ db }, filters) => serversCsv(db, filters),
-} satisfies ListDeclaration<typeof serverFilters, ServerRow>;
+});
 
 function ServerList({ servers }: { servers: ServerRow[] }) {
   return (

@@ -1,20 +1,14 @@
-import {
-  type ListedSubscription,
-  listSubscriptions,
-  SUBSCRIPTION_STATUSES,
-  subscriptionFilters,
-  subscriptionsCsv,
-} from '@/lib/subscriptions/queries';
-import { choiceOf, customerField, type ListDeclaration } from '../_components/lists/list-declaration';
+import { SUBSCRIPTION_STATUSES, subscriptionList } from '@/lib/subscriptions/list';
+import { choiceOf, customerField, declareList } from '../_components/lists/list-declaration';
 import { SubscriptionList } from './subscription-list';
 
-export const SUBSCRIPTIONS = {
+export const SUBSCRIPTIONS = declareList({
   title: 'Subscriptions',
   description: 'Billed by Stripe.',
   path: '/admin/subscriptions',
   noun: 'subscription',
   yet: 'They appear here as soon as Stripe reports one.',
-  schema: subscriptionFilters,
+  source: subscriptionList,
   fields: () => [
     customerField,
     { name: 'status', label: 'Status', options: choiceOf(SUBSCRIPTION_STATUSES) },
@@ -26,7 +20,5 @@ export const SUBSCRIPTIONS = {
     },
     { name: 'id', label: 'Stripe ID', placeholder: 'sub_, si_, cus_' },
   ],
-  read: ({ db }, filters, { start }) => listSubscriptions(db, filters, start),
   Rows: ({ rows, ...props }) => <SubscriptionList subscriptions={rows} {...props} />,
-  csv: ({ db }, filters) => subscriptionsCsv(db, filters),
-} satisfies ListDeclaration<typeof subscriptionFilters, ListedSubscription>;
+});

@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core';
 import { toJsonAmount } from '@/lib/money';
-import type { ListedSubscription, SubscriptionItem } from '@/lib/subscriptions/queries';
+import type { ListedSubscription } from '@/lib/subscriptions/list';
+import type { SubscriptionItem } from '@/lib/subscriptions/queries';
 import { formatMoney } from '../../_components/format';
 import { StatusBadge } from '../_components/display/status';
 import { nextBilling, TwoLines } from '../_components/display/values';

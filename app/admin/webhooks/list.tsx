@@ -2,7 +2,6 @@ import { pastPresets } from '@/lib/dates';
 import {
   EVENT_OUTCOMES,
   EVENT_TYPES,
-  type EventRow,
   eventFilters,
   eventsCsv,
   listEvents,
@@ -10,7 +9,7 @@ import {
   OTHER_TYPES,
 } from '@/lib/sync/inbox/events';
 import { formatField } from '../../_components/format';
-import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { declareList } from '../_components/lists/list-declaration';
 import { EventList } from '../_components/records/event-list';
 
 const ROWS = 50;
@@ -19,14 +18,19 @@ const NAMES: Record<string, string> = {
   [OTHER_MODE]: 'Wrong mode (test/live)',
 };
 
-export const EVENTS = {
+export const EVENTS = declareList({
   title: 'Webhooks',
   description: 'What Stripe has reported, the latest first.',
   path: '/admin/webhooks',
   noun: 'event',
   yet: 'They appear here as soon as Stripe delivers one.',
-  schema: eventFilters,
-  fields: ({ today }) => [
+  source: {
+    schema: eventFilters,
+    read: (db, filters, { start }, { env }) =>
+      listEvents(db, filters, { ...start, limit: ROWS, timeZone: env.timeZone }),
+    csv: (db, filters, { env }) => eventsCsv(db, filters, env.timeZone),
+  },
+  fields: (today) => [
     {
       name: 'type',
       label: 'Type',
@@ -40,8 +44,5 @@ export const EVENTS = {
     { name: 'id', label: 'Stripe ID', placeholder: 'evt_, in_, sub_, cs_, cus_' },
     { name: 'from', label: 'Created', presets: pastPresets(today) },
   ],
-  read: ({ db, env }, filters, { start }) =>
-    listEvents(db, filters, { ...start, limit: ROWS, timeZone: env.timeZone }),
   Rows: ({ rows, timeZone }) => <EventList events={rows} timeZone={timeZone} />,
-  csv: ({ db, env }, filters) => eventsCsv(db, filters, env.timeZone),
-} satisfies ListDeclaration<typeof eventFilters, EventRow>;
+});

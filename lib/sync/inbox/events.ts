@@ -12,8 +12,7 @@ import {
 } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { type Actor, auditNumber, recordAudit } from '../../audit/audit-log';
-import { addCount, allPages, type SortedPage } from '../../counted-list/sorted-page';
-import { toCsv } from '../../csv';
+import { addCount, BATCH, type CursorList, pagesToCsv } from '../../counted-list/sorted-page';
 import { snippetColumns, toCustomerSnippet } from '../../customers/queries';
 import { fromEpoch, toEpoch } from '../../dates';
 import { AppError } from '../../errors';
@@ -42,7 +41,7 @@ export async function listEvents(
   db: Database,
   filters: EventFilters,
   { limit: size, timeZone, ...given }: PageStart & { limit: number; timeZone: string },
-): Promise<SortedPage<EventRow>> {
+): Promise<CursorList<EventRow>> {
   const start = { after: cursorOr(given.after), before: cursorOr(given.before) };
   return readLimited(db, async (tx) => {
     const where = conditions(filters, timeZone, filters.type === OTHER_TYPES ? await otherTypes(tx) : []);
@@ -165,18 +164,12 @@ export const eventFilters = z
   .refine(isInOrder, WRONG_ORDER);
 export type EventFilters = z.infer<typeof eventFilters>;
 
-const BATCH = 1000;
-const COLUMNS = ['id', 'type', 'object_id', 'stripe_created', 'outcome', 'error_code'];
-
 export function eventsCsv(db: Database, filters: EventFilters, timeZone: string): AsyncGenerator<string> {
-  return toCsv(COLUMNS, readRecords(db, filters, timeZone));
-}
-
-async function* readRecords(db: Database, filters: EventFilters, timeZone: string) {
-  const read = (start: PageStart) => listEvents(db, filters, { ...start, limit: BATCH, timeZone });
-  for await (const batch of allPages(read)) {
-    yield batch.map((event) => ({ ...event, stripe_created: event.stripe_created.toISOString() }));
-  }
+  return pagesToCsv(
+    Object.keys(rowColumns),
+    (start) => listEvents(db, filters, { ...start, limit: BATCH, timeZone }),
+    (event) => ({ ...event, stripe_created: event.stripe_created.toISOString() }),
+  );
 }
 
 export async function findRecordsOf(

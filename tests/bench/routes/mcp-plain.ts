@@ -1,4 +1,4 @@
-import { listInvoices } from '@/lib/invoices/queries';
+import { listInvoices } from '@/lib/invoices/list';
 import { invoiceFilters } from '@/lib/invoices/schema';
 import { authenticate } from '@/lib/mcp/authenticate';
 import { getRuntime } from '@/lib/runtime';

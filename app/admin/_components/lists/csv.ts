@@ -5,20 +5,18 @@ import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
 import { type ListDeclaration, parseFilters } from './list-declaration';
 
-type WithCsv<Schema extends z.ZodObject, Row> = ListDeclaration<Schema, Row> &
-  Required<Pick<ListDeclaration<Schema, Row>, 'csv'>>;
-
 /** The filtered list as a file; where a filter is wrong, the list says so. */
 export async function csvOfList<Schema extends z.ZodObject, Row>(
   request: Request,
-  { schema, path, csv }: WithCsv<Schema, Row>,
+  { source, path }: ListDeclaration<Schema, Row>,
 ): Promise<Response> {
   const { search, searchParams } = new URL(request.url);
-  const { filters } = parseFilters(schema, toParams(Object.fromEntries(searchParams)));
-  if (!filters) redirect(path + search);
+  const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
+  if (!filters || !source.csv) redirect(path + search);
   const runtime = await getRuntime();
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return csvResponse(`${name}-${toCalendarDate(runtime.now(), runtime.env.timeZone)}`, csv(runtime, filters));
+  const today = toCalendarDate(runtime.now(), runtime.env.timeZone);
+  return csvResponse(`${name}-${today}`, source.csv(runtime.db, filters, runtime));
 }
 
 /**

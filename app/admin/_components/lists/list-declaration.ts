@@ -1,15 +1,23 @@
 import type { ReactNode } from 'react';
 import type { z } from 'zod';
 import { formatField } from '@/app/_components/format';
-import type { ListPlace, StaffPage } from '@/lib/counted-list/sorted-page';
+import type { ListPlace } from '@/lib/counted-list/define-list';
+import type { StaffPage } from '@/lib/counted-list/sorted-page';
 import type { DatePreset } from '@/lib/dates';
 import type { Runtime } from '@/lib/runtime';
 import type { Sorting } from './record-list';
 
-/** The day it is, for ranges of dates. */
-interface Today {
-  today: string;
+/** How a list is narrowed and read, see `defineList`. */
+interface ListSource<Schema extends z.ZodObject, Row> {
+  schema: Schema;
+  read(db: Db, filters: z.output<Schema>, place: ListPlace, runtime: Runtime): Promise<StaffPage<Row>>;
+  /** The order that the list does not have while it is narrowed like this. */
+  lacks?(filters: z.output<Schema>): string | undefined;
+  /** All that match, as a file. */
+  csv?(db: Db, filters: z.output<Schema>, runtime: Runtime): AsyncGenerator<string>;
 }
+
+type Db = Runtime['db'];
 
 /** A list page: what it is called, what narrows it, how it is read, and how its rows look. */
 export interface ListDeclaration<Schema extends z.ZodObject, Row> {
@@ -20,18 +28,18 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   noun: string;
   /** When there will be some, in a sentence. */
   yet: string;
-  schema: Schema;
-  fields(at: Today): FilterField[];
+  source: ListSource<Schema, Row>;
+  /** @param today the calendar date, for ranges of dates */
+  fields(today: string): FilterField[];
   /** What else to say where they find nothing. */
   hint?(filters: z.output<Schema>): string | undefined;
-  read(runtime: Runtime, filters: z.output<Schema>, place: ListPlace): Promise<StaffPage<Row>>;
-  /** The order that the list does not have while it is narrowed like this. */
-  lacks?(filters: z.output<Schema>): string | undefined;
   /** The rows of a page, in an order that can be chosen. */
   Rows(props: { rows: Row[]; sorting: Sorting; timeZone: string }): ReactNode;
-  /** All that match, as a file. */
-  csv?(runtime: Runtime, filters: z.output<Schema>): AsyncGenerator<string>;
 }
+
+/** Types a declaration. */
+export const declareList = <Schema extends z.ZodObject, Row>(declared: ListDeclaration<Schema, Row>) =>
+  declared;
 
 interface TextField {
   name: string;

@@ -30,9 +30,9 @@ interface Props<Schema extends z.ZodObject, Row> {
 export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Schema, Row>) {
   const { list, search, actions, notice, children } = props;
   const { env, now } = await getRuntime();
-  const parsed = parseFilters(list.schema, search);
+  const parsed = parseFilters(list.source.schema, search);
   const { filters, problems, params } = parsed;
-  const fields = list.fields({ today: toCalendarDate(now(), env.timeZone) });
+  const fields = list.fields(toCalendarDate(now(), env.timeZone));
   const file = withParams(`${list.path}/export`, params, { per_page: null });
   return (
     <>
@@ -40,7 +40,9 @@ export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Sch
         title={list.title}
         description={list.description}
         actions={
-          <PageActions primary={actions}>{filters && list.csv && <DownloadButton href={file} />}</PageActions>
+          <PageActions primary={actions}>
+            {filters && list.source.csv && <DownloadButton href={file} />}
+          </PageActions>
         }
       />
       {notice}
@@ -76,11 +78,16 @@ async function ListResults<Schema extends z.ZodObject, Row>(props: ListResultsPr
   const { path, noun, yet, Rows } = list;
   const runtime = await getRuntime();
   const start = toPageStart(search);
-  const page = await list.read(runtime, filters, { request: toPageRequest(search), start });
+  const page = await list.source.read(
+    runtime.db,
+    filters,
+    { request: toPageRequest(search), start },
+    runtime,
+  );
   const refused = isNumbered(page) ? undefined : page.refused;
   const sorting = {
     sort: 'sort' in filters ? String(filters.sort) : '',
-    lacks: list.lacks?.(filters),
+    lacks: list.source.lacks?.(filters),
     to: (sort: string) => withParams(path, params, { sort }),
   };
   return (

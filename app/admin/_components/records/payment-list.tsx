@@ -1,4 +1,4 @@
-import type { NamedPayment } from '@/lib/payments/list-for-staff';
+import type { NamedPayment } from '@/lib/payments/list';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { formatDate } from '../../../_components/format';
 import { StatusBadge } from '../display/status';

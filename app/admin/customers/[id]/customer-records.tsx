@@ -11,15 +11,14 @@ import { OwnPaymentList } from '@/app/admin/_components/records/payment-list';
 import { OwnServiceList } from '@/app/admin/_components/records/service-list';
 import { OwnSubscriptionList } from '@/app/admin/subscriptions/subscription-list';
 import type { CustomerRow } from '@/lib/customers/schema';
+import { listInvoices } from '@/lib/invoices/list';
 import { addMoneyBack } from '@/lib/invoices/money-back';
-import { listInvoices } from '@/lib/invoices/queries';
 import { MAX_RECORDS, type RecordCounts } from '@/lib/overview/counts';
-import { namePayments } from '@/lib/payments/list-for-staff';
-import { listPayments } from '@/lib/payments/queries';
+import { listPayments, namePayments } from '@/lib/payments/list';
 import { getRuntime } from '@/lib/runtime';
-import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';
-import { listServices } from '@/lib/services/queries';
-import { listSubscriptions } from '@/lib/subscriptions/queries';
+import { listOpenSalesDocuments } from '@/lib/sales-documents/list';
+import { listServices } from '@/lib/services/list';
+import { subscriptionList } from '@/lib/subscriptions/list';
 
 interface Props {
   customer: CustomerRow;
@@ -115,7 +114,7 @@ async function Services({ id }: { id: number }) {
 
 async function Subscriptions({ id }: { id: number }) {
   const { db, env } = await getRuntime();
-  const page = await listSubscriptions(db, { customer: `#${id}` }, { limit: ROWS });
+  const page = await subscriptionList.page(db, { customer: `#${id}` }, {}, ROWS);
   return <OwnSubscriptionList subscriptions={page.data} timeZone={env.timeZone} />;
 }
 

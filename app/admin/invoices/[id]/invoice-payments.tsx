@@ -3,7 +3,7 @@ import { formatMoney } from '@/app/_components/format';
 import { Instant } from '@/app/admin/_components/display/values';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { type BesidePayments, besidePayments, type InvoiceDetails } from '@/lib/invoices/queries';
-import { listPaymentsForStaff, staffFilters } from '@/lib/payments/list-for-staff';
+import { paymentList } from '@/lib/payments/list';
 import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back';
 import { type DeletedPayment, listDeletedPayments } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
@@ -20,7 +20,7 @@ export async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<Invo
   const { db, env } = await getRuntime();
   const { id, customer } = invoice;
   const filter = { invoice: `#${id}` };
-  const page = await listPaymentsForStaff(db, staffFilters.parse(filter), {});
+  const page = await paymentList.page(db, filter);
   const moneyBack = await listMoneyBack(db, ofInvoice(id), MAX_ROWS);
   const deleted = await listDeletedPayments(db, { id, customer_id: customer.id });
   const none = deleted.length > 0 ? 'None left.' : 'None yet.';

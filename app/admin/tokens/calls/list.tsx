@@ -1,7 +1,7 @@
 import { formatField } from '@/app/_components/format';
 import { StatusBadge } from '@/app/admin/_components/display/status';
 import { Instant } from '@/app/admin/_components/display/values';
-import type { ListDeclaration } from '@/app/admin/_components/lists/list-declaration';
+import { declareList } from '@/app/admin/_components/lists/list-declaration';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { pastPresets } from '@/lib/dates';
 import { TOOLS } from '@/lib/mcp/tools';
@@ -9,14 +9,18 @@ import { CALL_OUTCOMES, callFilters, listToolCalls, type ToolCallRow } from '@/l
 
 const ROWS = 50;
 
-export const CALLS = {
+export const CALLS = declareList({
   title: 'Tool calls',
   description: 'Who asked what over MCP, the latest first. Searched texts are shortened.',
   path: '/admin/tokens/calls',
   noun: 'call',
   yet: 'They appear here a second after they are answered.',
-  schema: callFilters,
-  fields: ({ today }) => [
+  source: {
+    schema: callFilters,
+    read: (db, filters, { start }, { env }) =>
+      listToolCalls(db, filters, { ...start, limit: ROWS, timeZone: env.timeZone }),
+  },
+  fields: (today) => [
     { name: 'caller', label: 'Token, app or staff' },
     { name: 'tool', label: 'Tool', options: TOOLS.map(({ name }) => ({ value: name, label: name })) },
     {
@@ -27,10 +31,8 @@ export const CALLS = {
     { name: 'customer_id', label: 'Customer', placeholder: 'ID' },
     { name: 'from', label: 'Called', presets: pastPresets(today) },
   ],
-  read: ({ db, env }, filters, { start }) =>
-    listToolCalls(db, filters, { ...start, limit: ROWS, timeZone: env.timeZone }),
   Rows: ({ rows, timeZone }) => <CallList calls={rows} timeZone={timeZone} />,
-} satisfies ListDeclaration<typeof callFilters, ToolCallRow>;
+});
 
 function CallList({ calls, timeZone }: { calls: ToolCallRow[]; timeZone: string }) {
   const at = ({ called_at }: ToolCallRow) => <Instant at={called_at} timeZone={timeZone} seconds />;

@@ -1,0 +1,44 @@
+import { eq, inArray, or, sql } from 'drizzle-orm';
+import { customerSortName, customerStatus, customers } from '@/db/schema';
+import { defineList, filter, wordFilter } from '../counted-list/define-list';
+import { countryCode } from '../records/fields';
+import { hasNumber, idAfterHash, matchMention, spellings } from './match-customer';
+import { customerName } from './queries';
+import { customerQuery } from './schema';
+
+export const CUSTOMER_STATUSES = customerStatus.enumValues;
+
+const c = customers;
+
+/** The customers as staff see them. */
+export const customerList = defineList({
+  table: c,
+  filters: {
+    /** A whole number or e-mail address, or part of one, of a name or a company. */
+    q: filter(customerQuery, (text) => {
+      const id = idAfterHash(text);
+      const where = id === null ? or(hasNumber(spellings(text)), matchMention(text)) : eq(c.id, id);
+      return { where, few: true };
+    }),
+    status: wordFilter(CUSTOMER_STATUSES, c.status),
+    country: filter(countryCode, (country) => ({ where: eq(c.country, country) })),
+  },
+  orders: {
+    created: sql`${c.id}`,
+    number: sql`${c.customer_number}`,
+    name: customerSortName(c),
+  },
+  sort: '-created',
+  async rows(db, ids) {
+    const { id, customer_number, first_name, last_name, company, email, city, country, currency, status } = c;
+    const found = await db
+      .select({
+        row: { id, customer_number, email, city, country, currency, status },
+        names: { first_name, last_name, company },
+      })
+      .from(c)
+      .where(inArray(id, ids));
+    return found.map(({ row, names }) => ({ ...row, name: customerName(names) }));
+  },
+  columns: ['id', 'customer_number', 'name', 'email', 'city', 'country', 'currency', 'status'],
+});

@@ -1,0 +1,197 @@
+import { and, eq, getTableColumns, ilike, inArray, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import {
+  customers,
+  disputes,
+  invoices,
+  paymentBlocks,
+  paymentDeltas,
+  paymentStatus,
+  payments,
+} from '@/db/schema';
+import { readLimited } from '@/db/transaction';
+import { dayFilters, defineList, filter, type PageAt, type Selection } from '../counted-list/define-list';
+import { countedList } from '../counted-list/list-reader';
+import { addCount, withoutIndex } from '../counted-list/sorted-page';
+import { customerFilter } from '../customers/match-customer';
+import { snippetColumns, toCustomerSnippet } from '../customers/queries';
+import type { CustomerSnippet } from '../customers/schema';
+import { calendarDate, oneOf, textLine } from '../fields';
+import { matchInvoice } from '../invoices/queries';
+import { MAX_ID } from '../page';
+import { readCursorPage } from '../page-query';
+import { containsPattern } from '../search-text';
+import { isOpenDispute } from './money-back';
+import { normalReference, type PaymentFilters, type PaymentRow, paymentRow, toPaymentRow } from './schema';
+
+/** The states a payment can be filtered by: its own, and those of its refunds and disputes. */
+export const PAYMENT_STATES = [...paymentStatus.enumValues, 'refunded_in_part', 'disputed'] as const;
+
+const p = payments;
+
+const filters = {
+  /** A number, or `#` and our id. */
+  invoice: filter(textLine(100), (text, db) => {
+    const named = db.select({ id: invoices.id }).from(invoices).where(matchInvoice(text));
+    return { where: inArray(p.invoice_id, named), few: true };
+  }),
+  customer: customerFilter(p.customer_id),
+  status: {
+    schema: oneOf(PAYMENT_STATES),
+    means(state: (typeof PAYMENT_STATES)[number], db: Database) {
+      // As in the partial index.
+      const isPart = sql`${p.refunded_amount} > 0 and ${p.refunded_amount} < ${p.amount}`;
+      if (state === 'refunded_in_part') return { where: isPart, few: true };
+      if (state !== 'disputed') return { where: eq(p.status, state) };
+      const open = db.select({ id: disputes.payment_id }).from(disputes).where(isOpenDispute);
+      return { where: inArray(p.id, open), few: true };
+    },
+    counted: { status: { matches: (status: SQL) => eq(p.status, status), isClosed: true } },
+  },
+  /** Part of it; case does not matter. */
+  reference: filter(textLine(255, normalReference), (text) => ({
+    where: ilike(p.payment_reference, containsPattern(text)),
+    few: true,
+  })),
+  ...dayFilters(p.payment_date),
+};
+
+const counted = countedList({
+  table: p,
+  blocks: paymentBlocks,
+  deltas: paymentDeltas,
+  order: [p.payment_date, p.id],
+  newestFirst: true,
+  filters,
+  more: {
+    invoice_id: { matches: (id) => eq(p.invoice_id, id) },
+    payment_reference: { matches: (reference) => eq(p.payment_reference, reference) },
+  },
+  columns: getTableColumns(p),
+  toRow: toPaymentRow,
+});
+
+/** Payments, newest first; a page past the end is empty. */
+export const listPayments = (db: Database, given: PaymentFilters) => counted.list(db, given);
+
+/** The payments as staff see them. */
+export const paymentList = defineList({
+  filters,
+  orders: { date: p.payment_date, amount: p.amount, reference: p.payment_reference },
+  sort: '-date',
+  // No index has the payments of some days by reference: unless few match, all others could stand before them.
+  lacks: ({ from, to, invoice, customer, reference }) =>
+    (from || to) && [invoice, customer, reference].every((text) => text === undefined)
+      ? 'reference'
+      : undefined,
+  page: readPage,
+  columns: [
+    ...Object.keys(paymentRow.shape),
+    ...['disputed', 'invoice_number', 'customer_number', 'customer_name'],
+  ],
+  toRecord: ({ customer, ...payment }) => ({
+    ...payment,
+    customer_number: customer?.customer_number,
+    customer_name: customer?.name,
+  }),
+});
+
+/** The latest payments, neither filtered nor counted. */
+export async function listLatestPayments(db: Database, limit: number): Promise<NamedPayment[]> {
+  const selection = { where: undefined, few: false, by: 'date', descends: true } as const;
+  return (await readPage(db, selection, { start: {}, size: limit, isCounted: false })).data;
+}
+
+/** What a payment is ordered by, and the form that the value has in a cursor. */
+const ORDERS = {
+  date: ['payment_date', calendarDate],
+  amount: ['amount', z.string().regex(/^\d{1,12}(\.\d{1,3})?$/)],
+  reference: ['payment_reference', textLine(255)],
+} as const;
+
+/** A cursor is `id.value`, where a payment stands: a page goes on behind it even if it was deleted meanwhile. */
+function readPage(
+  db: Database,
+  { where, few, by, descends }: Selection<keyof typeof ORDERS>,
+  { start, size, isCounted }: PageAt,
+) {
+  const [field, form] = ORDERS[by];
+  const column = p[field];
+  const known = (text: string | undefined) => {
+    const { id, value } = partsOf(text);
+    return id <= MAX_ID && form.safeParse(value).success ? text : undefined;
+  };
+  const at = { after: known(start.after), before: known(start.before) };
+  return readLimited(db, async (tx) => {
+    const page = await readCursorPage(
+      at,
+      size,
+      async (cursor, backwards, limit) => {
+        const [direction, beyond] = descends !== backwards ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
+        const { id, value } = partsOf(cursor);
+        const found = await tx
+          .select()
+          .from(p)
+          .where(
+            and(
+              where,
+              cursor ? sql`(${column}, ${p.id}) ${beyond} (${sql.param(value, column)}, ${id})` : undefined,
+            ),
+          )
+          .orderBy(sql`${few ? withoutIndex(column) : column} ${direction}`, sql`${p.id} ${direction}`)
+          .limit(limit);
+        return found.map(toPaymentRow);
+      },
+      (payment) => `${payment.id}.${payment[field]}`,
+    );
+    const named = { ...page, data: await namePayments(tx, page.data) };
+    return isCounted ? addCount(tx, { table: p, where }, at, named) : named;
+  });
+}
+
+function partsOf(cursor: string | null | undefined): { id: number; value: string } {
+  const [, id = '', value = ''] = /^(\d{1,10})\.(.+)$/.exec(cursor ?? '') ?? [];
+  return { id: Number(id), value };
+}
+
+/** A payment of a list together with whom and what it is for. */
+export interface NamedPayment extends PaymentRow {
+  customer: CustomerSnippet | null;
+  invoice_number: string | null;
+  /** The status of its open dispute; null without one. */
+  disputed: (typeof disputes.$inferSelect)['status'] | null;
+}
+
+/** Adds the customers, the invoice numbers and the open disputes to the payments of one page. */
+export async function namePayments(db: Database, payments: PaymentRow[]): Promise<NamedPayment[]> {
+  if (payments.length === 0) return [];
+  const customerIds = [...new Set(payments.map((payment) => payment.customer_id))];
+  const invoiceIds = [...new Set(payments.map((payment) => payment.invoice_id))];
+  const people = await db.select(snippetColumns).from(customers).where(inArray(customers.id, customerIds));
+  const numbers = await db
+    .select({ id: invoices.id, number: invoices.number })
+    .from(invoices)
+    .where(inArray(invoices.id, invoiceIds));
+  const open = await db
+    .select({ id: disputes.payment_id, status: disputes.status })
+    .from(disputes)
+    .where(
+      and(
+        inArray(
+          disputes.payment_id,
+          payments.map(({ id }) => id),
+        ),
+        isOpenDispute,
+      ),
+    );
+  const customerById = new Map(people.map((record) => [record.id, toCustomerSnippet(record)]));
+  const numberById = new Map(numbers.map((invoice) => [invoice.id, invoice.number]));
+  const disputeById = new Map(open.map(({ id, status }) => [id, status]));
+  return payments.map((payment) => ({
+    ...payment,
+    customer: customerById.get(payment.customer_id) ?? null,
+    invoice_number: numberById.get(payment.invoice_id) ?? null,
+    disputed: disputeById.get(payment.id) ?? null,
+  }));
+}

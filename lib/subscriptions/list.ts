@@ -1,0 +1,142 @@
+import { and, eq, getTableColumns, inArray, isNull, ne, type SQL, sql, sum } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers, invoices, subscriptionItems, subscriptionStatus, subscriptions } from '@/db/schema';
+import { defineList, filter, wordFilter } from '../counted-list/define-list';
+import { BATCH, pagesToCsv, readSortedPage } from '../counted-list/sorted-page';
+import { customerFilter } from '../customers/match-customer';
+import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { isOfSureCustomer } from '../customers/sure-link';
+import { toIso } from '../dates';
+import { oneOf, textLine } from '../fields';
+import { toJsonAmounts } from '../money';
+import { UNPAID_STATUSES } from '../overdue';
+import type { PageStart } from '../page-query';
+import { type Days, LAST_DAY, listServiceRenewals } from '../services/renewals';
+import { listItems } from './queries';
+
+export const SUBSCRIPTION_STATUSES = subscriptionStatus.enumValues;
+
+const s = subscriptions;
+const item = subscriptionItems;
+
+/** As the index over it says. Subscriptions that are not billed again come last. */
+const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
+
+/** The subscriptions as staff see them, with their customers, their items, and what is unpaid of their invoices. */
+export const subscriptionList = defineList({
+  table: s,
+  filters: {
+    customer: customerFilter(s.customer_id),
+    status: wordFilter(SUBSCRIPTION_STATUSES, s.status),
+    /** Stripe's id of a subscription, an item or a customer. */
+    id: filter(textLine(255), (id, db) => ({ where: hasStripeId(db, id), few: true })),
+    /** Live ones with an item that pays for none of our services. */
+    items: filter(oneOf(['unlinked']), (_, db) => {
+      const holding = db.select({ id: item.subscription_id }).from(item);
+      const unlinked = inArray(s.id, holding.where(isNull(item.customer_service_id)));
+      return { where: and(unlinked, ne(s.status, 'cancelled'), isOfSureCustomer(s)), few: true };
+    }),
+    /** Live subscriptions whose checkout names a sold subscription that they have not become. */
+    checkout: filter(oneOf(['waiting']), () => ({ where: isWaitingForStaff(), few: true })),
+  },
+  orders: { created: s.id, 'next-billing': NEXT_BILLING },
+  sort: '-created',
+  rows: readSubscriptions,
+  columns: [
+    ...['id', 'status', 'next_billing_date', 'cancel_at', 'stripe_subscription_id', 'stripe_customer_id'],
+    ...['services', 'unpaid', ...CUSTOMER_COLUMNS],
+  ],
+  toRecord: ({ unpaid, ...row }) => ({
+    ...toRecord(row),
+    cancel_at: toIso(row.cancel_at),
+    unpaid: unpaid.map(({ due, currency }) => `${due} ${currency}`).join(' '),
+  }),
+});
+
+function hasStripeId(db: Database, id: string): SQL {
+  if (id.startsWith('cus_')) return eq(s.stripe_customer_id, id);
+  if (!id.startsWith('si_')) return eq(s.stripe_subscription_id, id);
+  const holding = db.select({ id: item.subscription_id }).from(item);
+  return inArray(s.id, holding.where(eq(item.stripe_subscription_item_id, id)));
+}
+
+/** Its checkout names a sold subscription that it has not become, although its customer's link is sure. */
+export function isWaitingForStaff(): SQL | undefined {
+  return and(
+    sql`${s.checkout_reference} is not null`, // as its partial index says
+    eq(s.reference_declined, false),
+    ne(s.status, 'cancelled'),
+    isOfSureCustomer(s),
+  );
+}
+
+export type ListedSubscription = Awaited<ReturnType<typeof readSubscriptions>>[number];
+
+/** Subscriptions by their ids, in any order. */
+async function readSubscriptions(tx: Database, ids: number[]) {
+  const found = await tx
+    .select({ ...getTableColumns(s), customer: snippetColumns })
+    .from(s)
+    .innerJoin(customers, eq(customers.id, s.customer_id))
+    .where(inArray(s.id, ids));
+  const items = await listItems(tx, ids);
+  const unpaid = await sumUnpaidOf(tx, ids);
+  return found.map((row) => ({
+    ...row,
+    customer: toCustomerSnippet(row.customer),
+    items: items.filter(({ subscription_id }) => subscription_id === row.id),
+    unpaid: unpaid.filter(({ subscription_id }) => subscription_id === row.id),
+  }));
+}
+
+/** What is still due of the sent and overdue invoices of subscriptions, by currency. */
+async function sumUnpaidOf(tx: Database, ids: number[]) {
+  const sums = await tx
+    .select({
+      subscription_id: invoices.subscription_id,
+      currency: invoices.currency,
+      due: sum(invoices.amount_due),
+    })
+    .from(invoices)
+    .where(and(inArray(invoices.subscription_id, ids), inArray(invoices.status, UNPAID_STATUSES)))
+    .groupBy(invoices.subscription_id, invoices.currency)
+    .orderBy(invoices.currency);
+  return sums.map((row) => toJsonAmounts(row, 'due'));
+}
+
+/** A row of a file, with the numbers of the services that its items pay for. */
+const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
+  ...inColumns(row),
+  services: items.flatMap(({ service }) => service?.service_number ?? []).join(' '),
+});
+
+/** One page of the live subscriptions that are billed again, by the day on which their earliest items are. */
+export function listSubscriptionRenewals(db: Database, days: Days, start: PageStart, size: number) {
+  const sorted = { table: s, where: renews(days), by: NEXT_BILLING, descends: false };
+  return readSortedPage(db, sorted, { start, size }, readSubscriptions);
+}
+
+/** An item that is billed on another day is in the sums of that day, see `item_renewal_day`. */
+function renews({ from, to }: Days): SQL | undefined {
+  return and(
+    sql`${s.status} in ('trialing', 'active', 'past_due')`,
+    from === undefined ? undefined : sql`${NEXT_BILLING} >= ${from}::date`,
+    sql`${NEXT_BILLING} <= ${to ?? LAST_DAY}::date`,
+    sql`exists (
+      select from (select) a left join subscription_items i on i.subscription_id = ${s.id}
+      where item_renewal_day(i, subscriptions) = ${s.next_billing_date})`,
+  );
+}
+
+const RENEWAL_COLUMNS = {
+  services: ['next_billing_date', 'service_number', 'name', 'domain', 'price', 'currency'],
+  subscriptions: ['next_billing_date', 'id', 'stripe_subscription_id', 'status', 'services'],
+};
+
+/** What renews on some days as CSV, piece by piece. */
+export function renewalsCsv(db: Database, days: Days, of: keyof typeof RENEWAL_COLUMNS) {
+  const columns = [...RENEWAL_COLUMNS[of], 'customer_number', 'customer_name'];
+  return of === 'services'
+    ? pagesToCsv(columns, (start) => listServiceRenewals(db, days, start, BATCH), inColumns)
+    : pagesToCsv(columns, (start) => listSubscriptionRenewals(db, days, start, BATCH), toRecord);
+}
