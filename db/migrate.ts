@@ -88,11 +88,13 @@ export async function isMigrated(db: Database): Promise<boolean> {
 const FUNCTIONS = join(process.cwd(), 'db/functions');
 
 /**
- * Brings the SQL functions to this version: each file of db/functions is one statement, which replaces the function
- * of its name. A file that changed needs a migration, which may hold nothing but the mark that the tests ask for.
+ * Brings the SQL functions to this version. A file of db/functions holds the functions of one subject, each of which
+ * replaces the one of its name; drizzle's marks stand between them, because a driver takes one statement at a time. A file
+ * that changed needs a migration, which may hold nothing but the mark that the tests ask for.
  */
 export async function installFunctions(tx: Database): Promise<void> {
   for (const file of readdirSync(FUNCTIONS).sort()) {
-    await tx.execute(sql.raw(readFileSync(join(FUNCTIONS, file), 'utf8')));
+    const statements = readFileSync(join(FUNCTIONS, file), 'utf8').split('--> statement-breakpoint');
+    for (const statement of statements) await tx.execute(sql.raw(statement));
   }
 }

@@ -9,7 +9,7 @@ export interface BookedAt {
 }
 
 /**
- * Posts what has become of invoices and payments (db/functions/book_entries.sql), in the transaction that changed them:
+ * Posts what has become of invoices and payments (db/functions/accounting.sql), in the transaction that changed them:
  * on their own days, or today where the month of that day is over.
  *
  * @param touched by id; payments that were deleted, too
@@ -30,11 +30,3 @@ const book = statement(
   (_, { invoices, payments, today, timeZone }) =>
     sql`select book_entries(${invoices}::int[], ${payments}::int[], ${today}::date, ${timeZone}::text)`,
 );
-
-/** Posts all that is there, each on its own day, where nothing was posted yet, however long it takes. */
-export async function bookHistory(db: Database, timeZone: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    await tx.execute(sql`select set_config('statement_timeout', '0', true)`);
-    await tx.execute(sql`select book_history(${timeZone})`);
-  });
-}

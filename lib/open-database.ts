@@ -22,7 +22,6 @@ import {
   NewerDatabaseError,
   NotUnicodeError,
 } from '@/db/migrate';
-import { bookHistory } from './book-entries';
 import type { Env } from './env';
 import { NotMigratedError, StartError } from './errors';
 
@@ -59,13 +58,13 @@ export class DatabaseBusyError extends StartError {
  * @throws StartError when it cannot be used, saying what to do; DatabaseBusyError, NotMigratedError among them
  */
 export async function openDatabase(
-  env: Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler' | 'dataDir' | 'timeZone'>,
+  env: Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler' | 'dataDir'>,
   { scratch, patience = 0, onWait }: OpenOptions = {},
 ): Promise<DatabaseHandle> {
   if (env.databaseUrl) return scratch ? openScratch(env.databaseUrl, env) : openServer(env.databaseUrl, env);
   for (let waited = 0; ; waited += LOOK_MS) {
     try {
-      return await openEmbeddedDatabase(env.dataDir, env.timeZone);
+      return await openEmbeddedDatabase(env.dataDir);
     } catch (error) {
       if (!(error instanceof DatabaseBusyError) || error.socket || waited >= patience) throw error;
       if (waited === 0) onWait?.(error);
@@ -74,7 +73,7 @@ export async function openDatabase(
   }
 }
 
-async function openEmbeddedDatabase(dataDir: string, timeZone: string): Promise<DatabaseHandle> {
+async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
   makeDataDir(dataDir);
   const handle = await openEmbedded(dataDir).catch((error: unknown) => {
     if (error instanceof DataDirBusyError) throw new DatabaseBusyError(dataDir, error.pid, error.socket);
@@ -83,9 +82,9 @@ async function openEmbeddedDatabase(dataDir: string, timeZone: string): Promise<
       `The embedded database in ${dataDir} is damaged (${error.message}): put back the missing files, or restore a backup into another DATA_DIR with npm run restore.`,
     ]);
   });
-  await migrate(handle)
-    .then(() => bookHistory(handle.db, timeZone))
-    .catch((error: unknown) => handle.close().finally(() => explainRefusal(explainNoRoom(error, dataDir))));
+  await migrate(handle).catch((error: unknown) =>
+    handle.close().finally(() => explainRefusal(explainNoRoom(error, dataDir))),
+  );
   return handle;
 }
 
@@ -189,18 +188,11 @@ async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promi
  *
  * @throws StartError with advice; NotMigratedError if our migrations cannot follow the database's
  */
-export async function migrateServer({
-  databaseUrl,
-  databaseUrlDirect,
-  timeZone,
-}: ServerEnv & Pick<Env, 'timeZone'>): Promise<void> {
+export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEnv): Promise<void> {
   const url = databaseUrlDirect ?? databaseUrl;
   if (!url) return;
   requirePatchedDriver();
-  await withServer(url, async (db) => {
-    await migrate({ db }).catch(explainRefusal);
-    await bookHistory(db, timeZone);
-  });
+  await withServer(url, (db) => migrate({ db }).catch(explainRefusal));
 }
 
 /** Connects to the database of a server for one piece of work. Its schema may be of any version. @throws StartError saying what is wrong with the address */

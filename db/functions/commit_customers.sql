@@ -46,3 +46,59 @@ BEGIN
     IF written < jsonb_array_length(plan -> 'customersUpdated') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
 END $$;
+--> statement-breakpoint
+-- Gives it the next number that nobody else is about to take or to name: whoever creates customers at the same time
+-- does not wait for the others to commit. A number may have been taken since it was looked for, as two unique indexes
+-- say; then it looks again. `named`: the numbers, in lower case, that this commit names and nobody has.
+CREATE OR REPLACE FUNCTION insert_created_customer(made jsonb, named jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  serial bigint;
+BEGIN
+  FOR attempt IN 1..100 LOOP
+    serial := substr(next_customer_number(), 2)::bigint;
+    LOOP
+      IF NOT coalesce(named ? ('k' || serial), false)
+        AND pg_try_advisory_xact_lock(hashtextextended('customer k' || serial, 0)) THEN
+        -- Asked anew: a commit that named it may have ended just before it could be locked.
+        EXIT WHEN NOT is_named_number('K' || serial);
+      END IF;
+      serial := serial + 1;
+    END LOOP;
+    INSERT INTO customers (id, customer_number, last_name, email, phone, street, postal_code, city, country)
+      OVERRIDING SYSTEM VALUE SELECT r.id, 'K' || serial, r.last_name, r.email, r.phone, r.street,
+        r.postal_code, r.city, r.country
+      FROM jsonb_populate_record(NULL::customers, made) r
+      ON CONFLICT DO NOTHING;
+    IF FOUND THEN RETURN; END IF;
+  END LOOP;
+  RAISE unique_violation;
+END $$;
+--> statement-breakpoint
+CREATE OR REPLACE FUNCTION move_stripe_customer(moved text, target int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE subscriptions SET customer_id = target, version = version + 1, updated_at = now()
+    WHERE stripe_customer_id = moved AND customer_id <> target;
+  UPDATE invoices SET customer_id = target, version = version + 1, updated_at = now()
+    WHERE stripe_customer_id = moved AND customer_id <> target;
+  UPDATE payments p SET customer_id = target, version = p.version + 1, updated_at = now() FROM invoices i
+    WHERE i.id = p.invoice_id AND i.stripe_customer_id = moved AND p.customer_id <> target;
+END $$;
+--> statement-breakpoint
+-- Of a customer that sync made for a Stripe customer, which is another one's now: it is left to those who came to it by
+-- its e-mail, also after the decision was read; or removed, if nobody has edited it and nothing is its own any more.
+CREATE OR REPLACE FUNCTION remove_if_empty(customer int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- Waits for whoever is about to give it something; the delete then sees it.
+  PERFORM FROM customers WHERE id = customer FOR UPDATE;
+  UPDATE stripe_customers SET linked_by = 'created', version = version + 1
+    WHERE customer_id = customer AND linked_by = 'email';
+  DELETE FROM customers c WHERE c.id = customer AND c.updated_at = c.created_at
+    AND NOT EXISTS (SELECT FROM customer_services WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM customer_notes WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM invoices WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM sales_documents WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM subscriptions WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM payments WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM stripe_customers WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM merged_customers WHERE customer_id = customer);
+END $$;

@@ -1,7 +1,7 @@
 import { bigint, date, integer, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns';
 
-// How many rows a list has, so that no list counts them (db/functions/keep_counts.sql keeps all of it, and
+// How many rows a list has, so that no list counts them (db/functions/counts.sql keeps all of it, and
 // lib/counted-list reads it). A list's order is cut into blocks of some thousand rows; a block tells how
 // many it holds of each kind, such as of a status. Writing a row adds a delta; now and then a writer folds the
 // deltas into the blocks.
@@ -36,7 +36,7 @@ export const wrongCounts = pgTable('wrong_counts', {
 });
 
 // What the overview and the renewals tell of all payments, invoices, services and subscriptions, added up as they are
-// written: kept like the counts above, by db/functions/keep_sums.sql and keep_item_sums.sql.
+// written: kept like the counts above, by db/functions/sums.sql.
 
 const sum = {
   /**

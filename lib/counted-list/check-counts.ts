@@ -3,7 +3,7 @@ import { type Database, rows } from '@/db/database';
 import { wrongCounts } from '@/db/schema';
 import { isServer, transact } from '@/db/transaction';
 
-/** The lists that are counted, by the names that db/functions/kept_counts.sql gives them. */
+/** The lists that are counted, by the names that db/functions/counts.sql gives them. */
 const LISTS = ['invoice', 'payment', 'sales_document', 'service'] as const;
 /** They and the sums of the overview. */
 const KEPT = [...LISTS, 'sums'] as const;

@@ -17,7 +17,7 @@ import {
   FOREIGN,
   useDatabase,
 } from '../support/database';
-import { createCustomer, createInvoice, createPayment } from '../support/factories';
+import { createCustomer } from '../support/factories';
 
 const DB = join(import.meta.dirname, '../../db');
 const read = (...path: string[]) => readFileSync(join(DB, ...path), 'utf8');
@@ -83,7 +83,7 @@ test('migrating installs the functions, and leaves those of a later version alon
   const replace = sql`create or replace function remove_if_empty(customer int) returns void language plpgsql
     as 'begin end'`;
   const ours = await source();
-  expect(read('functions/remove_if_empty.sql')).toContain(ours);
+  expect(read('functions/commit_customers.sql')).toContain(ours);
   await db.execute(replace);
   await migrate(other);
   expect(await source()).toBe('begin end');
@@ -103,55 +103,6 @@ test('migrating installs the functions, and leaves those of a later version alon
   await db.execute(sql`drop schema drizzle cascade`);
   expect(await isMigrated(db)).toBe(false);
   await other.close();
-});
-
-test('a migration takes what was due off invoices that were cancelled before it', async () => {
-  const { id } = await createInvoice(base.db, { status: 'cancelled', amount_paid: '30', amount_due: '89' });
-  const open = await createInvoice(base.db, { amount_due: '89' });
-  await base.db.execute(sql.raw(read('migrations', '0014_cancelled_invoices.sql')));
-  const due = await rows(base.db, sql`select id, amount_due from invoices order by id`);
-  expect(due).toEqual([
-    { id, amount_due: '0.000' },
-    { id: open.id, amount_due: '89.000' },
-  ]);
-});
-
-test('a migration folds the spaces of references, and staff are told where two come to the same', async () => {
-  const references = ['AB\u00a0\u00a01 ', ' TS-1', 'TS-1\u2009', 'TS-1', 'B\u3000 2', 'plain'];
-  const ids: number[] = [];
-  for (const payment_reference of references)
-    ids.push((await createPayment(base.db, { payment_reference })).id);
-  await base.db
-    .insert(schema.paymentTombstones)
-    .values([{ reference: 'in_1 ' }, { reference: 'in_2' }, { reference: ' in_2' }]);
-  const statements = read('migrations', '0016_folded_references.sql').split('--> statement-breakpoint');
-  for (const statement of statements) await base.db.execute(sql.raw(statement));
-  const found = await rows<{ id: number; reference: string }>(
-    base.db,
-    sql`select id, payment_reference as reference from payments where id in ${ids} order by id`,
-  );
-  // TS-1 is taken by the row that had it all along.
-  expect(found.map(({ reference }) => reference)).toEqual([
-    'AB 1',
-    ' TS-1',
-    'TS-1\u2009',
-    'TS-1',
-    'B 2',
-    'plain',
-  ]);
-  const told = await rows(
-    base.db,
-    sql`select subject, entity_id, message from staff_tasks where kind = 'reference_collides'`,
-  );
-  expect(told).toEqual([
-    {
-      subject: ids.slice(1, 4).join(' '),
-      entity_id: ids[3],
-      message: expect.stringContaining(`${ids.slice(1, 4).join(', ')} `),
-    },
-  ]);
-  const tombstones = await rows(base.db, sql`select reference from payment_tombstones order by reference`);
-  expect(tombstones).toEqual([{ reference: 'in_1' }, { reference: 'in_2' }]);
 });
 
 test('an embedded database from before the first release is refused', async () => {

@@ -1,3 +1,9 @@
+CREATE OR REPLACE FUNCTION raise_version() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.version := OLD.version + 1;
+  RETURN NEW;
+END $$;
+--> statement-breakpoint
 -- The commit of a plan raises versions itself: a dry run's tables have no triggers.
 DO $$ BEGIN
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON customers FOR EACH ROW

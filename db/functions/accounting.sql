@@ -1,0 +1,181 @@
+-- How many decimals amounts of a currency have, as lib/money.ts has it.
+CREATE OR REPLACE FUNCTION currency_decimals(currency text) RETURNS int LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE
+    WHEN currency IN ('bif', 'clp', 'djf', 'gnf', 'isk', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'ugx', 'vnd', 'vuv',
+      'xaf', 'xof', 'xpf') THEN 0
+    WHEN currency IN ('bhd', 'iqd', 'jod', 'kwd', 'lyd', 'omr', 'tnd') THEN 3
+    ELSE 2 END
+$$;
+--> statement-breakpoint
+-- What makes two accounting entries the same fact.
+CREATE OR REPLACE FUNCTION entry_key(
+  record text, invoice_id int, payment_id int, original_date date, tax_rate numeric, net numeric, tax numeric,
+  gross numeric, currency text
+) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT concat_ws('|', record, invoice_id, coalesce(payment_id, 0), original_date,
+    coalesce(tax_rate::numeric(15, 3)::text, '-'), coalesce(net::numeric(15, 3)::text, '-'),
+    coalesce(tax::numeric(15, 3)::text, '-'), gross::numeric(15, 3), currency)
+$$;
+--> statement-breakpoint
+-- What an accountant posts of invoices and payments as they are now, each on its own day. A fact that [is_sum] is
+-- reached by posting differences: nobody says on which day its parts came.
+CREATE OR REPLACE FUNCTION accounting_facts(
+  invoice_ids int[], payment_ids int[], today date, time_zone text, with_cancelled boolean
+) RETURNS TABLE (
+  record text, invoice_id int, payment_id int, original_date date, tax_rate numeric, net numeric, tax numeric,
+  gross numeric, currency text, is_sum boolean, key text
+) LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT f.*, entry_key(f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross,
+      f.currency)
+  FROM (
+  -- A row for each tax rate, rounded as lib/invoices/line-totals.ts does.
+  SELECT 'invoice'::text, i.id, NULL::int, i.invoice_date, r.tax_rate::numeric, r.net::numeric, r.tax::numeric,
+      (r.net + r.tax)::numeric, i.currency, false
+    FROM invoices i, LATERAL (
+      SELECT l.tax_rate, l.net, round(l.net * l.tax_rate / 100, currency_decimals(i.currency)) AS tax
+        FROM (
+          SELECT n.tax_rate, sum(round(n.quantity * n.unit_price, currency_decimals(i.currency))) AS net
+            FROM invoice_lines n WHERE n.invoice_id = i.id GROUP BY n.tax_rate
+        ) l
+      UNION ALL SELECT NULL, i.subtotal, i.tax WHERE NOT EXISTS (SELECT FROM invoice_lines n WHERE n.invoice_id = i.id)
+    ) r
+    WHERE i.id = ANY (invoice_ids) AND i.status <> 'draft' AND (i.status <> 'cancelled' OR with_cancelled)
+  UNION ALL
+  SELECT f.record, i.id, NULL, f.on_day, NULL, NULL, NULL, f.gross, i.currency, true
+    FROM invoices i
+      LEFT JOIN LATERAL (
+        SELECT sum(p.amount - p.refunded_amount) AS recorded FROM payments p
+          WHERE p.invoice_id = i.id AND p.status = 'completed' AND (i.stripe_invoice_id IS NULL
+            OR p.source <> 'stripe' AND p.id IS DISTINCT FROM i.collected_by_payment_id)
+      ) p ON true,
+      LATERAL (VALUES
+        ('credit', -i.amount_credited, coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
+        ('write_off', CASE WHEN i.uncollectible AND i.status = 'overdue' THEN -i.amount_due ELSE 0 END,
+          coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
+        ('balance', coalesce(i.balance_applied, 0), i.invoice_date),
+        -- Paid, though no payment is recorded here: without Stripe, or before the invoice was imported.
+        ('paid_elsewhere', greatest(0, CASE WHEN i.stripe_invoice_id IS NULL THEN i.amount_paid
+          ELSE coalesce(i.amount_off_stripe, 0) END - coalesce(p.recorded, 0)),
+          coalesce((i.paid_at AT TIME ZONE time_zone)::date, i.invoice_date))
+      ) AS f(record, gross, on_day)
+    WHERE i.id = ANY (invoice_ids) AND i.status NOT IN ('draft', 'cancelled') AND f.gross <> 0
+  UNION ALL
+  SELECT 'payment', p.invoice_id, p.id, p.payment_date, NULL, NULL, NULL, p.amount, p.currency,
+      p.source = 'stripe' AND p.amount IS NOT DISTINCT FROM p.provider_amount
+    FROM payments p WHERE p.id = ANY (payment_ids) AND p.status IN ('completed', 'refunded')
+  UNION ALL
+  -- What came back counts up to what was paid: lib/payments/counted-back.ts.
+  SELECT 'refund', b.invoice_id, b.payment_id, b.on_day, NULL, NULL, NULL, -b.back, b.currency, false
+    FROM (
+      SELECT p.invoice_id, c.payment_id, (c.at AT TIME ZONE time_zone)::date AS on_day, p.currency,
+        least(c.so_far, p.amount) - least(c.so_far - c.amount, p.amount) AS back
+        FROM (
+          SELECT m.*, sum(m.amount) OVER (
+              PARTITION BY m.payment_id, m.currency ORDER BY m.at, m.amount, m.id ROWS UNBOUNDED PRECEDING
+            ) AS so_far
+            FROM (
+              SELECT r.id, r.payment_id, r.currency, r.amount, r.issued_at AS at FROM refunds r
+                WHERE r.payment_id = ANY (payment_ids)
+                  AND (r.status = 'succeeded' OR r.status = 'pending' AND r.source <> 'stripe')
+              UNION ALL
+              SELECT -d.id, d.payment_id, d.currency, d.amount, coalesce(d.funds_withdrawn_at, d.issued_at) FROM disputes d
+                WHERE d.payment_id = ANY (payment_ids) AND (d.status = 'lost' OR d.status = 'prevented'
+                  AND d.funds_withdrawn_at IS NOT NULL AND d.funds_returned_at IS NULL)
+            ) m
+        ) c JOIN payments p ON p.id = c.payment_id AND p.currency = c.currency
+        WHERE p.status IN ('completed', 'refunded')
+    ) b WHERE b.back > 0
+  ) f(record, invoice_id, payment_id, original_date, tax_rate, net, tax, gross, currency, is_sum);
+END $$;
+--> statement-breakpoint
+-- Brings the books in step with invoices and payments as they are now, deleted payments among them: what is new is
+-- added, and what is so no longer is taken back by a row of its own. A fact is posted on its own day if that is in the
+-- month of [today] or later, or not before [open_from] where that is given; else [today], since its month was handed over.
+CREATE OR REPLACE FUNCTION book_entries(
+  invoice_ids int[], payment_ids int[], today date, time_zone text, open_from date DEFAULT NULL,
+  with_cancelled boolean DEFAULT false
+) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+DECLARE
+  first_open date := coalesce(open_from, date_trunc('month', today)::date);
+  all_invoices int[];
+BEGIN
+  -- What was paid elsewhere depends on the payments of an invoice.
+  SELECT array_agg(id) INTO all_invoices FROM (
+    SELECT unnest(invoice_ids) AS id
+    UNION SELECT p.invoice_id FROM payments p WHERE p.id = ANY (payment_ids)
+    UNION SELECT e.invoice_id FROM accounting_entries e WHERE e.payment_id = ANY (payment_ids)
+  ) touched;
+  INSERT INTO accounting_entries (
+    record, invoice_id, payment_id, booked_on, original_date, reverses, customer_number, customer_name, invoice_number,
+    due_date, payment_reference, method, tax_rate, net, tax, gross, currency
+  )
+  WITH facts AS MATERIALIZED (
+    SELECT f.*, row_number() OVER (PARTITION BY f.key) AS n
+      FROM accounting_facts(all_invoices, payment_ids, today, time_zone, with_cancelled) f
+  ), by_sum AS MATERIALIZED (
+    SELECT DISTINCT f.payment_id FROM facts f WHERE f.is_sum AND f.record = 'payment'
+  ), known AS MATERIALIZED (
+    SELECT e.*, e.record IN ('credit', 'write_off', 'balance', 'paid_elsewhere')
+        OR e.record = 'payment' AND e.payment_id IN (SELECT payment_id FROM by_sum) AS is_sum
+      FROM (
+        SELECT * FROM accounting_entries WHERE invoice_id = ANY (all_invoices) AND payment_id IS NULL
+        UNION ALL SELECT * FROM accounting_entries WHERE payment_id = ANY (payment_ids)
+      ) e
+  ), standing AS MATERIALIZED (
+    SELECT k.*, row_number() OVER (PARTITION BY k.key ORDER BY k.id) AS n
+      FROM (
+        SELECT e.*, entry_key(e.record, e.invoice_id, e.payment_id, e.original_date, e.tax_rate, e.net, e.tax, e.gross,
+            e.currency) AS key
+          FROM known e WHERE NOT e.is_sum AND e.reverses IS NULL
+      ) k
+      WHERE k.id NOT IN (SELECT r.reverses FROM known r WHERE r.reverses IS NOT NULL)
+  ), fresh AS (
+    SELECT f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross, f.currency
+      FROM facts f LEFT JOIN standing s ON s.key = f.key AND s.n = f.n WHERE NOT f.is_sum AND s.id IS NULL
+    UNION ALL
+    SELECT d.record, d.invoice_id, d.payment_id, coalesce(max(d.original_date), today), NULL, NULL, NULL, sum(d.gross),
+        d.currency
+      FROM (
+        SELECT f.record, f.invoice_id, f.payment_id, f.original_date, f.gross, f.currency FROM facts f WHERE f.is_sum
+        UNION ALL SELECT k.record, k.invoice_id, k.payment_id, NULL, -k.gross, k.currency FROM known k WHERE k.is_sum
+      ) d GROUP BY d.record, d.invoice_id, d.payment_id, d.currency HAVING sum(d.gross) <> 0
+  )
+  SELECT s.record, s.invoice_id, s.payment_id, greatest(today, s.booked_on), s.original_date, s.id, s.customer_number,
+      s.customer_name, s.invoice_number, s.due_date, s.payment_reference, s.method, s.tax_rate, -s.net, -s.tax, -s.gross,
+      s.currency
+    FROM standing s LEFT JOIN facts f ON f.key = s.key AND f.n = s.n AND NOT f.is_sum WHERE f.key IS NULL
+  UNION ALL
+  SELECT f.record, f.invoice_id, f.payment_id,
+      CASE WHEN f.original_date >= first_open THEN f.original_date ELSE today END, f.original_date, NULL,
+      c.customer_number, coalesce(nullif(c.company, ''), concat_ws(' ', nullif(c.first_name, ''), nullif(c.last_name, ''))),
+      i.number, CASE f.record WHEN 'invoice' THEN i.due_date END, p.payment_reference, p.source::text, f.tax_rate, f.net,
+      f.tax, f.gross, f.currency
+    FROM fresh f JOIN invoices i ON i.id = f.invoice_id
+      LEFT JOIN payments p ON p.id = f.payment_id
+      JOIN customers c ON c.id = coalesce(p.customer_id, i.customer_id)
+    -- What is taken back first, an invoice's rates from the highest on, payments before what came back of them.
+    ORDER BY 6 NULLS LAST, 4, 2, 3 NULLS FIRST, 1, 13 DESC NULLS LAST, 16;
+END $$;
+--> statement-breakpoint
+-- The books of a database that has none yet, each row on its own day. When an invoice was cancelled is known only
+-- roughly.
+CREATE OR REPLACE FUNCTION book_history(time_zone text, at timestamptz DEFAULT now()) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM accounting_entries) THEN RETURN; END IF;
+  PERFORM book_entries(
+    (SELECT array_agg(id) FROM invoices), (SELECT array_agg(id) FROM payments),
+    (at AT TIME ZONE time_zone)::date, time_zone, '-infinity', true);
+  INSERT INTO accounting_entries (
+    record, invoice_id, payment_id, booked_on, original_date, reverses, customer_number, customer_name, invoice_number,
+    due_date, tax_rate, net, tax, gross, currency
+  )
+  SELECT e.record, e.invoice_id, NULL,
+      greatest(e.booked_on, (coalesce(i.provider_as_of, i.updated_at) AT TIME ZONE time_zone)::date), e.original_date,
+      e.id, e.customer_number, e.customer_name, e.invoice_number, e.due_date, e.tax_rate, -e.net, -e.tax, -e.gross,
+      e.currency
+    FROM accounting_entries e JOIN invoices i ON i.id = e.invoice_id
+    WHERE e.record = 'invoice' AND i.status = 'cancelled' ORDER BY e.id;
+END $$;

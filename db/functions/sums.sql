@@ -1,0 +1,238 @@
+-- What a payment adds to the sums: its amount, on its day, also once it was refunded. Of one that was noted as refunded
+-- without a refund that says how, nothing.
+CREATE OR REPLACE FUNCTION sum_of_payment(p payments) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
+  SELECT 'received', p.payment_date, p.currency, 1::bigint,
+    (CASE p.status WHEN 'completed' THEN p.amount ELSE p.refunded_amount END)::numeric(24,3)
+  WHERE p.status = 'completed' OR (p.status = 'refunded' AND p.refunded_amount > 0)
+$$;
+--> statement-breakpoint
+-- What an invoice adds to the sums: what it has still due, while it is sent or overdue.
+CREATE OR REPLACE FUNCTION sum_of_invoice(i invoices) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
+  SELECT i.status::text, '-infinity'::date, i.currency, 1::bigint, i.amount_due::numeric(24,3)
+  WHERE i.status IN ('sent', 'overdue')
+$$;
+--> statement-breakpoint
+-- What a service adds to the sums: its price, on the day on which it renews, unless it has ended by then.
+CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
+  SELECT 'service_renewals', s.next_billing_date, s.currency, 1::bigint, s.price::numeric(24,3)
+  WHERE s.status = 'active' AND s.next_billing_date IS NOT NULL
+    AND (s.ends_on IS NULL OR s.next_billing_date < s.ends_on)
+$$;
+--> statement-breakpoint
+-- The day on which an item is billed again; null if it is not. It is the end of the item's own period: a yearly item
+-- renews in another month than the monthly item beside it. What ends before that day is not billed again, and neither
+-- is what Stripe bills for nothing until then (pause_collection void). The calendar day of an instant depends on the
+-- time zone of the service, which no function knows. The items of a subscription renew on the same day of the month,
+-- and the subscription has the day of the earliest: of the days around the instant, it is the one with that number.
+CREATE OR REPLACE FUNCTION item_renewal_day(i subscription_items, s subscriptions) RETURNS date LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE extract(day FROM s.next_billing_date)
+      WHEN extract(day FROM period.ends) THEN period.ends
+      WHEN extract(day FROM period.ends + 1) THEN period.ends + 1
+      WHEN extract(day FROM period.ends - 1) THEN period.ends - 1
+      ELSE coalesce(period.ends, s.next_billing_date) END
+    FROM (SELECT (i.current_period_end AT TIME ZONE 'UTC')::date AS ends) period
+    WHERE s.next_billing_date IS NOT NULL AND s.status IN ('trialing', 'active', 'past_due')
+      AND CASE WHEN s.cancel_at IS NULL THEN NOT s.cancel_at_period_end ELSE coalesce(
+        i.current_period_end < s.cancel_at, s.next_billing_date < (s.cancel_at AT TIME ZONE 'UTC')::date) END
+      AND (s.pause_behavior IS DISTINCT FROM 'void' OR s.pause_resumes_at IS NOT NULL AND coalesce(
+        i.current_period_end >= s.pause_resumes_at, s.next_billing_date > (s.pause_resumes_at AT TIME ZONE 'UTC')::date))
+$$;
+--> statement-breakpoint
+-- What an item adds to the sums: what it is billed for, on the day on which it renews.
+CREATE OR REPLACE FUNCTION sum_of_item(i subscription_items, s subscriptions) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
+  SELECT 'item_renewals', renewal.day, i.currency, 1::bigint, i.amount::numeric(24,3)
+  FROM (SELECT item_renewal_day(i, s) AS day) renewal
+  WHERE i.amount IS NOT NULL AND i.currency IS NOT NULL AND renewal.day IS NOT NULL
+$$;
+--> statement-breakpoint
+-- Keeps the sums (db/schema/counts.ts) of invoices, payments and services, as keep_counts does the counts of lists:
+-- writers insert deltas, and now and then one of them adds them to the sums. [source] is a table, [row] what its rows
+-- are called.
+DO $keep$
+DECLARE
+  template CONSTANT text := $template$
+CREATE OR REPLACE FUNCTION sum_[source]() RETURNS trigger LANGUAGE plpgsql AS $body$
+DECLARE
+  written int := 2;
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    INSERT INTO sum_deltas SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM sum_of_[row](OLD) s
+      UNION ALL SELECT * FROM sum_of_[row](NEW);
+  ELSIF TG_OP = 'TRUNCATE' THEN
+    PERFORM rebuild_sums();
+    RETURN NULL;
+  ELSE
+    INSERT INTO sum_deltas
+      SELECT s.of, s.day, s.currency, sign.n * sum(s.row_count), sign.n * sum(s.amount)
+      FROM (SELECT CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END AS n) sign,
+        changed c, LATERAL sum_of_[row](ROW(c.*)::[source]) s
+      GROUP BY sign.n, s.of, s.day, s.currency;
+    GET DIAGNOSTICS written = ROW_COUNT;
+  END IF;
+  IF written >= 1000 OR written > 0 AND random() < 0.002 THEN
+    PERFORM fold_sums();
+  END IF;
+  RETURN NULL;
+END $body$;
+
+CREATE OR REPLACE TRIGGER sum_inserted AFTER INSERT ON [source] REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION sum_[source]();
+CREATE OR REPLACE TRIGGER sum_deleted AFTER DELETE ON [source] REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION sum_[source]();
+CREATE OR REPLACE TRIGGER sum_truncated AFTER TRUNCATE ON [source]
+  FOR EACH STATEMENT EXECUTE FUNCTION sum_[source]();
+  $template$;
+BEGIN
+  EXECUTE replace(replace(template, '[source]', 'payments'), '[row]', 'payment');
+  EXECUTE replace(replace(template, '[source]', 'invoices'), '[row]', 'invoice');
+  EXECUTE replace(replace(template, '[source]', 'customer_services'), '[row]', 'service');
+  CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF payment_date, status, currency, amount, refunded_amount ON payments
+    FOR EACH ROW WHEN (
+      (OLD.payment_date, OLD.status, OLD.currency, OLD.amount, OLD.refunded_amount)
+      IS DISTINCT FROM (NEW.payment_date, NEW.status, NEW.currency, NEW.amount, NEW.refunded_amount)
+    ) EXECUTE FUNCTION sum_payments();
+  CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF status, currency, amount_due ON invoices
+    FOR EACH ROW WHEN (
+      (OLD.status, OLD.currency, OLD.amount_due) IS DISTINCT FROM (NEW.status, NEW.currency, NEW.amount_due)
+      AND (OLD.status IN ('sent', 'overdue') OR NEW.status IN ('sent', 'overdue'))
+    ) EXECUTE FUNCTION sum_invoices();
+  CREATE OR REPLACE TRIGGER sum_updated
+    AFTER UPDATE OF next_billing_date, status, ends_on, currency, price ON customer_services
+    FOR EACH ROW WHEN (
+      (OLD.next_billing_date, OLD.status, OLD.ends_on, OLD.currency, OLD.price)
+      IS DISTINCT FROM (NEW.next_billing_date, NEW.status, NEW.ends_on, NEW.currency, NEW.price)
+    ) EXECUTE FUNCTION sum_customer_services();
+END $keep$;
+--> statement-breakpoint
+-- Keeps the sums of items (see keep_sums), each on its own day, which depends on its subscription too. A writer of either
+-- holds the lock of their Stripe customer, so that neither misses what the other writes.
+DO $keep$ BEGIN
+CREATE OR REPLACE FUNCTION sum_subscription_items() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    PERFORM rebuild_sums();
+    RETURN NULL;
+  ELSIF TG_TABLE_NAME = 'subscriptions' THEN
+    INSERT INTO sum_deltas
+      SELECT d.of, d.day, d.currency, -d.row_count, -d.amount
+        FROM subscription_items i, LATERAL sum_of_item(i, OLD) d WHERE i.subscription_id = NEW.id
+      UNION ALL SELECT d.* FROM subscription_items i, LATERAL sum_of_item(i, NEW) d WHERE i.subscription_id = NEW.id;
+  ELSIF TG_OP = 'UPDATE' THEN
+    INSERT INTO sum_deltas
+      SELECT d.of, d.day, d.currency, -d.row_count, -d.amount
+        FROM subscriptions s, LATERAL sum_of_item(OLD, s) d WHERE s.id = OLD.subscription_id
+      UNION ALL SELECT d.* FROM subscriptions s, LATERAL sum_of_item(NEW, s) d WHERE s.id = NEW.subscription_id;
+  ELSE
+    INSERT INTO sum_deltas
+      SELECT d.of, d.day, d.currency, sign.n * d.row_count, sign.n * d.amount
+      FROM (SELECT CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END AS n) sign,
+        changed c JOIN subscriptions s ON s.id = c.subscription_id,
+        LATERAL sum_of_item(ROW(c.*)::subscription_items, s) d;
+  END IF;
+  IF FOUND AND random() < 0.002 THEN
+    PERFORM fold_sums();
+  END IF;
+  RETURN NULL;
+END $body$;
+
+-- Items go before their subscription does, as long as it tells on which day they are.
+CREATE OR REPLACE FUNCTION delete_items() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  DELETE FROM subscription_items WHERE subscription_id = OLD.id;
+  RETURN OLD;
+END $body$;
+
+  CREATE OR REPLACE TRIGGER sum_inserted AFTER INSERT ON subscription_items REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION sum_subscription_items();
+  CREATE OR REPLACE TRIGGER sum_deleted AFTER DELETE ON subscription_items REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION sum_subscription_items();
+  CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF subscription_id, amount, currency, current_period_end ON subscription_items
+    FOR EACH ROW WHEN (
+      (OLD.subscription_id, OLD.amount, OLD.currency, OLD.current_period_end)
+      IS DISTINCT FROM (NEW.subscription_id, NEW.amount, NEW.currency, NEW.current_period_end)
+    ) EXECUTE FUNCTION sum_subscription_items();
+  CREATE OR REPLACE TRIGGER sum_truncated AFTER TRUNCATE ON subscription_items
+    FOR EACH STATEMENT EXECUTE FUNCTION sum_subscription_items();
+  CREATE OR REPLACE TRIGGER sum_updated
+    AFTER UPDATE OF next_billing_date, status, cancel_at, cancel_at_period_end, pause_behavior, pause_resumes_at
+      ON subscriptions
+    FOR EACH ROW WHEN (
+      (OLD.next_billing_date, OLD.status, OLD.cancel_at, OLD.cancel_at_period_end, OLD.pause_behavior,
+        OLD.pause_resumes_at)
+      IS DISTINCT FROM (NEW.next_billing_date, NEW.status, NEW.cancel_at, NEW.cancel_at_period_end, NEW.pause_behavior,
+        NEW.pause_resumes_at)
+    ) EXECUTE FUNCTION sum_subscription_items();
+  CREATE OR REPLACE TRIGGER delete_items BEFORE DELETE ON subscriptions
+    FOR EACH ROW EXECUTE FUNCTION delete_items();
+END $keep$;
+--> statement-breakpoint
+-- Adds the deltas to the sums, unless somebody else is at it. See keep_counts.
+CREATE OR REPLACE FUNCTION fold_sums() RETURNS void LANGUAGE plpgsql
+SET jit = off SET enable_seqscan = on SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on
+AS $$
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed'
+    OR NOT pg_try_advisory_xact_lock(hashtextextended('fold sums', 0)) THEN RETURN; END IF;
+  WITH folded AS (DELETE FROM sum_deltas RETURNING *)
+  INSERT INTO sums AS s (of, day, currency, row_count, amount)
+    SELECT of, day, currency, sum(row_count), sum(amount) FROM folded
+    GROUP BY of, day, currency HAVING sum(row_count) <> 0 OR sum(amount) <> 0
+    ON CONFLICT (of, day, currency) DO UPDATE
+    SET row_count = s.row_count + excluded.row_count, amount = s.amount + excluded.amount;
+END $$;
+--> statement-breakpoint
+-- What services and items add to the sums, by currency. Of one day, or of all. The conditions on the day leave out most
+-- rows before the functions decide on the others.
+CREATE OR REPLACE FUNCTION renewal_sums(one_day date) RETURNS SETOF sums
+LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
+BEGIN
+  RETURN QUERY SELECT r.of, r.day, r.currency, sum(r.row_count)::bigint, sum(r.amount)::numeric(24,3) FROM (
+    SELECT d.* FROM customer_services s, LATERAL sum_of_service(s) d
+      WHERE s.status = 'active' AND s.next_billing_date IS NOT NULL
+        AND (one_day IS NULL OR coalesce(s.next_billing_date, 'infinity') = one_day)
+    UNION ALL SELECT d.* FROM subscriptions s JOIN subscription_items i ON i.subscription_id = s.id,
+      LATERAL sum_of_item(i, s) d
+      WHERE s.next_billing_date IS NOT NULL AND s.status IN ('trialing', 'active', 'past_due')
+        AND (one_day IS NULL OR d.day = one_day AND (
+          i.current_period_end IS NULL OR i.current_period_end BETWEEN one_day - 2 AND one_day + 3))
+  ) r GROUP BY r.of, r.day, r.currency;
+END $$;
+--> statement-breakpoint
+-- Sums that are not what their rows add up to, and by how much they are too much. Of one day, or of all.
+CREATE OR REPLACE FUNCTION differing_sums(one_day date) RETURNS TABLE (what text, on_day date, in_currency text, excess numeric)
+LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
+BEGIN
+  RETURN QUERY SELECT of, day, currency, sum(amount) FROM (
+    SELECT * FROM sums WHERE one_day IS NULL OR day = one_day
+    UNION ALL SELECT * FROM sum_deltas WHERE one_day IS NULL OR day = one_day
+    UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM payments p, LATERAL sum_of_payment(p) s
+      WHERE one_day IS NULL OR p.payment_date = one_day
+    UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM invoices i, LATERAL sum_of_invoice(i) s
+      WHERE i.status IN ('sent', 'overdue') AND (one_day IS NULL OR one_day = '-infinity')
+    UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM renewal_sums(one_day) s
+  ) found GROUP BY of, day, currency HAVING sum(amount) <> 0 OR sum(row_count) <> 0;
+END $$;
+--> statement-breakpoint
+-- Whether the sums of some day, another one each time, are right. Null: they are being changed.
+CREATE OR REPLACE FUNCTION check_sums() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('fold sums', 0)) THEN RETURN NULL; END IF;
+  RETURN NOT EXISTS (
+    SELECT FROM differing_sums(coalesce((SELECT day FROM sums ORDER BY random() LIMIT 1), '-infinity'))
+  );
+END $$;
+--> statement-breakpoint
+-- Adds everything up anew, and tells what was wrong.
+CREATE OR REPLACE FUNCTION rebuild_sums() RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('fold sums', 0));
+  RETURN QUERY SELECT concat_ws(' ', what, on_day), in_currency, excess FROM differing_sums(NULL);
+  DELETE FROM sums;
+  WITH folded AS (DELETE FROM sum_deltas)
+  INSERT INTO sums SELECT of, day, currency, sum(row_count), sum(amount) FROM (
+    SELECT s.* FROM payments p, LATERAL sum_of_payment(p) s
+    UNION ALL SELECT s.* FROM invoices i, LATERAL sum_of_invoice(i) s WHERE i.status IN ('sent', 'overdue')
+    UNION ALL SELECT * FROM renewal_sums(NULL)
+  ) added GROUP BY of, day, currency;
+END $$;

@@ -1,2 +1,0 @@
--- A commit of sync locks its invoices before it writes any row that others wait for.
--- Functions: 011ec00c647e53244e2f7dd0ddfa26ccffe13dcc9da2d6711cc44bb1e3d5925e

@@ -1,2 +1,0 @@
--- A decision of sync asks which tasks staff know of, and ends those that are over.
--- Functions: ef8f695db7ca2b13972bb7da7701c96718d3c18fa71034a91f8130be75908a98
