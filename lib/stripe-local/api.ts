@@ -1,34 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import Stripe from 'stripe';
+import { findCharge } from './charges';
 import { expand } from './expand';
-import type { WorldObject } from './model';
+import { type InvoicePayment, SUBSCRIPTION_STATUSES, type Subscription, type WorldObject } from './model';
 import {
   listPage,
-  matchesInvoice,
-  matchesInvoicePayment,
-  matchesSubscription,
   oneOf,
   type Page,
   parseListQuery,
   parseRetrieveQuery,
   type Query,
-  referencesOf,
   slicePage,
 } from './query';
-import { renderLine } from './render/invoice';
+import { renderItem, renderLine } from './render/billing';
 import { renderEvent, renderObject } from './render/object';
 import { type Json, shapeOf } from './render/shape';
-import { renderItem } from './render/subscription';
-import {
-  type Answer,
-  ApiError,
-  authorize,
-  errorAnswer,
-  missing,
-  missingParameter,
-  notFound,
-} from './respond';
-import type { Collection, World } from './world';
+import { type Answer, ApiError, authorize, missing, missingParameter, notFound } from './respond';
+import { type Among, type Collection, collectionOf, type Kind, type World } from './world';
 
 interface ApiOptions {
   world: World;
@@ -46,7 +34,7 @@ export function answerRequest(options: ApiOptions, req: IncomingMessage, url: UR
     const { endpoint, id } = route(req.method ?? 'GET', url.pathname);
     return { status: 200, body: endpoint({ world: options.world, version }, id, url.searchParams) };
   } catch (error) {
-    if (error instanceof ApiError) return errorAnswer(error);
+    if (error instanceof ApiError) return error.answer();
     throw error;
   }
 }
@@ -76,6 +64,17 @@ type View = { world: World; version: string };
 /** Answers the body of one GET. */
 type Endpoint = (view: View, id: string, params: URLSearchParams) => Json;
 
+type ObjectOf<K> = Extract<WorldObject, { object: K }>;
+
+interface ListOptions<T> {
+  /** Its filters besides `created`. */
+  filters: readonly string[];
+  /** The values of the filter `status`. */
+  statuses?: readonly string[];
+  /** Reads the filters that name no object. */
+  matcher?(query: Query, world: World): (object: T) => boolean;
+}
+
 /** By path, `:id` standing for one segment. */
 export const ENDPOINTS: Record<string, Endpoint> = {
   '/v1/account': ({ world }) => ({
@@ -83,56 +82,33 @@ export const ENDPOINTS: Record<string, Endpoint> = {
     object: 'account',
     settings: { dashboard: { display_name: null, timezone: world.timeZone } },
   }),
-  '/v1/customers': listOf(
-    'customer',
-    (world) => world.customers,
-    ['created', 'email'],
-    (query) => {
-      const email = query.filters.get('email');
+  ...endpointsOf('customer', {
+    filters: ['email'],
+    matcher: ({ filters }) => {
+      const email = filters.get('email');
       return (customer) => !customer.deleted && (email === undefined || customer.email === email);
     },
-  ),
-  '/v1/customers/:id': retrieve('customer', (world) => world.customers),
-  '/v1/subscriptions': listOf(
-    'subscription',
-    (world) => world.subscriptions,
-    ['created', 'customer', 'price', 'status'],
-    matchesSubscription,
-  ),
-  '/v1/subscriptions/:id': retrieve('subscription', (world) => world.subscriptions),
+  }),
+  ...endpointsOf('subscription', { filters: ['customer', 'price', 'status'], matcher: matchesSubscription }),
   '/v1/subscription_items': listItems,
-  '/v1/invoices': listOf(
-    'invoice',
-    (world) => world.invoices,
-    ['created', 'customer', 'status', 'subscription'],
-    matchesInvoice,
-  ),
-  '/v1/invoices/:id': retrieve('invoice', (world) => world.invoices),
+  ...endpointsOf('invoice', {
+    filters: ['customer', 'status', 'subscription'],
+    statuses: ['draft', 'open', 'paid', 'uncollectible', 'void'],
+  }),
   '/v1/invoices/:id/lines': listLines,
-  '/v1/invoice_payments': listOf(
-    'invoice_payment',
-    (world) => world.invoicePayments,
-    ['created', 'invoice', 'payment[payment_intent]', 'payment[payment_record]', 'payment[type]', 'status'],
-    matchesInvoicePayment,
-  ),
-  '/v1/invoice_payments/:id': retrieve('invoice_payment', (world) => world.invoicePayments),
-  '/v1/payment_intents/:id': retrieve('payment_intent', (world) => world.paymentIntents),
-  '/v1/checkout/sessions': listOf(
-    'checkout.session',
-    (world) => world.checkoutSessions,
-    ['created', 'customer', 'status', 'subscription'],
-    (query) => {
-      const status = oneOf(query, ['open', 'complete', 'expired']);
-      return (session) => status === undefined || session.status === status;
-    },
-  ),
-  '/v1/checkout/sessions/:id': retrieve('checkout.session', (world) => world.checkoutSessions),
-  '/v1/refunds': listOf('refund', (world) => world.refunds, ['charge', 'created', 'payment_intent']),
-  '/v1/refunds/:id': retrieve('refund', (world) => world.refunds),
-  '/v1/disputes': listOf('dispute', (world) => world.disputes, ['charge', 'created', 'payment_intent']),
-  '/v1/disputes/:id': retrieve('dispute', (world) => world.disputes),
-  '/v1/credit_notes': listOf('credit_note', (world) => world.creditNotes, ['created', 'customer', 'invoice']),
-  '/v1/credit_notes/:id': retrieve('credit_note', (world) => world.creditNotes),
+  ...endpointsOf('invoice_payment', {
+    filters: ['invoice', 'payment[payment_intent]', 'payment[payment_record]', 'payment[type]', 'status'],
+    statuses: ['canceled', 'open', 'paid'],
+    matcher: matchesInvoicePayment,
+  }),
+  '/v1/payment_intents/:id': retrieve('payment_intent'),
+  ...endpointsOf('checkout.session', {
+    filters: ['customer', 'status', 'subscription'],
+    statuses: ['open', 'complete', 'expired'],
+  }),
+  ...endpointsOf('refund', { filters: ['charge', 'payment_intent'] }),
+  ...endpointsOf('dispute', { filters: ['charge', 'payment_intent'] }),
+  ...endpointsOf('credit_note', { filters: ['customer', 'invoice'] }),
   '/v1/events': listEvents,
   '/v1/events/:id': ({ world, version }, id, params) => {
     parseRetrieveQuery(params);
@@ -141,6 +117,101 @@ export const ENDPOINTS: Record<string, Endpoint> = {
     return renderEvent(event, version);
   },
 };
+
+type Listed = Exclude<Kind, 'event'>;
+
+/** The list of a kind, newest first, and each of its objects. */
+function endpointsOf<K extends Listed>(kind: K, options: ListOptions<ObjectOf<K>>): Record<string, Endpoint> {
+  const url = kind === 'checkout.session' ? '/v1/checkout/sessions' : `/v1/${kind}s`;
+  return { [url]: listOf(kind, url, options), [`${url}/:id`]: retrieve(kind) };
+}
+
+function listOf<K extends Listed>(kind: K, url: string, options: ListOptions<ObjectOf<K>>): Endpoint {
+  const { filters, statuses, matcher } = options;
+  return ({ world, version }, _id, params) => {
+    const query = parseListQuery(params, ['created', ...filters]);
+    const references = referencesOf<ObjectOf<K>>(world, query);
+    const status = statuses && oneOf(query, statuses);
+    if (status !== undefined) references.unshift({ field: 'status' as keyof ObjectOf<K>, value: status });
+    const matches = matcher?.(query, world);
+    const page = listPage(
+      collectionOf(world, kind) as Collection<ObjectOf<K>>,
+      query,
+      kind,
+      (object) =>
+        references.every(({ field, value }) => object[field] === value) && (matches?.(object) ?? true),
+      // The last one is the smaller: a subscription has fewer invoices than its customer.
+      references.findLast(({ field }) => field !== 'status'),
+    );
+    const shape = shapeOf(version);
+    const data = page.data.map((object) => renderObject(object, shape));
+    expand({ world, shape }, kind, data, query.expand, true);
+    return envelope({ ...page, data }, url);
+  };
+}
+
+function retrieve(kind: Listed): Endpoint {
+  return ({ world, version }, id, params) => {
+    const paths = parseRetrieveQuery(params);
+    const object = collectionOf(world, kind).get(id);
+    if (!object) throw notFound(kind, id);
+    const shape = shapeOf(version);
+    const rendered = renderObject(object, shape);
+    expand({ world, shape }, kind, [rendered], paths, false);
+    return rendered;
+  };
+}
+
+/** Where the records hold the objects that a filter can name. */
+const REFERENCES = {
+  customer: 'customer',
+  invoice: 'invoice',
+  subscription: 'subscription',
+  charge: 'charge',
+  payment_intent: 'paymentIntent',
+} as const;
+
+/** The filters that name an object, by field. @throws ApiError 400 where it does not exist */
+function referencesOf<T>(world: World, query: Query): Among<T>[] {
+  const known = Object.entries(REFERENCES) as [keyof typeof REFERENCES, string][];
+  return known.flatMap(([name, field]) => {
+    const value = query.filters.get(name);
+    if (value === undefined) return [];
+    const exists = name === 'charge' ? findCharge(world, value) : collectionOf(world, name).place(value);
+    if (!exists) throw missing(name, value, name);
+    return [{ field: field as keyof T, value }];
+  });
+}
+
+/** Without a status, those that are not canceled. */
+function matchesSubscription(query: Query): (subscription: Subscription) => boolean {
+  const wanted = oneOf(query, [...SUBSCRIPTION_STATUSES, 'all', 'ended']);
+  const price = query.filters.get('price');
+  const hasStatus = ({ status }: Subscription) => {
+    if (wanted === undefined) return status !== 'canceled';
+    if (wanted === 'ended') return status === 'canceled' || status === 'incomplete_expired';
+    return wanted === 'all' || status === wanted;
+  };
+  return (subscription) =>
+    hasStatus(subscription) &&
+    (price === undefined || subscription.items.some((item) => item.priceId === price));
+}
+
+/** @throws ApiError 400 where a payment is named without its type, or its intent does not exist */
+function matchesInvoicePayment(query: Query, world: World) {
+  const { filters } = query;
+  const type = oneOf(query, ['payment_intent', 'payment_record'], 'payment[type]');
+  const intent = filters.get('payment[payment_intent]');
+  const record = filters.get('payment[payment_record]');
+  if (type === undefined && (intent ?? record) !== undefined) throw missingParameter('payment[type]');
+  if (intent !== undefined && !world.paymentIntents.place(intent)) {
+    throw missing('payment_intent', intent, 'payment[payment_intent]');
+  }
+  return ({ payment }: InvoicePayment) =>
+    (type === undefined || payment.type === type) &&
+    (intent === undefined || (payment.type === 'payment_intent' && payment.payment_intent === intent)) &&
+    (record === undefined || (payment.type === 'payment_record' && payment.payment_record === record));
+}
 
 function listEvents({ world, version }: View, _id: string, params: URLSearchParams) {
   const query = parseListQuery(params, ['created', 'type', 'types']);
@@ -154,63 +225,6 @@ function listEvents({ world, version }: View, _id: string, params: URLSearchPara
     (event) => patterns.length === 0 || patterns.some((pattern) => pattern.test(event.type)),
   );
   return envelope({ ...page, data: page.data.map((event) => renderEvent(event, version)) }, '/v1/events');
-}
-
-/**
- * A list, newest first.
- *
- * @param allowed its filters, with `created` among them
- * @param matcher for the filters that name no object
- */
-function listOf<T extends WorldObject>(
-  noun: T['object'],
-  of: (world: World) => Collection<T>,
-  allowed: readonly string[],
-  matcher: (query: Query, world: World) => (object: T) => boolean = () => () => true,
-): Endpoint {
-  return ({ world, version }, _id, params) => {
-    const query = parseListQuery(params, allowed);
-    const collection = of(world);
-    const references = referencesOf(world, query);
-    const matches = matcher(query, world);
-    const page = listPage(
-      collection,
-      query,
-      noun,
-      (object) => references.every(([name, id]) => fieldOf(object, name) === id) && matches(object),
-      narrowest<T>(references),
-    );
-    const shape = shapeOf(version);
-    const data = page.data.map((object) => renderObject(object, shape));
-    expand({ world, shape }, noun, data, query.expand, true);
-    return envelope({ ...page, data }, urlOf(noun));
-  };
-}
-
-function retrieve<T extends WorldObject>(noun: T['object'], of: (world: World) => Collection<T>): Endpoint {
-  return ({ world, version }, id, params) => {
-    const paths = parseRetrieveQuery(params);
-    const object = of(world).get(id);
-    if (!object) throw notFound(noun, id);
-    const shape = shapeOf(version);
-    const rendered = renderObject(object, shape);
-    expand({ world, shape }, noun, [rendered], paths, false);
-    return rendered;
-  };
-}
-
-function narrowest<T extends WorldObject>(references: [string, string][]) {
-  // The last one is the smaller: a subscription has fewer invoices than its customer.
-  const [field, value] = references.at(-1) ?? [];
-  return field === undefined ? undefined : { field: field as keyof T, value };
-}
-
-function fieldOf(object: WorldObject, name: string): unknown {
-  return (object as unknown as Json)[name];
-}
-
-function urlOf(noun: WorldObject['object']): string {
-  return noun === 'checkout.session' ? '/v1/checkout/sessions' : `/v1/${noun}s`;
 }
 
 /** All items of a subscription, of which it shows the first. */

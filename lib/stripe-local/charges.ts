@@ -73,11 +73,11 @@ export function collectedPayment(
   amount = 1,
 ): Collected {
   if ('paymentIntent' in paid) {
-    const intent = getFrom(world.paymentIntents, paid.paymentIntent, 'payment_intent');
+    const intent = getFrom(world, 'payment_intent', paid.paymentIntent);
     if (isCollected(intent)) return intent;
     throw new WorldError(`The payment intent ${intent.id} has no successful charge.`);
   }
-  const invoice = getFrom(world.invoices, paid.invoice, 'invoice');
+  const invoice = getFrom(world, 'invoice', paid.invoice);
   const payments = collectedFor(world, invoice);
   const enough = payments.find((payment) => leftOf(payment) >= amount) ?? payments[0];
   if (!enough)

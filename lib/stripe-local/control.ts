@@ -6,7 +6,7 @@ import { ControlError, findCustomer } from './find-target';
 import { EVENT_TYPES, makeHappen } from './happenings';
 import type { WorldEvent } from './model';
 import { renderEvent } from './render/object';
-import { type Answer, ApiError, authorize, errorAnswer, isLoopback } from './respond';
+import { type Answer, ApiError, authorize, parseJson } from './respond';
 import { act, type World, WorldError } from './world';
 
 /** The endpoint that events are delivered to. */
@@ -50,6 +50,8 @@ export const happenedAnswer = z.object({
 
 export type HappenedAnswer = z.infer<typeof happenedAnswer>;
 
+const LOOPBACK = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
+
 /** Makes things happen in the world of a running server, for programs on its machine. */
 export async function answerControl(
   options: ControlOptions,
@@ -57,18 +59,19 @@ export async function answerControl(
   url: URL,
 ): Promise<Answer> {
   try {
-    if (!isLoopback(req.socket.remoteAddress)) throw new ApiError(403, 'Only this machine may ask for that.');
+    if (!LOOPBACK.includes(req.socket.remoteAddress ?? ''))
+      throw new ApiError(403, 'Only this machine may ask for that.');
     authorize(req, options.secretKey);
     if (url.pathname !== '/_local/events' || req.method !== 'POST') {
       throw new ControlError(404, `There is no ${req.method} ${url.pathname}.`);
     }
     return { status: 200, body: await happen(options, parseRequest(await readBody(req))) };
   } catch (error) {
-    if (error instanceof ApiError) return errorAnswer(error);
-    if (error instanceof ControlError)
-      return { status: error.status, body: { error: { message: error.message } } };
-    if (error instanceof WorldError) return { status: 409, body: { error: { message: error.message } } };
-    throw error;
+    if (error instanceof ApiError) return error.answer();
+    const isKnown = error instanceof ControlError || error instanceof WorldError;
+    if (!isKnown) throw error;
+    const status = error instanceof ControlError ? error.status : 409;
+    return { status, body: { error: { message: error.message } } };
   }
 }
 
@@ -99,23 +102,33 @@ async function happen(options: ControlOptions, wanted: z.infer<typeof request>):
 }
 
 async function attempt(event: WorldEvent, webhook: Webhook | undefined, world: World) {
-  const delivery = { event_id: event.id, type: event.type };
-  if (!webhook) return { ...delivery, status: null, outcome: null, body: null };
+  const delivery = { event_id: event.id, type: event.type, status: null, outcome: null, body: null };
+  if (!webhook) return delivery;
   try {
-    const { status, body } = await deliverEvent({ ...webhook, event, now: world.now() });
-    return { ...delivery, status, outcome: outcomeOf(body), body };
+    const { status, body } = await deliverEvent(event, webhook, world.now());
+    const read = z.object({ outcome: z.string() }).safeParse(body);
+    return { ...delivery, status, outcome: read.data?.outcome ?? null, body };
   } catch (error) {
-    return { ...delivery, status: null, outcome: null, body: error instanceof Error ? reason(error) : null };
+    if (!(error instanceof Error)) return delivery;
+    return { ...delivery, body: error.cause instanceof Error ? error.cause.message : error.message };
   }
 }
 
-function outcomeOf(body: unknown): string | null {
-  const read = z.object({ outcome: z.string() }).safeParse(body);
-  return read.success ? read.data.outcome : null;
-}
+const TIMEOUT_MS = 30_000;
 
-function reason(error: Error): string {
-  return error.cause instanceof Error ? error.cause.message : error.message;
+/** Makes the request that Stripe makes for an event, signed, once. @throws if there is no answer within 30 s */
+async function deliverEvent(event: WorldEvent, { url, secret, apiVersion }: Webhook, now: Date) {
+  const payload = JSON.stringify(renderEvent(event, apiVersion ?? Stripe.API_VERSION));
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: toEpoch(now) });
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'stripe-signature': signature },
+    body: payload,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const text = await response.text();
+  return { status: response.status, body: parseJson(text, text) };
 }
 
 const MAX_BODY = 64 * 1024;
@@ -132,75 +145,10 @@ async function readBody(req: IncomingMessage): Promise<string> {
 }
 
 function parseRequest(text: string): z.infer<typeof request> {
-  const parsed = request.safeParse(parseJson(text));
+  const value = parseJson(text, undefined);
+  if (value === undefined) throw new ControlError(400, 'The body is not JSON.');
+  const parsed = request.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new ControlError(422, `${issue?.path.join('.') || 'The body'}: ${issue?.message}.`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ControlError(400, 'The body is not JSON.');
-  }
-}
-
-interface SignedEvent {
-  body: string;
-  headers: { 'content-type': 'application/json'; 'stripe-signature': string };
-}
-
-interface Signing {
-  /** whsec_… */
-  secret: string;
-  /** When it is signed. */
-  now: Date;
-  /** The endpoint's API version; the SDK's own unless given. */
-  apiVersion?: string;
-}
-
-/** The request that Stripe makes for an event, signed. */
-function signEvent(event: WorldEvent, signing: Signing): SignedEvent {
-  return signBody(JSON.stringify(renderEvent(event, signing.apiVersion ?? Stripe.API_VERSION)), signing);
-}
-
-/** Signs any text, for deliveries that Stripe would never make. */
-function signBody(body: string, { secret, now }: Pick<Signing, 'secret' | 'now'>): SignedEvent {
-  const signature = Stripe.webhooks.generateTestHeaderString({
-    payload: body,
-    secret,
-    timestamp: toEpoch(now),
-  });
-  return { body, headers: { 'content-type': 'application/json', 'stripe-signature': signature } };
-}
-
-const TIMEOUT_MS = 30_000;
-
-interface DeliveryAnswer {
-  status: number;
-  /** Parsed where it is JSON. */
-  body: unknown;
-}
-
-/** Makes one attempt; the caller decides about retries. @throws if there is no answer within 30 s */
-async function deliverEvent(to: Signing & { url: string; event: WorldEvent }): Promise<DeliveryAnswer> {
-  const { body, headers } = signEvent(to.event, to);
-  const response = await fetch(to.url, {
-    method: 'POST',
-    headers: { ...headers },
-    body,
-    redirect: 'manual',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  const text = await response.text();
-  return { status: response.status, body: parseAnswer(text) };
-}
-
-function parseAnswer(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

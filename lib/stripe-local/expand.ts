@@ -1,10 +1,10 @@
 import { findCharge } from './charges';
-import type { Invoice, WorldObject } from './model';
-import { EMBEDDED } from './render/invoice';
+import type { WorldObject } from './model';
+import { EMBEDDED } from './render/billing';
 import { renderObject } from './render/object';
 import { embeddedList, type Json, type Shape } from './render/shape';
 import { ApiError } from './respond';
-import type { World } from './world';
+import { collectionOf, type World } from './world';
 
 const MAX_LEVELS = 4;
 
@@ -40,22 +40,24 @@ function expandAll(view: View, kind: Kind, objects: Json[], segments: string[]):
   if (segments.length === 0) throw refuse('data');
   const wanted = segments.join('.');
   const field = EXPANDABLE[kind].find(
-    ({ path, in: isIn }) => isIn(view.shape) && (wanted === path || wanted.startsWith(`${path}.`)),
+    ([path, , isIn]) => (isIn?.(view.shape) ?? true) && (wanted === path || wanted.startsWith(`${path}.`)),
   );
   if (!field) throw refuse(segments[0] ?? '');
-  const rest = segments.slice(field.path.split('.').length);
-  if (field.becomes === null) {
-    if (rest.length > 0) throw refuse(rest[0] ?? '');
-    for (const object of objects) object[field.path] = invoiceOf(view.world, object).amountPaidOffStripe;
-  } else if (field.becomes === 'invoice_payments') {
+  const path = field[0].split('.');
+  const [next, ...rest] = segments.slice(path.length);
+  if (field[1] === 'value') {
+    if (next !== undefined) throw refuse(next);
+    for (const object of objects)
+      object[field[0]] = view.world.invoices.get(String(object.id))?.amountPaidOffStripe ?? 0;
+  } else if (field[1] === 'payments') {
     const payments = objects.flatMap((object) => includePayments(view, object));
-    if (rest.length === 0) return;
-    if (rest[0] !== 'data') throw refuse(rest[0] ?? '', 'data');
-    expandAll(view, 'invoice_payment', payments, rest.slice(1));
+    if (next === undefined) return;
+    if (next !== 'data') throw refuse(next, 'data');
+    expandAll(view, 'invoice_payment', payments, rest);
   } else {
-    const target = field.becomes;
-    const found = objects.flatMap((object) => replaceId(view, target, object, field.path.split('.')));
-    if (rest.length > 0) expandAll(view, target, found, rest);
+    const target = field[1];
+    const found = objects.flatMap((object) => replaceId(view, target, object, path));
+    if (next !== undefined) expandAll(view, target, found, [next, ...rest]);
   }
 }
 
@@ -82,40 +84,13 @@ function replaceId(view: View, kind: Kind, object: Json, path: string[]): Json[]
     return replaceId(view, kind, copy, inner);
   }
   if (typeof value === 'object' && value !== null) return [value as Json];
-  const target = typeof value === 'string' ? find(view.world, kind, value) : undefined;
+  if (typeof value !== 'string') return [];
+  const target =
+    kind === 'charge' ? findCharge(view.world, value) : collectionOf(view.world, kind).get(value);
   if (!target) return [];
   const rendered = renderObject(target, view.shape);
   object[key] = rendered;
   return [rendered];
-}
-
-function find(world: World, kind: Kind, id: string): WorldObject | undefined {
-  switch (kind) {
-    case 'customer':
-      return world.customers.get(id);
-    case 'subscription':
-      return world.subscriptions.get(id);
-    case 'invoice':
-      return world.invoices.get(id);
-    case 'invoice_payment':
-      return world.invoicePayments.get(id);
-    case 'payment_intent':
-      return world.paymentIntents.get(id);
-    case 'checkout.session':
-      return world.checkoutSessions.get(id);
-    case 'charge':
-      return findCharge(world, id);
-    case 'refund':
-      return world.refunds.get(id);
-    case 'dispute':
-      return world.disputes.get(id);
-    case 'credit_note':
-      return world.creditNotes.get(id);
-  }
-}
-
-function invoiceOf(world: World, object: Json): Pick<Invoice, 'amountPaidOffStripe'> {
-  return world.invoices.get(String(object.id)) ?? { amountPaidOffStripe: 0 };
 }
 
 function refuse(property: string, instead?: string): ApiError {
@@ -123,67 +98,59 @@ function refuse(property: string, instead?: string): ApiError {
   return new ApiError(400, `This property cannot be expanded (${property}).${hint}`);
 }
 
-interface Expandable {
-  /** Where it stands within its object. */
-  path: string;
-  /** What stands there once it is expanded; null: a plain value. */
-  becomes: Kind | 'invoice_payments' | null;
-  in(shape: Shape): boolean;
-}
+/** A path within an object, the kind of what stands there once it is expanded, and the versions that know it. */
+type Expandable = [path: string, becomes: Kind | 'payments' | 'value', isIn?: (shape: Shape) => boolean];
 
-const always = () => true;
 const basil = (shape: Shape) => shape.basil;
 const older = (shape: Shape) => !shape.basil;
+const offStripe = (shape: Shape) => shape.offStripeAmount;
+const withParent = (shape: Shape) => shape.basil || shape.acacia;
 
 /** What each object can expand, and becomes by it. */
 const EXPANDABLE: Record<Kind, Expandable[]> = {
   customer: [],
   subscription: [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'latest_invoice', becomes: 'invoice', in: always },
+    ['customer', 'customer'],
+    ['latest_invoice', 'invoice'],
   ],
   invoice: [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'payments', becomes: 'invoice_payments', in: basil },
-    { path: 'amount_paid_off_stripe', becomes: null, in: (shape) => shape.offStripeAmount },
-    {
-      path: 'parent.subscription_details.subscription',
-      becomes: 'subscription',
-      in: (shape) => shape.basil || shape.acacia,
-    },
-    { path: 'subscription', becomes: 'subscription', in: older },
-    { path: 'payment_intent', becomes: 'payment_intent', in: older },
+    ['customer', 'customer'],
+    ['payments', 'payments', basil],
+    ['amount_paid_off_stripe', 'value', offStripe],
+    ['parent.subscription_details.subscription', 'subscription', withParent],
+    ['subscription', 'subscription', older],
+    ['payment_intent', 'payment_intent', older],
   ],
   invoice_payment: [
-    { path: 'invoice', becomes: 'invoice', in: always },
-    { path: 'payment.payment_intent', becomes: 'payment_intent', in: always },
+    ['invoice', 'invoice'],
+    ['payment.payment_intent', 'payment_intent'],
   ],
   payment_intent: [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'invoice', becomes: 'invoice', in: older },
+    ['customer', 'customer'],
+    ['invoice', 'invoice', older],
   ],
   'checkout.session': [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'subscription', becomes: 'subscription', in: always },
-    { path: 'invoice', becomes: 'invoice', in: always },
+    ['customer', 'customer'],
+    ['subscription', 'subscription'],
+    ['invoice', 'invoice'],
   ],
   charge: [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'payment_intent', becomes: 'payment_intent', in: always },
-    { path: 'invoice', becomes: 'invoice', in: older },
+    ['customer', 'customer'],
+    ['payment_intent', 'payment_intent'],
+    ['invoice', 'invoice', older],
   ],
   refund: [
-    { path: 'charge', becomes: 'charge', in: always },
-    { path: 'payment_intent', becomes: 'payment_intent', in: always },
-    { path: 'customer', becomes: 'customer', in: always },
+    ['charge', 'charge'],
+    ['payment_intent', 'payment_intent'],
+    ['customer', 'customer'],
   ],
   dispute: [
-    { path: 'charge', becomes: 'charge', in: always },
-    { path: 'payment_intent', becomes: 'payment_intent', in: always },
+    ['charge', 'charge'],
+    ['payment_intent', 'payment_intent'],
   ],
   credit_note: [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'invoice', becomes: 'invoice', in: always },
-    { path: 'refund', becomes: 'refund', in: older },
+    ['customer', 'customer'],
+    ['invoice', 'invoice'],
+    ['refund', 'refund', older],
   ],
 };

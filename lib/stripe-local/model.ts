@@ -5,6 +5,12 @@
 
 export type Metadata = Readonly<Record<string, string>>;
 
+interface Entity<Kind extends string> {
+  readonly object: Kind;
+  readonly id: string;
+  readonly created: number;
+}
+
 export interface Address {
   readonly line1: string;
   readonly line2: string | null;
@@ -13,10 +19,7 @@ export interface Address {
   readonly country: string;
 }
 
-export interface Customer {
-  readonly object: 'customer';
-  readonly id: string;
-  readonly created: number;
+export interface Customer extends Entity<'customer'> {
   readonly email: string | null;
   readonly name: string | null;
   readonly address: Address | null;
@@ -27,15 +30,16 @@ export interface Customer {
   readonly nextInvoiceSequence: number;
 }
 
-type SubscriptionStatus =
-  | 'active'
-  | 'canceled'
-  | 'incomplete'
-  | 'incomplete_expired'
-  | 'past_due'
-  | 'paused'
-  | 'trialing'
-  | 'unpaid';
+export const SUBSCRIPTION_STATUSES = [
+  'active',
+  'past_due',
+  'unpaid',
+  'canceled',
+  'incomplete',
+  'incomplete_expired',
+  'trialing',
+  'paused',
+] as const;
 
 export interface SubscriptionItem {
   readonly id: string;
@@ -50,12 +54,9 @@ export interface SubscriptionItem {
   readonly metadata: Metadata;
 }
 
-export interface Subscription {
-  readonly object: 'subscription';
-  readonly id: string;
-  readonly created: number;
+export interface Subscription extends Entity<'subscription'> {
   readonly customer: string;
-  readonly status: SubscriptionStatus;
+  readonly status: (typeof SUBSCRIPTION_STATUSES)[number];
   readonly currency: string;
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
@@ -63,10 +64,7 @@ export interface Subscription {
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
   readonly endedAt: number | null;
-  readonly pauseCollection: {
-    readonly behavior: string;
-    readonly resumesAt: number | null;
-  } | null;
+  readonly pauseCollection: { readonly behavior: string; readonly resumesAt: number | null } | null;
   readonly trialEnd: number | null;
   readonly latestInvoice: string | null;
   readonly metadata: Metadata;
@@ -86,10 +84,7 @@ export interface InvoiceLine {
   readonly periodEnd: number;
 }
 
-export interface Invoice {
-  readonly object: 'invoice';
-  readonly id: string;
-  readonly created: number;
+export interface Invoice extends Entity<'invoice'> {
   readonly customer: string;
   readonly customerEmail: string | null;
   readonly customerName: string | null;
@@ -135,10 +130,7 @@ export interface Invoice {
   readonly charge: string | null;
 }
 
-export interface InvoicePayment {
-  readonly object: 'invoice_payment';
-  readonly id: string;
-  readonly created: number;
+export interface InvoicePayment extends Entity<'invoice_payment'> {
   readonly invoice: string;
   readonly amountRequested: number;
   /** Null until it is paid. */
@@ -153,10 +145,7 @@ export interface InvoicePayment {
   readonly canceledAt: number | null;
 }
 
-export interface PaymentIntent {
-  readonly object: 'payment_intent';
-  readonly id: string;
-  readonly created: number;
+export interface PaymentIntent extends Entity<'payment_intent'> {
   readonly customer: string;
   readonly invoice: string | null;
   readonly amount: number;
@@ -168,10 +157,7 @@ export interface PaymentIntent {
   readonly canceledAt: number | null;
 }
 
-export interface CheckoutSession {
-  readonly object: 'checkout.session';
-  readonly id: string;
-  readonly created: number;
+export interface CheckoutSession extends Entity<'checkout.session'> {
   readonly customer: string | null;
   readonly customerEmail: string | null;
   readonly mode: 'payment' | 'setup' | 'subscription';
@@ -198,10 +184,7 @@ export interface ItemInput {
   readonly metadata?: Metadata;
 }
 
-export interface Refund {
-  readonly object: 'refund';
-  readonly id: string;
-  readonly created: number;
+export interface Refund extends Entity<'refund'> {
   readonly amount: number;
   readonly charge: string;
   readonly paymentIntent: string;
@@ -233,10 +216,7 @@ export interface DisputeTransaction {
   readonly amount: number;
 }
 
-export interface Dispute {
-  readonly object: 'dispute';
-  readonly id: string;
-  readonly created: number;
+export interface Dispute extends Entity<'dispute'> {
   readonly amount: number;
   readonly charge: string;
   readonly paymentIntent: string;
@@ -251,10 +231,7 @@ export interface Dispute {
   readonly balanceTransactions: readonly DisputeTransaction[];
 }
 
-export interface CreditNote {
-  readonly object: 'credit_note';
-  readonly id: string;
-  readonly created: number;
+export interface CreditNote extends Entity<'credit_note'> {
   readonly number: string;
   readonly invoice: string;
   readonly customer: string;
@@ -274,10 +251,7 @@ export interface CreditNote {
 }
 
 /** Made of a payment intent where it is needed: the world keeps none. */
-export interface Charge {
-  readonly object: 'charge';
-  readonly id: string;
-  readonly created: number;
+export interface Charge extends Entity<'charge'> {
   readonly amount: number;
   readonly amountRefunded: number;
   readonly disputed: boolean;
@@ -300,11 +274,7 @@ export type WorldObject =
   | CreditNote;
 
 /** Something that happened, in no API version yet: `renderEvent` gives it one. */
-export interface WorldEvent {
-  readonly object: 'event';
-  readonly id: string;
-  /** Whole seconds, as Stripe writes them. */
-  readonly created: number;
+export interface WorldEvent extends Entity<'event'> {
   readonly type: string;
   readonly about: WorldObject;
   /** The record before, where the event says that it was updated. */

@@ -1,32 +1,19 @@
+import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { StartError } from '../errors';
-import { type Collection, createWorld, seededChance, type World } from './world';
+import { parseJson } from './respond';
+import { COLLECTIONS, type Collection, createWorld, seededChance, type World } from './world';
 
 const FORMAT = 1;
-const COLLECTIONS = [
-  'customers',
-  'subscriptions',
-  'invoices',
-  'invoicePayments',
-  'paymentIntents',
-  'checkoutSessions',
-  'refunds',
-  'disputes',
-  'creditNotes',
-  'events',
-] as const;
+const NAMES = Object.values(COLLECTIONS);
 
-type Saved = {
-  format: number;
-  chance: number;
-  objects: Record<string, { id: string; created: number }[]>;
-  deleted: Record<string, { id: string; created: number }[]>;
-};
+type Entries = Record<string, { id: string; created: number }[]>;
+type Saved = { format: number; chance: number; objects: Entries; deleted: Entries };
 
 /** Writes a world whole or not at all. */
 export async function saveWorld(world: World, file: string): Promise<void> {
   const saved: Saved = { format: FORMAT, chance: world.chance.state, objects: {}, deleted: {} };
-  for (const name of COLLECTIONS) {
+  for (const name of NAMES) {
     saved.objects[name] = [...world[name].values()];
     saved.deleted[name] = world[name].tombstones();
   }
@@ -45,8 +32,8 @@ export async function loadWorld(
   const saved = await readSaved(file);
   if (!saved) return null;
   const world = createWorld({ ...given, chance: seededChance(saved.chance) });
-  for (const name of COLLECTIONS) {
-    const collection = world[name] as unknown as Collection<{ id: string; created: number }>;
+  for (const name of NAMES) {
+    const collection = world[name] as unknown as Collection<Entries[string][number]>;
     for (const entry of saved.deleted[name] ?? []) collection.bury(entry);
     for (const object of saved.objects[name] ?? []) collection.put(completeSaved(object));
   }
@@ -90,28 +77,12 @@ export function createSaver(world: World, file: string, log?: (message: string) 
 }
 
 async function readSaved(file: string): Promise<Saved | null> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
-  const saved = parse(text);
-  if (saved?.format !== FORMAT) {
-    throw new StartError([
-      `${file} is not a saved local Stripe of this version: delete it to start with a new one.`,
-    ]);
-  }
-  return saved;
-}
-
-function parse(text: string): Saved | null {
-  try {
-    return JSON.parse(text) as Saved | null;
-  } catch {
-    return null;
-  }
+  if (!existsSync(file)) return null;
+  const saved = parseJson(await readFile(file, 'utf8'), null) as Saved | null;
+  if (saved?.format === FORMAT) return saved;
+  throw new StartError([
+    `${file} is not a saved local Stripe of this version: delete it to start with a new one.`,
+  ]);
 }
 
 /** Fields that invoices lack in older files. */

@@ -53,8 +53,7 @@ export async function sendWithFault(
 
 function refusal(fault: Extract<Fault, { kind: 'status' }>): Answer {
   return {
-    status: fault.status,
-    body: errorOf(fault.status).body(),
+    ...errorOf(fault.status).answer(),
     headers: {
       ...(fault.retryAfter !== undefined && { 'retry-after': String(fault.retryAfter) }),
       ...(fault.shouldRetry !== undefined && { 'stripe-should-retry': String(fault.shouldRetry) }),
@@ -85,13 +84,17 @@ export function authorize(req: IncomingMessage, secretKey: string): void {
   }
 }
 
-/** Whether an address is that of this machine. */
-export function isLoopback(address: string | undefined): boolean {
-  return address === '127.0.0.1' || address === '::1' || address === '::ffff:127.0.0.1';
-}
-
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** A text as JSON, or what stands for a text that is none. */
+export function parseJson(text: string, otherwise: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
 }
 
 /** An answer that is an error, in Stripe's words. */
@@ -109,19 +112,17 @@ export class ApiError extends Error {
   }
 
   body(): { error: Record<string, string> } {
-    return {
-      error: {
-        ...(this.code && { code: this.code, doc_url: docUrl(this.code) }),
-        message: this.message,
-        ...(this.param && { param: this.param }),
-        type: this.type,
-      },
+    const code = this.code && {
+      code: this.code,
+      doc_url: `https://stripe.com/docs/error-codes/${this.code.replaceAll('_', '-')}`,
     };
+    const param = this.param && { param: this.param };
+    return { error: { ...code, message: this.message, ...param, type: this.type } };
   }
-}
 
-export function errorAnswer(error: ApiError): Answer {
-  return { status: error.status, body: error.body() };
+  answer(): Answer {
+    return { status: this.status, body: this.body() };
+  }
 }
 
 /** The object of the path itself does not exist. */
@@ -146,14 +147,6 @@ export function unknownParameters(names: string[]): ApiError {
     'parameter_unknown',
     names[0],
   );
-}
-
-export function invalidInteger(param: string, value: string): ApiError {
-  return new ApiError(400, `Invalid integer: ${value}`, 'parameter_invalid_integer', param);
-}
-
-function docUrl(code: string): string {
-  return `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}`;
 }
 
 /** What goes wrong with a request. */

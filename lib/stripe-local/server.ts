@@ -1,17 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerRequest } from './api';
 import { answerControl, type Webhook } from './control';
 import { createSaver } from './persist';
-import {
-  ApiError,
-  createFaults,
-  errorAnswer,
-  type Faults,
-  type RequestLogEntry,
-  send,
-  sendWithFault,
-} from './respond';
+import { ApiError, createFaults, type Faults, type RequestLogEntry, send, sendWithFault } from './respond';
 import { drawId, seededChance, type World } from './world';
 
 export interface StripeLocalOptions {
@@ -57,22 +50,18 @@ export async function startStripeLocal(options: StripeLocalOptions): Promise<Str
     const requestId = drawId(requestIds, 'req_');
     answer(req, res, requestId).catch((error: unknown) => {
       log?.(`stripe-local: ${error instanceof Error ? error.stack : String(error)}`);
-      const failure = errorAnswer(
-        new ApiError(500, 'The local Stripe failed.', undefined, undefined, 'api_error'),
-      );
-      if (!res.headersSent) send(world, res, requestId, failure);
+      const failure = new ApiError(500, 'The local Stripe failed.', undefined, undefined, 'api_error');
+      if (!res.headersSent) send(world, res, requestId, failure.answer());
     });
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
 
   async function answer(req: IncomingMessage, res: ServerResponse, requestId: string) {
     const url = new URL(`http://127.0.0.1${req.url}`);
-    if (!url.pathname.startsWith('/_local/')) return answerApi(req, res, url, requestId);
-    const onChange = () => saver?.schedule();
-    send(world, res, requestId, await answerControl({ ...options, onChange }, req, url));
-  }
-
-  async function answerApi(req: IncomingMessage, res: ServerResponse, url: URL, requestId: string) {
+    if (url.pathname.startsWith('/_local/')) {
+      const onChange = () => saver?.schedule();
+      return send(world, res, requestId, await answerControl({ ...options, onChange }, req, url));
+    }
     const entry: RequestLogEntry = {
       index: count++,
       method: req.method ?? 'GET',
@@ -87,7 +76,11 @@ export async function startStripeLocal(options: StripeLocalOptions): Promise<Str
     else send(world, res, requestId, respond());
   }
 
-  const port = await listen(server, options.port ?? 0);
+  await new Promise<void>((done, failed) => {
+    server.once('error', failed);
+    server.listen(options.port ?? 0, '127.0.0.1', done);
+  });
+  const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -95,23 +88,11 @@ export async function startStripeLocal(options: StripeLocalOptions): Promise<Str
     requests,
     requestCount: () => count,
     close: async () => {
-      await closeServer(server);
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
       await saver?.flush();
     },
   };
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((done, failed) => {
-    server.once('error', failed);
-    server.listen(port, '127.0.0.1', done);
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  await new Promise<void>((done) => {
-    server.close(() => done());
-    server.closeAllConnections();
-  });
 }

@@ -53,6 +53,27 @@ export function createWorld(given: { now(): Date; chance: Chance; timeZone?: str
   };
 }
 
+/** The world's collection of each kind of object. Charges have none: a payment intent holds its own. */
+export const COLLECTIONS = {
+  customer: 'customers',
+  subscription: 'subscriptions',
+  invoice: 'invoices',
+  invoice_payment: 'invoicePayments',
+  payment_intent: 'paymentIntents',
+  'checkout.session': 'checkoutSessions',
+  refund: 'refunds',
+  dispute: 'disputes',
+  credit_note: 'creditNotes',
+  event: 'events',
+} as const;
+
+export type Kind = keyof typeof COLLECTIONS;
+type Held<K extends Kind> = Extract<WorldObject | WorldEvent, { object: K }>;
+
+export function collectionOf<K extends Kind>(world: World, kind: K): Collection<Held<K>> {
+  return world[COLLECTIONS[kind]] as unknown as Collection<Held<K>>;
+}
+
 /** An action that Stripe would refuse; the message is a sentence. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
@@ -68,6 +89,13 @@ export function act<T>(world: World, work: () => T): Done<T> {
   const from = world.history.length;
   const object = work();
   return { object, events: world.history.slice(from) };
+}
+
+/** Makes a function of the world an action, which also returns the events of everything that it did. */
+export function action<Input extends unknown[], T>(
+  work: (world: World, ...input: Input) => T,
+): (world: World, ...input: Input) => Done<T> {
+  return (world, ...input) => act(world, () => work(world, ...input));
 }
 
 export function newId(world: World, prefix: string): string {
@@ -95,19 +123,18 @@ export function emit(world: World, type: string, about: WorldObject, previous?: 
 }
 
 /** @throws WorldError in Stripe's words */
-export function getFrom<T extends { id: string; created: number }>(
-  collection: Collection<T>,
-  id: string,
-  noun: string,
-): T {
-  const object = collection.get(id);
-  if (!object) throw new WorldError(`No such ${noun}: '${id}'`);
+export function getFrom<K extends Kind>(world: World, kind: K, id: string): Held<K> {
+  const object = collectionOf(world, kind).get(id);
+  if (!object) throw new WorldError(`No such ${kind}: '${id}'`);
   return object;
 }
 
-interface Entry {
-  readonly id: string;
-  readonly created: number;
+type Entry = Pick<WorldObject, 'id' | 'created'>;
+
+/** An indexed field that narrows a walk to the objects with this value. */
+export interface Among<T> {
+  field: keyof T;
+  value: unknown;
 }
 
 /** Objects of one kind in the order of Stripe's lists, found by id and by the fields that never change. */
@@ -175,33 +202,30 @@ export class Collection<T extends Entry> {
 
   /** Oldest first, those with this value only. */
   *where<K extends keyof T>(field: K, value: T[K]): Generator<T> {
-    yield* this.#objectsOf(this.#entries(field, value));
+    const entries = this.#entries({ field, value });
+    for (let i = 0; i < entries.length; i++) yield* this.#at(entries, i);
   }
 
   /** Newest first, beginning after a place. */
-  *older(than: Entry | undefined, among?: { field: keyof T; value: unknown }): Generator<T> {
-    const entries = among ? this.#entries(among.field, among.value) : this.#order;
+  *older(than?: Entry, among?: Among<T>): Generator<T> {
+    const entries = this.#entries(among);
     for (let i = (than ? position(entries, than) : entries.length) - 1; i >= 0; i--)
       yield* this.#at(entries, i);
   }
 
   /** Oldest first, beginning after a place. */
-  *newer(than: Entry, among?: { field: keyof T; value: unknown }): Generator<T> {
-    const entries = among ? this.#entries(among.field, among.value) : this.#order;
+  *newer(than: Entry, among?: Among<T>): Generator<T> {
+    const entries = this.#entries(among);
     const from = position(entries, than);
-    for (let i = entries[from]?.id === than.id ? from + 1 : from; i < entries.length; i++) {
+    for (let i = entries[from]?.id === than.id ? from + 1 : from; i < entries.length; i++)
       yield* this.#at(entries, i);
-    }
   }
 
-  #entries(field: keyof T, value: unknown): Entry[] {
-    const index = this.#indexes.get(field);
-    if (!index) throw new Error(`no index on ${String(field)}`);
-    return index.get(value) ?? [];
-  }
-
-  *#objectsOf(entries: Entry[]): Generator<T> {
-    for (let i = 0; i < entries.length; i++) yield* this.#at(entries, i);
+  #entries(among: Among<T> | undefined): Entry[] {
+    if (!among) return this.#order;
+    const index = this.#indexes.get(among.field);
+    if (!index) throw new Error(`no index on ${String(among.field)}`);
+    return index.get(among.value) ?? [];
   }
 
   *#at(entries: Entry[], i: number): Generator<T> {

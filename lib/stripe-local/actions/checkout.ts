@@ -1,5 +1,5 @@
 import type { Address, CheckoutSession, Customer, ItemInput, Metadata } from '../model';
-import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import { finalizeInvoice, invoiceSubscription } from './invoices';
 import { payInvoice } from './pay-invoice';
 import { cancelSubscription, createSubscription, hasEnded, liveCustomer } from './subscriptions';
@@ -50,13 +50,9 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
  * @param options.payment 'unpaid': a bank debit that is not there yet; 'no_payment_required': nothing to pay
  * now, and the subscription stays incomplete until Stripe makes it active
  */
-export function completeCheckout(
-  world: World,
-  id: string,
-  options: { payment?: Payment } = {},
-): Done<CheckoutSession> {
-  return act(world, () => {
-    const open = getFrom(world.checkoutSessions, id, 'checkout.session');
+export const completeCheckout = action(
+  (world, id: string, options: { payment?: Payment } = {}): CheckoutSession => {
+    const open = getFrom(world, 'checkout.session', id);
     if (open.status !== 'open') throw new WorldError(`The checkout session ${id} is ${open.status}.`);
     const payment = options.payment ?? 'paid';
     const customer =
@@ -74,8 +70,8 @@ export function completeCheckout(
     const session = world.checkoutSessions.put(completed);
     emit(world, 'checkout.session.completed', session);
     return session;
-  });
-}
+  },
+);
 
 function subscribe(
   world: World,
@@ -104,48 +100,42 @@ interface CustomerInput {
 }
 
 /** → customer.created */
-export function createCustomer(world: World, input: CustomerInput = {}): Done<Customer> {
-  return act(world, () => {
-    const id = newId(world, 'cus_');
-    const customer = world.customers.put({
-      object: 'customer',
-      id,
-      created: epochNow(world),
-      email: input.email ?? null,
-      name: input.name ?? null,
-      address: input.address ?? null,
-      metadata: input.metadata ?? {},
-      deleted: false,
-      invoicePrefix: invoicePrefix(id),
-      nextInvoiceSequence: 1,
-    });
-    emit(world, 'customer.created', customer);
-    return customer;
+export const createCustomer = action((world, input: CustomerInput = {}): Customer => {
+  const id = newId(world, 'cus_');
+  const customer = world.customers.put({
+    object: 'customer',
+    id,
+    created: epochNow(world),
+    email: input.email ?? null,
+    name: input.name ?? null,
+    address: input.address ?? null,
+    metadata: input.metadata ?? {},
+    deleted: false,
+    invoicePrefix: invoicePrefix(id),
+    nextInvoiceSequence: 1,
   });
-}
+  emit(world, 'customer.created', customer);
+  return customer;
+});
 
 /** → customer.updated */
-export function updateCustomer(world: World, id: string, patch: CustomerInput): Done<Customer> {
-  return act(world, () => {
-    const before = liveCustomer(world, id);
-    const customer = world.customers.put({ ...before, ...patch });
-    emit(world, 'customer.updated', customer, before);
-    return customer;
-  });
-}
+export const updateCustomer = action((world, id: string, patch: CustomerInput): Customer => {
+  const before = liveCustomer(world, id);
+  const customer = world.customers.put({ ...before, ...patch });
+  emit(world, 'customer.updated', customer, before);
+  return customer;
+});
 
 /** Cancels its subscriptions, as Stripe does → customer.subscription.deleted…, customer.deleted */
-export function deleteCustomer(world: World, id: string): Done<Customer> {
-  return act(world, () => {
-    const before = liveCustomer(world, id);
-    for (const subscription of [...world.subscriptions.where('customer', id)]) {
-      if (!hasEnded(subscription)) cancelSubscription(world, subscription.id);
-    }
-    const customer = world.customers.put({ ...before, deleted: true });
-    emit(world, 'customer.deleted', before);
-    return customer;
-  });
-}
+export const deleteCustomer = action((world, id: string): Customer => {
+  const before = liveCustomer(world, id);
+  for (const subscription of [...world.subscriptions.where('customer', id)]) {
+    if (!hasEnded(subscription)) cancelSubscription(world, subscription.id);
+  }
+  const customer = world.customers.put({ ...before, deleted: true });
+  emit(world, 'customer.deleted', before);
+  return customer;
+});
 
 /** What the numbers of a customer's invoices start with. */
 export function invoicePrefix(customerId: string): string {

@@ -1,6 +1,6 @@
 import { collectedFor, isLive, requirePositive } from '../charges';
 import type { CreditNote, Invoice } from '../model';
-import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import { cancelIntent, resizeIntent } from './invoices';
 import { refundable, refundPayment } from './refunds';
 import { activateSubscription, invoiceThatIs } from './subscriptions';
@@ -20,55 +20,51 @@ interface CreditNoteInput {
  * → (refund.created, charge.refunded), credit_note.created, invoice.updated; if nothing remains to be paid then
  * (payment_intent.canceled), invoice.updated, invoice.paid
  */
-export function createCreditNote(world: World, input: CreditNoteInput): Done<CreditNote> {
-  return act(world, () => {
-    const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
-    requirePositive(input.amount);
-    refuseAbove(invoice, input.amount, creditable(world, invoice));
-    const left = invoice.status === 'paid' ? 0 : invoice.amountDue - invoice.amountPaid;
-    const prePaymentAmount = Math.min(input.amount, left);
-    const postPaymentAmount = input.amount - prePaymentAmount;
-    refuseUnequal(input, postPaymentAmount);
-    const note = world.creditNotes.put({
-      object: 'credit_note',
-      id: newId(world, 'cn_'),
-      created: epochNow(world),
-      number: nextNumber(world, invoice),
-      invoice: invoice.id,
-      customer: invoice.customer,
-      currency: invoice.currency,
-      amount: input.amount,
-      prePaymentAmount,
-      postPaymentAmount,
-      outOfBandAmount: input.outOfBandAmount ?? 0,
-      customerBalanceTransaction: input.balanceAmount ? newId(world, 'cbtxn_') : null,
-      refunds: refundParts(world, invoice, input.refundAmount ?? 0),
-      reason: input.reason ?? null,
-      status: 'issued',
-      voidedAt: null,
-      metadata: {},
-    });
-    emit(world, 'credit_note.created', note);
-    creditInvoice(world, invoice, note);
-    return note;
+export const createCreditNote = action((world, input: CreditNoteInput): CreditNote => {
+  const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
+  requirePositive(input.amount);
+  refuseAbove(invoice, input.amount, creditable(world, invoice));
+  const left = invoice.status === 'paid' ? 0 : invoice.amountDue - invoice.amountPaid;
+  const prePaymentAmount = Math.min(input.amount, left);
+  const postPaymentAmount = input.amount - prePaymentAmount;
+  refuseUnequal(input, postPaymentAmount);
+  const note = world.creditNotes.put({
+    object: 'credit_note',
+    id: newId(world, 'cn_'),
+    created: epochNow(world),
+    number: nextNumber(world, invoice),
+    invoice: invoice.id,
+    customer: invoice.customer,
+    currency: invoice.currency,
+    amount: input.amount,
+    prePaymentAmount,
+    postPaymentAmount,
+    outOfBandAmount: input.outOfBandAmount ?? 0,
+    customerBalanceTransaction: input.balanceAmount ? newId(world, 'cbtxn_') : null,
+    refunds: refundParts(world, invoice, input.refundAmount ?? 0),
+    reason: input.reason ?? null,
+    status: 'issued',
+    voidedAt: null,
+    metadata: {},
   });
-}
+  emit(world, 'credit_note.created', note);
+  creditInvoice(world, invoice, note);
+  return note;
+});
 
 /** Only while the invoice is still to be paid → credit_note.updated, credit_note.voided, invoice.updated */
-export function voidCreditNote(world: World, id: string): Done<CreditNote> {
-  return act(world, () => {
-    const before = getFrom(world.creditNotes, id, 'credit_note');
-    if (before.status === 'void') throw new WorldError(`The credit note ${before.number} is already void.`);
-    if (before.postPaymentAmount > 0)
-      throw new WorldError(`The credit note ${before.number} gave money back and cannot be voided.`);
-    const invoice = invoiceThatIs(world, before.invoice, 'open', 'uncollectible');
-    const note = world.creditNotes.put({ ...before, status: 'void', voidedAt: epochNow(world) });
-    emit(world, 'credit_note.updated', note, before);
-    emit(world, 'credit_note.voided', note);
-    uncreditInvoice(world, invoice, note);
-    return note;
-  });
-}
+export const voidCreditNote = action((world, id: string): CreditNote => {
+  const before = getFrom(world, 'credit_note', id);
+  if (before.status === 'void') throw new WorldError(`The credit note ${before.number} is already void.`);
+  if (before.postPaymentAmount > 0)
+    throw new WorldError(`The credit note ${before.number} gave money back and cannot be voided.`);
+  const invoice = invoiceThatIs(world, before.invoice, 'open', 'uncollectible');
+  const note = world.creditNotes.put({ ...before, status: 'void', voidedAt: epochNow(world) });
+  emit(world, 'credit_note.updated', note, before);
+  emit(world, 'credit_note.voided', note);
+  uncreditInvoice(world, invoice, note);
+  return note;
+});
 
 /** What credit notes may still take: as at Stripe, refunds of their own count as well. */
 export function creditable(world: World, invoice: Invoice): number {

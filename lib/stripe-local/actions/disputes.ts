@@ -1,6 +1,6 @@
 import { type Collected, collectedPayment, disputedOf, type Paid, requirePositive } from '../charges';
 import type { Dispute, DisputeStatus, DisputeTransaction } from '../model';
-import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import { unrefunded } from './refunds';
 
 type DisputeInput = Paid & {
@@ -12,33 +12,29 @@ type DisputeInput = Paid & {
 };
 
 /** → charge.dispute.created, (charge.dispute.funds_withdrawn) */
-export function openDispute(world: World, input: DisputeInput): Done<Dispute> {
-  return act(world, () => {
-    const dispute = putDispute(world, input, {
-      reason: input.reason ?? 'fraudulent',
-      status: input.inquiry ? 'warning_needs_response' : 'needs_response',
-      evidenceDueBy: evidenceDueBy(world),
-    });
-    emit(world, 'charge.dispute.created', dispute);
-    if (!input.inquiry) emit(world, 'charge.dispute.funds_withdrawn', dispute);
-    return dispute;
+export const openDispute = action((world, input: DisputeInput): Dispute => {
+  const dispute = putDispute(world, input, {
+    reason: input.reason ?? 'fraudulent',
+    status: input.inquiry ? 'warning_needs_response' : 'needs_response',
+    evidenceDueBy: evidenceDueBy(world),
   });
-}
+  emit(world, 'charge.dispute.created', dispute);
+  if (!input.inquiry) emit(world, 'charge.dispute.funds_withdrawn', dispute);
+  return dispute;
+});
 
 /**
  * The customer's bank takes back a direct debit that had been paid: a dispute that is lost at once.
  * → charge.dispute.created, charge.dispute.funds_withdrawn, charge.dispute.closed
  */
-export function returnDebit(world: World, input: { invoice: string; reason?: string }): Done<Dispute> {
-  return act(world, () => {
-    const reason = input.reason ?? 'insufficient_funds';
-    const dispute = putDispute(world, input, { reason, status: 'lost', evidenceDueBy: 0 });
-    emit(world, 'charge.dispute.created', dispute);
-    emit(world, 'charge.dispute.funds_withdrawn', dispute);
-    emit(world, 'charge.dispute.closed', dispute);
-    return dispute;
-  });
-}
+export const returnDebit = action((world, input: { invoice: string; reason?: string }): Dispute => {
+  const reason = input.reason ?? 'insufficient_funds';
+  const dispute = putDispute(world, input, { reason, status: 'lost', evidenceDueBy: 0 });
+  emit(world, 'charge.dispute.created', dispute);
+  emit(world, 'charge.dispute.funds_withdrawn', dispute);
+  emit(world, 'charge.dispute.closed', dispute);
+  return dispute;
+});
 
 function putDispute(
   world: World,
@@ -95,20 +91,18 @@ const NEXT: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = {
  * → charge.dispute.updated, (charge.dispute.funds_withdrawn)
  * | charge.dispute.closed, (charge.dispute.funds_reinstated)
  */
-export function moveDispute(world: World, id: string, status: DisputeStatus): Done<Dispute> {
-  return act(world, () => {
-    const before = getFrom(world.disputes, id, 'dispute');
-    if (!mayBecome(before, status)) {
-      throw new WorldError(`The dispute ${id} is ${before.status} and cannot become ${status}.`);
-    }
-    const dispute = world.disputes.put({ ...before, ...changes(world, before, status), status });
-    if (NEXT[status]) emit(world, 'charge.dispute.updated', dispute, before);
-    else emit(world, 'charge.dispute.closed', dispute);
-    if (status === 'needs_response') emit(world, 'charge.dispute.funds_withdrawn', dispute);
-    if (status === 'won') emit(world, 'charge.dispute.funds_reinstated', dispute);
-    return dispute;
-  });
-}
+export const moveDispute = action((world, id: string, status: DisputeStatus): Dispute => {
+  const before = getFrom(world, 'dispute', id);
+  if (!mayBecome(before, status)) {
+    throw new WorldError(`The dispute ${id} is ${before.status} and cannot become ${status}.`);
+  }
+  const dispute = world.disputes.put({ ...before, ...changes(world, before, status), status });
+  if (NEXT[status]) emit(world, 'charge.dispute.updated', dispute, before);
+  else emit(world, 'charge.dispute.closed', dispute);
+  if (status === 'needs_response') emit(world, 'charge.dispute.funds_withdrawn', dispute);
+  if (status === 'won') emit(world, 'charge.dispute.funds_reinstated', dispute);
+  return dispute;
+});
 
 export function mayBecome(dispute: Dispute, status: DisputeStatus): boolean {
   return NEXT[dispute.status]?.includes(status) ?? false;

@@ -1,5 +1,5 @@
 import type { Invoice, InvoiceLine, InvoicePayment, Metadata, PaymentIntent, Subscription } from '../model';
-import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import {
   activateSubscription,
   addIntervals,
@@ -29,58 +29,56 @@ interface InvoiceInput {
 }
 
 /** A draft → invoice.created */
-export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> {
-  return act(world, () => {
-    const customer = liveCustomer(world, input.customer);
-    const subscription = world.subscriptions.get(input.subscription ?? '');
-    const created = epochNow(world);
-    const subtotal = input.lines.reduce((sum, line) => sum + line.amount, 0);
-    const total = subtotal + (input.tax ?? 0);
-    const invoice = world.invoices.put({
-      object: 'invoice',
-      id: newId(world, 'in_'),
-      created,
-      customer: customer.id,
-      customerEmail: customer.email,
-      customerName: customer.name,
-      customerAddress: customer.address,
-      subscription: input.subscription ?? null,
-      subscriptionMetadata: subscription?.metadata ?? {},
-      status: 'draft',
-      number: null,
-      currency: input.currency ?? subscription?.currency ?? 'eur',
-      billingReason: input.billingReason ?? 'manual',
-      collectionMethod: input.dueDate == null ? 'charge_automatically' : 'send_invoice',
-      dueDate: input.dueDate ?? null,
-      subtotal,
-      tax: input.tax ?? 0,
-      total,
-      startingBalance: input.startingBalance ?? 0,
-      amountDue: Math.max(0, total + (input.startingBalance ?? 0)),
-      amountPaid: 0,
-      amountPaidOffStripe: 0,
-      prePaymentCreditNotesAmount: 0,
-      postPaymentCreditNotesAmount: 0,
-      attempted: false,
-      attemptCount: 0,
-      nextPaymentAttempt: null,
-      finalizedAt: null,
-      revises: input.revises ?? null,
-      effectiveAt: input.effectiveAt ?? null,
-      paidAt: null,
-      voidedAt: null,
-      markedUncollectibleAt: null,
-      periodStart: created,
-      periodEnd: created,
-      metadata: input.metadata ?? {},
-      lines: input.lines.map((line) => newLine(world, line, created)),
-      paymentIntent: null,
-      charge: null,
-    });
-    emit(world, 'invoice.created', invoice);
-    return invoice;
+export const createInvoice = action((world, input: InvoiceInput): Invoice => {
+  const customer = liveCustomer(world, input.customer);
+  const subscription = world.subscriptions.get(input.subscription ?? '');
+  const created = epochNow(world);
+  const subtotal = input.lines.reduce((sum, line) => sum + line.amount, 0);
+  const total = subtotal + (input.tax ?? 0);
+  const invoice = world.invoices.put({
+    object: 'invoice',
+    id: newId(world, 'in_'),
+    created,
+    customer: customer.id,
+    customerEmail: customer.email,
+    customerName: customer.name,
+    customerAddress: customer.address,
+    subscription: input.subscription ?? null,
+    subscriptionMetadata: subscription?.metadata ?? {},
+    status: 'draft',
+    number: null,
+    currency: input.currency ?? subscription?.currency ?? 'eur',
+    billingReason: input.billingReason ?? 'manual',
+    collectionMethod: input.dueDate == null ? 'charge_automatically' : 'send_invoice',
+    dueDate: input.dueDate ?? null,
+    subtotal,
+    tax: input.tax ?? 0,
+    total,
+    startingBalance: input.startingBalance ?? 0,
+    amountDue: Math.max(0, total + (input.startingBalance ?? 0)),
+    amountPaid: 0,
+    amountPaidOffStripe: 0,
+    prePaymentCreditNotesAmount: 0,
+    postPaymentCreditNotesAmount: 0,
+    attempted: false,
+    attemptCount: 0,
+    nextPaymentAttempt: null,
+    finalizedAt: null,
+    revises: input.revises ?? null,
+    effectiveAt: input.effectiveAt ?? null,
+    paidAt: null,
+    voidedAt: null,
+    markedUncollectibleAt: null,
+    periodStart: created,
+    periodEnd: created,
+    metadata: input.metadata ?? {},
+    lines: input.lines.map((line) => newLine(world, line, created)),
+    paymentIntent: null,
+    charge: null,
   });
-}
+  emit(world, 'invoice.created', invoice);
+  return invoice;
+});
 
 /**
  * Draft → open, or paid at once where nothing is due. The invoice that it revises is voided.
@@ -88,34 +86,32 @@ export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> 
  *
  * @param options.number in place of the customer's next one
  */
-export function finalizeInvoice(world: World, id: string, options: { number?: string } = {}): Done<Invoice> {
-  return act(world, () => {
-    const before = invoiceThatIs(world, id, 'draft');
-    const now = epochNow(world);
-    const numbered: Invoice = {
-      ...before,
-      number: options.number ?? nextNumber(world, before.customer),
-      finalizedAt: now,
-    };
-    const nothingDue = numbered.amountDue === 0;
-    const invoice = world.invoices.put(
-      nothingDue
-        ? { ...numbered, status: 'paid', attempted: true, paidAt: now }
-        : { ...numbered, status: 'open', paymentIntent: openIntent(world, numbered).id },
-    );
-    emit(world, 'invoice.updated', invoice, before);
-    emit(world, 'invoice.finalized', invoice);
-    if (nothingDue) {
-      emit(world, 'invoice.paid', invoice);
-      emit(world, 'invoice.payment_succeeded', invoice);
-      activateSubscription(world, invoice);
-    } else if (invoice.collectionMethod === 'send_invoice') {
-      emit(world, 'invoice.sent', invoice);
-    }
-    if (invoice.revises !== null) voidInvoice(world, invoice.revises);
-    return invoice;
-  });
-}
+export const finalizeInvoice = action((world, id: string, options: { number?: string } = {}): Invoice => {
+  const before = invoiceThatIs(world, id, 'draft');
+  const now = epochNow(world);
+  const numbered: Invoice = {
+    ...before,
+    number: options.number ?? nextNumber(world, before.customer),
+    finalizedAt: now,
+  };
+  const nothingDue = numbered.amountDue === 0;
+  const invoice = world.invoices.put(
+    nothingDue
+      ? { ...numbered, status: 'paid', attempted: true, paidAt: now }
+      : { ...numbered, status: 'open', paymentIntent: openIntent(world, numbered).id },
+  );
+  emit(world, 'invoice.updated', invoice, before);
+  emit(world, 'invoice.finalized', invoice);
+  if (nothingDue) {
+    emit(world, 'invoice.paid', invoice);
+    emit(world, 'invoice.payment_succeeded', invoice);
+    activateSubscription(world, invoice);
+  } else if (invoice.collectionMethod === 'send_invoice') {
+    emit(world, 'invoice.sent', invoice);
+  }
+  if (invoice.revises !== null) voidInvoice(world, invoice.revises);
+  return invoice;
+});
 
 interface InvoicePatch {
   dueDate?: number | null;
@@ -123,58 +119,50 @@ interface InvoicePatch {
 }
 
 /** → invoice.updated */
-export function updateInvoice(world: World, id: string, patch: InvoicePatch): Done<Invoice> {
-  return act(world, () => {
-    const before = invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid');
-    const invoice = world.invoices.put({ ...before, ...patch });
-    emit(world, 'invoice.updated', invoice, before);
-    return invoice;
-  });
-}
+export const updateInvoice = action((world, id: string, patch: InvoicePatch): Invoice => {
+  const before = invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid');
+  const invoice = world.invoices.put({ ...before, ...patch });
+  emit(world, 'invoice.updated', invoice, before);
+  return invoice;
+});
 
 /** → (payment_intent.canceled), invoice.updated, invoice.voided */
-export function voidInvoice(world: World, id: string): Done<Invoice> {
-  return act(world, () => {
-    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
-    if (before.amountPaid > 0) throw new WorldError(`The invoice ${id} is partly paid and cannot be voided.`);
-    const invoice = world.invoices.put({
-      ...before,
-      status: 'void',
-      voidedAt: epochNow(world),
-      nextPaymentAttempt: null,
-    });
-    cancelIntent(world, invoice);
-    emit(world, 'invoice.updated', invoice, before);
-    emit(world, 'invoice.voided', invoice);
-    return invoice;
+export const voidInvoice = action((world, id: string): Invoice => {
+  const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+  if (before.amountPaid > 0) throw new WorldError(`The invoice ${id} is partly paid and cannot be voided.`);
+  const invoice = world.invoices.put({
+    ...before,
+    status: 'void',
+    voidedAt: epochNow(world),
+    nextPaymentAttempt: null,
   });
-}
+  cancelIntent(world, invoice);
+  emit(world, 'invoice.updated', invoice, before);
+  emit(world, 'invoice.voided', invoice);
+  return invoice;
+});
 
 /** → invoice.updated, invoice.marked_uncollectible */
-export function markUncollectible(world: World, id: string): Done<Invoice> {
-  return act(world, () => {
-    const before = invoiceThatIs(world, id, 'open');
-    const invoice = world.invoices.put({
-      ...before,
-      status: 'uncollectible',
-      markedUncollectibleAt: epochNow(world),
-      nextPaymentAttempt: null,
-    });
-    emit(world, 'invoice.updated', invoice, before);
-    emit(world, 'invoice.marked_uncollectible', invoice);
-    return invoice;
+export const markUncollectible = action((world, id: string): Invoice => {
+  const before = invoiceThatIs(world, id, 'open');
+  const invoice = world.invoices.put({
+    ...before,
+    status: 'uncollectible',
+    markedUncollectibleAt: epochNow(world),
+    nextPaymentAttempt: null,
   });
-}
+  emit(world, 'invoice.updated', invoice, before);
+  emit(world, 'invoice.marked_uncollectible', invoice);
+  return invoice;
+});
 
 /** → invoice.deleted */
-export function deleteDraftInvoice(world: World, id: string): Done<Invoice> {
-  return act(world, () => {
-    const invoice = invoiceThatIs(world, id, 'draft');
-    world.invoices.delete(id);
-    emit(world, 'invoice.deleted', invoice);
-    return invoice;
-  });
-}
+export const deleteDraftInvoice = action((world, id: string): Invoice => {
+  const invoice = invoiceThatIs(world, id, 'draft');
+  world.invoices.delete(id);
+  emit(world, 'invoice.deleted', invoice);
+  return invoice;
+});
 
 function nextNumber(world: World, customerId: string): string {
   const customer = world.customers.get(customerId);
@@ -209,28 +197,20 @@ interface SubscriptionInvoiceOptions {
 }
 
 /** An invoice over the current period → invoice.created, customer.subscription.updated (its latest_invoice) */
-export function invoiceSubscription(
-  world: World,
-  id: string,
-  options: SubscriptionInvoiceOptions = {},
-): Done<Invoiced> {
-  return act(world, () => {
+export const invoiceSubscription = action(
+  (world, id: string, options: SubscriptionInvoiceOptions = {}): Invoiced => {
     const subscription = liveSubscription(world, id);
     const invoice = draft(world, subscription, { billingReason: 'subscription_create', ...options });
     return { invoice, subscription: updateSubscription(world, id, { latestInvoice: invoice.id }).object };
-  });
-}
+  },
+);
 
 /**
  * The next period: every item moves on by its interval; a trial ends; one that was to be cancelled then is refused.
  * → invoice.created (a draft), customer.subscription.updated
  */
-export function renewSubscription(
-  world: World,
-  id: string,
-  options: SubscriptionInvoiceOptions = {},
-): Done<Invoiced> {
-  return act(world, () => {
+export const renewSubscription = action(
+  (world, id: string, options: SubscriptionInvoiceOptions = {}): Invoiced => {
     const before = liveSubscription(world, id);
     if (endsWithPeriod(before)) throw new WorldError(`The subscription ${id} ends with its period.`);
     const items = before.items.map((item) => ({
@@ -245,8 +225,8 @@ export function renewSubscription(
       ...(before.status === 'trialing' && { status: 'active' as const }),
     });
     return { invoice, subscription };
-  });
-}
+  },
+);
 
 function draft(world: World, subscription: Subscription, options: SubscriptionInvoiceOptions): Invoice {
   return createInvoice(world, {
@@ -302,7 +282,7 @@ function openIntent(world: World, invoice: Invoice): PaymentIntent {
 }
 
 export function changeIntent(world: World, id: string, patch: Partial<PaymentIntent>): PaymentIntent {
-  return world.paymentIntents.put({ ...getFrom(world.paymentIntents, id, 'payment_intent'), ...patch });
+  return world.paymentIntents.put({ ...getFrom(world, 'payment_intent', id), ...patch });
 }
 
 /** The intent's entry among the invoice's payments. */

@@ -1,5 +1,5 @@
 import type { Invoice, InvoicePayment } from '../model';
-import { act, type Done, emit, epochNow, newId, type World, WorldError } from '../world';
+import { action, emit, epochNow, newId, type World, WorldError } from '../world';
 import { cancelIntent, changeIntent, defaultPayment } from './invoices';
 import { activateSubscription, invoiceThatIs, updateSubscription } from './subscriptions';
 
@@ -11,12 +11,8 @@ import { activateSubscription, invoiceThatIs, updateSubscription } from './subsc
  *
  * @param options.offStripe true: all; a number: this part of the amount, and Stripe collects the rest
  */
-export function payInvoice(
-  world: World,
-  id: string,
-  options: { offStripe?: true | number } = {},
-): Done<Invoice> {
-  return act(world, () => {
+export const payInvoice = action(
+  (world, id: string, options: { offStripe?: true | number } = {}): Invoice => {
     const before = invoiceThatIs(world, id, 'open', 'uncollectible');
     const remaining = before.amountDue - before.amountPaid;
     const off = options.offStripe === true ? remaining : (options.offStripe ?? 0);
@@ -41,8 +37,8 @@ export function payInvoice(
     if (charge) emit(world, 'invoice.payment_succeeded', invoice);
     activateSubscription(world, invoice);
     return invoice;
-  });
-}
+  },
+);
 
 /**
  * A part of what is open: off Stripe, or collected beside the invoice's own payment intent
@@ -50,13 +46,8 @@ export function payInvoice(
  *
  * @param amount less than the remaining amount
  */
-export function payInvoicePart(
-  world: World,
-  id: string,
-  amount: number,
-  options: { offStripe?: boolean } = {},
-): Done<Invoice> {
-  return act(world, () => {
+export const payInvoicePart = action(
+  (world, id: string, amount: number, options: { offStripe?: boolean } = {}): Invoice => {
     const before = invoiceThatIs(world, id, 'open', 'uncollectible');
     const remaining = before.amountDue - before.amountPaid;
     if (amount <= 0 || amount >= remaining)
@@ -71,20 +62,18 @@ export function payInvoicePart(
     });
     emit(world, 'invoice.updated', invoice, before);
     return invoice;
-  });
-}
+  },
+);
 
 /** A bank debit on its way: attempted, neither paid nor failed → payment_intent.processing, invoice.updated */
-export function beginPayment(world: World, id: string): Done<Invoice> {
-  return act(world, () => {
-    const before = invoiceThatIs(world, id, 'open');
-    const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });
-    const invoice = world.invoices.put({ ...before, attempted: true, attemptCount: before.attemptCount + 1 });
-    emit(world, 'payment_intent.processing', intent);
-    emit(world, 'invoice.updated', invoice, before);
-    return invoice;
-  });
-}
+export const beginPayment = action((world, id: string): Invoice => {
+  const before = invoiceThatIs(world, id, 'open');
+  const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });
+  const invoice = world.invoices.put({ ...before, attempted: true, attemptCount: before.attemptCount + 1 });
+  emit(world, 'payment_intent.processing', intent);
+  emit(world, 'invoice.updated', invoice, before);
+  return invoice;
+});
 
 const DAY = 86_400;
 
@@ -92,27 +81,25 @@ const DAY = 86_400;
  * → payment_intent.payment_failed, invoice.updated, invoice.payment_failed;
  * an active subscription becomes past due → customer.subscription.updated
  */
-export function failInvoicePayment(world: World, id: string): Done<Invoice> {
-  return act(world, () => {
-    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
-    const intent = changeIntent(world, intentOf(before), {
-      status: 'requires_payment_method',
-      lastPaymentError: { code: 'card_declined', message: 'Your card was declined.' },
-    });
-    const invoice = world.invoices.put({
-      ...before,
-      attempted: true,
-      attemptCount: before.attemptCount + 1,
-      nextPaymentAttempt: before.status === 'open' ? epochNow(world) + 3 * DAY : null,
-    });
-    emit(world, 'payment_intent.payment_failed', intent);
-    emit(world, 'invoice.updated', invoice, before);
-    emit(world, 'invoice.payment_failed', invoice);
-    const subscription = world.subscriptions.get(invoice.subscription ?? '');
-    if (subscription?.status === 'active') updateSubscription(world, subscription.id, { status: 'past_due' });
-    return invoice;
+export const failInvoicePayment = action((world, id: string): Invoice => {
+  const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+  const intent = changeIntent(world, intentOf(before), {
+    status: 'requires_payment_method',
+    lastPaymentError: { code: 'card_declined', message: 'Your card was declined.' },
   });
-}
+  const invoice = world.invoices.put({
+    ...before,
+    attempted: true,
+    attemptCount: before.attemptCount + 1,
+    nextPaymentAttempt: before.status === 'open' ? epochNow(world) + 3 * DAY : null,
+  });
+  emit(world, 'payment_intent.payment_failed', intent);
+  emit(world, 'invoice.updated', invoice, before);
+  emit(world, 'invoice.payment_failed', invoice);
+  const subscription = world.subscriptions.get(invoice.subscription ?? '');
+  if (subscription?.status === 'active') updateSubscription(world, subscription.id, { status: 'past_due' });
+  return invoice;
+});
 
 function intentOf(invoice: Invoice): string {
   if (!invoice.paymentIntent) throw new WorldError(`The invoice ${invoice.id} has no payment intent.`);

@@ -8,7 +8,7 @@ import {
   requirePositive,
 } from '../charges';
 import type { Refund } from '../model';
-import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 export type RefundInput = Paid & {
   /** Left out: the rest of the charge. */
@@ -18,37 +18,35 @@ export type RefundInput = Paid & {
 };
 
 /** → refund.created, charge.refunded */
-export function refundPayment(world: World, input: RefundInput): Done<Refund> {
-  return act(world, () => {
-    const leftOf = (payment: Collected) => refundable(world, payment);
-    const intent = collectedPayment(world, input, leftOf, input.amount);
-    const amount = input.amount ?? leftOf(intent);
-    if (isChargedBack(world, intent)) {
-      throw new WorldError(`Charge ${intent.latestCharge} has been charged back; cannot issue a refund.`);
-    }
-    refuseAbove(intent, leftOf(intent), amount);
-    const before = chargeOf(world, intent);
-    const refund = world.refunds.put({
-      object: 'refund',
-      id: newId(world, 're_'),
-      created: epochNow(world),
-      amount,
-      charge: intent.latestCharge,
-      paymentIntent: intent.id,
-      customer: intent.customer,
-      currency: intent.currency,
-      status: input.status ?? 'succeeded',
-      reason: input.reason ?? null,
-      failureReason: null,
-      balanceTransaction: newId(world, 'txn_'),
-      failureBalanceTransaction: null,
-      metadata: {},
-    });
-    emit(world, 'refund.created', refund);
-    emit(world, 'charge.refunded', chargeOf(world, intent), before);
-    return refund;
+export const refundPayment = action((world, input: RefundInput): Refund => {
+  const leftOf = (payment: Collected) => refundable(world, payment);
+  const intent = collectedPayment(world, input, leftOf, input.amount);
+  const amount = input.amount ?? leftOf(intent);
+  if (isChargedBack(world, intent)) {
+    throw new WorldError(`Charge ${intent.latestCharge} has been charged back; cannot issue a refund.`);
+  }
+  refuseAbove(intent, leftOf(intent), amount);
+  const before = chargeOf(world, intent);
+  const refund = world.refunds.put({
+    object: 'refund',
+    id: newId(world, 're_'),
+    created: epochNow(world),
+    amount,
+    charge: intent.latestCharge,
+    paymentIntent: intent.id,
+    customer: intent.customer,
+    currency: intent.currency,
+    status: input.status ?? 'succeeded',
+    reason: input.reason ?? null,
+    failureReason: null,
+    balanceTransaction: newId(world, 'txn_'),
+    failureBalanceTransaction: null,
+    metadata: {},
   });
-}
+  emit(world, 'refund.created', refund);
+  emit(world, 'charge.refunded', chargeOf(world, intent), before);
+  return refund;
+});
 
 const NEXT: Partial<Record<Refund['status'], readonly Refund['status'][]>> = {
   pending: ['succeeded', 'failed', 'canceled'],
@@ -58,13 +56,9 @@ const NEXT: Partial<Record<Refund['status'], readonly Refund['status'][]>> = {
 };
 
 /** What became of a refund: a failed or canceled one can be made again → refund.updated, (refund.failed) */
-export function settleRefund(
-  world: World,
-  id: string,
-  status: 'succeeded' | 'failed' | 'canceled',
-): Done<Refund> {
-  return act(world, () => {
-    const before = getFrom(world.refunds, id, 'refund');
+export const settleRefund = action(
+  (world, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund => {
+    const before = getFrom(world, 'refund', id);
     if (!NEXT[before.status]?.includes(status)) {
       throw new WorldError(`The refund ${id} is ${before.status} and cannot become ${status}.`);
     }
@@ -78,8 +72,8 @@ export function settleRefund(
     emit(world, 'refund.updated', refund, before);
     if (status === 'failed') emit(world, 'refund.failed', refund);
     return refund;
-  });
-}
+  },
+);
 
 /** The refundable rest of a payment; 0 while its bank has taken it back. */
 export function refundable(world: World, payment: Collected): number {

@@ -8,7 +8,7 @@ import type {
   Subscription,
   SubscriptionItem,
 } from '../model';
-import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface SubscriptionInput {
   customer: string;
@@ -22,32 +22,30 @@ interface SubscriptionInput {
 }
 
 /** Makes no invoice: `invoiceSubscription` does → customer.subscription.created */
-export function createSubscription(world: World, input: SubscriptionInput): Done<Subscription> {
-  return act(world, () => {
-    liveCustomer(world, input.customer);
-    const created = epochNow(world);
-    const subscription = world.subscriptions.put({
-      object: 'subscription',
-      id: newId(world, 'sub_'),
-      created,
-      customer: input.customer,
-      status: input.status ?? (input.trialEnd === undefined ? 'active' : 'trialing'),
-      currency: input.currency ?? 'eur',
-      collectionMethod: input.collectionMethod ?? 'charge_automatically',
-      cancelAtPeriodEnd: false,
-      cancelAt: null,
-      canceledAt: null,
-      endedAt: null,
-      pauseCollection: null,
-      trialEnd: input.trialEnd ?? null,
-      latestInvoice: null,
-      metadata: input.metadata ?? {},
-      items: input.items.map((item) => newItem(world, item, created, input.trialEnd)),
-    });
-    emit(world, 'customer.subscription.created', subscription);
-    return subscription;
+export const createSubscription = action((world, input: SubscriptionInput): Subscription => {
+  liveCustomer(world, input.customer);
+  const created = epochNow(world);
+  const subscription = world.subscriptions.put({
+    object: 'subscription',
+    id: newId(world, 'sub_'),
+    created,
+    customer: input.customer,
+    status: input.status ?? (input.trialEnd === undefined ? 'active' : 'trialing'),
+    currency: input.currency ?? 'eur',
+    collectionMethod: input.collectionMethod ?? 'charge_automatically',
+    cancelAtPeriodEnd: false,
+    cancelAt: null,
+    canceledAt: null,
+    endedAt: null,
+    pauseCollection: null,
+    trialEnd: input.trialEnd ?? null,
+    latestInvoice: null,
+    metadata: input.metadata ?? {},
+    items: input.items.map((item) => newItem(world, item, created, input.trialEnd)),
   });
-}
+  emit(world, 'customer.subscription.created', subscription);
+  return subscription;
+});
 
 interface SubscriptionPatch {
   status?: Exclude<Subscription['status'], 'canceled'>;
@@ -66,34 +64,30 @@ interface SubscriptionPatch {
 }
 
 /** → customer.subscription.updated, or nothing where nothing changes */
-export function updateSubscription(world: World, id: string, patch: SubscriptionPatch): Done<Subscription> {
-  return act(world, () => {
-    const before = liveSubscription(world, id);
-    const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, cancelAt, ...plain } = patch;
-    const next: Subscription = { ...before, ...plain, items: patchedItems(world, before, patch) };
-    const subscription = { ...next, ...cancellation(world, next, patch), ...ending(world, next) };
-    if (JSON.stringify(subscription) === JSON.stringify(before)) return before;
-    world.subscriptions.put(subscription);
-    emit(world, 'customer.subscription.updated', subscription, before);
-    return subscription;
-  });
-}
+export const updateSubscription = action((world, id: string, patch: SubscriptionPatch): Subscription => {
+  const before = liveSubscription(world, id);
+  const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, cancelAt, ...plain } = patch;
+  const next: Subscription = { ...before, ...plain, items: patchedItems(world, before, patch) };
+  const subscription = { ...next, ...cancellation(world, next, patch), ...ending(world, next) };
+  if (JSON.stringify(subscription) === JSON.stringify(before)) return before;
+  world.subscriptions.put(subscription);
+  emit(world, 'customer.subscription.updated', subscription, before);
+  return subscription;
+});
 
 /** At once → customer.subscription.deleted. (At the period's end: `updateSubscription`.) */
-export function cancelSubscription(world: World, id: string): Done<Subscription> {
-  return act(world, () => {
-    const before = liveSubscription(world, id);
-    const now = epochNow(world);
-    const subscription = world.subscriptions.put({
-      ...before,
-      status: 'canceled',
-      canceledAt: before.canceledAt ?? now,
-      endedAt: now,
-    });
-    emit(world, 'customer.subscription.deleted', subscription);
-    return subscription;
+export const cancelSubscription = action((world, id: string): Subscription => {
+  const before = liveSubscription(world, id);
+  const now = epochNow(world);
+  const subscription = world.subscriptions.put({
+    ...before,
+    status: 'canceled',
+    canceledAt: before.canceledAt ?? now,
+    endedAt: now,
   });
-}
+  emit(world, 'customer.subscription.deleted', subscription);
+  return subscription;
+});
 
 /** The first period end over the items; null without items. */
 function periodEnd(subscription: Subscription): number | null {
@@ -168,14 +162,14 @@ export function activateSubscription(world: World, invoice: Invoice): void {
 
 /** @throws WorldError if the customer does not exist or was deleted */
 export function liveCustomer(world: World, id: string): Customer {
-  const customer = getFrom(world.customers, id, 'customer');
+  const customer = getFrom(world, 'customer', id);
   if (customer.deleted) throw new WorldError(`No such customer: '${id}'`);
   return customer;
 }
 
 /** @throws WorldError if the subscription does not exist or has ended */
 export function liveSubscription(world: World, id: string): Subscription {
-  const subscription = getFrom(world.subscriptions, id, 'subscription');
+  const subscription = getFrom(world, 'subscription', id);
   if (hasEnded(subscription)) {
     throw new WorldError(`The subscription ${id} is ${subscription.status} and cannot be changed.`);
   }
@@ -188,7 +182,7 @@ export function hasEnded(subscription: Subscription): boolean {
 
 /** @throws WorldError if the invoice does not exist or has another status */
 export function invoiceThatIs(world: World, id: string, ...statuses: Invoice['status'][]): Invoice {
-  const invoice = getFrom(world.invoices, id, 'invoice');
+  const invoice = getFrom(world, 'invoice', id);
   if (!statuses.includes(invoice.status)) {
     throw new WorldError(
       `The invoice ${invoice.number ?? id} is ${invoice.status}, not ${statuses.join(' or ')}.`,

@@ -1,15 +1,19 @@
-import type { CheckoutSession, Customer, WorldEvent, WorldObject } from '../model';
-import { renderInvoice } from './invoice';
-import {
-  renderCharge,
-  renderCreditNote,
-  renderDispute,
-  renderInvoicePayment,
-  renderPaymentIntent,
-  renderRefund,
-} from './payments';
-import { type Json, renderAddress, type Shape, shapeOf } from './shape';
-import { renderSubscription } from './subscription';
+import { isChargeRefundable } from '../charges';
+import type {
+  Charge,
+  CheckoutSession,
+  CreditNote,
+  Customer,
+  Dispute,
+  DisputeTransaction,
+  InvoicePayment,
+  PaymentIntent,
+  Refund,
+  WorldEvent,
+  WorldObject,
+} from '../model';
+import { renderInvoice, renderSubscription } from './billing';
+import { embeddedList, fieldsOf, type Json, nulls, type Shape, shapeOf } from './shape';
 
 /** An event as an endpoint of this API version receives it. */
 export function renderEvent(event: WorldEvent, apiVersion: string): Json {
@@ -56,109 +60,218 @@ function isHash(value: unknown): value is Json {
 
 /** A record as Stripe writes it in one API version, with nothing expanded. */
 export function renderObject(object: WorldObject, shape: Shape): Json {
-  switch (object.object) {
-    case 'customer':
-      return renderCustomer(object);
-    case 'subscription':
-      return renderSubscription(object, shape);
-    case 'invoice':
-      return renderInvoice(object, shape);
-    case 'invoice_payment':
-      return renderInvoicePayment(object);
-    case 'payment_intent':
-      return renderPaymentIntent(object, shape);
-    case 'checkout.session':
-      return renderCheckoutSession(object);
-    case 'charge':
-      return renderCharge(object, shape);
-    case 'refund':
-      return renderRefund(object);
-    case 'dispute':
-      return renderDispute(object);
-    case 'credit_note':
-      return renderCreditNote(object, shape);
-  }
+  const render = RENDERERS[object.object] as (object: WorldObject, shape: Shape) => Json;
+  return render(object, shape);
 }
+
+type Kind = WorldObject['object'];
+
+const RENDERERS: { [K in Kind]: (object: Extract<WorldObject, { object: K }>, shape: Shape) => Json } = {
+  customer: renderCustomer,
+  subscription: renderSubscription,
+  invoice: renderInvoice,
+  invoice_payment: renderInvoicePayment,
+  payment_intent: renderPaymentIntent,
+  'checkout.session': renderCheckoutSession,
+  charge: renderCharge,
+  refund: renderRefund,
+  dispute: renderDispute,
+  credit_note: renderCreditNote,
+};
 
 /** The same in every version we know. */
 function renderCustomer(customer: Customer): Json {
   if (customer.deleted) return { id: customer.id, object: 'customer', deleted: true };
   return {
-    id: customer.id,
-    object: 'customer',
-    address: renderAddress(customer.address),
+    ...fieldsOf(customer, 'deleted'),
+    ...nulls('currency default_source description discount phone shipping test_clock'),
+    // A world that was saved by an older version has no address.
+    address: customer.address ? { ...customer.address, state: null } : null,
     balance: 0,
-    created: customer.created,
-    currency: null,
-    default_source: null,
     delinquent: false,
-    description: null,
-    discount: null,
-    email: customer.email,
-    invoice_prefix: customer.invoicePrefix,
-    invoice_settings: {
-      custom_fields: null,
-      default_payment_method: null,
-      footer: null,
-      rendering_options: null,
-    },
+    invoice_settings: nulls('custom_fields default_payment_method footer rendering_options'),
     livemode: false,
-    metadata: customer.metadata,
-    name: customer.name,
-    next_invoice_sequence: customer.nextInvoiceSequence,
-    phone: null,
     preferred_locales: [],
-    shipping: null,
     tax_exempt: 'none',
-    test_clock: null,
   };
 }
 
 /** The fields of the model are the same in every version. */
 function renderCheckoutSession(session: CheckoutSession): Json {
+  const { customer, customerEmail: email } = session;
   return {
-    id: session.id,
-    object: 'checkout.session',
-    after_expiration: null,
-    allow_promotion_codes: null,
+    ...fieldsOf(session, 'lineItems', 'subscriptionMetadata'),
+    ...nulls(
+      'after_expiration allow_promotion_codes billing_address_collection cancel_url locale payment_intent',
+      'payment_link setup_intent submit_type success_url url',
+    ),
     amount_subtotal: session.amountTotal,
-    amount_total: session.amountTotal,
     automatic_tax: { enabled: false, status: null },
-    billing_address_collection: null,
-    cancel_url: null,
-    client_reference_id: session.clientReferenceId,
-    created: session.created,
-    currency: session.currency,
-    customer: session.customer,
-    customer_creation: session.customer ? null : 'always',
-    customer_details: session.customerEmail
-      ? {
-          address: null,
-          email: session.customerEmail,
-          name: null,
-          phone: null,
-          tax_exempt: 'none',
-          tax_ids: [],
-        }
-      : null,
-    customer_email: session.customerEmail,
+    customer_creation: customer ? null : 'always',
+    customer_details: email && { ...nulls('address name phone'), email, tax_exempt: 'none', tax_ids: [] },
     expires_at: session.created + 86_400,
-    invoice: session.invoice,
     livemode: false,
-    locale: null,
-    metadata: session.metadata,
-    mode: session.mode,
-    payment_intent: null,
-    payment_link: null,
     payment_method_types: ['card'],
-    payment_status: session.paymentStatus,
-    setup_intent: null,
     shipping_options: [],
-    status: session.status,
-    submit_type: null,
-    subscription: session.subscription,
-    success_url: null,
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
-    url: null,
+  };
+}
+
+function renderInvoicePayment(payment: InvoicePayment): Json {
+  const { canceledAt, paidAt } = payment;
+  return {
+    ...fieldsOf(payment, 'canceledAt', 'paidAt'),
+    livemode: false,
+    status_transitions: { canceled_at: canceledAt, paid_at: paidAt },
+  };
+}
+
+function renderPaymentIntent(intent: PaymentIntent, shape: Shape): Json {
+  const { invoice, latestCharge, lastPaymentError: error } = intent;
+  return {
+    ...fieldsOf(intent, 'invoice', 'latestCharge'),
+    ...nulls(
+      'application application_fee_amount description next_action on_behalf_of payment_method processing',
+      'receipt_email setup_future_usage shipping statement_descriptor transfer_data transfer_group',
+    ),
+    amount_capturable: 0,
+    cancellation_reason: intent.canceledAt === null ? null : 'void_invoice',
+    capture_method: 'automatic',
+    confirmation_method: 'automatic',
+    ...(!shape.basil && { invoice }),
+    last_payment_error: error && { type: 'card_error', decline_code: 'generic_decline', ...error },
+    ...(shape.modern ? { latest_charge: latestCharge } : { charges: charges(intent) }),
+    livemode: false,
+    metadata: {},
+    payment_method_types: ['card'],
+  };
+}
+
+function charges({ id, latestCharge, amountReceived: amount }: PaymentIntent): Json {
+  const data = latestCharge ? [{ id: latestCharge, object: 'charge', amount, paid: true }] : [];
+  return { object: 'list', data, has_more: false, url: `/v1/charges?payment_intent=${id}` };
+}
+
+function renderCharge(charge: Charge, shape: Shape): Json {
+  return {
+    ...fieldsOf(charge, 'invoice'),
+    ...nulls('description failure_code failure_message payment_method receipt_email'),
+    amount_captured: charge.amount,
+    captured: true,
+    ...(!shape.basil && { invoice: charge.invoice }),
+    livemode: false,
+    metadata: {},
+    paid: true,
+    refunded: charge.amountRefunded === charge.amount,
+    status: 'succeeded',
+  };
+}
+
+/** The same in every version we know. */
+function renderRefund(refund: Refund): Json {
+  const { failureBalanceTransaction, failureReason } = refund;
+  return {
+    ...fieldsOf(refund, 'failureBalanceTransaction', 'failureReason'),
+    ...nulls('customer_account payment_method receipt_number source_transfer_reversal transfer_reversal'),
+    destination_details: { card: { type: 'refund' }, type: 'card' },
+    ...(failureBalanceTransaction && { failure_balance_transaction: failureBalanceTransaction }),
+    ...(failureReason && { failure_reason: failureReason }),
+    ...(refund.status === 'pending' && { pending_reason: 'processing' }),
+  };
+}
+
+/** The same in every version we know. */
+function renderDispute(dispute: Dispute): Json {
+  const hasEvidence = dispute.submissionCount > 0;
+  return {
+    ...fieldsOf(dispute, 'evidenceDueBy', 'submissionCount', 'pastDue'),
+    balance_transactions: dispute.balanceTransactions.map((moved) => renderTransaction(dispute, moved)),
+    enhanced_eligibility_types: [],
+    evidence: {},
+    evidence_details: {
+      due_by: dispute.evidenceDueBy,
+      enhanced_eligibility: {},
+      has_evidence: hasEvidence,
+      past_due: dispute.pastDue,
+      submission_count: dispute.submissionCount,
+      submission_method: hasEvidence ? 'manual' : 'not_submitted',
+    },
+    intended_submission_method: null,
+    is_charge_refundable: isChargeRefundable(dispute),
+    livemode: false,
+    metadata: {},
+  };
+}
+
+/** What Stripe itself takes for a dispute, which is no part of its amount. */
+const FEE = 1500;
+
+function renderTransaction({ id, charge, currency }: Dispute, moved: DisputeTransaction): Json {
+  const isWithdrawal = moved.amount < 0;
+  const fee = isWithdrawal ? FEE : 0;
+  const detail = { amount: fee, application: null, currency, description: 'Dispute fee', type: 'stripe_fee' };
+  return {
+    ...moved,
+    object: 'balance_transaction',
+    available_on: moved.created,
+    balance_type: 'payments',
+    currency,
+    description: `Chargeback ${isWithdrawal ? 'withdrawal' : 'reversal'} for ${charge}`,
+    exchange_rate: null,
+    fee,
+    fee_details: fee ? [detail] : [],
+    net: moved.amount - fee,
+    reporting_category: isWithdrawal ? 'dispute' : 'dispute_reversal',
+    source: id,
+    status: 'available',
+    type: 'adjustment',
+  };
+}
+
+function renderCreditNote(note: CreditNote, shape: Shape): Json {
+  const { id, amount } = note;
+  return {
+    ...fieldsOf(note, 'prePaymentAmount', 'postPaymentAmount', 'refunds'),
+    amount_shipping: 0,
+    discount_amount: 0,
+    discount_amounts: [],
+    effective_at: note.created,
+    lines: embeddedList([], `/v1/credit_notes/${id}/lines`),
+    livemode: false,
+    memo: null,
+    out_of_band_amount: note.outOfBandAmount || null,
+    pdf: `https://pay.stripe.com/credit_notes/${id}/pdf`,
+    shipping_cost: null,
+    subtotal: amount,
+    subtotal_excluding_tax: amount,
+    total: amount,
+    total_excluding_tax: amount,
+    ...(shape.basil ? newerFields(note) : olderFields(note)),
+  };
+}
+
+function newerFields({ prePaymentAmount, postPaymentAmount, refunds }: CreditNote): Json {
+  const type = prePaymentAmount === 0 ? 'post_payment' : 'mixed';
+  return {
+    customer_account: null,
+    ...fieldsOf({ prePaymentAmount, postPaymentAmount }),
+    pretax_credit_amounts: [],
+    refunds: refunds.map(({ refund, amount }) => ({
+      amount_refunded: amount,
+      payment_record_refund: null,
+      refund,
+      type: 'refund',
+    })),
+    total_taxes: [],
+    type: postPaymentAmount === 0 ? 'pre_payment' : type,
+  };
+}
+
+/** Before API version basil, a credit note had at most one refund, and nothing beside it. */
+function olderFields(note: CreditNote): Json {
+  return {
+    refund: note.refunds[0]?.refund ?? null,
+    tax_amounts: [],
+    type: note.postPaymentAmount > 0 ? 'post_payment' : 'pre_payment',
   };
 }

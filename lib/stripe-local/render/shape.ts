@@ -1,5 +1,3 @@
-import type { Address } from '../model';
-
 export type Json = { [key: string]: unknown };
 
 /** The differences between API versions in the fields of the model. */
@@ -27,6 +25,31 @@ export function shapeOf(version: string): Shape {
   };
 }
 
+/** The fields of a record under Stripe's names, except those that Stripe writes in another form. */
+export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): Json {
+  const fields: Json = {};
+  for (const key of Object.keys(record)) {
+    if (!except.includes(key as keyof T)) fields[stripeName(key)] = record[key as keyof T];
+  }
+  return fields;
+}
+
+const stripeNames = new Map<string, string>();
+
+/** `amountDue` → `amount_due`. Remembered, since the simulation renders the same few names very often. */
+function stripeName(key: string): string {
+  const known = stripeNames.get(key);
+  if (known !== undefined) return known;
+  const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  stripeNames.set(key, name);
+  return name;
+}
+
+/** Fields that Stripe always sends, and that are always null here: their names, separated by spaces. */
+export function nulls(...names: string[]): Json {
+  return Object.fromEntries(names.flatMap((line) => line.split(' ')).map((name) => [name, null]));
+}
+
 /** A list that stands inside another object. */
 export function embeddedList(data: unknown[], url: string, limit = data.length): Json {
   return {
@@ -36,9 +59,4 @@ export function embeddedList(data: unknown[], url: string, limit = data.length):
     total_count: data.length,
     url,
   };
-}
-
-/** A world that was saved by an older version has none. */
-export function renderAddress(address: Address | null | undefined): Json | null {
-  return address ? { ...address, state: null } : null;
 }

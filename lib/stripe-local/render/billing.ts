@@ -1,0 +1,281 @@
+import type { Invoice, InvoiceLine, Subscription, SubscriptionItem } from '../model';
+import { embeddedList, fieldsOf, type Json, nulls, type Shape } from './shape';
+
+/** Items, lines or payments that Stripe puts into the object itself; a list of its own has the rest. */
+export const EMBEDDED = 10;
+
+const SUBSCRIPTION = {
+  ...nulls(
+    'application application_fee_percent billing_thresholds default_payment_method default_source description',
+    'next_pending_invoice_item_invoice on_behalf_of pending_setup_intent pending_update schedule test_clock',
+    'transfer_data',
+  ),
+  automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+  cancellation_details: nulls('comment feedback reason'),
+  default_tax_rates: [],
+  invoice_settings: { account_tax_ids: null, issuer: { type: 'self' } },
+  livemode: false,
+};
+
+export function renderSubscription(subscription: Subscription, shape: Shape): Json {
+  const { id, items, created, currency, trialEnd, pauseCollection } = subscription;
+  const [first] = items;
+  const only = items.length === 1 ? first : undefined;
+  return {
+    ...SUBSCRIPTION,
+    ...fieldsOf(subscription, 'currency', 'pauseCollection', 'items'),
+    billing_cycle_anchor: first?.currentPeriodStart ?? created,
+    ...(shape.modern && { currency }),
+    ...(!shape.basil && periodOf(subscription)),
+    days_until_due: subscription.collectionMethod === 'send_invoice' ? 14 : null,
+    ...(shape.basil ? { billing_mode: { type: 'classic' }, discounts: [] } : { discount: null }),
+    items: embeddedList(
+      items.map((item) => renderItem(subscription, item, shape)),
+      `/v1/subscription_items?subscription=${id}`,
+      EMBEDDED,
+    ),
+    pause_collection: pauseCollection && fieldsOf(pauseCollection),
+    plan: only ? renderPlan(only, currency) : null,
+    quantity: only?.quantity ?? null,
+    start_date: created,
+    trial_start: trialEnd === null ? null : created,
+  };
+}
+
+// Before basil all items had one period.
+function periodOf({ items, created }: Subscription): Json {
+  const [first] = [...items].sort((a, b) => a.currentPeriodEnd - b.currentPeriodEnd);
+  return {
+    current_period_end: first?.currentPeriodEnd ?? created,
+    current_period_start: first?.currentPeriodStart ?? created,
+  };
+}
+
+export function renderItem(subscription: Subscription, item: SubscriptionItem, shape: Shape): Json {
+  const { id, created, metadata, quantity, currentPeriodEnd, currentPeriodStart } = item;
+  return {
+    id,
+    object: 'subscription_item',
+    billing_thresholds: null,
+    created,
+    ...((shape.basil || shape.acacia) && fieldsOf({ currentPeriodEnd, currentPeriodStart })),
+    discounts: [],
+    metadata,
+    plan: renderPlan(item, subscription.currency),
+    price: renderPrice(item, subscription.currency),
+    quantity,
+    subscription: subscription.id,
+    tax_rates: [],
+  };
+}
+
+function renderPrice(item: SubscriptionItem, currency: string): Json {
+  return {
+    ...commonPrice(item, currency),
+    object: 'price',
+    ...nulls('custom_unit_amount lookup_key transform_quantity'),
+    recurring: {
+      interval: item.interval,
+      interval_count: item.intervalCount,
+      meter: null,
+      trial_period_days: null,
+      usage_type: 'licensed',
+    },
+    tax_behavior: 'exclusive',
+    type: 'recurring',
+    unit_amount: item.unitAmount,
+    unit_amount_decimal: String(item.unitAmount),
+  };
+}
+
+/** The price in its form of before 2020, which Stripe still sends beside it. */
+function renderPlan(item: SubscriptionItem, currency: string): Json {
+  return {
+    ...commonPrice(item, currency),
+    object: 'plan',
+    amount: item.unitAmount,
+    amount_decimal: String(item.unitAmount),
+    interval: item.interval,
+    interval_count: item.intervalCount,
+    ...nulls('meter transform_usage trial_period_days'),
+    usage_type: 'licensed',
+  };
+}
+
+function commonPrice({ priceId, created }: SubscriptionItem, currency: string): Json {
+  return {
+    id: priceId,
+    active: true,
+    billing_scheme: 'per_unit',
+    created,
+    currency,
+    livemode: false,
+    metadata: {},
+    nickname: null,
+    product: productOf(priceId),
+    tiers_mode: null,
+  };
+}
+
+function productOf(priceId: string): string {
+  return priceId.replace(/^(price_)?/, 'prod_');
+}
+
+const INVOICE = {
+  ...nulls(
+    'account_tax_ids application automatically_finalizes_at custom_fields customer_phone customer_shipping',
+    'default_payment_method default_source description footer hosted_invoice_url invoice_pdf',
+    'last_finalization_error latest_revision on_behalf_of receipt_number rendering shipping_cost',
+    'shipping_details statement_descriptor test_clock',
+  ),
+  account_country: 'DE',
+  account_name: 'Local Stripe',
+  amount_shipping: 0,
+  automatic_tax: { disabled_reason: null, enabled: false, liability: null, status: null },
+  customer_tax_exempt: 'none',
+  customer_tax_ids: [],
+  default_tax_rates: [],
+  discounts: [],
+  issuer: { type: 'self' },
+  livemode: false,
+  payment_settings: nulls('default_mandate payment_method_options payment_method_types'),
+  total_discount_amounts: [],
+};
+
+export function renderInvoice(invoice: Invoice, shape: Shape): Json {
+  const { id, status, amountDue, subtotal, tax, total, finalizedAt, markedUncollectibleAt } = invoice;
+  // Before basil `amount_paid` did not hold what was paid off Stripe.
+  const amountPaid = shape.basil ? invoice.amountPaid : invoice.amountPaid - invoice.amountPaidOffStripe;
+  return {
+    ...INVOICE,
+    ...fieldsOf(invoice, ...FIELDS_OF_VERSIONS, ...TRANSITIONS, 'amountPaidOffStripe', 'revises'),
+    amount_paid: amountPaid,
+    amount_remaining: amountDue - amountPaid,
+    auto_advance: status === 'draft' || status === 'open',
+    // A world that was saved by an older version has no address.
+    customer_address: invoice.customerAddress ? { ...invoice.customerAddress, state: null } : null,
+    effective_at: invoice.effectiveAt ?? finalizedAt,
+    // A total below zero, or less than the credit, leaves a credit.
+    ending_balance: finalizedAt === null ? null : Math.min(0, total + invoice.startingBalance),
+    from_invoice: invoice.revises === null ? null : { action: 'revision', invoice: invoice.revises },
+    lines: embeddedList(
+      invoice.lines.map((line) => renderLine(invoice, line, shape)),
+      `/v1/invoices/${id}/lines`,
+      EMBEDDED,
+    ),
+    ...((shape.basil || shape.acacia) && { parent: parentOf(invoice) }),
+    ...(shape.basil ? newerFields(invoice) : olderFields(invoice, shape)),
+    status_transitions: fieldsOf({
+      finalizedAt,
+      markedUncollectibleAt,
+      paidAt: invoice.paidAt,
+      voidedAt: invoice.voidedAt,
+    }),
+    subtotal_excluding_tax: subtotal,
+    total_excluding_tax: total - tax,
+    webhooks_delivered_at: invoice.created,
+  };
+}
+
+const TRANSITIONS = ['finalizedAt', 'markedUncollectibleAt', 'paidAt', 'voidedAt'] as const;
+const FIELDS_OF_VERSIONS = [
+  'subscription',
+  'subscriptionMetadata',
+  'tax',
+  'paymentIntent',
+  'charge',
+] as const;
+
+function parentOf({ subscription, subscriptionMetadata: metadata }: Invoice): Json | null {
+  if (!subscription) return null;
+  return {
+    quote_details: null,
+    subscription_details: { metadata, subscription },
+    type: 'subscription_details',
+  };
+}
+
+function newerFields({ tax, subtotal }: Invoice): Json {
+  const taxed = {
+    amount: tax,
+    tax_behavior: 'exclusive',
+    tax_rate_details: null,
+    taxability_reason: 'standard_rated',
+    taxable_amount: subtotal,
+    type: 'tax_rate_details',
+  };
+  return { amount_overpaid: 0, total_pretax_credit_amounts: [], total_taxes: tax === 0 ? [] : [taxed] };
+}
+
+function olderFields(invoice: Invoice, shape: Shape): Json {
+  const { status, subscription, tax, subtotal } = invoice;
+  return {
+    ...nulls('application_fee_amount discount quote transfer_data'),
+    charge: invoice.charge,
+    paid: status === 'paid',
+    paid_out_of_band: status === 'paid' && invoice.amountPaidOffStripe > 0,
+    payment_intent: invoice.paymentIntent,
+    subscription,
+    ...(shape.modern && subscription && { subscription_details: { metadata: invoice.subscriptionMetadata } }),
+    tax: tax === 0 ? null : tax,
+    total_tax_amounts: tax === 0 ? [] : [{ amount: tax, inclusive: false, taxable_amount: subtotal }],
+  };
+}
+
+export function renderLine(invoice: Invoice, line: InvoiceLine, shape: Shape): Json {
+  return {
+    ...fieldsOf(line, 'priceId', 'subscriptionItem', 'periodStart', 'periodEnd'),
+    object: 'line_item',
+    currency: invoice.currency,
+    discount_amounts: [],
+    discountable: true,
+    discounts: [],
+    invoice: invoice.id,
+    livemode: false,
+    metadata: {},
+    ...(shape.basil ? newerLineFields(invoice, line) : olderLineFields(invoice, line)),
+    period: { end: line.periodEnd, start: line.periodStart },
+  };
+}
+
+function newerLineFields({ subscription }: Invoice, line: InvoiceLine): Json {
+  const { priceId, subscriptionItem, amount, quantity } = line;
+  return {
+    parent: subscriptionItem && {
+      invoice_item_details: null,
+      subscription_item_details: {
+        invoice_item: null,
+        proration: false,
+        proration_details: { credited_items: null },
+        subscription,
+        subscription_item: subscriptionItem,
+      },
+      type: 'subscription_item_details',
+    },
+    pretax_credit_amounts: [],
+    pricing: priceId && {
+      price_details: { price: priceId, product: productOf(priceId) },
+      type: 'price_details',
+      unit_amount_decimal: String(amount / Math.max(1, quantity)),
+    },
+    subtotal: amount,
+    taxes: [],
+  };
+}
+
+function olderLineFields(
+  { subscription }: Invoice,
+  { amount, priceId, subscriptionItem }: InvoiceLine,
+): Json {
+  return {
+    amount_excluding_tax: amount,
+    plan: null,
+    price: priceId && { id: priceId, object: 'price', product: productOf(priceId) },
+    proration: false,
+    subscription,
+    ...(subscriptionItem && { subscription_item: subscriptionItem }),
+    tax_amounts: [],
+    tax_rates: [],
+    type: subscriptionItem ? 'subscription' : 'invoiceitem',
+  };
+}
