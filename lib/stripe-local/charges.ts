@@ -1,5 +1,5 @@
-import type { Charge, Dispute, Invoice, PaymentIntent, Refund } from './model';
-import { getFrom, type World, WorldError } from './world';
+import type { Charge, Dispute, Invoice, InvoicePayment, PaymentIntent, Refund } from './model';
+import { epochNow, getFrom, newId, type World, WorldError } from './world';
 
 /** A payment intent that has collected. */
 export type Collected = PaymentIntent & { readonly latestCharge: string };
@@ -25,10 +25,10 @@ export function chargeOf(world: World, intent: Collected): Charge {
 }
 
 export function findCharge(world: World, id: string): Charge | undefined {
-  for (const intent of world.paymentIntents.values()) {
-    if (intent.latestCharge === id && isCollected(intent)) return chargeOf(world, intent);
-  }
-  return undefined;
+  const isOf = (intent: PaymentIntent): intent is Collected =>
+    intent.latestCharge === id && isCollected(intent);
+  const found = [...world.paymentIntents.values()].find(isOf);
+  return found && chargeOf(world, found);
 }
 
 /** What was refunded of a charge, or is on its way back. */
@@ -91,6 +91,46 @@ export function collectedFor(world: World, invoice: Invoice): Collected[] {
     if (status !== 'paid' || payment.type !== 'payment_intent') return [];
     const intent = world.paymentIntents.get(payment.payment_intent);
     return intent && isCollected(intent) ? [intent] : [];
+  });
+}
+
+/** Adds an intent to collect an invoice; unless something else is given, it waits for a payment method. */
+export function putIntent(world: World, invoice: Invoice, given: Partial<PaymentIntent>): PaymentIntent {
+  return world.paymentIntents.put({
+    object: 'payment_intent',
+    id: given.id ?? newId(world, 'pi_'),
+    created: epochNow(world),
+    customer: invoice.customer,
+    invoice: invoice.id,
+    amount: 0,
+    amountReceived: 0,
+    currency: invoice.currency,
+    status: 'requires_payment_method',
+    latestCharge: null,
+    lastPaymentError: null,
+    canceledAt: null,
+    ...given,
+  });
+}
+
+/** Adds an entry to an invoice's payments; unless something else is given, it waits for its payment. */
+export function putPayment(
+  world: World,
+  invoice: Invoice,
+  given: Partial<InvoicePayment> & Pick<InvoicePayment, 'amountRequested' | 'payment'>,
+): InvoicePayment {
+  return world.invoicePayments.put({
+    object: 'invoice_payment',
+    id: newId(world, 'inpay_'),
+    created: epochNow(world),
+    invoice: invoice.id,
+    amountPaid: null,
+    currency: invoice.currency,
+    isDefault: false,
+    status: 'open',
+    paidAt: null,
+    canceledAt: null,
+    ...given,
   });
 }
 

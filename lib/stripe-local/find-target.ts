@@ -23,18 +23,16 @@ export interface Target {
 /** @throws ControlError 404 */
 export function findCustomer(world: World, customerNumber: string): Customer {
   const wanted = customerNumber.toLowerCase();
-  for (const customer of world.customers.values()) {
-    if (!customer.deleted && customer.metadata.customer_number?.toLowerCase() === wanted) return customer;
-  }
+  const hasNumber = ({ metadata }: Customer) => metadata.customer_number?.toLowerCase() === wanted;
+  const found = [...world.customers.values()].find((customer) => !customer.deleted && hasNumber(customer));
+  if (found) return found;
   throw new ControlError(404, `No customer at Stripe has the customer number ${customerNumber}.`);
 }
 
 /** The one asked for, or the account's first. @throws ControlError 404 */
 export function anyCustomer({ world, customer }: Target): Customer {
-  if (customer) return customer;
-  for (const one of world.customers.values()) {
-    if (!one.deleted) return one;
-  }
+  const found = customer ?? [...world.customers.values()].find((one) => !one.deleted);
+  if (found) return found;
   throw new ControlError(404, 'There is no customer at Stripe yet.');
 }
 
@@ -44,11 +42,8 @@ export function findSubscription(
   wanted: (subscription: Subscription) => boolean,
   noun = 'live subscription',
 ): Subscription {
-  const found = newest(
-    target,
-    target.world.subscriptions,
-    (subscription) => !hasEnded(subscription) && wanted(subscription),
-  );
+  const isWanted = (one: Subscription) => !hasEnded(one) && wanted(one);
+  const found = newest(target, target.world.subscriptions, isWanted);
   if (!found) throw nothing(target, noun);
   return found;
 }
@@ -61,10 +56,7 @@ export function nothing(
 ): ControlError {
   const owner = customer && `Customer ${customer.metadata.customer_number ?? customer.id}`;
   const whose = invoice ? `The invoice ${invoice.number}` : owner;
-  return new ControlError(
-    404,
-    whose ? `${whose} has no ${noun} at Stripe.` : `There is no ${noun} at Stripe.`,
-  );
+  return new ControlError(404, `${whose ? `${whose} has` : 'There is'} no ${noun} at Stripe.`);
 }
 
 /** The newest with this status. */
@@ -97,8 +89,5 @@ export function newest<T extends { id: string; created: number; customer: string
   wanted: (object: T) => boolean,
 ): T | undefined {
   const among = customer ? { field: 'customer' as const, value: customer.id } : undefined;
-  for (const object of collection.older(undefined, among)) {
-    if (wanted(object)) return object;
-  }
-  return undefined;
+  return [...collection.older(undefined, among)].find(wanted);
 }

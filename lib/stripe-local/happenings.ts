@@ -17,9 +17,8 @@ import {
   settleRefund,
   voidCreditNote,
 } from './actions';
-import { creditable } from './actions/credit-notes';
+import { creditable, refundableOf } from './actions/credit-notes';
 import { mayBecome, untouched } from './actions/disputes';
-import { refundable } from './actions/refunds';
 import { collectedFor } from './charges';
 import {
   anyCustomer,
@@ -56,58 +55,31 @@ export const STATUSES = {
   'charge.dispute.closed': ['lost', 'won', 'warning_closed'],
 } as const;
 
-export const EVENT_TYPES = [
-  'checkout.session.completed',
-  'customer.subscription.created',
-  'customer.subscription.updated',
-  'customer.subscription.deleted',
-  'invoice.finalized',
-  'invoice.paid',
-  'invoice.payment_succeeded',
-  'invoice.payment_failed',
-  'refund.created',
-  'refund.updated',
-  'refund.failed',
-  'charge.refunded',
-  'charge.dispute.created',
-  'charge.dispute.updated',
-  'charge.dispute.closed',
-  'charge.dispute.funds_withdrawn',
-  'charge.dispute.funds_reinstated',
-  'credit_note.created',
-  'credit_note.voided',
-] as const;
-
-export type EventType = (typeof EVENT_TYPES)[number];
-
-/** Does in the world what Stripe announces with an event of this type. @throws ControlError, WorldError */
+/**
+ * Does in the world what Stripe announces with an event of this type.
+ *
+ * @throws ControlError also if an invoice number or a status does not go with the event
+ * @throws WorldError
+ */
 export function makeHappen(type: EventType, target: Happening): Happened {
-  refuseMisplaced(type, target);
-  return HAPPENINGS[type](target);
-}
-
-/** @throws ControlError 422 if an invoice number or a status does not go with the event */
-function refuseMisplaced(type: string, { invoiceNumber, status }: Happening): void {
-  if (invoiceNumber !== null && /^(checkout|customer)\./.test(type)) {
+  if (target.invoiceNumber !== null && /^(checkout|customer)\./.test(type)) {
     throw new ControlError(
       422,
       `An invoice number goes with the events about invoices and their money, not with ${type}.`,
     );
   }
-  if (status !== undefined && !(type in STATUSES)) {
+  if (target.status !== undefined && !(type in STATUSES)) {
     throw new ControlError(422, `No status can be asked for with ${type}.`);
   }
+  return HAPPENINGS[type](target);
 }
 
-const HAPPENINGS: Record<EventType, (target: Happening) => Happened> = {
+const HAPPENINGS = {
   'checkout.session.completed': checkOut,
   'customer.subscription.created': (target) => {
-    const customer = anyCustomer(target);
-    const { object } = createSubscription(target.world, {
-      customer: customer.id,
-      items: [{ unitAmount: 990 }],
-    });
-    return { action: `Customer ${customer.id} has a new subscription, ${object.id}.`, objects: [object] };
+    const { id: customer } = anyCustomer(target);
+    const { object } = createSubscription(target.world, { customer, items: [{ unitAmount: 990 }] });
+    return { action: `Customer ${customer} has a new subscription, ${object.id}.`, objects: [object] };
   },
   'customer.subscription.updated': (target) => {
     const { id } = findSubscription(target, isRenewable, 'subscription that renews itself');
@@ -119,10 +91,8 @@ const HAPPENINGS: Record<EventType, (target: Happening) => Happened> = {
   },
   'customer.subscription.deleted': (target) => {
     const { id } = findSubscription(target, () => true);
-    return {
-      action: `The subscription ${id} was cancelled at once.`,
-      objects: [cancelSubscription(target.world, id).object],
-    };
+    const { object } = cancelSubscription(target.world, id);
+    return { action: `The subscription ${id} was cancelled at once.`, objects: [object] };
   },
   'invoice.finalized': (target) => {
     const draft = target.invoiceNumber === null ? findInvoice(target, 'draft') : numbered(target, 'draft');
@@ -136,16 +106,24 @@ const HAPPENINGS: Record<EventType, (target: Happening) => Happened> = {
     return { action: `Stripe could not collect the invoice ${object.number}.`, objects: [object] };
   },
   'refund.created': (target) => refund(target, 'refund.created'),
-  'charge.refunded': (target) => refund(target, 'charge.refunded'),
   'refund.updated': (target) => {
     const status = statusOf('refund.updated', target);
-    const waits = ['pending', 'requires_action'];
-    return settle(target, status, waits, 'unsettled refund');
+    return settle(target, status, ['pending', 'requires_action'], 'unsettled refund');
   },
-  'refund.failed': (target) => {
-    const mayFail = ['pending', 'requires_action', 'succeeded'];
-    return settle(target, 'failed', mayFail, 'refund that could fail');
+  'refund.failed': (target) =>
+    settle(target, 'failed', ['pending', 'requires_action', 'succeeded'], 'refund that could fail'),
+  'charge.refunded': (target) => refund(target, 'charge.refunded'),
+  'charge.dispute.created': open,
+  'charge.dispute.updated': (target) =>
+    move(target, ['under_review', 'warning_under_review'], 'dispute that waits for evidence'),
+  'charge.dispute.closed': (target) => {
+    const asked = statusOf('charge.dispute.closed', target);
+    const ends = target.status === undefined ? (['lost', 'warning_closed'] as const) : [asked];
+    return move(target, ends, `open dispute that could end as ${ends.join(' or ')}`);
   },
+  'charge.dispute.funds_withdrawn': (target) =>
+    move(target, ['needs_response'], 'inquiry that could become a dispute'),
+  'charge.dispute.funds_reinstated': (target) => move(target, ['won'], 'open dispute that could be won'),
   'credit_note.created': (target) => {
     const { world } = target;
     const invoice = findInvoiceWith(
@@ -176,20 +154,10 @@ const HAPPENINGS: Record<EventType, (target: Happening) => Happened> = {
       objects: [object, ...invoiceNow(world, object.invoice)],
     };
   },
-  'charge.dispute.created': open,
-  'charge.dispute.updated': (target) => {
-    const submits = ['under_review', 'warning_under_review'] as const;
-    return move(target, submits, 'dispute that waits for evidence');
-  },
-  'charge.dispute.closed': (target) => {
-    const asked = statusOf('charge.dispute.closed', target);
-    const ends = target.status === undefined ? (['lost', 'warning_closed'] as const) : [asked];
-    return move(target, ends, `open dispute that could end as ${ends.join(' or ')}`);
-  },
-  'charge.dispute.funds_withdrawn': (target) =>
-    move(target, ['needs_response'], 'inquiry that could become a dispute'),
-  'charge.dispute.funds_reinstated': (target) => move(target, ['won'], 'open dispute that could be won'),
-};
+} satisfies Record<string, (target: Happening) => Happened>;
+
+export type EventType = keyof typeof HAPPENINGS;
+export const EVENT_TYPES = Object.keys(HAPPENINGS) as EventType[];
 
 function pay(target: Happening): Happened {
   const { object } = payInvoice(target.world, payable(target).id);
@@ -291,10 +259,6 @@ function partsOf(world: World, invoice: Invoice) {
   return { amount, refundAmount, outOfBandAmount: amount - refundAmount };
 }
 
-function refundableOf(world: World, invoice: Invoice): number {
-  return collectedFor(world, invoice).reduce((sum, payment) => sum + refundable(world, payment), 0);
-}
-
 function invoiceNow(world: World, id: string): Invoice[] {
   const invoice = world.invoices.get(id);
   return invoice ? [invoice] : [];
@@ -346,19 +310,13 @@ function findReturned<T extends Refund | Dispute | CreditNote>(
 ): T {
   const { world, customer, invoiceNumber } = target;
   const invoice = invoiceNumber === null ? null : findInvoiceByNumber(target, invoiceNumber);
-  for (const object of collection.older(undefined)) {
-    const about = paidBy(world, object);
+  for (const object of collection.older()) {
+    // Stripe names the customer and the invoice on credit notes only.
+    const held: Refund | Dispute | CreditNote = object;
+    const about = held.object === 'credit_note' ? held : world.paymentIntents.get(held.paymentIntent);
     if (customer && about?.customer !== customer.id) continue;
     if (invoice && about?.invoice !== invoice.id) continue;
     if (wanted(object)) return object;
   }
   throw nothing(target, noun, invoice);
-}
-
-/** The customer and the invoice, which Stripe names on credit notes only. */
-function paidBy(
-  world: World,
-  object: Refund | Dispute | CreditNote,
-): { customer: string; invoice: string | null } | undefined {
-  return object.object === 'credit_note' ? object : world.paymentIntents.get(object.paymentIntent);
 }

@@ -1,7 +1,7 @@
 import { collectedFor, isLive, requirePositive } from '../charges';
 import type { CreditNote, Invoice } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
-import { cancelIntent, resizeIntent } from './invoices';
+import { cancelIntent, changeInvoice, resizeIntent } from './invoices';
 import { refundable, refundPayment } from './refunds';
 import { activateSubscription, invoiceThatIs } from './subscriptions';
 
@@ -23,7 +23,10 @@ interface CreditNoteInput {
 export const createCreditNote = action((world, input: CreditNoteInput): CreditNote => {
   const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
   requirePositive(input.amount);
-  refuseAbove(invoice, input.amount, creditable(world, invoice));
+  const room = creditable(world, invoice);
+  if (input.amount > room) {
+    throw new WorldError(`The invoice ${invoice.number} has ${room} left to credit, not ${input.amount}.`);
+  }
   const left = invoice.status === 'paid' ? 0 : invoice.amountDue - invoice.amountPaid;
   const prePaymentAmount = Math.min(input.amount, left);
   const postPaymentAmount = input.amount - prePaymentAmount;
@@ -79,25 +82,24 @@ export function creditable(world: World, invoice: Invoice): number {
   return total - prePaymentCreditNotesAmount - postPaymentCreditNotesAmount - alone;
 }
 
+/** What can be refunded of everything that Stripe collected for an invoice. */
+export function refundableOf(world: World, invoice: Invoice): number {
+  return collectedFor(world, invoice).reduce((sum, payment) => sum + refundable(world, payment), 0);
+}
+
 /** An invoice may have been paid in parts, each with its own charge. */
 function refundParts(world: World, invoice: Invoice, amount: number): CreditNote['refunds'] {
-  const payments = collectedFor(world, invoice).filter((payment) => refundable(world, payment) > 0);
-  const all = payments.reduce((sum, payment) => sum + refundable(world, payment), 0);
+  const all = refundableOf(world, invoice);
   if (amount > all)
     throw new WorldError(`The invoice ${invoice.number} has ${all} to refund, not ${amount}.`);
   let left = amount;
-  return payments.flatMap((payment) => {
+  return collectedFor(world, invoice).flatMap((payment) => {
     const part = Math.min(left, refundable(world, payment));
     left -= part;
     if (part === 0) return [];
     const { object } = refundPayment(world, { paymentIntent: payment.id, amount: part });
     return [{ refund: object.id, amount: part }];
   });
-}
-
-function refuseAbove({ number }: Invoice, amount: number, left: number): void {
-  if (amount <= left) return;
-  throw new WorldError(`The invoice ${number} has ${left} left to credit, not ${amount}.`);
 }
 
 function refuseUnequal(input: CreditNoteInput, wanted: number): void {
@@ -116,33 +118,32 @@ function nextNumber(world: World, { id, number }: Invoice): string {
 
 /** What a new credit note does to its invoice → (payment_intent.canceled), invoice.updated, (invoice.paid) */
 function creditInvoice(world: World, before: Invoice, note: CreditNote): void {
-  const credited: Invoice = {
-    ...before,
+  const credited: Partial<Invoice> = {
     amountDue: before.amountDue - note.prePaymentAmount,
     prePaymentCreditNotesAmount: before.prePaymentCreditNotesAmount + note.prePaymentAmount,
     postPaymentCreditNotesAmount: before.postPaymentCreditNotesAmount + note.postPaymentAmount,
   };
-  const settles = before.status !== 'paid' && credited.amountDue === credited.amountPaid;
-  const invoice = world.invoices.put(
-    settles
-      ? { ...credited, status: 'paid', attempted: true, nextPaymentAttempt: null, paidAt: epochNow(world) }
-      : credited,
-  );
-  if (settles) cancelIntent(world, invoice);
-  else if (invoice.status !== 'paid') resizeIntent(world, invoice);
-  emit(world, 'invoice.updated', invoice, before);
-  if (!settles) return;
-  emit(world, 'invoice.paid', invoice);
-  activateSubscription(world, invoice);
+  if (before.status === 'paid') {
+    changeInvoice(world, before, credited);
+  } else if (credited.amountDue === before.amountPaid) {
+    cancelIntent(world, before);
+    const paid = {
+      status: 'paid',
+      attempted: true,
+      nextPaymentAttempt: null,
+      paidAt: epochNow(world),
+    } as const;
+    activateSubscription(world, changeInvoice(world, before, { ...credited, ...paid }, 'invoice.paid'));
+  } else {
+    resizeIntent(world, changeInvoice(world, before, credited));
+  }
 }
 
 /** What a voided one had taken off is to be paid again → invoice.updated */
 function uncreditInvoice(world: World, before: Invoice, note: CreditNote): void {
-  const invoice = world.invoices.put({
-    ...before,
+  const invoice = changeInvoice(world, before, {
     amountDue: before.amountDue + note.prePaymentAmount,
     prePaymentCreditNotesAmount: before.prePaymentCreditNotesAmount - note.prePaymentAmount,
   });
   resizeIntent(world, invoice);
-  emit(world, 'invoice.updated', invoice, before);
 }

@@ -1,3 +1,4 @@
+import { putIntent, putPayment } from '../charges';
 import type { Invoice, InvoiceLine, InvoicePayment, Metadata, PaymentIntent, Subscription } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import {
@@ -95,65 +96,46 @@ export const finalizeInvoice = action((world, id: string, options: { number?: st
     finalizedAt: now,
   };
   const nothingDue = numbered.amountDue === 0;
-  const invoice = world.invoices.put(
-    nothingDue
-      ? { ...numbered, status: 'paid', attempted: true, paidAt: now }
-      : { ...numbered, status: 'open', paymentIntent: openIntent(world, numbered).id },
-  );
-  emit(world, 'invoice.updated', invoice, before);
-  emit(world, 'invoice.finalized', invoice);
-  if (nothingDue) {
-    emit(world, 'invoice.paid', invoice);
-    emit(world, 'invoice.payment_succeeded', invoice);
-    activateSubscription(world, invoice);
-  } else if (invoice.collectionMethod === 'send_invoice') {
-    emit(world, 'invoice.sent', invoice);
-  }
+  const invoice = nothingDue
+    ? changeInvoice(
+        world,
+        before,
+        { ...numbered, status: 'paid', attempted: true, paidAt: now },
+        ...['invoice.finalized', 'invoice.paid', 'invoice.payment_succeeded'],
+      )
+    : changeInvoice(
+        world,
+        before,
+        { ...numbered, status: 'open', paymentIntent: openIntent(world, numbered).id },
+        ...['invoice.finalized', ...(before.collectionMethod === 'send_invoice' ? ['invoice.sent'] : [])],
+      );
+  if (nothingDue) activateSubscription(world, invoice);
   if (invoice.revises !== null) voidInvoice(world, invoice.revises);
   return invoice;
 });
 
-interface InvoicePatch {
-  dueDate?: number | null;
-  metadata?: Metadata;
-}
+type InvoicePatch = Partial<Pick<Invoice, 'dueDate' | 'metadata'>>;
 
 /** → invoice.updated */
 export const updateInvoice = action((world, id: string, patch: InvoicePatch): Invoice => {
-  const before = invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid');
-  const invoice = world.invoices.put({ ...before, ...patch });
-  emit(world, 'invoice.updated', invoice, before);
-  return invoice;
+  return changeInvoice(world, invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid'), patch);
 });
 
 /** → (payment_intent.canceled), invoice.updated, invoice.voided */
 export const voidInvoice = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open', 'uncollectible');
   if (before.amountPaid > 0) throw new WorldError(`The invoice ${id} is partly paid and cannot be voided.`);
-  const invoice = world.invoices.put({
-    ...before,
-    status: 'void',
-    voidedAt: epochNow(world),
-    nextPaymentAttempt: null,
-  });
-  cancelIntent(world, invoice);
-  emit(world, 'invoice.updated', invoice, before);
-  emit(world, 'invoice.voided', invoice);
-  return invoice;
+  cancelIntent(world, before);
+  const patch = { status: 'void', voidedAt: epochNow(world), nextPaymentAttempt: null } as const;
+  return changeInvoice(world, before, patch, 'invoice.voided');
 });
 
 /** → invoice.updated, invoice.marked_uncollectible */
 export const markUncollectible = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open');
-  const invoice = world.invoices.put({
-    ...before,
-    status: 'uncollectible',
-    markedUncollectibleAt: epochNow(world),
-    nextPaymentAttempt: null,
-  });
-  emit(world, 'invoice.updated', invoice, before);
-  emit(world, 'invoice.marked_uncollectible', invoice);
-  return invoice;
+  const markedUncollectibleAt = epochNow(world);
+  const patch = { status: 'uncollectible', markedUncollectibleAt, nextPaymentAttempt: null } as const;
+  return changeInvoice(world, before, patch, 'invoice.marked_uncollectible');
 });
 
 /** → invoice.deleted */
@@ -164,14 +146,26 @@ export const deleteDraftInvoice = action((world, id: string): Invoice => {
   return invoice;
 });
 
+/** → invoice.updated, and then events of these types */
+export function changeInvoice(
+  world: World,
+  before: Invoice,
+  patch: Partial<Invoice>,
+  ...types: string[]
+): Invoice {
+  const invoice = world.invoices.put({ ...before, ...patch });
+  emit(world, 'invoice.updated', invoice, before);
+  for (const type of types) emit(world, type, invoice);
+  return invoice;
+}
+
 function nextNumber(world: World, customerId: string): string {
-  const customer = world.customers.get(customerId);
-  if (!customer) throw new WorldError(`No such customer: '${customerId}'`);
+  const customer = getFrom(world, 'customer', customerId);
   world.customers.put({ ...customer, nextInvoiceSequence: customer.nextInvoiceSequence + 1 });
   return `${customer.invoicePrefix}-${String(customer.nextInvoiceSequence).padStart(4, '0')}`;
 }
 
-function newLine(world: World, line: InvoiceInput['lines'][number], created: number): InvoiceLine {
+export function newLine(world: World, line: InvoiceInput['lines'][number], created: number): InvoiceLine {
   return {
     id: newId(world, 'il_'),
     description: null,
@@ -190,11 +184,7 @@ interface Invoiced {
   invoice: Invoice;
 }
 
-interface SubscriptionInvoiceOptions {
-  tax?: number;
-  dueDate?: number | null;
-  billingReason?: Invoice['billingReason'];
-}
+type SubscriptionInvoiceOptions = Pick<InvoiceInput, 'tax' | 'dueDate' | 'billingReason'>;
 
 /** An invoice over the current period → invoice.created, customer.subscription.updated (its latest_invoice) */
 export const invoiceSubscription = action(
@@ -249,33 +239,11 @@ function draft(world: World, subscription: Subscription, options: SubscriptionIn
 /** The intent of a finalized invoice and its place in the invoice's payments → payment_intent.created */
 function openIntent(world: World, invoice: Invoice): PaymentIntent {
   const amount = invoice.amountDue - invoice.amountPaid;
-  const intent = world.paymentIntents.put({
-    object: 'payment_intent',
-    id: newId(world, 'pi_'),
-    created: epochNow(world),
-    customer: invoice.customer,
-    invoice: invoice.id,
-    amount,
-    amountReceived: 0,
-    currency: invoice.currency,
-    status: 'requires_payment_method',
-    latestCharge: null,
-    lastPaymentError: null,
-    canceledAt: null,
-  });
-  world.invoicePayments.put({
-    object: 'invoice_payment',
-    id: newId(world, 'inpay_'),
-    created: epochNow(world),
-    invoice: invoice.id,
+  const intent = putIntent(world, invoice, { amount });
+  putPayment(world, invoice, {
     amountRequested: amount,
-    amountPaid: null,
-    currency: invoice.currency,
     isDefault: true,
-    status: 'open',
     payment: { type: 'payment_intent', payment_intent: intent.id },
-    paidAt: null,
-    canceledAt: null,
   });
   emit(world, 'payment_intent.created', intent);
   return intent;
@@ -287,23 +255,16 @@ export function changeIntent(world: World, id: string, patch: Partial<PaymentInt
 
 /** The intent's entry among the invoice's payments. */
 export function defaultPayment(world: World, invoice: Invoice): InvoicePayment | undefined {
-  for (const payment of world.invoicePayments.where('invoice', invoice.id)) {
-    if (payment.isDefault) return payment;
-  }
-  return undefined;
+  return [...world.invoicePayments.where('invoice', invoice.id)].find(({ isDefault }) => isDefault);
 }
 
 /** Nothing will be charged any more → payment_intent.canceled */
 export function cancelIntent(world: World, invoice: Invoice): void {
-  const canceledAt = epochNow(world);
+  const canceled = { status: 'canceled', canceledAt: epochNow(world) } as const;
   const payment = defaultPayment(world, invoice);
-  if (payment?.status === 'open') world.invoicePayments.put({ ...payment, status: 'canceled', canceledAt });
+  if (payment?.status === 'open') world.invoicePayments.put({ ...payment, ...canceled });
   if (!invoice.paymentIntent) return;
-  emit(
-    world,
-    'payment_intent.canceled',
-    changeIntent(world, invoice.paymentIntent, { status: 'canceled', canceledAt }),
-  );
+  emit(world, 'payment_intent.canceled', changeIntent(world, invoice.paymentIntent, canceled));
 }
 
 /** The intent's amount follows the invoice's remaining amount, as at Stripe. */

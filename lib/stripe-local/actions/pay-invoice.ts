@@ -1,6 +1,7 @@
+import { putIntent, putPayment } from '../charges';
 import type { Invoice, InvoicePayment } from '../model';
 import { action, emit, epochNow, newId, type World, WorldError } from '../world';
-import { cancelIntent, changeIntent, defaultPayment } from './invoices';
+import { cancelIntent, changeIntent, changeInvoice, defaultPayment } from './invoices';
 import { activateSubscription, invoiceThatIs, updateSubscription } from './subscriptions';
 
 /**
@@ -21,8 +22,7 @@ export const payInvoice = action(
     if (off > 0) recordOffStripe(world, before, off);
     const charge = off < remaining ? collect(world, before, remaining - off) : null;
     if (!charge) cancelIntent(world, before);
-    const invoice = world.invoices.put({
-      ...before,
+    const patch: Partial<Invoice> = {
       status: 'paid',
       attempted: true,
       attemptCount: before.attemptCount + (charge ? 1 : 0),
@@ -31,10 +31,9 @@ export const payInvoice = action(
       amountPaid: before.amountPaid + remaining,
       amountPaidOffStripe: before.amountPaidOffStripe + off,
       charge,
-    });
-    emit(world, 'invoice.updated', invoice, before);
-    emit(world, 'invoice.paid', invoice);
-    if (charge) emit(world, 'invoice.payment_succeeded', invoice);
+    };
+    const succeeded = charge ? ['invoice.payment_succeeded'] : [];
+    const invoice = changeInvoice(world, before, patch, 'invoice.paid', ...succeeded);
     activateSubscription(world, invoice);
     return invoice;
   },
@@ -55,13 +54,10 @@ export const payInvoicePart = action(
     if (options.offStripe) recordOffStripe(world, before, amount);
     else collectPart(world, before, amount);
     changeIntent(world, intentOf(before), { amount: remaining - amount });
-    const invoice = world.invoices.put({
-      ...before,
+    return changeInvoice(world, before, {
       amountPaid: before.amountPaid + amount,
       amountPaidOffStripe: before.amountPaidOffStripe + (options.offStripe ? amount : 0),
     });
-    emit(world, 'invoice.updated', invoice, before);
-    return invoice;
   },
 );
 
@@ -69,10 +65,8 @@ export const payInvoicePart = action(
 export const beginPayment = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open');
   const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });
-  const invoice = world.invoices.put({ ...before, attempted: true, attemptCount: before.attemptCount + 1 });
   emit(world, 'payment_intent.processing', intent);
-  emit(world, 'invoice.updated', invoice, before);
-  return invoice;
+  return changeInvoice(world, before, { attempted: true, attemptCount: before.attemptCount + 1 });
 });
 
 const DAY = 86_400;
@@ -87,15 +81,13 @@ export const failInvoicePayment = action((world, id: string): Invoice => {
     status: 'requires_payment_method',
     lastPaymentError: { code: 'card_declined', message: 'Your card was declined.' },
   });
-  const invoice = world.invoices.put({
-    ...before,
+  emit(world, 'payment_intent.payment_failed', intent);
+  const patch = {
     attempted: true,
     attemptCount: before.attemptCount + 1,
     nextPaymentAttempt: before.status === 'open' ? epochNow(world) + 3 * DAY : null,
-  });
-  emit(world, 'payment_intent.payment_failed', intent);
-  emit(world, 'invoice.updated', invoice, before);
-  emit(world, 'invoice.payment_failed', invoice);
+  };
+  const invoice = changeInvoice(world, before, patch, 'invoice.payment_failed');
   const subscription = world.subscriptions.get(invoice.subscription ?? '');
   if (subscription?.status === 'active') updateSubscription(world, subscription.id, { status: 'past_due' });
   return invoice;
@@ -130,20 +122,12 @@ function collect(world: World, invoice: Invoice, amount: number): string {
 }
 
 function collectPart(world: World, invoice: Invoice, amount: number): void {
-  const now = epochNow(world);
-  const intent = world.paymentIntents.put({
-    object: 'payment_intent',
+  const intent = putIntent(world, invoice, {
     id: newId(world, 'pi_'),
-    created: now,
-    customer: invoice.customer,
-    invoice: invoice.id,
     amount,
     amountReceived: amount,
-    currency: invoice.currency,
     status: 'succeeded',
     latestCharge: newId(world, 'ch_'),
-    lastPaymentError: null,
-    canceledAt: null,
   });
   emit(world, 'payment_intent.succeeded', intent);
   recordPaid(world, invoice, amount, { type: 'payment_intent', payment_intent: intent.id });
@@ -159,19 +143,12 @@ function recordPaid(
   amount: number,
   payment: InvoicePayment['payment'],
 ): void {
-  const paid = world.invoicePayments.put({
-    object: 'invoice_payment',
-    id: newId(world, 'inpay_'),
-    created: epochNow(world),
-    invoice: invoice.id,
+  const paid = putPayment(world, invoice, {
     amountRequested: amount,
     amountPaid: amount,
-    currency: invoice.currency,
-    isDefault: false,
     status: 'paid',
     payment,
     paidAt: epochNow(world),
-    canceledAt: null,
   });
   emit(world, 'invoice_payment.paid', paid);
 }

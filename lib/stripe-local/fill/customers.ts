@@ -6,14 +6,12 @@ import { fromEpoch, toCalendarDate, toEpoch } from '../../dates';
 import { invoicePrefix } from '../actions/checkout';
 import { newId, type World } from '../world';
 
-type StripeCustomerId = string;
-
 /** What filling the world needs from one part to the next. */
 export interface Filling {
   world: World;
   calendar: Calendar;
   /** The Stripe customer of a customer: the given one if it is known, else its first one, else a new one. */
-  customerOf(ourId: number, stripeId: string | null): StripeCustomerId;
+  customerOf(ourId: number, stripeId: string | null): string;
 }
 
 type OurCustomer = typeof customers.$inferSelect;
@@ -39,10 +37,7 @@ export async function fillCustomers(world: World, db: Database): Promise<Filling
   };
   for (const { customer_id, stripe_customer_id: id, linked_by } of links)
     put(rowOf(customer_id), id, linked_by);
-  return (ourId, stripeId) => {
-    const known = stripeId ?? first.get(ourId);
-    return put(rowOf(ourId), known ?? newId(world, 'cus_'));
-  };
+  return (ourId, stripeId) => put(rowOf(ourId), stripeId ?? first.get(ourId) ?? newId(world, 'cus_'));
 }
 
 function putCustomer(world: World, row: OurCustomer, id: string, linkedBy: LinkedBy): void {

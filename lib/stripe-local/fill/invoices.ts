@@ -3,7 +3,9 @@ import type { Database } from '@/db/database';
 import { invoices, payments, paymentTombstones } from '@/db/schema';
 import { toEpoch } from '../../dates';
 import { toMinorUnits } from '../../money';
-import type { Invoice, InvoicePayment, PaymentIntent } from '../model';
+import { newLine } from '../actions/invoices';
+import { putIntent, putPayment } from '../charges';
+import type { Invoice } from '../model';
 import { newId, type World } from '../world';
 import type { Filling } from './customers';
 
@@ -111,16 +113,11 @@ function toInvoice(
     periodEnd: issued,
     metadata: {},
     lines: [
-      {
-        id: newId(world, 'il_'),
-        amount: minor(row.subtotal),
-        description: null,
-        quantity: 1,
-        priceId: null,
-        subscriptionItem: null,
-        periodStart: issued,
-        periodEnd: Math.max(issued, periodEnd ?? issued),
-      },
+      newLine(
+        world,
+        { amount: minor(row.subtotal), periodEnd: Math.max(issued, periodEnd ?? issued) },
+        issued,
+      ),
     ],
     paymentIntent: null,
     charge: null,
@@ -161,11 +158,13 @@ function fillPayments(
   invoice: Invoice,
   known: { paymentIntent: string | null; failed: boolean },
 ): Pick<Invoice, 'paymentIntent' | 'charge'> {
+  const { created } = invoice;
   const collected = invoice.amountPaid - invoice.amountPaidOffStripe;
   const paidAt = invoice.paidAt ?? invoice.created;
   let named: Pick<Invoice, 'paymentIntent' | 'charge'> = { paymentIntent: null, charge: null };
   if (invoice.amountPaidOffStripe > 0) {
     putPayment(world, invoice, {
+      created,
       amountRequested: invoice.amountPaidOffStripe,
       amountPaid: invoice.amountPaidOffStripe,
       status: 'paid',
@@ -176,6 +175,7 @@ function fillPayments(
   if (collected > 0) {
     const charge = newId(world, 'ch_');
     const intent = putIntent(world, invoice, {
+      created,
       id: known.paymentIntent ?? newId(world, 'pi_'),
       amount: collected,
       amountReceived: collected,
@@ -183,6 +183,7 @@ function fillPayments(
       latestCharge: charge,
     });
     putPayment(world, invoice, {
+      created,
       amountRequested: collected,
       amountPaid: collected,
       isDefault: invoice.status === 'paid',
@@ -198,14 +199,17 @@ function fillPayments(
 }
 
 function putWaiting(world: World, invoice: Invoice, amount: number, failed: boolean): string {
+  const { created } = invoice;
   const canceledAt = invoice.status === 'void' ? invoice.voidedAt : null;
   const intent = putIntent(world, invoice, {
+    created,
     amount,
     status: canceledAt === null ? 'requires_payment_method' : 'canceled',
     lastPaymentError: failed ? { code: 'card_declined', message: 'Your card was declined.' } : null,
     canceledAt,
   });
   putPayment(world, invoice, {
+    created,
     amountRequested: amount,
     isDefault: true,
     status: canceledAt === null ? 'open' : 'canceled',
@@ -213,41 +217,4 @@ function putWaiting(world: World, invoice: Invoice, amount: number, failed: bool
     canceledAt,
   });
   return intent.id;
-}
-
-function putIntent(world: World, invoice: Invoice, given: Partial<PaymentIntent>): PaymentIntent {
-  return world.paymentIntents.put({
-    object: 'payment_intent',
-    id: given.id ?? newId(world, 'pi_'),
-    created: invoice.created,
-    customer: invoice.customer,
-    invoice: invoice.id,
-    amount: 0,
-    amountReceived: 0,
-    currency: invoice.currency,
-    status: 'requires_payment_method',
-    latestCharge: null,
-    lastPaymentError: null,
-    canceledAt: null,
-    ...given,
-  });
-}
-
-function putPayment(
-  world: World,
-  invoice: Invoice,
-  given: Partial<InvoicePayment> & Pick<InvoicePayment, 'amountRequested' | 'payment' | 'status'>,
-): void {
-  world.invoicePayments.put({
-    object: 'invoice_payment',
-    id: newId(world, 'inpay_'),
-    created: invoice.created,
-    invoice: invoice.id,
-    amountPaid: null,
-    currency: invoice.currency,
-    isDefault: false,
-    paidAt: null,
-    canceledAt: null,
-    ...given,
-  });
 }

@@ -44,9 +44,8 @@ async function readItems(db: Database): Promise<Map<number, OurItem[]>> {
     .orderBy(asc(subscriptionItems.id));
   const grouped = new Map<number, OurItem[]>();
   for (const one of found) {
-    const others = grouped.get(one.item.subscription_id);
-    if (others) others.push(one);
-    else grouped.set(one.item.subscription_id, [one]);
+    const id = one.item.subscription_id;
+    grouped.set(id, [...(grouped.get(id) ?? []), one]);
   }
   return grouped;
 }
@@ -54,6 +53,7 @@ async function readItems(db: Database): Promise<Map<number, OurItem[]>> {
 function toSubscription(filling: Filling, row: OurSubscription, id: string, ours: OurItem[]): Subscription {
   const items = ours.map((our) => toItem(filling, row, our));
   const endedAt = row.ended_at && toEpoch(row.ended_at);
+  const resumesAt = row.pause_resumes_at && toEpoch(row.pause_resumes_at);
   const starts = items.map((item) => item.currentPeriodStart);
   const ends = items.map((item) => item.currentPeriodEnd);
   return {
@@ -68,16 +68,12 @@ function toSubscription(filling: Filling, row: OurSubscription, id: string, ours
     cancelAt: row.cancel_at && toEpoch(row.cancel_at),
     canceledAt: endedAt ?? (row.cancel_at ? toEpoch(row.updated_at) : null),
     endedAt,
-    pauseCollection: row.pause_behavior === null ? null : pauseOf(row, row.pause_behavior),
+    pauseCollection: row.pause_behavior === null ? null : { behavior: row.pause_behavior, resumesAt },
     trialEnd: row.status === 'trialing' && ends.length > 0 ? Math.min(...ends) : null,
     latestInvoice: null,
     metadata: {},
     items,
   };
-}
-
-function pauseOf({ pause_resumes_at: at }: OurSubscription, behavior: string) {
-  return { behavior, resumesAt: at && toEpoch(at) };
 }
 
 function toItem(
