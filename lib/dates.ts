@@ -69,6 +69,16 @@ export function toEpoch(instant: Date): number {
   return Math.floor(instant.getTime() / 1000);
 }
 
+/** The same day and time some months later; negative is earlier. A day that the month lacks is its last. */
+export function addMonths(instant: Date, months: number): Date {
+  const moved = fromEpoch(instant.getTime() / 1000);
+  moved.setUTCDate(1);
+  moved.setUTCMonth(moved.getUTCMonth() + months);
+  const lastDay = fromEpoch(Date.UTC(moved.getUTCFullYear(), moved.getUTCMonth() + 1, 0) / 1000).getUTCDate();
+  moved.setUTCDate(Math.min(instant.getUTCDate(), lastDay));
+  return moved;
+}
+
 export function latest(...instants: Date[]): Date {
   return new Date(Math.max(...instants.map((instant) => instant.getTime())));
 }

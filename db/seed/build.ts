@@ -1,7 +1,7 @@
 import { clientsOf } from './catalogue';
 import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } from './customers';
 import { buildInvoices } from './invoices';
-import { buildInvoiceLines, buildSalesDocumentLines } from './lines';
+import { buildLines } from './lines';
 import { buildMoneyBack, buildPayments } from './payments';
 import { createCalendar, createChance, type SeedRows, type Source } from './rows';
 import { buildSalesDocuments } from './sales-documents';
@@ -33,6 +33,8 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
   const agreements = buildSubscriptions(source('subscriptions'), clients, 250);
   const subscriptions = agreements.map(({ row }) => row);
   const invoices = buildInvoices(source('invoices'), clients, agreements, 3000);
+  // Of Stripe's invoices only the sums are stored, as sync does it.
+  const own = invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
   const documents = buildSalesDocuments(source('documents'), customers, invoices, 600);
   return fileProposals({
     customers,
@@ -42,9 +44,9 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
     subscriptions,
     subscription_items: agreements.flatMap(({ items }) => items),
     invoices,
-    invoice_lines: buildInvoiceLines(source('invoice lines'), clients, invoices),
+    invoice_lines: buildLines(source('invoice lines'), clients, own, 'invoice_id'),
     sales_documents: documents,
-    sales_document_lines: buildSalesDocumentLines(source('document lines'), clients, documents),
+    sales_document_lines: buildLines(source('document lines'), clients, documents, 'sales_document_id'),
     ...buildMoneyBack(source('money back'), buildPayments(source('payments'), invoices, 2500)),
   });
 }

@@ -1,4 +1,3 @@
-import { fromMinorUnits } from '@/lib/money';
 import type { CustomerRow, ServiceRow, StripeCustomerRow } from './rows';
 
 type ServiceType = ServiceRow['service_type'];
@@ -9,6 +8,11 @@ interface Product {
   cents: number;
   interval: ServiceRow['billing_interval'];
 }
+
+const each =
+  (interval: Product['interval']) =>
+  (name: string, cents: number): Product => ({ name, cents, interval });
+const [monthly, quarterly, yearly, once] = [each('month'), each('quarter'), each('year'), each('once')];
 
 export const CATALOGUE: Record<ServiceType, Product[]> = {
   hosting: [
@@ -73,24 +77,6 @@ const PER_EURO: Record<string, number> = { eur: 1, usd: 1.1, gbp: 0.87, chf: 0.9
 /** A catalogue price in a customer's currency: minor units, rounded to tens as price lists are. */
 export function priceIn(currency: string, cents: number): number {
   return currency === 'eur' ? cents : Math.round((cents * (PER_EURO[currency] ?? 1)) / 10) * 10;
-}
-
-/** Minor units as the text that our numeric columns take. */
-export function amountText(minor: number, currency: string): string {
-  return fromMinorUnits(minor, currency);
-}
-
-function monthly(name: string, cents: number): Product {
-  return { name, cents, interval: 'month' };
-}
-function quarterly(name: string, cents: number): Product {
-  return { name, cents, interval: 'quarter' };
-}
-function yearly(name: string, cents: number): Product {
-  return { name, cents, interval: 'year' };
-}
-function once(name: string, cents: number): Product {
-  return { name, cents, interval: 'once' };
 }
 
 /** A customer with what belongs to it. */

@@ -1,12 +1,13 @@
 import { NAMES, PLACES, type Place, placeOf, slugOf } from './names';
-import type {
-  Chance,
-  CustomerRow,
-  InvoiceRow,
-  SeedRows,
-  Source,
-  StripeCustomerRow,
-  SubscriptionRow,
+import {
+  type Chance,
+  type CustomerRow,
+  type InvoiceRow,
+  nulls,
+  type SeedRows,
+  type Source,
+  type StripeCustomerRow,
+  type SubscriptionRow,
 } from './rows';
 
 /** Companies and private persons. Some have no e-mail address; all others have one that cannot be delivered to. */
@@ -93,11 +94,9 @@ export function buildStripeCustomers({ chance }: Source, customers: CustomerRow[
         customer_id: id,
         linked_by,
         number_source: linked_by === 'number' ? 'customer' : null,
-        number_reported_at: null,
-        number_reported_by: null,
         numbers: [],
         details: [],
-        recheck_at: null,
+        ...nulls('number_reported_at', 'number_reported_by', 'recheck_at'),
       };
     }),
   );
@@ -125,11 +124,8 @@ export function fileProposals(rows: SeedRows): SeedRows {
   });
   const invoices = rows.invoices.map(refile);
   const owners = new Map(invoices.map(({ id, customer_id }) => [id, customer_id]));
-  const filed = new Set(
-    rows.subscriptions.flatMap(({ id, stripe_customer_id }) =>
-      ids.has(stripe_customer_id ?? '') ? [id] : [],
-    ),
-  );
+  const isFiled = (row: SubscriptionRow) => ids.has(row.stripe_customer_id ?? '');
+  const filed = new Set(rows.subscriptions.filter(isFiled).map(({ id }) => id));
   return {
     ...rows,
     customers: [...rows.customers, ...proposed.map((link) => createdFor(link, ids, rows.customers))],

@@ -1,12 +1,12 @@
-import { addDays } from '@/lib/dates';
+import { addDays, addMonths } from '@/lib/dates';
 import { toMinorUnits } from '@/lib/money';
 import { isUnpaid, unpaidStatus } from '@/lib/overdue';
 import { CATALOGUE, type Client, priceIn } from './catalogue';
 import { amountsOf, invoiceRow } from './lines';
 import {
-  addMonths,
   addSeconds,
   type CustomerRow,
+  createCounters,
   daysBetween,
   type InvoiceRow,
   OFFICE_HOURS,
@@ -74,12 +74,7 @@ function newest(rows: InvoiceRow[], count: number): InvoiceRow[] {
 
 /** Ids and numbers by date: ours count through the year, Stripe's through each customer's invoices. */
 function numbered({ chance }: Source, invoices: InvoiceRow[]): InvoiceRow[] {
-  const counters = new Map<string, number>();
-  const next = (series: string) => {
-    const n = (counters.get(series) ?? 0) + 1;
-    counters.set(series, n);
-    return n;
-  };
+  const next = createCounters();
   const prefixes = new Map<string | null, string>();
   return invoices
     .toSorted((a, b) => a.invoice_date.localeCompare(b.invoice_date))

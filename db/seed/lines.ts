@@ -1,42 +1,23 @@
-import { toMinorUnits } from '@/lib/money';
-import { amountText, CATALOGUE, type Client } from './catalogue';
+import { fromMinorUnits, toMinorUnits } from '@/lib/money';
+import { CATALOGUE, type Client } from './catalogue';
 import { placeOf } from './names';
-import type {
-  CustomerRow,
-  InvoiceLineRow,
-  InvoiceRow,
-  SalesDocumentLineRow,
-  SalesDocumentRow,
-  Source,
-} from './rows';
+import { type CustomerRow, type InvoiceRow, nulls, type Source } from './rows';
 
 /** How many lines make up a net. */
 const LINES = { 1: 55, 2: 30, 3: 15 };
 const QUANTITIES = [1, 1, 1, 2, 3, 6, 12];
 
-/** The lines of our own invoices. Of Stripe's invoices only the sums are stored, as sync does it. */
-export function buildInvoiceLines(
+/** The lines of invoices or of sales documents, by the column that names them. */
+export function buildLines<Column extends 'invoice_id' | 'sales_document_id'>(
   source: Source,
   clients: Client[],
-  invoices: InvoiceRow[],
-): InvoiceLineRow[] {
-  const own = invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
-  return linesOf(source, clients, own).map(({ owner, ...line }, i) => ({
+  owners: Owner[],
+  column: Column,
+) {
+  return linesOf(source, clients, owners).map(({ owner, ...line }, i) => ({
     ...line,
     id: i + 1,
-    invoice_id: owner,
-  }));
-}
-
-export function buildSalesDocumentLines(
-  source: Source,
-  clients: Client[],
-  documents: SalesDocumentRow[],
-): SalesDocumentLineRow[] {
-  return linesOf(source, clients, documents).map(({ owner, ...line }, i) => ({
-    ...line,
-    id: i + 1,
-    sales_document_id: owner,
+    ...({ [column]: owner } as Record<Column, number>),
   }));
 }
 
@@ -57,7 +38,7 @@ function linesOf({ chance }: Source, clients: Client[], owners: Owner[]) {
         position: i + 1,
         text: names[i % names.length] ?? '',
         quantity: quantity.toFixed(3),
-        unit_price: amountText(net / quantity, currency),
+        unit_price: fromMinorUnits(net / quantity, currency),
         tax_rate,
       };
     });
@@ -101,28 +82,19 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
   const paid = status === 'paid' ? total : partMinor;
   return {
     id: 0,
-    number: null,
     customer_id: customer.id,
-    subscription_id: null,
     status,
     invoice_date,
     due_date,
     ...amounts,
-    amount_paid: amountText(paid, customer.currency),
-    amount_due: amountText(status === 'cancelled' ? 0 : total - paid, customer.currency),
+    amount_paid: fromMinorUnits(paid, customer.currency),
+    amount_due: fromMinorUnits(status === 'cancelled' ? 0 : total - paid, customer.currency),
     paid_at,
-    payment_failed_at: null,
     uncollectible: false,
-    amount_off_stripe: null,
     amount_credited: '0',
-    balance_applied: null,
-    collected_by_payment_id: null,
-    stripe_invoice_id: null,
-    stripe_customer_id: null,
-    stripe_synced_at: null,
-    provider_as_of: null,
-    provider_gone_at: null,
-    recheck_at: null,
+    ...nulls('number', 'subscription_id', 'payment_failed_at', 'amount_off_stripe', 'balance_applied'),
+    ...nulls('collected_by_payment_id', 'stripe_invoice_id', 'stripe_customer_id', 'stripe_synced_at'),
+    ...nulls('provider_as_of', 'provider_gone_at', 'recheck_at'),
   };
 }
 
@@ -132,9 +104,9 @@ export function amountsOf(customer: CustomerRow, netMinor: number) {
   const tax = Math.round((netMinor * taxRate(customer)) / 100);
   return {
     currency,
-    subtotal: amountText(netMinor, currency),
-    tax: amountText(tax, currency),
-    total: amountText(netMinor + tax, currency),
+    subtotal: fromMinorUnits(netMinor, currency),
+    tax: fromMinorUnits(tax, currency),
+    total: fromMinorUnits(netMinor + tax, currency),
   };
 }
 

@@ -1,12 +1,12 @@
 import { addDays, fromEpoch } from '@/lib/dates';
-import { toMinorUnits } from '@/lib/money';
+import { fromMinorUnits, toMinorUnits } from '@/lib/money';
 import { isUnpaid } from '@/lib/overdue';
-import { amountText } from './catalogue';
 import {
   addSeconds,
   type DisputeRow,
   daysBetween,
   type InvoiceRow,
+  nulls,
   OFFICE_HOURS,
   type PaymentRow,
   type RefundRow,
@@ -45,7 +45,7 @@ function stripePayment({ chance, calendar }: Source, invoice: InvoiceRow): Payme
   const off = toMinorUnits(invoice.amount_off_stripe ?? '0', currency);
   const collected = toMinorUnits(invoice.amount_paid, currency) - off;
   if (collected === 0) return [];
-  const amount = amountText(collected, currency);
+  const amount = fromMinorUnits(collected, currency);
   const date = calendar.dateOf(paid_at);
   return [
     {
@@ -75,7 +75,7 @@ function completedPayments(source: Source, invoice: InvoiceRow): PaymentRow[] {
   return parts
     .filter(({ minor }) => minor > 0)
     .map(({ minor, date }) => ({
-      ...paymentOf(invoice, amountText(minor, currency), date),
+      ...paymentOf(invoice, fromMinorUnits(minor, currency), date),
       source: sourceOf(source, date),
     }));
 }
@@ -107,10 +107,7 @@ function paymentOf(invoice: InvoiceRow, amount: string, payment_date: string): P
     refunded_amount: '0',
     status: 'completed',
     source: 'api',
-    provider_amount: null,
-    provider_payment_date: null,
-    stripe_payment_intent_id: null,
-    stripe_charge_id: null,
+    ...nulls('provider_amount', 'provider_payment_date', 'stripe_payment_intent_id', 'stripe_charge_id'),
   };
 }
 
@@ -168,7 +165,7 @@ function refundedOf({ chance }: Source, { amount, currency, source, status }: Pa
   if (status === 'refunded') return amount;
   if (source !== 'stripe' || status !== 'completed' || !chance.happens(REFUNDED_IN_PART)) return '0';
   const part = Math.floor((toMinorUnits(amount, currency) * chance.int(20, 60)) / 100);
-  return part > 0 ? amountText(part, currency) : '0';
+  return part > 0 ? fromMinorUnits(part, currency) : '0';
 }
 
 function refundOf(source: Source, payment: PaymentRow, amount: string, id: number): RefundRow {
@@ -180,11 +177,8 @@ function refundOf(source: Source, payment: PaymentRow, amount: string, id: numbe
     amount,
     stripe_refund_id: isStripes ? chance.fill('re_3***********************') : null,
     ...(!isStripes && {
-      provider_as_of: null,
-      provider_status: null,
-      stripe_payment_intent_id: null,
-      stripe_charge_id: null,
-      stripe_invoice_id: null,
+      ...nulls('provider_as_of', 'provider_status', 'stripe_payment_intent_id'),
+      ...nulls('stripe_charge_id', 'stripe_invoice_id'),
     }),
     status: 'succeeded',
     reason: isStripes ? chance.pick(['requested_by_customer', 'duplicate', null]) : null,

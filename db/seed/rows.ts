@@ -1,39 +1,24 @@
+import { seededChance } from '@/lib/chance';
 import { addDays, fromEpoch, toCalendarDate } from '@/lib/dates';
-import type {
-  customerServices,
-  customers,
-  disputes,
-  invoiceLines,
-  invoices,
-  payments,
-  refunds,
-  salesDocumentLines,
-  salesDocuments,
-  servers,
-  stripeCustomers,
-  subscriptionItems,
-  subscriptions,
-} from '../schema';
+import type * as schema from '../schema';
 
 /** What the database fills itself is left to it. */
-type Seeded<Row> = Omit<
-  Row,
+type Seeded<Table extends keyof typeof schema> = Omit<
+  (typeof schema)[Table] extends { $inferSelect: infer Row } ? Row : never,
   'created_at' | 'updated_at' | 'erased_at' | 'search_text' | 'is_stub' | 'version'
 >;
 
-export type CustomerRow = Seeded<typeof customers.$inferSelect>;
-export type StripeCustomerRow = Seeded<typeof stripeCustomers.$inferSelect>;
-export type ServerRow = Seeded<typeof servers.$inferSelect>;
-export type ServiceRow = Seeded<typeof customerServices.$inferSelect>;
-export type SubscriptionRow = Seeded<typeof subscriptions.$inferSelect>;
-export type SubscriptionItemRow = Seeded<typeof subscriptionItems.$inferSelect>;
-export type InvoiceRow = Seeded<typeof invoices.$inferSelect>;
-export type InvoiceLineRow = Seeded<typeof invoiceLines.$inferSelect>;
-export type SalesDocumentRow = Seeded<typeof salesDocuments.$inferSelect>;
-export type SalesDocumentLineRow = Seeded<typeof salesDocumentLines.$inferSelect>;
-export type PaymentRow = Seeded<typeof payments.$inferSelect>;
-export type RefundRow = Seeded<typeof refunds.$inferSelect>;
-export type DisputeRow = Seeded<typeof disputes.$inferSelect>;
+export type CustomerRow = Seeded<'customers'>;
+export type StripeCustomerRow = Seeded<'stripeCustomers'>;
+export type ServerRow = Seeded<'servers'>;
+export type ServiceRow = Seeded<'customerServices'>;
+export type SubscriptionRow = Seeded<'subscriptions'>;
+export type SubscriptionItemRow = Seeded<'subscriptionItems'>;
+export type InvoiceRow = Seeded<'invoices'>;
+export type SalesDocumentRow = Seeded<'salesDocuments'>;
+export type PaymentRow = Seeded<'payments'>;
+export type RefundRow = Seeded<'refunds'>;
+export type DisputeRow = Seeded<'disputes'>;
 
 /** All rows of the sample company, in the order in which foreign keys let them in. */
 export interface SeedRows {
@@ -44,9 +29,9 @@ export interface SeedRows {
   subscriptions: SubscriptionRow[];
   subscription_items: SubscriptionItemRow[];
   invoices: InvoiceRow[];
-  invoice_lines: InvoiceLineRow[];
+  invoice_lines: Seeded<'invoiceLines'>[];
   sales_documents: SalesDocumentRow[];
-  sales_document_lines: SalesDocumentLineRow[];
+  sales_document_lines: Seeded<'salesDocumentLines'>[];
   payments: PaymentRow[];
   refunds: RefundRow[];
   disputes: DisputeRow[];
@@ -91,19 +76,24 @@ export function addSeconds(instant: Date, seconds: number): Date {
   return fromEpoch(instant.getTime() / 1000 + seconds);
 }
 
-/** The same day and time some months later; negative is earlier. A day the month lacks is its last. */
-export function addMonths(instant: Date, months: number): Date {
-  const moved = fromEpoch(instant.getTime() / 1000);
-  moved.setUTCDate(1);
-  moved.setUTCMonth(moved.getUTCMonth() + months);
-  const lastDay = fromEpoch(Date.UTC(moved.getUTCFullYear(), moved.getUTCMonth() + 1, 0) / 1000).getUTCDate();
-  moved.setUTCDate(Math.min(instant.getUTCDate(), lastDay));
-  return moved;
-}
-
 /** Days from one calendar date to another. */
 export function daysBetween(from: string, to: string): number {
   return (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000;
+}
+
+/** Counts on in each series: 1, 2, 3, … */
+export function createCounters(): (series: string) => number {
+  const counters = new Map<string, number>();
+  return (series) => {
+    const n = (counters.get(series) ?? 0) + 1;
+    counters.set(series, n);
+    return n;
+  };
+}
+
+/** These columns, which stay empty. */
+export function nulls<Name extends string>(...names: Name[]): Record<Name, null> {
+  return Object.fromEntries(names.map((name) => [name, null])) as Record<Name, null>;
 }
 
 /** Chance that repeats: the same seed draws the same values. */
@@ -128,7 +118,7 @@ const ALPHABETS: Record<string, string> = {
 };
 
 export function createChance(seed: number): Chance {
-  const next = mulberry32(seed);
+  const { draw: next } = seededChance(seed);
   const int = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   const pick = <T>(list: readonly T[]): T => {
     if (list.length === 0) throw new Error('nothing to pick from');
@@ -154,17 +144,6 @@ export function createChance(seed: number): Chance {
         .map(({ item }) => item),
     fill: (pattern) => pattern.replace(/[#*^]/g, (sign) => pick((ALPHABETS[sign] ?? '').split(''))),
     branch: (name) => createChance(hash(`${seed}/${name}`)),
-  };
-}
-
-// Tommy Ettinger's mulberry32: 32 bits of state are plenty for sample data.
-function mulberry32(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
 

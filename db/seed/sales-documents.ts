@@ -1,7 +1,14 @@
 import { addDays } from '@/lib/dates';
-import { amountText, CATALOGUE, priceIn } from './catalogue';
+import { CATALOGUE, priceIn } from './catalogue';
 import { amountsOf } from './lines';
-import { type CustomerRow, daysBetween, type InvoiceRow, type SalesDocumentRow, type Source } from './rows';
+import {
+  type CustomerRow,
+  createCounters,
+  daysBetween,
+  type InvoiceRow,
+  type SalesDocumentRow,
+  type Source,
+} from './rows';
 
 type Type = SalesDocumentRow['type'];
 type Status = SalesDocumentRow['status'];
@@ -63,20 +70,15 @@ function openDocument({ chance, calendar }: Source, customer: CustomerRow): Sale
   }
 }
 
-function documentOf(type: Type, status: Status, document_date: string): SalesDocumentRow {
+function documentOf(type: Type, status: Status, document_date: string) {
   return {
     id: 0,
     document_number: '',
     type,
     status,
-    customer_id: 0,
     document_date,
     // A confirmed order no longer lapses, unless it was never answered.
     valid_until: type === 'offer' || status === 'expired' ? addDays(document_date, VALID_DAYS) : null,
-    currency: 'eur',
-    subtotal: amountText(0, 'eur'),
-    tax: amountText(0, 'eur'),
-    total: amountText(0, 'eur'),
     converted_to_invoice_id: null,
     converted_to_document_id: null,
   };
@@ -84,13 +86,12 @@ function documentOf(type: Type, status: Status, document_date: string): SalesDoc
 
 /** `AN-2026-0001`: by date, through the year, a series for each type. */
 function numbered(documents: SalesDocumentRow[]): SalesDocumentRow[] {
-  const counters = new Map<string, number>();
+  const next = createCounters();
   return documents
     .toSorted((a, b) => a.document_date.localeCompare(b.document_date))
     .map((document, i) => {
       const series = `${PREFIX[document.type]}-${document.document_date.slice(0, 4)}`;
-      const n = (counters.get(series) ?? 0) + 1;
-      counters.set(series, n);
-      return { ...document, id: i + 1, document_number: `${series}-${String(n).padStart(4, '0')}` };
+      const document_number = `${series}-${String(next(series)).padStart(4, '0')}`;
+      return { ...document, id: i + 1, document_number };
     });
 }

@@ -1,5 +1,6 @@
+import { fromMinorUnits } from '@/lib/money';
 import { serviceStatus, serviceType } from '../schema';
-import { amountText, CATALOGUE, INTERVAL_MONTHS, priceIn } from './catalogue';
+import { CATALOGUE, INTERVAL_MONTHS, priceIn } from './catalogue';
 import { slugOf } from './names';
 import {
   type Chance,
@@ -37,7 +38,7 @@ export function buildServices(
       status,
       name: product.name,
       domain: HAS_DOMAIN.has(type) ? domainOf(chance, customer, type, domains) : null,
-      price: amountText(priceIn(customer.currency, product.cents), customer.currency),
+      price: fromMinorUnits(priceIn(customer.currency, product.cents), customer.currency),
       currency: customer.currency,
       billing_interval: product.interval,
       ...datesOf(),

@@ -1,11 +1,11 @@
-import { fromEpoch, toEpoch } from '@/lib/dates';
-import { toMinorUnits } from '@/lib/money';
-import { amountText, type Client, groupBy, INTERVAL_MONTHS } from './catalogue';
+import { addMonths, fromEpoch, toEpoch } from '@/lib/dates';
+import { fromMinorUnits, toMinorUnits } from '@/lib/money';
+import { type Client, groupBy, INTERVAL_MONTHS } from './catalogue';
 import {
-  addMonths,
   addSeconds,
   type Calendar,
   type Chance,
+  nulls,
   OFFICE_HOURS,
   type ServiceRow,
   type Source,
@@ -54,23 +54,11 @@ export function buildSubscriptions(source: Source, clients: Client[], count: num
 }
 
 function keepFromStripe({ row, items }: Agreement): void {
-  Object.assign(row, {
-    stripe_subscription_id: null,
-    stripe_customer_id: null,
-    stripe_synced_at: null,
-    provider_as_of: null,
-  });
-  for (const item of items) {
-    Object.assign(item, {
-      stripe_subscription_item_id: null,
-      named_service_id: null,
-      named_service_number: null,
-      amount: null,
-      currency: null,
-      interval: null,
-      interval_count: null,
-    });
-  }
+  const ofStripe = ['stripe_subscription_id', 'stripe_customer_id', 'stripe_synced_at', 'provider_as_of'];
+  Object.assign(row, nulls(...ofStripe));
+  const named = ['stripe_subscription_item_id', 'named_service_id', 'named_service_number'];
+  const price = ['amount', 'currency', 'interval', 'interval_count'];
+  for (const item of items) Object.assign(item, nulls(...named, ...price));
 }
 
 /** A service is billed with its live subscription; an ended one takes its services with it. */
@@ -128,12 +116,8 @@ function bundleServices(chance: Chance, clients: Client[]): Record<BundleState, 
       if (state) bundles[state].push(...chunksOf(chance, group).map((services) => ({ ...client, services })));
     }
   }
-  return {
-    order: chance.shuffle(bundles.order),
-    running: chance.shuffle(bundles.running),
-    suspended: chance.shuffle(bundles.suspended),
-    ended: chance.shuffle(bundles.ended),
-  };
+  for (const state of Object.keys(bundles) as BundleState[]) bundles[state] = chance.shuffle(bundles[state]);
+  return bundles;
 }
 
 function chunksOf<T>(chance: Chance, list: T[]): T[][] {
@@ -184,7 +168,7 @@ function agree(
       named_service_number: service.service_number,
       linked_by_staff: false,
       quantity,
-      amount: amountText(toMinorUnits(service.price, service.currency) * quantity, service.currency),
+      amount: fromMinorUnits(toMinorUnits(service.price, service.currency) * quantity, service.currency),
       currency: service.currency,
       interval: months === 12 ? 'year' : 'month',
       interval_count: months === 12 ? 1 : months,
@@ -212,16 +196,12 @@ function agree(
       cancel_at_period_end: terms.cancelAtPeriodEnd,
       cancel_at: terms.cancelAtPeriodEnd ? terms.periodEnd : null,
       ended_at: terms.endedAt,
-      pause_behavior: null,
-      pause_resumes_at: null,
-      checkout_completed_at: null,
+      ...nulls('pause_behavior', 'pause_resumes_at', 'checkout_completed_at'),
       stripe_subscription_id: chance.fill('sub_1***********************'),
       stripe_customer_id: chance.pick(stripeIds),
       stripe_synced_at: addSeconds(changed, chance.int(3, 9)),
       provider_as_of: addSeconds(changed, 1),
-      recheck_at: null,
-      provider_gone_at: null,
-      checkout_reference: null,
+      ...nulls('recheck_at', 'provider_gone_at', 'checkout_reference'),
       reference_declined: false,
     },
   };
@@ -268,12 +248,8 @@ function endedTerms({ chance, calendar }: Source, months: number): Terms {
   if (fullPeriods === 0 || chance.happens(0.3)) {
     const periodEnd = addMonths(begins, months * (fullPeriods + 1));
     const lastStart = addMonths(begins, months * fullPeriods);
-    return {
-      begins,
-      periodEnd,
-      endedAt: addSeconds(lastStart, chance.int(1, 5) * DAY),
-      cancelAtPeriodEnd: false,
-    };
+    const endedAt = addSeconds(lastStart, chance.int(1, 5) * DAY);
+    return { begins, periodEnd, endedAt, cancelAtPeriodEnd: false };
   }
   const periodEnd = addMonths(begins, months * chance.int(1, fullPeriods));
   return { begins, periodEnd, endedAt: periodEnd, cancelAtPeriodEnd: true };

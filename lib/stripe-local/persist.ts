@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { seededChance } from '../chance';
 import { StartError } from '../errors';
 import { parseJson } from './respond';
-import { COLLECTIONS, type Collection, createWorld, seededChance, type World } from './world';
+import { COLLECTIONS, type Collection, createWorld, type World } from './world';
 
 const FORMAT = 1;
 const NAMES = Object.values(COLLECTIONS);

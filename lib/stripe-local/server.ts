@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { seededChance } from '../chance';
 import { answerRequest } from './api';
 import { answerControl, type Webhook } from './control';
 import { createSaver } from './persist';
 import { ApiError, createFaults, type Faults, type RequestLogEntry, send, sendWithFault } from './respond';
-import { drawId, seededChance, type World } from './world';
+import { drawId, type World } from './world';
 
 export interface StripeLocalOptions {
   world: World;

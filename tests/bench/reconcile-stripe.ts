@@ -1,9 +1,10 @@
 import { openPostgres } from '@/db/client';
+import { seededChance } from '@/lib/chance';
 import { createCreditNote, openDispute, refundPayment, updateSubscription } from '@/lib/stripe-local/actions';
 import { isCollected } from '@/lib/stripe-local/charges';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, seededChance } from '@/lib/stripe-local/world';
+import { createWorld } from '@/lib/stripe-local/world';
 
 /** Orders of the bench to its Stripe, which has its own process so that its memory does not count as ours. */
 export type Order = { order: 'drift' | 'return'; share: number } | { order: 'count' };

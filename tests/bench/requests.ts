@@ -3,9 +3,10 @@ import { and, eq, isNull, notInArray, sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { type Database, rows } from '@/db/database';
 import { auditLog, invoices, payments } from '@/db/schema';
+import { seededChance } from '@/lib/chance';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import { createWorld, seededChance } from '@/lib/stripe-local/world';
+import { createWorld } from '@/lib/stripe-local/world';
 import { send, type Target } from './measure';
 
 /** A server with the routes of the payments API. */

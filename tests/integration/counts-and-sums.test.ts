@@ -11,6 +11,7 @@ import {
   serviceType,
   subscriptionStatus,
 } from '@/db/schema';
+import { seededChance } from '@/lib/chance';
 import { checkCounts, recountLists } from '@/lib/counted-list/check-counts';
 import { parseEnv } from '@/lib/env';
 import { listAlerts } from '@/lib/health/check-health';
@@ -21,7 +22,6 @@ import { listPayments } from '@/lib/payments/list';
 import { listSalesDocuments } from '@/lib/sales-documents/list';
 import { listServices } from '@/lib/services/list';
 import { RENEWING, sumRenewals } from '@/lib/services/renewals';
-import { seededChance } from '@/lib/stripe-local/world';
 import { onPostgres, useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
 import { runCommandHere } from '../support/run-command';

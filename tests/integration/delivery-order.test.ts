@@ -1,11 +1,12 @@
 import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { payments, stripeEvents } from '@/db/schema';
+import { type Chance, seededChance } from '@/lib/chance';
 import { toProviderEvent } from '@/lib/stripe/event';
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import { type Chance, epochNow, seededChance } from '@/lib/stripe-local/world';
+import { epochNow } from '@/lib/stripe-local/world';
 import { type EventOutcome, failEvent } from '@/lib/sync/inbox/handle-event';
 import { DAY, typed, useSync } from '../support/sync';
 

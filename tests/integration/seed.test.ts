@@ -4,7 +4,8 @@ import { rows } from '@/db/database';
 import { hasCustomers, type SeedCounts, seedDatabase } from '@/db/seed';
 import { buildRows } from '@/db/seed/build';
 import { slugOf } from '@/db/seed/names';
-import { addMonths, createChance } from '@/db/seed/rows';
+import { createChance } from '@/db/seed/rows';
+import { addMonths } from '@/lib/dates';
 import { useDatabase } from '../support/database';
 
 // A leap day far in the east, and New Year's Day west of Greenwich.

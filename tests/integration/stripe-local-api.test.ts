@@ -1,10 +1,11 @@
 import { get } from 'node:http';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededChance } from '@/lib/chance';
 import { fetchObject } from '@/lib/stripe/fetch';
 import * as act from '@/lib/stripe-local/actions';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, seededChance } from '@/lib/stripe-local/world';
+import { createWorld } from '@/lib/stripe-local/world';
 
 const KEY = 'sk_test_local';
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import Stripe from 'stripe';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { seededChance } from '@/lib/chance';
 import { stripeEvent } from '@/lib/cli/demo/stripe-event';
 import { sentencesOf } from '@/lib/commands/command';
 import * as act from '@/lib/stripe-local/actions';
@@ -14,7 +15,7 @@ import { EVENT_TYPES } from '@/lib/stripe-local/happenings';
 import { loadWorld } from '@/lib/stripe-local/persist';
 import type { Fault } from '@/lib/stripe-local/respond';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
+import { createWorld, type World } from '@/lib/stripe-local/world';
 import { runCommandFile } from '../support/command-server';
 
 const KEY = 'sk_test_local';

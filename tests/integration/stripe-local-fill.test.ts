@@ -13,13 +13,14 @@ import {
   subscriptions,
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
+import { seededChance } from '@/lib/chance';
 import { storeDeliveries } from '@/lib/cli/demo/local-stripe';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { EVENT_TYPES, makeHappen } from '@/lib/stripe-local/happenings';
 import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
-import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
+import { createWorld, type World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { useDatabase } from '../support/database';
 import {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seededChance } from '@/lib/chance';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import { createWorld, seededChance } from '@/lib/stripe-local/world';
+import { createWorld } from '@/lib/stripe-local/world';
 import { useDatabase } from '../support/database';
 import { typed } from '../support/sync';
 import { checkHistories } from './check-history';

@@ -13,6 +13,7 @@ import {
   subscriptions,
 } from '@/db/schema';
 import { type Actor, commandActor } from '@/lib/audit/audit-log';
+import { seededChance } from '@/lib/chance';
 import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
 import * as act from '@/lib/stripe-local/actions';
@@ -20,7 +21,7 @@ import { type Collected, isCollected } from '@/lib/stripe-local/charges';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
+import { createWorld, type World } from '@/lib/stripe-local/world';
 import { type EventOutcome, handleEvent } from '@/lib/sync/inbox/handle-event';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';

@@ -1,6 +1,7 @@
 import type { Database } from '@/db/database';
+import { seededChance } from '@/lib/chance';
 import * as act from '@/lib/stripe-local/actions';
-import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
+import { createWorld, type World } from '@/lib/stripe-local/world';
 import { createCustomer } from './factories';
 
 const [SUBSCRIPTIONS, INVOICES] = [3, 5];

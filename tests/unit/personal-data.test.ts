@@ -2,13 +2,14 @@ import { getTableColumns, getTableName } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as schema from '@/db/schema';
+import { seededChance } from '@/lib/chance';
 import { redactJson, TEXT_COLUMNS, toRedactor } from '@/lib/erasure/personal-data';
 import { fromInbox, withoutPersonalData } from '@/lib/stripe/event';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderCheckout, toProviderSubscription } from '@/lib/stripe/to-subscription';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import { createWorld, seededChance } from '@/lib/stripe-local/world';
+import { createWorld } from '@/lib/stripe-local/world';
 import { isHandled } from '@/lib/sync/event-types';
 import { recordedEvents } from '../support/stripe-events';
 

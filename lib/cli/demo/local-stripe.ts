@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Stripe from 'stripe';
 import type { Database } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
+import { seededChance } from '../../chance';
 import { fromEpoch, toEpoch } from '../../dates';
 import type { Env } from '../../env';
 import { localUrl } from '../../server/listen';
@@ -13,7 +14,7 @@ import type { Invoice, WorldEvent } from '../../stripe-local/model';
 import { loadWorld, saveWorld } from '../../stripe-local/persist';
 import { renderEvent } from '../../stripe-local/render/object';
 import { type StripeLocal, startStripeLocal } from '../../stripe-local/server';
-import { act, createWorld, emit, seededChance, type World } from '../../stripe-local/world';
+import { act, createWorld, emit, type World } from '../../stripe-local/world';
 import { keysOfDelivery, toRow } from '../../sync/inbox/handle-event';
 
 /**

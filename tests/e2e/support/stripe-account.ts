@@ -2,6 +2,7 @@ import { and, asc, desc, eq, isNotNull, ne } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices, payments, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
+import { seededChance } from '@/lib/chance';
 import { createLogger } from '@/lib/log';
 import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
@@ -9,7 +10,7 @@ import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
+import { createWorld, type World } from '@/lib/stripe-local/world';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 

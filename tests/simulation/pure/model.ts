@@ -1,6 +1,6 @@
 import { isConflict } from '@/db/transaction';
+import { type Chance, seededChance } from '@/lib/chance';
 import type { ProviderEvent } from '@/lib/stripe/event';
-import { type Chance, seededChance } from '@/lib/stripe-local/world';
 import type { Keys, Snapshot } from '@/lib/sync/snapshot';
 import { type Commit, isVersionConflict } from '@/lib/sync/store/commit';
 import type { Store } from '@/lib/sync/store/store';
