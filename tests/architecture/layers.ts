@@ -58,7 +58,7 @@ const DOORS = [
 ];
 
 /** Pure leaves without own imports. Sample data is computed with them, too. */
-const BELOW_DB = ['lib/dates.ts', 'lib/money.ts', 'lib/overdue.ts'];
+const BELOW_DB = ['lib/chance.ts', 'lib/dates.ts', 'lib/money.ts', 'lib/overdue.ts'];
 
 interface Rule {
   says: string;
