@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { brokenImports, findCycles, homeless } from './architecture/layers';
+import { publicFiles } from './architecture/public-files';
 import { clientValuesOnTheServer, moduleState, usesOfTheWorld } from './architecture/source-rules';
 import { parseSource, readSources } from './architecture/sources';
 
@@ -18,6 +19,10 @@ describe('architecture', () => {
 
   test('imports have no cycles', () => {
     expect(findCycles(sources)).toEqual([]);
+  });
+
+  test('folders of lib have no other public files than those that public-files.txt lists', async () => {
+    await expect(publicFiles(sources)).toMatchFileSnapshot('architecture/public-files.txt');
   });
 
   test('environment, clock and chance are asked in one place', () => {

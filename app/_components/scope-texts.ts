@@ -1,4 +1,4 @@
-import type { ReadScope } from '@/lib/oauth/scopes';
+import type { ReadScope } from '@/lib/oauth/metadata';
 import type { GrantedScope } from '@/lib/tokens/access-token';
 
 /** What each scope lets a client read. */

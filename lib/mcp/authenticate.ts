@@ -2,9 +2,15 @@ import { waitUntil } from '@vercel/functions';
 import type { Env } from '../env';
 import { AppError } from '../errors';
 import type { HttpRequest } from '../http/messages';
-import { resourceMetadataUrl, resourceOf } from '../oauth/addresses';
 import { isOAuthToken, type OAuthToken, verifyOAuthToken } from '../oauth/grant';
-import { ALL_READ, READ_SCOPES, type ReadScope, toReadScopes } from '../oauth/scopes';
+import {
+  ALL_READ,
+  READ_SCOPES,
+  type ReadScope,
+  resourceMetadataUrl,
+  resourceOf,
+  toReadScopes,
+} from '../oauth/metadata';
 import { explainFailure, type Runtime } from '../runtime';
 import {
   type AccessToken,

@@ -1,5 +1,4 @@
-import { issuerOf } from '../oauth/addresses';
-import { ALL_READ } from '../oauth/scopes';
+import { ALL_READ, issuerOf } from '../oauth/metadata';
 import { PROTOCOL_VERSIONS } from './protocol';
 
 export const CONNECT_INTRODUCTION =

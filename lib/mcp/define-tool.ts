@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import type { CustomerRow } from '../customers/schema';
 import { AppError } from '../errors';
-import type { ReadScope } from '../oauth/scopes';
+import type { ReadScope } from '../oauth/metadata';
 import type { Reader } from './authenticate';
 
 /** The limit of an answer by default, in characters: about 20,000 tokens. */

@@ -5,7 +5,7 @@ import type { Env } from '../env';
 import { AppError } from '../errors';
 import { type HttpRequest, parseJson, readBody } from '../http/messages';
 import { MCP_HEADERS } from '../http/oauth/open-answers';
-import { READ_SCOPES } from '../oauth/scopes';
+import { READ_SCOPES } from '../oauth/metadata';
 import type { Runtime } from '../runtime';
 import { type Caller, insufficientScope } from './authenticate';
 import {

@@ -2,11 +2,10 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthClients, staffVerifications } from '@/db/schema';
 import type { Runtime } from '../runtime';
-import { issuerOf } from './addresses';
 import { DOCUMENT_CLIENT } from './discover-client';
 import { hashOAuthToken } from './grant';
+import { issuerOf, type ReadScope, toReadScopes } from './metadata';
 import { isLoopback } from './register-client';
-import { type ReadScope, toReadScopes } from './scopes';
 
 /** The source of a client's identity: an admin, its own site, or only itself. */
 type Vouched = 'staff' | 'site' | 'nobody';

@@ -14,7 +14,7 @@ import {
   staffVerifications,
 } from '@/db/schema';
 import type { Runtime } from '../runtime';
-import { OFFLINE, toProviderScopes } from './scopes';
+import { OFFLINE, toProviderScopes } from './metadata';
 
 // A metadata document makes an app the same client on every device. So each time that a person lets an app in makes a
 // grant of its own: a consent, and codes and tokens with the consent's reference.

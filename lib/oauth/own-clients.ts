@@ -5,9 +5,9 @@ import { transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
-import { resourceOf } from './addresses';
 import { clientEntry } from './connected-apps';
 import { hashOAuthToken, newOAuthToken } from './grant';
+import { resourceOf } from './metadata';
 import { insertClient, type Registered, redirectProblem } from './register-client';
 
 const MAX_NAME_LENGTH = 100;

@@ -10,10 +10,9 @@ import {
   oauthResources,
 } from '@/db/schema';
 import type { Runtime } from '../runtime';
-import { CONSENT_PATH, resourceOf } from './addresses';
 import { clientDiscovery } from './discover-client';
 import { currentGrant, hashOAuthToken, newOAuthToken, PROVIDER_GRACE_S } from './grant';
-import { PROVIDER_SCOPES } from './scopes';
+import { CONSENT_PATH, PROVIDER_SCOPES, resourceOf } from './metadata';
 
 const HOUR_S = 3600;
 const REFRESH_S = 30 * 86_400;

@@ -4,9 +4,8 @@ import { READ_TEXTS } from '@/app/_components/scope-texts';
 import { type SearchParams, toParams } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { type ConnectedApp, listConnectedApps } from '@/lib/oauth/connected-apps';
-import { READ_SCOPES } from '@/lib/oauth/scopes';
+import { READ_SCOPES } from '@/lib/oauth/metadata';
 import { getRuntime } from '@/lib/runtime';
-
 import { Instant } from '../_components/display/values';
 import { ConfirmButton } from '../_components/forms/confirm-button';
 import { RecordList } from '../_components/lists/record-list';

@@ -4,7 +4,7 @@ import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { decideConsent } from '@/lib/http/oauth/decide-consent';
-import { toReadScopes } from '@/lib/oauth/scopes';
+import { toReadScopes } from '@/lib/oauth/metadata';
 import { getRuntime } from '@/lib/runtime';
 
 /** Lets a client in with the scopes that were chosen, or turns it away; then back to it. */

@@ -4,7 +4,7 @@ import { Button, Checkbox, Group, Stack } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useFormStatus } from 'react-dom';
 import { HIDES_TEXT, READ_TEXTS } from '@/app/_components/scope-texts';
-import type { ReadScope } from '@/lib/oauth/scopes';
+import type { ReadScope } from '@/lib/oauth/metadata';
 
 interface Props {
   action(form: FormData): Promise<void>;

@@ -1,7 +1,7 @@
 import { ADDRESS_HEADER, getStaffAuth } from '../../auth/staff-auth';
 import { AppError } from '../../errors';
 import { countedAddress, UNKNOWN_ADDRESS } from '../../networks';
-import { issuerOf } from '../../oauth/addresses';
+import { issuerOf } from '../../oauth/metadata';
 import type { Runtime } from '../../runtime';
 import { readBody } from '../messages';
 

@@ -1,9 +1,15 @@
 import { findStaffSession } from '@/lib/auth/find-staff';
 import { DUE_PATH } from '@/lib/auth/sign-in-paths';
 import { AppError } from '@/lib/errors';
-import { CONSENT_PATH, issuerOf, normalResource, REFUSED_PATH, resourceOf } from '@/lib/oauth/addresses';
 import { errorAddress, mayGoBack } from '@/lib/oauth/consent-request';
-import { toProviderScopes } from '@/lib/oauth/scopes';
+import {
+  CONSENT_PATH,
+  issuerOf,
+  normalResource,
+  REFUSED_PATH,
+  resourceOf,
+  toProviderScopes,
+} from '@/lib/oauth/metadata';
 import { type Runtime, runtimeOrError } from '@/lib/runtime';
 import { problemResponse } from '../messages';
 import { askProvider, hasNul } from './ask-provider';

@@ -1,6 +1,6 @@
 import { staffSecret } from '../../auth/staff-auth';
-import { issuerOf, resourceMetadataUrl, resourceOf } from '../../oauth/addresses';
 import { readDocument } from '../../oauth/discover-client';
+import { issuerOf, resourceMetadataUrl, resourceOf } from '../../oauth/metadata';
 import { issueTrialToken } from '../../oauth/own-clients';
 import { insertClient } from '../../oauth/register-client';
 import type { Runtime } from '../../runtime';

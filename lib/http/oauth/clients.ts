@@ -1,5 +1,5 @@
 import type { Env } from '../../env';
-import { resourceOf } from '../../oauth/addresses';
+import { resourceOf } from '../../oauth/metadata';
 
 /** The differences between clients that a server can see. */
 export interface ClientTraits {

@@ -1,10 +1,9 @@
 import { findStaff } from '@/lib/auth/find-staff';
 import { staffActor } from '@/lib/auth/staff-session';
-import { REFUSED_PATH } from '@/lib/oauth/addresses';
 import { recordConsent } from '@/lib/oauth/connected-apps';
 import { claimConsent } from '@/lib/oauth/consent-request';
 import { withGrant } from '@/lib/oauth/grant';
-import { OFFLINE, type ReadScope } from '@/lib/oauth/scopes';
+import { OFFLINE, REFUSED_PATH, type ReadScope } from '@/lib/oauth/metadata';
 import type { Runtime } from '@/lib/runtime';
 import { askProvider } from './ask-provider';
 

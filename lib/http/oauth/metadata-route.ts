@@ -1,5 +1,5 @@
 import { AppError } from '@/lib/errors';
-import { ISSUER_PATH, resourceMetadata, serverMetadata } from '@/lib/oauth/addresses';
+import { ISSUER_PATH, resourceMetadata, serverMetadata } from '@/lib/oauth/metadata';
 import { runtimeOrError } from '@/lib/runtime';
 import type { HttpRequest } from '../messages';
 import { openError, openJson, openPreflight } from './open-answers';

@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '../../../db/database';
 import { oauthClients } from '../../../db/schema';
 import { AppError } from '../../errors';
-import { normalResource } from '../../oauth/addresses';
 import { endGrantOf, endUnconsented } from '../../oauth/connected-apps';
 import {
   endReplayed,
@@ -12,6 +11,7 @@ import {
   refreshScopes,
   wasReplayed,
 } from '../../oauth/grant';
+import { normalResource } from '../../oauth/metadata';
 import { explainFailure, type Runtime, runtimeOrError } from '../../runtime';
 import { toAppError } from '../messages';
 import { askProvider, readForm } from './ask-provider';

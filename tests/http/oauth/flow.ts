@@ -12,7 +12,7 @@ import { staffRateLimits } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { signIn } from '@/lib/auth/sign-in';
 import { decideConsent } from '@/lib/http/oauth/decide-consent';
-import type { ReadScope } from '@/lib/oauth/scopes';
+import type { ReadScope } from '@/lib/oauth/metadata';
 import { addStaffUser } from '@/lib/staff/manage-staff';
 import { useApi } from '../../support/api';
 import { quickHash, SECRET, useHash } from '../../support/sign-in';
