@@ -8,18 +8,18 @@ import { writeExport } from '../exports/export-csv';
 import { readLinks } from '../imports/read-links';
 import type { Runtime } from '../runtime';
 import { countChangedRecords } from '../sync/reconcile/changes';
-import { beginDryRun, requireAccount } from '../sync/reconcile/prepare';
 import type { ReconcileResult } from '../sync/reconcile/reconcile';
 import { getRun, untilOver } from '../sync/reconcile/run';
+import { beginDryRun, requireAccount } from '../sync/reconcile/start';
 import { linkByEmail, linkByNumber } from '../sync/staff/link-stripe-customer';
-import { countLinks } from '../sync/staff/stripe-customer-queries';
 import {
+  countLinks,
   countUnconfirmedLinks,
   proposalsCsv,
   readUnconfirmedLinks,
   reasonOf,
   type UnconfirmedLink,
-} from '../sync/staff/unconfirmed-links';
+} from '../sync/staff/stripe-customers';
 import { type SyncDeps, syncDeps } from '../sync/sync-deps';
 import { command, readArguments, STOPPED, type Terminal } from './command';
 import { printResult, runReconciliation } from './reconcile';

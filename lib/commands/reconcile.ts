@@ -1,12 +1,12 @@
 import { RECONCILIATION_VARIABLES } from '../env';
 import type { Runtime } from '../runtime';
-import { beginDryRun } from '../sync/reconcile/prepare';
 import {
   reconcile as compareWithStripe,
   type Progress,
   type ReconcileResult,
 } from '../sync/reconcile/reconcile';
 import { listRunChanges, listRunFailures, type RunChange } from '../sync/reconcile/run';
+import { beginDryRun } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
 import { command, readArguments, type Terminal } from './command';
 import { ProgressBar, textTable } from './terminal-text';

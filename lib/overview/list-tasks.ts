@@ -7,7 +7,7 @@ import { dueOn } from '../invoices/list';
 import { literal } from '../page-query';
 import { countRaising } from '../payments/money-back';
 import { isWaitingForStaff } from '../subscriptions/list';
-import { countLinkProposals } from '../sync/staff/unconfirmed-links';
+import { countLinkProposals } from '../sync/staff/stripe-customers';
 import { countOpenTasks } from '../tasks/staff-tasks';
 import { type CurrencySum, sumOpenInvoices } from './money';
 

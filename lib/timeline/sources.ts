@@ -22,7 +22,7 @@ import { constant, literal } from '../page-query';
 import { listMoneyBack, type MoneyBackRow, type Which } from '../payments/money-back';
 import type { PaymentRow } from '../payments/schema';
 import { type NamedChange, nameChanges } from '../sync/reconcile/changes';
-import { listStripeCustomersOf } from '../sync/staff/stripe-customer-queries';
+import { listStripeCustomersOf } from '../sync/staff/stripe-customers';
 import { listCallsAbout, type ToolCallRow } from '../tool-calls/queries';
 
 /** Something that happened to a customer. */

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditLog, customers, reconciliationRuns, stripeCustomers } from '@/db/schema';
 import { createStripeClient } from '@/lib/runtime';
 import { startStripeLocal } from '@/lib/stripe-local/server';
-import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/unconfirmed-links';
+import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/stripe-customers';
 import { unquotedLines } from '../support/csv';
 import { readRows } from '../support/database';
 import { createCustomer, createStripeCustomer } from '../support/factories';

@@ -8,8 +8,7 @@ import * as act from '@/lib/stripe-local/actions';
 import { subscriptionList } from '@/lib/subscriptions/list';
 import { confirmLinks } from '@/lib/sync/staff/link-stripe-customer';
 import { adoptReferenced, declineReference, getReference } from '@/lib/sync/staff/link-subscription';
-import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
-import { listLinkProposals, listSameEmail } from '@/lib/sync/staff/unconfirmed-links';
+import { listCreatedForStripe, listLinkProposals, listSameEmail } from '@/lib/sync/staff/stripe-customers';
 import { createCustomer, createSold, createStripeCustomer } from '../support/factories';
 import { GRACE, useSync } from '../support/sync';
 

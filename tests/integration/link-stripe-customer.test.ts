@@ -18,7 +18,7 @@ import {
   getStripeCustomer,
   listCreatedForStripe,
   listItemsOfOthers,
-} from '@/lib/sync/staff/stripe-customer-queries';
+} from '@/lib/sync/staff/stripe-customers';
 import {
   createCustomer,
   createInvoice,

@@ -13,7 +13,7 @@ import { dateServices } from '../decide/subscription/service-dates';
 import { mergeKeys, noKeys } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
-import { readUnconfirmedLinks } from './unconfirmed-links';
+import { readUnconfirmedLinks } from './stripe-customers';
 
 /**
  * The strongest link: nothing that Stripe sends changes it again. Its subscriptions, invoices and their

@@ -12,7 +12,7 @@ import type { UnpaidInvoices } from '@/lib/invoices/schema';
 import { MAX_RECORDS } from '@/lib/overview/counts';
 import type { Uncounted } from '@/lib/payments/stripe-payment';
 import type { RecordState } from '@/lib/records/steps';
-import type { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
+import type { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customers';
 
 interface CustomerActionsProps {
   customer: CustomerRow;

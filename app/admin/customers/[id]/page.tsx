@@ -12,7 +12,7 @@ import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back';
 import { listUncounted } from '@/lib/payments/stripe-payment';
 import { readState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
-import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
+import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customers';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';

@@ -14,7 +14,7 @@ import {
 import { listEventsOf } from '@/lib/sync/inbox/events';
 import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { getReference } from '@/lib/sync/staff/link-subscription';
-import { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
+import { getStripeCustomer } from '@/lib/sync/staff/stripe-customers';
 import { TextLink } from '../../../_components/links';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';

@@ -16,7 +16,7 @@ import {
   type SubscriptionItem,
 } from '@/lib/subscriptions/queries';
 import type { Obstacle, Reference } from '@/lib/sync/staff/link-subscription';
-import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
+import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customers';
 import { adopt, decline, saveLink } from '../actions';
 import { LINKED_BY } from '../linked-by';
 import { LinkForm } from './link-form';

@@ -3,7 +3,7 @@ import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
 import type { PageStart } from '@/lib/page-query';
 import { getRuntime } from '@/lib/runtime';
-import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
+import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customers';
 import { LinkButton } from '../../../_components/links';
 import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
 import { Instant } from '../../_components/display/values';

@@ -5,8 +5,11 @@ import { SubmitButton } from '@/app/admin/_components/forms/form';
 import { linkTo } from '@/app/admin/subscriptions/actions';
 import type { CustomerRow, CustomerSnippet } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
-import { type getStripeCustomer, listItemsOfOthers } from '@/lib/sync/staff/stripe-customer-queries';
-import type { listSameEmail } from '@/lib/sync/staff/unconfirmed-links';
+import {
+  type getStripeCustomer,
+  listItemsOfOthers,
+  type listSameEmail,
+} from '@/lib/sync/staff/stripe-customers';
 
 interface IsNewProps {
   id: string;

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/unconfirmed-links';
+import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/stripe-customers';
 import { PageHeader } from '../../../_components/page/page-header';
 import { confirmChosen } from '../../actions';
 import { ProposalForm } from './proposal-form';
