@@ -4,26 +4,20 @@ import { describeContents, placeOf, runPgTool } from '../backup-files';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
 import { withServer } from '../open-database';
-import { command, readArguments, type Terminal } from './command';
-
-const USAGE = [
-  'Usage: npm run backup -- FILE',
-  'Writes the whole database into a new file, which npm run restore takes: the one of DATABASE_URL with pg_dump, else',
-  'the embedded one.',
-  'The file holds personal data and hashes of secrets: only its owner may read it.',
-];
+import { command, type Terminal } from './command';
 
 /** A file that the database can be made from again. While a server runs on the embedded one, that server writes it. */
-export const backup = command<{ file: string }>({
-  usage: USAGE,
+export const backup = command({
+  usage: [
+    'Usage: npm run backup -- FILE',
+    'Writes the whole database into a new file, which npm run restore takes: the one of DATABASE_URL with pg_dump, else',
+    'the embedded one.',
+    'The file holds personal data and hashes of secrets: only its owner may read it.',
+  ],
   variables: DATABASE_VARIABLES,
-  read(args) {
-    const { positionals } = readArguments(args, { usage: USAGE, positionals: 1 });
-    const [file] = positionals;
-    if (!file) throw new StartError(USAGE);
-    return { file };
-  },
-  async runUnopened({ file }, { databaseUrl, databaseUrlDirect }, terminal) {
+  positionals: 1,
+  read: (_values, [file]) => file || undefined,
+  async runUnopened(file, { databaseUrl, databaseUrlDirect }, terminal) {
     const url = databaseUrlDirect ?? databaseUrl;
     if (!url) return null;
     const contents = await withServer(url, describeContents);
@@ -34,7 +28,7 @@ export const backup = command<{ file: string }>({
     );
     return 0;
   },
-  async run({ file }, { db, env, dumpDatabase }, terminal) {
+  async run(file, { db, env, dumpDatabase }, terminal) {
     if (!dumpDatabase) throw new Error('only the embedded database is opened for a backup');
     const contents = `the embedded database in ${env.dataDir} with ${await describeContents(db)}`;
     await write(file, terminal, contents, async (part) => {

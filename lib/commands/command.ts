@@ -60,15 +60,44 @@ export const UNCONFIRMED = 3;
 /** The exit code of what was told to stop, as a shell has it of Ctrl-C. */
 export const STOPPED = 130;
 
-/** Declares a command, inferring what it is asked for. */
-export function command<Wanted>(declared: Command<Wanted>): Command {
-  return declared as unknown as Command;
-}
+/** An option without a value, and one with a text. */
+export const FLAG = { type: 'boolean' } as const;
+export const TEXT = { type: 'string' } as const;
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; allowPositionals: true; options: T }>
 >;
+
+interface Declaration<T extends Options, Wanted> extends Omit<Command<Wanted>, 'read'> {
+  options?: T;
+  /** How many arguments without a name it may have. Defaults to none. */
+  positionals?: number;
+  /**
+   * What is wanted; undefined where the arguments do not go together, so that the usage is shown. Without it, the values
+   * of the options are what is wanted.
+   *
+   * @throws StartError
+   */
+  read?(values: Parsed<T>['values'], positionals: string[]): Wanted | undefined;
+}
+
+/** Declares a command, inferring what it is asked for from its options. */
+export function command<const T extends Options, Wanted = Parsed<T>['values']>({
+  options,
+  positionals = 0,
+  read,
+  ...declared
+}: Declaration<T, Wanted>): Command {
+  const { usage } = declared;
+  const readAll = (args: string[]) => {
+    const parsed = readArguments(args, { usage, ...(options && { options }), positionals });
+    const wanted = read ? read(parsed.values, parsed.positionals) : parsed.values;
+    if (wanted === undefined) throw new StartError(usage);
+    return wanted;
+  };
+  return { ...declared, read: readAll } as unknown as Command;
+}
 
 /** Not an error: the user asked how a command is used. */
 export class HelpAsked extends Error {

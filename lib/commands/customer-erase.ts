@@ -3,32 +3,18 @@ import { findCustomerId } from '../customers/match-customer';
 import { DATABASE_VARIABLES } from '../env';
 import { CONSEQUENCES, eraseCustomer, requireErasable } from '../erasure/erase-customer';
 import { StartError } from '../errors';
-import { command, readArguments } from './command';
-
-const USAGE = [
-  'Usage: npm run customer:erase -- K10001 [--yes]',
-  'Replaces what is personal of a customer wherever it stands. Without --yes it only says what will happen.',
-];
-
-interface Wanted {
-  number: string;
-  yes: boolean;
-}
+import { command, FLAG } from './command';
 
 /** The end of a customer's personal data. */
-export const customerErase = command<Wanted>({
-  usage: USAGE,
+export const customerErase = command({
+  usage: [
+    'Usage: npm run customer:erase -- K10001 [--yes]',
+    'Replaces what is personal of a customer wherever it stands. Without --yes it only says what will happen.',
+  ],
   variables: DATABASE_VARIABLES,
-  read(args) {
-    const { values, positionals } = readArguments(args, {
-      usage: USAGE,
-      options: { yes: { type: 'boolean' } },
-      positionals: 1,
-    });
-    const [number] = positionals;
-    if (!number) throw new StartError(USAGE);
-    return { number, yes: values.yes ?? false };
-  },
+  options: { yes: FLAG },
+  positionals: 1,
+  read: ({ yes }, [number]) => (number ? { number, yes } : undefined),
   async run({ number, yes }, { db, now }, { print }) {
     const id = await findCustomerId(db, number);
     if (id === null) throw new StartError([`There is no customer ${number}.`]);

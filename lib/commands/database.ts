@@ -5,28 +5,20 @@ import { toCalendarDate } from '../dates';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError } from '../errors';
 import { migrateServer } from '../open-database';
-import { command, readArguments } from './command';
-
-const MIGRATE_USAGE = [
-  'Usage: npm run db:migrate [-- --role-limits]',
-  'Brings the database to this version.',
-  '--role-limits also ends what the role of DATABASE_URL does for too long there (alter role … set statement_timeout):',
-  'run it once for each role and database, with a pooler or without, since connections are given no limits.',
-];
+import { command, FLAG } from './command';
 
 /** Brings the database to this version: done already where a runtime could be had. */
-export const dbMigrate = command<{ roleLimits: boolean }>({
-  usage: MIGRATE_USAGE,
+export const dbMigrate = command({
+  usage: [
+    'Usage: npm run db:migrate [-- --role-limits]',
+    'Brings the database to this version.',
+    '--role-limits also ends what the role of DATABASE_URL does for too long there (alter role … set statement_timeout):',
+    'run it once for each role and database, with a pooler or without, since connections are given no limits.',
+  ],
   variables: [...DATABASE_VARIABLES, 'VERCEL'],
-  read(args) {
-    const { values } = readArguments(args, {
-      usage: MIGRATE_USAGE,
-      options: { 'role-limits': { type: 'boolean' } },
-    });
-    return { roleLimits: values['role-limits'] ?? false };
-  },
+  options: { 'role-limits': FLAG },
   prepare: migrateServer,
-  async run({ roleLimits }, { db, env }, { print }) {
+  async run({ 'role-limits': roleLimits }, { db, env }, { print }) {
     if (roleLimits && !env.databaseUrl) {
       throw new StartError(['--role-limits is for a role of PostgreSQL: set DATABASE_URL.']);
     }
@@ -41,17 +33,15 @@ export const dbMigrate = command<{ roleLimits: boolean }>({
   },
 });
 
-const RECOUNT_USAGE = [
-  'Usage: npm run db:recount',
-  'Counts the rows of all lists anew, adds up the sums of the overview, and tells what was wrong.',
-];
 const MAX_SHOWN = 20;
 
 /** For when the daily job has found counts of lists that are wrong. */
-export const dbRecount = command<void>({
-  usage: RECOUNT_USAGE,
+export const dbRecount = command({
+  usage: [
+    'Usage: npm run db:recount',
+    'Counts the rows of all lists anew, adds up the sums of the overview, and tells what was wrong.',
+  ],
   variables: DATABASE_VARIABLES,
-  read: (args) => void readArguments(args, { usage: RECOUNT_USAGE }),
   async run(_wanted, { db }, { print }) {
     for await (const { list, wrong } of recountLists(db)) {
       const name = list.replace('_', ' ').replace(/s?$/, 's');
@@ -68,13 +58,10 @@ export const dbRecount = command<void>({
 
 const isFirst = (block: string) => block === '' || block.startsWith('-infinity');
 
-const SEED_USAGE = ['Usage: npm run db:seed', 'Fills an empty database with sample data.'];
-
 /** Sample data for an empty database. */
-export const dbSeed = command<void>({
-  usage: SEED_USAGE,
+export const dbSeed = command({
+  usage: ['Usage: npm run db:seed', 'Fills an empty database with sample data.'],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
-  read: (args) => void readArguments(args, { usage: SEED_USAGE }),
   async run(_wanted, { db, env, now }, { print }) {
     if (await hasCustomers(db)) {
       throw new StartError([

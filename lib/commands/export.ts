@@ -8,15 +8,7 @@ import { exportCsv, writeExport } from '../exports/export-csv';
 import { EXPORT_KINDS, EXPORT_NAMES, type ExportName } from '../exports/kinds';
 import { calendarDate } from '../fields';
 import type { Runtime } from '../runtime';
-import { command, readArguments, type Terminal } from './command';
-
-const USAGE = [
-  `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
-  '       npm run -s export -- all DIR [--since DATE]',
-  '       npm run -s export -- accounting --month 2026-10 [--out FILE]',
-  'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
-  'accounting: the invoices, payments and refunds of a month, for whoever keeps the books.',
-];
+import { command, TEXT, type Terminal } from './command';
 
 type Wanted =
   | { kind: ExportName; since: string | undefined; out: string | undefined }
@@ -24,9 +16,17 @@ type Wanted =
   | { kind: 'accounting'; month: string; out: string | undefined };
 
 /** Records as CSV, to stdout or into files. */
-export const exportCommand = command<Wanted>({
-  usage: USAGE,
+export const exportCommand = command({
+  usage: [
+    `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
+    '       npm run -s export -- all DIR [--since DATE]',
+    '       npm run -s export -- accounting --month 2026-10 [--out FILE]',
+    'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
+    'accounting: the invoices, payments and refunds of a month, for whoever keeps the books.',
+  ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
+  options: { since: TEXT, out: TEXT, month: TEXT },
+  positionals: 2,
   read,
   stopsInOrder: () => true,
   async run(wanted, { db, env: { timeZone } }, terminal) {
@@ -41,27 +41,21 @@ export const exportCommand = command<Wanted>({
   },
 });
 
-function read(args: string[]): Wanted {
-  const text = { type: 'string' } as const;
-  const { values, positionals } = readArguments(args, {
-    usage: USAGE,
-    options: { since: text, out: text, month: text },
-    positionals: 2,
-  });
-  const [name, dir] = positionals;
-  const { since, out, month } = values;
+type Values = Partial<Record<'since' | 'out' | 'month', string>>;
+
+function read({ since, out, month }: Values, [name, dir]: string[]): Wanted | undefined {
   if (name === 'accounting' && dir === undefined && since === undefined) {
     if (month !== undefined && calendarMonth.safeParse(month).success) return { kind: name, month, out };
     throw new StartError(['--month must be a month such as 2026-10.']);
   }
-  if (month !== undefined) throw new StartError(USAGE);
+  if (month !== undefined) return undefined;
   if (since !== undefined && !calendarDate.safeParse(since).success) {
     throw new StartError(['--since must be a date such as 2026-01-31.']);
   }
   if (name === 'all' && dir !== undefined && out === undefined) return { kind: name, dir, since };
   const kind = EXPORT_NAMES.find((known) => known === name);
   if (kind && dir === undefined) return { kind, out, since };
-  if (name === undefined || name === 'all' || name === 'accounting' || kind) throw new StartError(USAGE);
+  if (name === undefined || name === 'all' || name === 'accounting' || kind) return undefined;
   throw new StartError([`${name} cannot be exported: there is ${EXPORT_NAMES.join(', ')}, all, accounting.`]);
 }
 

@@ -21,7 +21,7 @@ import {
   type UnconfirmedLink,
 } from '../sync/staff/stripe-customers';
 import { type SyncDeps, syncDeps } from '../sync/sync-deps';
-import { command, readArguments, STOPPED, type Terminal } from './command';
+import { command, FLAG, STOPPED, TEXT, type Terminal } from './command';
 import { printResult, runReconciliation } from './reconcile';
 import { ProgressBar, textTable } from './terminal-text';
 
@@ -30,45 +30,30 @@ type StripeWanted =
   | { task: 'read'; dryRun: boolean; proposals: string | undefined; linkByEmail: boolean }
   | { task: 'link'; file: string };
 
-const STRIPE_USAGE = [
-  'Usage: npm run -s import -- stripe [--dry-run | [--link-by-email] [--proposals FILE.csv]]',
-  '       npm run -s import -- stripe --link FILE.csv',
-  'Reads what is at Stripe, or the rest where it was stopped, and says what could not be linked to a customer.',
-  '--dry-run        shows what would change, and writes nothing',
-  '--link-by-email  confirms the links of those whose e-mail address exactly one customer has',
-  '--proposals      writes who is still not linked, with the customer that it may be',
-  '--link           links as the customer_number of each row of that file says, once you have checked it',
-];
-
-/** @throws StartError */
-function readStripe(args: string[]): StripeWanted {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const { values } = readArguments(args, {
-    usage: STRIPE_USAGE,
-    options: { 'dry-run': flag, 'link-by-email': flag, proposals: text, link: text },
-    positionals: 1,
-  });
-  const { proposals, link: file } = values;
-  const dryRun = values['dry-run'] ?? false;
-  const linkByEmail = values['link-by-email'] ?? false;
-  const others = dryRun || linkByEmail || proposals !== undefined;
-  if (file !== undefined) {
-    if (others)
-      throw new StartError(['--link goes alone: it links as the file says, and reads nothing else.']);
-    return { task: 'link', file };
-  }
-  if (dryRun && (linkByEmail || proposals !== undefined)) {
-    throw new StartError(['--dry-run goes alone: it links nobody and writes no file.']);
-  }
-  return { task: 'read', dryRun, proposals, linkByEmail };
-}
-
 /** What is at Stripe, and whose it is. */
-export const importStripe = command<StripeWanted>({
-  usage: STRIPE_USAGE,
+export const importStripe = command({
+  usage: [
+    'Usage: npm run -s import -- stripe [--dry-run | [--link-by-email] [--proposals FILE.csv]]',
+    '       npm run -s import -- stripe --link FILE.csv',
+    'Reads what is at Stripe, or the rest where it was stopped, and says what could not be linked to a customer.',
+    '--dry-run        shows what would change, and writes nothing',
+    '--link-by-email  confirms the links of those whose e-mail address exactly one customer has',
+    '--proposals      writes who is still not linked, with the customer that it may be',
+    '--link           links as the customer_number of each row of that file says, once you have checked it',
+  ],
   variables: RECONCILIATION_VARIABLES,
-  read: readStripe,
+  options: { 'dry-run': FLAG, 'link-by-email': FLAG, proposals: TEXT, link: TEXT },
+  positionals: 1,
+  read({ proposals, link: file, ...flags }): StripeWanted {
+    const { 'dry-run': dryRun = false, 'link-by-email': linkByEmail = false } = flags;
+    const links = linkByEmail || proposals !== undefined;
+    if (file === undefined) {
+      if (!dryRun || !links) return { task: 'read', dryRun, proposals, linkByEmail };
+      throw new StartError(['--dry-run goes alone: it links nobody and writes no file.']);
+    }
+    if (!dryRun && !links) return { task: 'link', file };
+    throw new StartError(['--link goes alone: it links as the file says, and reads nothing else.']);
+  },
   isDryRun: (wanted) => wanted.task === 'read' && wanted.dryRun,
   stopsInOrder: () => true,
   async run(wanted, runtime, terminal) {
@@ -90,7 +75,7 @@ async function readAndLink(
   { dryRun, linkByEmail, proposals }: Extract<StripeWanted, { task: 'read' }>,
   runtime: Runtime,
   terminal: Terminal,
-): Promise<'all' | 'in part' | 'stopped'> {
+): Promise<Done> {
   const { db } = runtime;
   if (proposals !== undefined) await requireFolder(proposals, terminal);
   if (dryRun) await beginDryRun(runtime);

@@ -8,7 +8,7 @@ import type { ImportCounts } from '../imports/import-log';
 import { FORMATS, IMPORT_NAMES, type ImportName } from '../imports/kinds';
 import { columnsText, remembered } from '../imports/remembered-columns';
 import type { DecimalSeparator } from '../read-amount';
-import { command, readArguments, STOPPED, type Terminal, UNCONFIRMED } from './command';
+import { command, FLAG, STOPPED, TEXT, type Terminal, UNCONFIRMED } from './command';
 import { ProgressBar } from './terminal-text';
 
 /** What is to be imported. */
@@ -20,65 +20,9 @@ interface ImportWanted {
   mode: 'dry run' | 'ask' | 'write';
 }
 
-const IMPORT_USAGE = [
-  `Usage: npm run -s import -- ${IMPORT_NAMES.join('|')} FILE.csv [--dry-run | --yes]`,
-  '         [--map THEIRS=OURS …] [--set OURS=VALUE …] [--decimal-comma | --decimal-point] [--delimiter ;]',
-  `         [--encoding ${ENCODINGS.join('|')}] [--format whmcs]`,
-  '       npm run -s import -- stripe [--help]',
-  'Shows what would happen, asks, then creates what is new and changes what differs. Rows that are refused are',
-  'told, and kept in FILE.rejected.csv. Columns are read as in the last import of a file with the same header.',
-  '--dry-run        only shows what would happen',
-  '--yes            does not ask, for scripts',
-  '--map            their name of a column and ours; THEIRS= leaves it out',
-  '--set            a value for all rows, in our words',
-  '--decimal-comma  numbers look like 1.234,56; without it a number that may mean two things is refused',
-  '--decimal-point  numbers look like 1,234.56',
-  '--delimiter      one character, or tab; without it the first line tells',
-  '--encoding       without it the bytes of the file tell',
-  '--format         columns and values as another program exports them',
-];
-
 /** Whether what is to be imported is at Stripe, not in a file. */
 export function isFromStripe(args: string[]): boolean {
   return args.find((arg) => arg === 'stripe' || IMPORT_NAMES.some((name) => name === arg)) === 'stripe';
-}
-
-/** @throws StartError */
-function readImport(args: string[]): ImportWanted {
-  const texts = { type: 'string', multiple: true } as const;
-  const flag = { type: 'boolean' } as const;
-  const text = { type: 'string' } as const;
-  const { values, positionals } = readArguments(args, {
-    usage: IMPORT_USAGE,
-    options: {
-      map: texts,
-      set: texts,
-      'decimal-comma': flag,
-      'decimal-point': flag,
-      'dry-run': flag,
-      yes: flag,
-      delimiter: text,
-      encoding: text,
-      format: text,
-    },
-    positionals: 2,
-  });
-  const [name, file] = positionals;
-  const kind = IMPORT_NAMES.find((known) => known === name);
-  if (name !== undefined && !kind) {
-    throw new StartError([`${name} cannot be imported: there is ${IMPORT_NAMES.join(', ')}, stripe.`]);
-  }
-  if (!kind || !file) throw new StartError(IMPORT_USAGE);
-  const options = {
-    map: toPairs('map', values.map),
-    constants: toPairs('set', values.set),
-    separator: toSeparator(values['decimal-comma'], values['decimal-point']),
-    delimiter: toDelimiter(values.delimiter),
-    encoding: toEncoding(values.encoding),
-    format: toFormat(values.format, kind),
-  };
-  if (values['dry-run'] && values.yes) throw new StartError(['--dry-run writes nothing: leave out --yes.']);
-  return { kind, file, options, mode: values['dry-run'] ? 'dry run' : values.yes ? 'write' : 'ask' };
 }
 
 function toSeparator(comma = false, point = false): DecimalSeparator | undefined {
@@ -119,13 +63,58 @@ function toFormat(name: string | undefined, kind: ImportName): FileOptions['form
   ]);
 }
 
+const TEXTS = { ...TEXT, multiple: true } as const;
 const AGAIN = 'The same command again does the rest.';
 
 /** Records from a CSV file. */
-export const importCommand = command<ImportWanted>({
-  usage: IMPORT_USAGE,
+export const importCommand = command({
+  usage: [
+    `Usage: npm run -s import -- ${IMPORT_NAMES.join('|')} FILE.csv [--dry-run | --yes]`,
+    '         [--map THEIRS=OURS …] [--set OURS=VALUE …] [--decimal-comma | --decimal-point] [--delimiter ;]',
+    `         [--encoding ${ENCODINGS.join('|')}] [--format whmcs]`,
+    '       npm run -s import -- stripe [--help]',
+    'Shows what would happen, asks, then creates what is new and changes what differs. Rows that are refused are',
+    'told, and kept in FILE.rejected.csv. Columns are read as in the last import of a file with the same header.',
+    '--dry-run        only shows what would happen',
+    '--yes            does not ask, for scripts',
+    '--map            their name of a column and ours; THEIRS= leaves it out',
+    '--set            a value for all rows, in our words',
+    '--decimal-comma  numbers look like 1.234,56; without it a number that may mean two things is refused',
+    '--decimal-point  numbers look like 1,234.56',
+    '--delimiter      one character, or tab; without it the first line tells',
+    '--encoding       without it the bytes of the file tell',
+    '--format         columns and values as another program exports them',
+  ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
-  read: readImport,
+  options: {
+    map: TEXTS,
+    set: TEXTS,
+    'decimal-comma': FLAG,
+    'decimal-point': FLAG,
+    'dry-run': FLAG,
+    yes: FLAG,
+    delimiter: TEXT,
+    encoding: TEXT,
+    format: TEXT,
+  },
+  positionals: 2,
+  read(values, [name, file]): ImportWanted | undefined {
+    const kind = IMPORT_NAMES.find((known) => known === name);
+    if (name !== undefined && !kind) {
+      throw new StartError([`${name} cannot be imported: there is ${IMPORT_NAMES.join(', ')}, stripe.`]);
+    }
+    if (!kind || !file) return undefined;
+    const options = {
+      map: toPairs('map', values.map),
+      constants: toPairs('set', values.set),
+      separator: toSeparator(values['decimal-comma'], values['decimal-point']),
+      delimiter: toDelimiter(values.delimiter),
+      encoding: toEncoding(values.encoding),
+      format: toFormat(values.format, kind),
+    };
+    if (values['dry-run'] && values.yes) throw new StartError(['--dry-run writes nothing: leave out --yes.']);
+    return { kind, file, options, mode: values['dry-run'] ? 'dry run' : values.yes ? 'write' : 'ask' };
+  },
   stopsInOrder: () => true,
   question: 'Import these rows? [y/N] ',
   async run({ kind, file, options: asked, mode }, { db, env, now }, terminal) {

@@ -8,29 +8,20 @@ import {
 import { listRunChanges, listRunFailures, type RunChange } from '../sync/reconcile/run';
 import { beginDryRun } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
-import { command, readArguments, type Terminal } from './command';
+import { command, FLAG, type Terminal } from './command';
 import { ProgressBar, textTable } from './terminal-text';
 
 const MAX_LISTED = 1000;
-const USAGE = [
-  'Usage: npm run -s reconcile [-- --dry-run]',
-  'Compares everything with Stripe and repairs it. --dry-run shows what it would change, and writes nothing.',
-];
-
-interface Wanted {
-  dryRun: boolean;
-}
-
 /** The comparison with Stripe, now. */
-export const reconcile = command<Wanted>({
-  usage: USAGE,
+export const reconcile = command({
+  usage: [
+    'Usage: npm run -s reconcile [-- --dry-run]',
+    'Compares everything with Stripe and repairs it. --dry-run shows what it would change, and writes nothing.',
+  ],
   variables: RECONCILIATION_VARIABLES,
-  read(args) {
-    const { values } = readArguments(args, { usage: USAGE, options: { 'dry-run': { type: 'boolean' } } });
-    return { dryRun: values['dry-run'] ?? false };
-  },
-  isDryRun: ({ dryRun }) => dryRun,
-  async run({ dryRun }, runtime, terminal) {
+  options: { 'dry-run': FLAG },
+  isDryRun: (wanted) => wanted['dry-run'] ?? false,
+  async run({ 'dry-run': dryRun = false }, runtime, terminal) {
     if (dryRun) await beginDryRun(runtime);
     const run = await runReconciliation(runtime, terminal);
     if (run.alreadyRunning) {

@@ -1,7 +1,6 @@
 import { commandActor } from '../audit/audit-log';
 import { STAFF_ROLES, type StaffRole } from '../auth/staff-user';
 import { DATABASE_VARIABLES } from '../env';
-import { StartError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';
 import {
@@ -13,19 +12,7 @@ import {
 } from '../staff/manage-staff';
 import { setStaffPassword } from '../staff/passwords';
 import { resetTwoFactor } from '../staff/second-factor';
-import { command, readArguments, type Terminal } from './command';
-
-const USAGE = [
-  'Usage: npm run -s staff -- add EMAIL [--name NAME] [--role admin]',
-  '       npm run -s staff -- list',
-  '       npm run -s staff -- reset-password EMAIL',
-  '       npm run -s staff -- reset-two-factor EMAIL',
-  '       npm run -s staff -- set-role EMAIL --role admin',
-  '       npm run -s staff -- remove EMAIL',
-  `Roles: ${STAFF_ROLES.join(', ')}. Only admins issue tokens and manage staff on the pages.`,
-  'A password is read from stdin when it is piped; else one is made and printed, and changed at the first sign-in.',
-  'reset-two-factor removes the authenticator app, recovery codes and passkeys of somebody who lost theirs.',
-];
+import { command, TEXT, type Terminal } from './command';
 
 const ACTOR = commandActor('staff');
 
@@ -37,9 +24,21 @@ interface Wanted {
 }
 
 /** Who may sign in. */
-export const staff = command<Wanted>({
-  usage: USAGE,
+export const staff = command({
+  usage: [
+    'Usage: npm run -s staff -- add EMAIL [--name NAME] [--role admin]',
+    '       npm run -s staff -- list',
+    '       npm run -s staff -- reset-password EMAIL',
+    '       npm run -s staff -- reset-two-factor EMAIL',
+    '       npm run -s staff -- set-role EMAIL --role admin',
+    '       npm run -s staff -- remove EMAIL',
+    `Roles: ${STAFF_ROLES.join(', ')}. Only admins issue tokens and manage staff on the pages.`,
+    'A password is read from stdin when it is piped; else one is made and printed, and changed at the first sign-in.',
+    'reset-two-factor removes the authenticator app, recovery codes and passkeys of somebody who lost theirs.',
+  ],
   variables: [...DATABASE_VARIABLES, 'PORT', 'PUBLIC_URL'],
+  options: { name: TEXT, role: TEXT },
+  positionals: 2,
   read,
   takesInput: ({ verb }) => verb === 'add' || verb === 'reset-password',
   async run(wanted, runtime, terminal) {
@@ -59,27 +58,14 @@ export const staff = command<Wanted>({
   },
 });
 
-function read(args: string[]): Wanted {
-  const text = { type: 'string' } as const;
-  const { values, positionals } = readArguments(args, {
-    usage: USAGE,
-    options: { name: text, role: text },
-    positionals: 2,
-  });
-  const [verb, email = ''] = positionals;
-  const known = verb === 'list' ? email === '' : isVerb(verb) && email !== '';
-  const role = values.role ?? (verb === 'set-role' ? '' : 'staff');
-  if (verb && known && isRole(role)) return { verb, email, name: values.name, role };
-  throw new StartError(USAGE);
+function read(values: { name?: string; role?: string }, [verb, email = '']: string[]): Wanted | undefined {
+  if (!verb || !(verb === 'list' ? email === '' : VERBS.includes(verb) && email !== '')) return undefined;
+  const wanted = values.role ?? (verb === 'set-role' ? '' : 'staff');
+  const role = STAFF_ROLES.find((known) => known === wanted);
+  return role && { verb, email, name: values.name, role };
 }
 
-function isVerb(verb: string | undefined): boolean {
-  return ['add', 'reset-password', 'reset-two-factor', 'set-role', 'remove'].some((known) => known === verb);
-}
-
-function isRole(role: string): role is StaffRole {
-  return STAFF_ROLES.some((known) => known === role);
-}
+const VERBS = ['add', 'reset-password', 'reset-two-factor', 'set-role', 'remove'];
 
 async function writePassword(
   { verb, email, name, role }: Wanted,

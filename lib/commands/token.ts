@@ -12,18 +12,10 @@ import {
   revokeAccessToken,
   tokenState,
 } from '../tokens/manage-access-tokens';
-import { command, readArguments, type Terminal } from './command';
+import { command, FLAG, TEXT, type Terminal } from './command';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 3650;
-const USAGE = [
-  'Usage: npm run -s token -- create --name NAME --scopes a,b [--expires 90d] [--staff EMAIL]',
-  '         [--hide-personal-data]',
-  '       npm run -s token -- list',
-  '       npm run -s token -- revoke ID',
-  `Scopes: ${SCOPES.join(', ')}.`,
-];
-
 const ACTOR = commandActor('cli');
 
 type Wanted =
@@ -39,10 +31,32 @@ type Wanted =
   | { verb: 'list' };
 
 /** Access tokens of programs. */
-export const token = command<Wanted>({
-  usage: USAGE,
+export const token = command({
+  usage: [
+    'Usage: npm run -s token -- create --name NAME --scopes a,b [--expires 90d] [--staff EMAIL]',
+    '         [--hide-personal-data]',
+    '       npm run -s token -- list',
+    '       npm run -s token -- revoke ID',
+    `Scopes: ${SCOPES.join(', ')}.`,
+  ],
   variables: [...DATABASE_VARIABLES, 'PORT', 'PUBLIC_URL'],
-  read,
+  options: { name: TEXT, scopes: TEXT, expires: TEXT, staff: TEXT, 'hide-personal-data': FLAG },
+  positionals: 2,
+  read(values, [verb, id = '']): Wanted | undefined {
+    if (verb === 'list' && id === '') return { verb };
+    if (verb === 'revoke' && /^\d{1,9}$/.test(id)) return { verb, id: Number(id) };
+    if (verb !== 'create' || id !== '' || !values.scopes) return undefined;
+    const name = values.name?.trim() ?? '';
+    if (name === '' || name.length > 100) throw new StartError(['--name must have 1 to 100 characters.']);
+    return {
+      verb,
+      name,
+      scopes: toScopes(values.scopes),
+      hides_personal_data: values['hide-personal-data'] ?? false,
+      days: toDays(values.expires),
+      staff_email: values.staff,
+    };
+  },
   async run(wanted, { db, env, now, randomBytes }, terminal) {
     if (wanted.verb === 'create') {
       const { verb: _, days, ...input } = wanted;
@@ -56,35 +70,6 @@ export const token = command<Wanted>({
     return 0;
   },
 });
-
-function read(args: string[]): Wanted {
-  const text = { type: 'string' } as const;
-  const { values, positionals } = readArguments(args, {
-    usage: USAGE,
-    options: {
-      name: text,
-      scopes: text,
-      expires: text,
-      staff: text,
-      'hide-personal-data': { type: 'boolean' },
-    },
-    positionals: 2,
-  });
-  const [verb, id = ''] = positionals;
-  if (verb === 'list' && id === '') return { verb };
-  if (verb === 'revoke' && /^\d{1,9}$/.test(id)) return { verb, id: Number(id) };
-  if (verb !== 'create' || id !== '' || !values.scopes) throw new StartError(USAGE);
-  const name = values.name?.trim() ?? '';
-  if (name === '' || name.length > 100) throw new StartError(['--name must have 1 to 100 characters.']);
-  return {
-    verb,
-    name,
-    scopes: toScopes(values.scopes),
-    hides_personal_data: values['hide-personal-data'] ?? false,
-    days: toDays(values.expires),
-    staff_email: values.staff,
-  };
-}
 
 function toScopes(list: string): GrantedScope[] {
   const names = new Set(list.split(',').map((name) => name.trim()));

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readArguments } from '../../commands/command';
+import { FLAG, readArguments, TEXT } from '../../commands/command';
 import { StartError } from '../../errors';
 import { type HappenedAnswer, happenedAnswer } from '../../stripe-local/control';
 import { EVENT_TYPES, type EventType, STATUSES } from '../../stripe-local/happenings';
@@ -37,30 +37,21 @@ export async function stripeEvent(
 
 interface Wanted {
   type: EventType;
-  customer_number?: string;
-  invoice_number?: string;
-  status?: string;
+  customer_number: string | undefined;
+  invoice_number: string | undefined;
+  status: string | undefined;
   silent: boolean;
 }
 
 function read(args: string[]): Wanted {
-  const text = { type: 'string' } as const;
-  const { values, positionals } = readArguments(args, {
-    usage: USAGE,
-    options: { customer: text, invoice: text, status: text, silent: { type: 'boolean' } },
-    positionals: 1,
-  });
+  const options = { customer: TEXT, invoice: TEXT, status: TEXT, silent: FLAG };
+  const { values, positionals } = readArguments(args, { usage: USAGE, options, positionals: 1 });
   const [name] = positionals;
   if (name === undefined) throw new StartError(USAGE);
   const type = EVENT_TYPES.find((known) => known === name);
   if (!type) throw new StartError([`${name} is not one of the event types: ${EVENT_TYPES.join(', ')}.`]);
-  return {
-    type,
-    ...(values.customer !== undefined && { customer_number: values.customer }),
-    ...(values.invoice !== undefined && { invoice_number: values.invoice }),
-    ...(values.status !== undefined && { status: values.status }),
-    silent: values.silent ?? false,
-  };
+  const { customer, invoice, status, silent = false } = values;
+  return { type, customer_number: customer, invoice_number: invoice, status, silent };
 }
 
 async function readDemo(dataDir: string): Promise<z.infer<typeof demoFile>> {
