@@ -17,9 +17,8 @@ import { idsOf } from '../customers/merged-customers';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
-import { findEventsNaming, listEventIds, reduceEvents } from './find-events';
 import { columnsOf, listValues, toRedactor } from './personal-data';
-import { redactRows } from './redact-rows';
+import { findEventsNaming, listEventIds, redactRows, reduceEvents } from './redact-rows';
 
 /** The name of an erased customer in lists, tools and exports. */
 export const ERASED_NAME = 'Erased customer';

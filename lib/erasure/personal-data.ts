@@ -14,29 +14,17 @@ type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   accounting_entries: {
     ...none('record customer_number invoice_number method currency'),
-    customer_name: 'cleared',
-    payment_reference: 'redacted',
+    ...cleared('customer_name'),
+    ...redacted('payment_reference'),
   },
   access_tokens: none('name token_hash created_by staff_email'),
-  audit_log: {
-    ...none('actor_id actor_name action entity'),
-    before: 'redacted',
-    after: 'redacted',
-  },
+  audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
   customer_notes: { ...none('actor_id actor_name'), text: 'cleared' },
   customer_services: { ...none('service_number currency'), name: 'redacted', domain: 'cleared' },
   customers: {
     // The number is what the books know the customer by; the country says which tax was due.
     ...none('customer_number country currency'),
-    first_name: 'cleared',
-    last_name: 'cleared',
-    company: 'cleared',
-    email: 'cleared',
-    phone: 'cleared',
-    street: 'cleared',
-    postal_code: 'cleared',
-    city: 'cleared',
-    vat_id: 'cleared',
+    ...cleared('first_name last_name company email phone street postal_code city vat_id'),
     search_text: 'derived',
   },
   disputes: none(
@@ -71,11 +59,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   payment_deltas: none('kinds'),
   payment_tombstones: none('reference'),
   payments: { ...none('currency stripe_payment_intent_id stripe_charge_id'), payment_reference: 'redacted' },
-  reconciliation_changes: {
-    ...none('entity stripe_id field'),
-    before: 'redacted',
-    after: 'redacted',
-  },
+  reconciliation_changes: { ...none('entity stripe_id field'), ...redacted('before after') },
   reconciliation_failures: none('object stripe_id error_code'),
   reconciliation_runs: none('started_by cursor error_code denied_code'),
   reconciliation_seen: none('stripe_id'),
@@ -100,22 +84,15 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   staff_users: none('id name email image'),
   staff_verifications: none('id identifier value'),
   staff_tasks: none('kind subject message entity done_by'),
-  stripe_customers: {
-    ...none('stripe_customer_id number_reported_by'),
-    numbers: 'cleared',
-    details: 'cleared',
-  },
+  stripe_customers: { ...none('stripe_customer_id number_reported_by'), ...cleared('numbers details') },
   stripe_events: {
     ...none('id type api_version object_id stripe_customer_id error_code checkout'),
     payload: 'reduced',
-    failure_reason: 'redacted',
-    warnings: 'redacted',
-    changes: 'redacted',
+    ...redacted('failure_reason warnings changes'),
   },
   subscription_items: {
     ...none('stripe_subscription_item_id currency interval'),
-    named_service_id: 'redacted',
-    named_service_number: 'redacted',
+    ...redacted('named_service_id named_service_number'),
   },
   subscriptions: none('pause_behavior stripe_subscription_id stripe_customer_id'),
   sum_deltas: none('of currency'),
@@ -130,19 +107,26 @@ export function columnsOf(table: string, ...treatments: Treatment[]): string[] {
   return columns.filter(([, treatment]) => treatments.includes(treatment)).map(([column]) => column);
 }
 
-function none(columns: string): Record<string, Treatment> {
-  return Object.fromEntries(columns.split(' ').map((column) => [column, 'none']));
+function treated(columns: string, treatment: Treatment): Record<string, Treatment> {
+  return Object.fromEntries(columns.split(' ').map((column) => [column, treatment]));
 }
 
-interface Known extends Record<string, unknown> {
-  first_name: string | null;
-  last_name: string | null;
-  company: string | null;
-  email: string | null;
-  phone: string | null;
-  street: string | null;
-  vat_id: string | null;
+function none(columns: string) {
+  return treated(columns, 'none');
 }
+
+function cleared(columns: string) {
+  return treated(columns, 'cleared');
+}
+
+function redacted(columns: string) {
+  return treated(columns, 'redacted');
+}
+
+type Known = Record<
+  'first_name' | 'last_name' | 'company' | 'email' | 'phone' | 'street' | 'vat_id',
+  string | null
+>;
 
 /**
  * The personal values of a customer: names, e-mail addresses, phone numbers and streets. They come from the customer, from
@@ -168,9 +152,7 @@ export async function listValues(db: Database, customerId: number): Promise<stri
 
 function toValues({ first_name, last_name, ...others }: Known): string[] {
   const names = [first_name, last_name].filter((name) => name !== null);
-  return [names.join(' '), ...names, ...Object.values(others)].filter((value): value is string =>
-    Boolean(value),
-  );
+  return [names.join(' '), ...names, ...Object.values(others)].flatMap((value) => value || []);
 }
 
 const ERASED = '[erased]';

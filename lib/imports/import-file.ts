@@ -6,11 +6,10 @@ import { isServer } from '@/db/transaction';
 import { withFile } from '../errors';
 import type { FileOptions } from './file-format';
 import type { ImportKind } from './import-kind';
-import { beginImport, type ImportCounts, noteCounts } from './import-log';
+import { beginImport, type ImportCounts, noteCounts, toRemembered } from './import-log';
 import { type ImportDeps, type ImportListener, ImportRows } from './import-rows';
 import { IMPORT_KINDS, type ImportName } from './kinds';
 import { openImport } from './open-import';
-import { toRemembered } from './remembered-columns';
 import type { TextFile } from './text-file';
 
 /** Rows per batch. The embedded database shares its process with a server, which answers no request meanwhile. */

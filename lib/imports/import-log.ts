@@ -1,10 +1,19 @@
-import { desc, eq } from 'drizzle-orm';
+import { hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { and, desc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { imports } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
+import { withFile } from '../errors';
 import type { Page, PageRequest } from '../page';
 import { readPage } from '../page-query';
+import type { DecimalSeparator } from '../read-amount';
+import { comparable } from './columns';
+import type { FileOptions } from './file-format';
+import { FORMATS, type ImportName } from './kinds';
+import { readFirstLines } from './open-import';
+import { linesOf } from './text-file';
 
 /** Rows by what became of them. */
 export interface ImportCounts extends Record<string, number> {
@@ -91,4 +100,82 @@ export function importState(
 ): 'completed' | 'running' | 'interrupted' {
   if (finished_at) return 'completed';
   return now.getTime() - updated_at.getTime() < SILENT_MS ? 'running' : 'interrupted';
+}
+
+/** What is remembered of a file's options: how its columns are read, and no value for all rows. */
+type RememberedColumns = Pick<FileOptions, 'map' | 'separator'> & {
+  /** The name of the format; '' for our own column names. */
+  format: string;
+};
+
+/** How the last import read the columns of a file with the same header. Null if there was none. */
+export async function findRemembered(
+  db: Database,
+  kind: ImportName,
+  path: string,
+): Promise<RememberedColumns | null> {
+  const [found] = await db
+    .select({ reading: imports.reading })
+    .from(imports)
+    .where(and(eq(imports.kind, kind), eq(imports.shape, await readShape(path))))
+    .orderBy(desc(imports.id))
+    .limit(1);
+  if (!found?.reading) return null;
+  const { columns, format, separator } = found.reading;
+  return { map: new Map(Object.entries(columns)), format, separator: toSeparator(separator) };
+}
+
+/**
+ * The same as options. Null if the file was read by our own column names, or if the caller says itself how to read its
+ * columns.
+ */
+export async function remembered(
+  db: Database,
+  kind: ImportName,
+  path: string,
+  asked: FileOptions,
+): Promise<Pick<FileOptions, 'map' | 'separator' | 'format'> | null> {
+  if (asked.map.size > 0 || asked.format || asked.separator) return null;
+  const found = await findRemembered(db, kind, path);
+  const format = found ? FORMATS[found.format]?.[kind] : undefined;
+  if (!found || (renamed(found.map).length === 0 && !format && !found.separator)) return null;
+  return { ...found, format };
+}
+
+/** Those options as people write them. */
+export function columnsText({ map, separator, format }: Pick<FileOptions, 'map' | 'separator' | 'format'>) {
+  const name = Object.keys(FORMATS).find((one) => Object.values(FORMATS[one] ?? {}).includes(format ?? []));
+  return [
+    ...renamed(map).map(([theirs, ours]) => `--map "${theirs}=${ours}"`),
+    ...(separator ? [separator === ',' ? '--decimal-comma' : '--decimal-point'] : []),
+    ...(name ? [`--format ${name}`] : []),
+  ].join(' ');
+}
+
+const renamed = (map: FileOptions['map']) =>
+  [...map].filter(([theirs, ours]) => comparable(theirs) !== comparable(ours));
+
+const toSeparator = (text: string): DecimalSeparator | undefined =>
+  text === ',' || text === '.' ? text : undefined;
+
+/** What the log of imports keeps, so that it is found for the next file. */
+export async function toRemembered(
+  kind: ImportName,
+  path: string,
+  { map, format, separator = undefined }: FileOptions,
+) {
+  const name = Object.keys(FORMATS).find((one) => format && FORMATS[one]?.[kind] === format);
+  return {
+    shape: await readShape(path),
+    reading: { columns: Object.fromEntries(map), format: name ?? '', separator: separator ?? '' },
+  };
+}
+
+/** A hash of the names of a file's columns. It leaves out letters beyond ASCII, which depend on the encoding. */
+async function readShape(path: string): Promise<string> {
+  const pieces = createReadStream(path, 'latin1') as AsyncIterable<string>;
+  const lines = linesOf(pieces);
+  const { text } = await withFile(path, () => readFirstLines(lines));
+  await lines.return(undefined); // closes the file
+  return hash('sha256', text.toLowerCase().replace(/[^\x21-\x7e]/g, ''));
 }

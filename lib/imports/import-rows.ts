@@ -5,10 +5,10 @@ import type { Actor } from '../audit/audit-log';
 import type { FieldError } from '../errors';
 import { MAX_LINES } from '../invoices/lines';
 import type { Draft, RecordWriter, Row, Saved } from '../records/record-kind';
-import type { CsvRow } from './csv-rows';
 import type { ImportKind } from './import-kind';
 import type { ImportCounts } from './import-log';
 import { type ReadRow, type RowSource, readRow } from './open-import';
+import type { CsvRow } from './text-file';
 
 /** What an import works with. */
 export interface ImportDeps {

@@ -1,9 +1,8 @@
 import { proposeColumn, toColumns } from './columns';
-import { type CsvRow, csvRows, rowTexts } from './csv-rows';
 import type { Encoding, FileFormat } from './file-format';
 import { FORMATS, IMPORT_KINDS, type ImportName } from './kinds';
-import { type Header, readFirstLines, readHeader } from './read-header';
-import { openTextFile } from './text-file';
+import { type Header, readFirstLines, readHeader } from './open-import';
+import { type CsvRow, csvRows, openTextFile, rowTexts } from './text-file';
 
 const ROWS = 3;
 /** Characters of a cell. */

@@ -1,8 +1,7 @@
 import { unescapeFormulas } from '../csv';
 import { StartError } from '../errors';
-import { csvRows, type Line, rowTexts } from './csv-rows';
-import { type Header, readHead } from './read-header';
-import { openTextFile } from './text-file';
+import { type Header, readHead } from './open-import';
+import { csvRows, type Line, openTextFile, rowTexts } from './text-file';
 
 const COLUMNS = ['stripe_customer_id', 'filed_under', 'customer_number'] as const;
 const ROWS_AT_ONCE = 100;

@@ -1,4 +1,4 @@
-import { eq, getTableColumns, inArray, is, or, SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, is, or, SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import {
@@ -35,14 +35,13 @@ export function saveRecords(
  *
  * @throws AppError validation_failed with its problems; not_found; precondition_failed if it has changed since
  */
-export async function saveRecord(
+export function saveRecord(
   db: Database,
   kind: RecordKind,
   draft: Draft,
   writer: RecordWriter,
 ): Promise<{ id: number }> {
-  const [saved] = await saveRecords(db, kind, [draft], writer);
-  return requireSaved(saved);
+  return transact(db, (tx) => saveRecordWithin(tx, kind, draft, writer));
 }
 
 /** The same within a transaction of the caller. */
@@ -53,17 +52,11 @@ export async function saveRecordWithin(
   writer: RecordWriter,
 ): Promise<{ id: number }> {
   const [saved] = await saveWithin(tx, kind, [draft], writer);
-  return requireSaved(saved);
-}
-
-function requireSaved(saved: Saved | undefined): { id: number } {
   if (saved?.outcome === 'refused') {
     const text = saved.problems.map(({ field, message }) => `${field}: ${message}`.replace(/^: /, ''));
     throw new AppError('validation_failed', text.join('; '), saved.problems);
   }
-  if (!saved || saved.outcome === 'outdated') {
-    throw outdated();
-  }
+  if (!saved || saved.outcome === 'outdated') throw outdated();
   return { id: saved.id };
 }
 
@@ -105,23 +98,18 @@ async function withCurrencies(
 ): Promise<Draft[]> {
   if (!fields.shape.currency || !fields.shape.customer_number) return drafts;
   const idOf = ({ values }: Draft) => idsOf('customer_number').get(String(values.customer_number));
-  const lacking = drafts.filter(
-    (draft) =>
-      draft.values.currency == null && idOf(draft) !== undefined && findBefore(draft).before === null,
-  );
-  if (lacking.length === 0) return drafts;
-  const ids = [...new Set(lacking.flatMap((draft) => idOf(draft) ?? []))];
+  const isLacking = (draft: Draft) => draft.values.currency == null && findBefore(draft).before === null;
+  const ids = drafts.filter(isLacking).flatMap((draft) => idOf(draft) ?? []);
+  if (ids.length === 0) return drafts;
   const found = await tx
     .select({ id: customers.id, currency: customers.currency })
     .from(customers)
-    .where(inArray(customers.id, ids));
+    .where(inArray(customers.id, [...new Set(ids)]));
   const currencies = new Map(found.map(({ id, currency }) => [id, currency]));
-  const isLacking = new Set(lacking);
-  return drafts.map((draft) =>
-    isLacking.has(draft)
-      ? { ...draft, values: { ...draft.values, currency: currencies.get(idOf(draft) ?? 0) } }
-      : draft,
-  );
+  return drafts.map((draft) => {
+    const currency = isLacking(draft) ? currencies.get(idOf(draft) ?? 0) : undefined;
+    return currency === undefined ? draft : { ...draft, values: { ...draft.values, currency } };
+  });
 }
 
 function decide(
@@ -134,8 +122,9 @@ function decide(
   if (before === undefined) throw new AppError('not_found', 'It no longer exists.');
   const parsed = parseDraft(kind, draft, before, writer, idsOf);
   const taken = unavailable === undefined ? [] : [{ field: kind.key, message: unavailable }];
-  if ('problems' in parsed) return { outcome: 'refused', problems: [...parsed.problems, ...taken] };
-  if (taken.length > 0) return { outcome: 'refused', problems: taken };
+  if ('problems' in parsed || taken.length > 0) {
+    return { outcome: 'refused', problems: [...('problems' in parsed ? parsed.problems : []), ...taken] };
+  }
   const after = { ...before, ...parsed.columns };
   const changes = changesOf(before, parsed.columns);
   if (before && draft.version !== undefined && draft.version !== before.version) {
@@ -196,15 +185,10 @@ function parseDraft(
     : { columns: kind.toColumns?.(columns, before, writer) ?? columns };
 }
 
-interface Schemas {
-  complete: z.ZodObject;
-  changes: z.ZodObject;
-}
-
 // A schema is compiled at its first use, which takes longer than to use it.
-const schemas = new WeakMap<RecordKind, Schemas>();
+const schemas = new WeakMap<RecordKind, Record<'complete' | 'changes', z.ZodObject>>();
 
-function schemasOf(kind: RecordKind): Schemas {
+function schemasOf(kind: RecordKind) {
   const known = schemas.get(kind);
   if (known) return known;
   const made = { complete: kind.fields.strict(), changes: kind.fields.partial().strict() };
@@ -212,15 +196,9 @@ function schemasOf(kind: RecordKind): Schemas {
   return made;
 }
 
-function toProblems(issue: {
-  code?: string;
-  path: PropertyKey[];
-  message: string;
-  keys?: unknown;
-}): FieldError[] {
-  const { path, message, keys } = issue;
-  if (!Array.isArray(keys)) return [{ field: path.join('.'), message }];
-  return keys.map((key) => ({ field: String(key), message: 'is not a field' }));
+function toProblems(issue: z.core.$ZodIssue): FieldError[] {
+  if (issue.code !== 'unrecognized_keys') return [{ field: issue.path.join('.'), message: issue.message }];
+  return issue.keys.map((field) => ({ field, message: 'is not a field' }));
 }
 
 const same = (key: string) => key;
@@ -263,6 +241,25 @@ async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
     const isTaken = namesake !== null && namesake.id !== before?.id;
     return { before, unavailable: isTaken ? 'is taken' : unavailable?.get(wantedKey ?? '') };
   };
+}
+
+/**
+ * The ids of the rows that have one of these texts in a column.
+ *
+ * @param id the column that holds the id
+ */
+export async function findIds(
+  tx: Database,
+  key: PgColumn,
+  id: PgColumn,
+  keys: string[],
+  where?: SQL,
+): Promise<Map<string, number>> {
+  const found = await tx
+    .select({ id, key })
+    .from(key.table)
+    .where(and(inArray(key, keys), where));
+  return new Map(found.map((row) => [String(row.key), Number(row.id)]));
 }
 
 /** The ids of the records that drafts name, by what they call them. */

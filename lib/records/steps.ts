@@ -123,14 +123,8 @@ export async function deleteRecordWithin(
   if (problem) throw new AppError('validation_failed', problem);
   await kind.addParts?.(tx, [before]);
   await tx.delete(kind.table).where(eq(kind.table.id, id)).catch(orReferredTo);
-  await recordAudit(tx, {
-    actor,
-    action: `${kind.name}.delete`,
-    entity: kind.name,
-    entity_id: id,
-    before,
-    after: null,
-  });
+  const entry = { action: `${kind.name}.delete`, entity: kind.name, entity_id: id };
+  await recordAudit(tx, { actor, ...entry, before, after: null });
 }
 
 function orReferredTo(error: unknown): never {

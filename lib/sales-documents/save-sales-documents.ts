@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm';
+import { eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import {
@@ -25,6 +25,7 @@ import {
 import { optionalChoice, optionalText } from '../records/fields';
 import { takeNumber } from '../records/number-series';
 import type { RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
+import { findIds } from '../records/save-records';
 import { deleteRecordWithin, type Seen, type Step, type SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { customerReference } from '../services/save-services';
@@ -55,6 +56,8 @@ export function conversionsOf({ type, status }: Document): Conversion[] {
   return status === 'sent' || status === 'accepted' ? ['invoice'] : [];
 }
 
+const toInvoice = { column: 'converted_to_invoice_id', problem: 'is not a known invoice' };
+
 /** Offers and order confirmations as people write them; a new one without a number takes the next of its series. */
 export const salesDocumentKind: RecordKind = {
   name: 'sales_document',
@@ -76,19 +79,18 @@ export const salesDocumentKind: RecordKind = {
   references: {
     customer_number: customerReference,
     invoice_number: {
-      column: 'converted_to_invoice_id',
-      problem: 'is not a known invoice',
-      find: findInvoiceIds,
+      ...toInvoice,
+      find: (tx, numbers) =>
+        findIds(tx, invoices.number, invoices.id, numbers, isNull(invoices.stripe_invoice_id)),
     },
     invoice_import_key: {
-      column: 'converted_to_invoice_id',
-      problem: 'is not a known invoice',
-      find: findKeyedInvoiceIds,
+      ...toInvoice,
+      find: (tx, keys) => findIds(tx, draftImportKeys.import_key, draftImportKeys.invoice_id, keys),
     },
     converted_to_document_number: {
       column: 'converted_to_document_id',
       problem: 'is not a known sales document',
-      find: findDocumentIds,
+      find: (tx, numbers) => findIds(tx, salesDocuments.document_number, salesDocuments.id, numbers),
     },
   },
   addParts: (tx, rows) => addLines(tx, 'sales_document', rows),
@@ -133,27 +135,6 @@ function dateProblems({ document_date, valid_until }: Row): FieldError[] {
   return [{ field: 'valid_until', message: 'must not be before the date of the document' }];
 }
 
-async function findInvoiceIds(tx: Database, numbers: string[]): Promise<Map<string, number>> {
-  const found = await tx
-    .select({ id: invoices.id, number: invoices.number })
-    .from(invoices)
-    .where(and(inArray(invoices.number, numbers), isNull(invoices.stripe_invoice_id)));
-  return new Map(found.map(({ id, number }) => [String(number), id]));
-}
-
-async function findKeyedInvoiceIds(tx: Database, keys: string[]): Promise<Map<string, number>> {
-  const found = await tx.select().from(draftImportKeys).where(inArray(draftImportKeys.import_key, keys));
-  return new Map(found.map(({ import_key, invoice_id }) => [import_key, invoice_id]));
-}
-
-async function findDocumentIds(tx: Database, numbers: string[]): Promise<Map<string, number>> {
-  const found = await tx
-    .select({ id: salesDocuments.id, number: salesDocuments.document_number })
-    .from(salesDocuments)
-    .where(inArray(salesDocuments.document_number, numbers));
-  return new Map(found.map(({ id, number }) => [number, id]));
-}
-
 /**
  * Deletes a draft of an invoice or a sales document. The document that it was made of is accepted again, so that
  * another one can be made.
@@ -174,14 +155,12 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
         .set({ status: 'accepted', [became.name]: null })
         .where(eq(salesDocuments.id, before.id))
         .returning();
-      const entity = { entity: 'sales_document', entity_id: before.id } as const;
-      await recordAudit(tx, {
-        actor: writer.actor,
+      const entry = {
         action: 'sales_document.update',
-        ...entity,
-        before,
-        after,
-      });
+        entity: 'sales_document',
+        entity_id: before.id,
+      } as const;
+      await recordAudit(tx, { actor: writer.actor, ...entry, before, after });
     }
     await deleteRecordWithin(tx, kind, seen, writer);
   });

@@ -1,4 +1,4 @@
-import { inArray, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { billingInterval, customerServices, servers, serviceStatus, serviceType } from '@/db/schema';
@@ -15,6 +15,7 @@ import {
 } from '../records/fields';
 import { takeNumber } from '../records/number-series';
 import type { RecordKind, Reference, Row, Writing } from '../records/record-kind';
+import { findIds } from '../records/save-records';
 import type { SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { getServer } from '../servers/queries';
@@ -71,10 +72,7 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
 };
 
-/**
- * When a service was cancelled. A service that has already ended when it is recorded ended at an earlier,
- * unknown time.
- */
+/** When a service was cancelled. A service that has already ended when it is recorded ended at an unknown time. */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
   if (status === undefined || before === null) return {};
   const wasEnded = ENDED.includes(String(before.status));
@@ -82,16 +80,13 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
   return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
 }
 
+/** Host names are stored in lower case. */
 async function findServerIds(tx: Database, hostnames: string[]): Promise<Map<string, number>> {
   const wanted = hostnames.map((hostname) => hostname.toLowerCase());
-  const found = await tx
-    .select({ id: servers.id, hostname: servers.hostname })
-    .from(servers)
-    .where(inArray(servers.hostname, wanted));
-  const ids = new Map(found.map(({ id, hostname }) => [hostname, id]));
+  const ids = await findIds(tx, servers.hostname, servers.id, wanted);
   return new Map(
-    hostnames.flatMap((hostname): [string, number][] => {
-      const id = ids.get(hostname.toLowerCase());
+    hostnames.flatMap((hostname, i): [string, number][] => {
+      const id = ids.get(wanted[i] ?? '');
       return id === undefined ? [] : [[hostname, id]];
     }),
   );

@@ -33,18 +33,17 @@ export function findCharge(world: World, id: string): Charge | undefined {
 
 /** What was refunded of a charge, or is on its way back. */
 export function refundedOf(world: World, charge: string): number {
-  let sum = 0;
-  for (const refund of world.refunds.where('charge', charge)) if (isLive(refund)) sum += refund.amount;
-  return sum;
+  return sumOf([...world.refunds.where('charge', charge)].filter(isLive));
 }
 
 /** What disputes took of a charge, or may still take. */
 export function disputedOf(world: World, charge: string): number {
-  let sum = 0;
-  for (const { status, amount } of world.disputes.where('charge', charge)) {
-    if (!['won', 'prevented', 'warning_closed'].includes(status)) sum += amount;
-  }
-  return sum;
+  const isOver = ({ status }: Dispute) => ['won', 'prevented', 'warning_closed'].includes(status);
+  return sumOf([...world.disputes.where('charge', charge)].filter((dispute) => !isOver(dispute)));
+}
+
+function sumOf(moved: { amount: number }[]): number {
+  return moved.reduce((sum, { amount }) => sum + amount, 0);
 }
 
 /** A failed or canceled refund gave its money back to us. */

@@ -4,9 +4,8 @@ import { disputes, refunds } from '@/db/schema';
 import { toEpoch } from '../dates';
 import { toMinorUnits } from '../money';
 import { type Collected, isCollected } from './charges';
-import { createCalendar, fillCustomers } from './fill/customers';
+import { createCalendar, fillCustomers, fillSubscriptions } from './fill/accounts';
 import { fillInvoices } from './fill/invoices';
-import { fillSubscriptions } from './fill/subscriptions';
 import type { Refund } from './model';
 import { newId, type World } from './world';
 

@@ -175,14 +175,8 @@ export interface CheckoutSession extends Entity<'checkout.session'> {
 }
 
 /** What one says of a subscription item that is to be made. */
-export interface ItemInput {
-  readonly unitAmount: number;
-  readonly quantity?: number;
-  readonly interval?: SubscriptionItem['interval'];
-  readonly intervalCount?: number;
-  readonly priceId?: string;
-  readonly metadata?: Metadata;
-}
+export type ItemInput = Pick<SubscriptionItem, 'unitAmount'> &
+  Partial<Pick<SubscriptionItem, 'quantity' | 'interval' | 'intervalCount' | 'priceId' | 'metadata'>>;
 
 export interface Refund extends Entity<'refund'> {
   readonly amount: number;

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { comparable, toColumns } from '../imports/columns';
 import { bestReport, ENCODINGS, type FileOptions } from '../imports/file-format';
+import { findRemembered } from '../imports/import-log';
 import { FORMATS, IMPORT_KINDS, type ImportName } from '../imports/kinds';
 import { type FilePreview, type PreviewOptions, previewFile } from '../imports/preview-file';
-import { findRemembered } from '../imports/remembered-columns';
 import { fileOf, type Upload } from './upload-store';
 
 /** How a file is to be read, as the import page asks for it. */

@@ -1,21 +1,19 @@
-import type { Address, CheckoutSession, Customer, ItemInput, Metadata } from '../model';
+import type { CheckoutSession, Customer, ItemInput } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import { finalizeInvoice, invoiceSubscription } from './invoices';
 import { payInvoice } from './pay-invoice';
 import { cancelSubscription, createSubscription, hasEnded, liveCustomer } from './subscriptions';
 
-interface CheckoutInput {
-  /** Left out: the checkout makes one. */
-  customer?: string;
-  customerEmail?: string;
-  mode?: CheckoutSession['mode'];
-  items?: readonly ItemInput[];
-  currency?: string;
-  clientReferenceId?: string;
-  /** The session's own; Stripe does not hand it on to the subscription. */
-  metadata?: Metadata;
-  subscriptionMetadata?: Metadata;
-}
+type Optional =
+  | 'customer'
+  | 'customerEmail'
+  | 'mode'
+  | 'currency'
+  | 'clientReferenceId'
+  | 'subscriptionMetadata';
+
+/** Without a customer, the checkout makes one. Stripe does not hand `metadata` on to the subscription. */
+type CheckoutInput = Partial<Pick<CheckoutSession, Optional | 'metadata'>> & { items?: readonly ItemInput[] };
 
 type Payment = CheckoutSession['paymentStatus'];
 
@@ -92,12 +90,7 @@ function subscribe(
   return { subscription: subscription.id, invoice: invoice.id };
 }
 
-interface CustomerInput {
-  email?: string | null;
-  name?: string | null;
-  address?: Address | null;
-  metadata?: Metadata;
-}
+type CustomerInput = Partial<Pick<Customer, 'email' | 'name' | 'address' | 'metadata'>>;
 
 /** → customer.created */
 export const createCustomer = action((world, input: CustomerInput = {}): Customer => {

@@ -2,17 +2,15 @@ import { collectedFor, isLive, requirePositive } from '../charges';
 import type { CreditNote, Invoice } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import { cancelIntent, changeInvoice, resizeIntent } from './invoices';
-import { refundable, refundPayment } from './refunds';
+import { refundable, refundPayment } from './money-back';
 import { activateSubscription, invoiceThatIs } from './subscriptions';
 
-interface CreditNoteInput {
+interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | 'reason'>> {
   invoice: string;
   amount: number;
-  /** These three make up what the note gives back of the money that was paid. */
+  /** These and `outOfBandAmount` make up what the note gives back of the money that was paid. */
   refundAmount?: number;
   balanceAmount?: number;
-  outOfBandAmount?: number;
-  reason?: CreditNote['reason'];
 }
 
 /**

@@ -1,27 +1,6 @@
-export {
-  completeCheckout,
-  createCheckoutSession,
-  createCustomer,
-  deleteCustomer,
-  updateCustomer,
-} from './checkout';
-export { createCreditNote, voidCreditNote } from './credit-notes';
-export { moveDispute, openDispute, returnDebit } from './disputes';
-export {
-  createInvoice,
-  deleteDraftInvoice,
-  finalizeInvoice,
-  invoiceSubscription,
-  markUncollectible,
-  renewSubscription,
-  updateInvoice,
-  voidInvoice,
-} from './invoices';
-export { beginPayment, failInvoicePayment, payInvoice, payInvoicePart } from './pay-invoice';
-export { refundPayment, settleRefund } from './refunds';
-export {
-  cancelSubscription,
-  createSubscription,
-  endsWithPeriod,
-  updateSubscription,
-} from './subscriptions';
+export * from './checkout';
+export * from './credit-notes';
+export * from './invoices';
+export * from './money-back';
+export * from './pay-invoice';
+export * from './subscriptions';

@@ -1,5 +1,5 @@
 import { putIntent, putPayment } from '../charges';
-import type { Invoice, InvoiceLine, InvoicePayment, Metadata, PaymentIntent, Subscription } from '../model';
+import type { Invoice, InvoiceLine, InvoicePayment, PaymentIntent, Subscription } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import {
   activateSubscription,
@@ -11,23 +11,23 @@ import {
   updateSubscription,
 } from './subscriptions';
 
-interface InvoiceInput {
+type Optional =
+  | 'tax'
+  | 'currency'
+  | 'billingReason'
+  | 'dueDate'
+  | 'effectiveAt'
+  | 'revises'
+  | 'startingBalance';
+
+/**
+ * With a due date, the customer pays the invoice; without one, the card is charged. The open invoice that it revises is
+ * voided when this one is finalized.
+ */
+type InvoiceInput = Partial<Pick<Invoice, Optional | 'subscription' | 'metadata'>> & {
   customer: string;
-  subscription?: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
-  tax?: number;
-  currency?: string;
-  billingReason?: Invoice['billingReason'];
-  /** With a due date, the customer pays the invoice; without one, the card is charged. */
-  dueDate?: number | null;
-  /** The date to print on the invoice, in seconds. */
-  effectiveAt?: number;
-  /** An open invoice, which is voided when this one is finalized. */
-  revises?: string;
-  /** The customer's balance: credit below zero, a debt above it. */
-  startingBalance?: number;
-  metadata?: Metadata;
-}
+};
 
 /** A draft → invoice.created */
 export const createInvoice = action((world, input: InvoiceInput): Invoice => {

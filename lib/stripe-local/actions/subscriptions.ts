@@ -47,20 +47,17 @@ export const createSubscription = action((world, input: SubscriptionInput): Subs
   return subscription;
 });
 
-interface SubscriptionPatch {
+type Patchable = 'cancelAtPeriodEnd' | 'pauseCollection' | 'trialEnd' | 'latestInvoice' | 'metadata';
+
+interface SubscriptionPatch extends Partial<Pick<Subscription, Patchable>> {
   status?: Exclude<Subscription['status'], 'canceled'>;
   /** The whole list: items with an id stay, those without are made, those left out are removed. */
   items?: readonly (Partial<SubscriptionItem> & Partial<ItemInput>)[];
   /** Of every item. */
   currentPeriodStart?: number;
   currentPeriodEnd?: number;
-  cancelAtPeriodEnd?: boolean;
   /** Ends it then without `cancelAtPeriodEnd`; null: it goes on. */
   cancelAt?: number | null;
-  pauseCollection?: Subscription['pauseCollection'];
-  trialEnd?: number | null;
-  latestInvoice?: string;
-  metadata?: Metadata;
 }
 
 /** → customer.subscription.updated, or nothing where nothing changes */
@@ -68,7 +65,8 @@ export const updateSubscription = action((world, id: string, patch: Subscription
   const before = liveSubscription(world, id);
   const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, cancelAt, ...plain } = patch;
   const next: Subscription = { ...before, ...plain, items: patchedItems(world, before, patch) };
-  const subscription = { ...next, ...cancellation(world, next, patch), ...ending(world, next) };
+  const ending = next.status === 'incomplete_expired' ? { endedAt: epochNow(world) } : {};
+  const subscription = { ...next, ...cancellation(world, next, patch), ...ending };
   if (JSON.stringify(subscription) === JSON.stringify(before)) return before;
   world.subscriptions.put(subscription);
   emit(world, 'customer.subscription.updated', subscription, before);
@@ -108,11 +106,8 @@ function patchedItems(world: World, before: Subscription, patch: SubscriptionPat
     const base = old
       ? { ...old, ...item }
       : { ...newItem(world, { unitAmount: 0, ...item }, epochNow(world)), ...item };
-    return {
-      ...base,
-      ...(patch.currentPeriodStart !== undefined && { currentPeriodStart: patch.currentPeriodStart }),
-      ...(patch.currentPeriodEnd !== undefined && { currentPeriodEnd: patch.currentPeriodEnd }),
-    };
+    const { currentPeriodStart = base.currentPeriodStart, currentPeriodEnd = base.currentPeriodEnd } = patch;
+    return { ...base, currentPeriodStart, currentPeriodEnd };
   });
 }
 
@@ -128,10 +123,6 @@ function cancellation(
   return atPeriodEnd
     ? { cancelAtPeriodEnd: true, cancelAt: periodEnd(next), canceledAt: epochNow(world) }
     : { cancelAtPeriodEnd: false, cancelAt: null, canceledAt: null };
-}
-
-function ending(world: World, next: Subscription) {
-  return next.status === 'incomplete_expired' ? { endedAt: epochNow(world) } : {};
 }
 
 function newItem(world: World, item: ItemInput, start: number, end?: number): SubscriptionItem {

@@ -7,7 +7,7 @@ import { newLine } from '../actions/invoices';
 import { putIntent, putPayment } from '../charges';
 import type { Invoice } from '../model';
 import { newId, type World } from '../world';
-import type { Filling } from './customers';
+import type { Filling } from './accounts';
 
 type OurInvoice = typeof invoices.$inferSelect & { stripe_invoice_id: string };
 

@@ -1,7 +1,98 @@
-import { type Collected, collectedPayment, disputedOf, type Paid, requirePositive } from '../charges';
-import type { Dispute, DisputeStatus, DisputeTransaction } from '../model';
+import {
+  type Collected,
+  chargeOf,
+  collectedPayment,
+  disputedOf,
+  isChargeRefundable,
+  type Paid,
+  refundedOf,
+  requirePositive,
+} from '../charges';
+import type { Dispute, DisputeStatus, DisputeTransaction, Refund } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
-import { unrefunded } from './refunds';
+
+export type RefundInput = Paid & {
+  /** Left out: the rest of the charge. */
+  amount?: number;
+  status?: 'pending' | 'requires_action' | 'succeeded';
+  reason?: Refund['reason'];
+};
+
+/** → refund.created, charge.refunded */
+export const refundPayment = action((world, input: RefundInput): Refund => {
+  const leftOf = (payment: Collected) => refundable(world, payment);
+  const intent = collectedPayment(world, input, leftOf, input.amount);
+  const amount = input.amount ?? leftOf(intent);
+  if (isChargedBack(world, intent)) {
+    throw new WorldError(`Charge ${intent.latestCharge} has been charged back; cannot issue a refund.`);
+  }
+  const left = leftOf(intent);
+  if (left <= 0) throw new WorldError(`Charge ${intent.latestCharge} has already been refunded.`);
+  requirePositive(amount);
+  if (amount > left) {
+    throw new WorldError(`Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`);
+  }
+  const before = chargeOf(world, intent);
+  const refund = world.refunds.put({
+    object: 'refund',
+    id: newId(world, 're_'),
+    created: epochNow(world),
+    amount,
+    charge: intent.latestCharge,
+    paymentIntent: intent.id,
+    customer: intent.customer,
+    currency: intent.currency,
+    status: input.status ?? 'succeeded',
+    reason: input.reason ?? null,
+    failureReason: null,
+    balanceTransaction: newId(world, 'txn_'),
+    failureBalanceTransaction: null,
+    metadata: {},
+  });
+  emit(world, 'refund.created', refund);
+  emit(world, 'charge.refunded', chargeOf(world, intent), before);
+  return refund;
+});
+
+const NEXT: Partial<Record<Refund['status'], readonly Refund['status'][]>> = {
+  pending: ['succeeded', 'failed', 'canceled'],
+  requires_action: ['succeeded', 'failed', 'canceled'],
+  // The customer's bank may send it back weeks later.
+  succeeded: ['failed'],
+};
+
+/** What became of a refund: a failed or canceled one can be made again → refund.updated, (refund.failed) */
+export const settleRefund = action(
+  (world, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund => {
+    const before = getFrom(world, 'refund', id);
+    if (!NEXT[before.status]?.includes(status)) {
+      throw new WorldError(`The refund ${id} is ${before.status} and cannot become ${status}.`);
+    }
+    const returned = status !== 'succeeded';
+    const refund = world.refunds.put({
+      ...before,
+      status,
+      failureReason: status === 'failed' ? 'expired_or_canceled_card' : null,
+      failureBalanceTransaction: returned ? newId(world, 'txn_') : null,
+    });
+    emit(world, 'refund.updated', refund, before);
+    if (status === 'failed') emit(world, 'refund.failed', refund);
+    return refund;
+  },
+);
+
+/** The refundable rest of a payment; 0 while its bank has taken it back. */
+export function refundable(world: World, payment: Collected): number {
+  return isChargedBack(world, payment) ? 0 : unrefunded(world, payment);
+}
+
+export function unrefunded(world: World, payment: Collected): number {
+  return payment.amountReceived - refundedOf(world, payment.latestCharge);
+}
+
+function isChargedBack(world: World, { latestCharge }: Collected): boolean {
+  return [...world.disputes.where('charge', latestCharge)].some((dispute) => !isChargeRefundable(dispute));
+}
 
 type DisputeInput = Paid & {
   /** Left out: what was neither refunded nor disputed yet. */
@@ -64,7 +155,7 @@ function putDispute(
     ...given,
     submissionCount: 0,
     pastDue: false,
-    balanceTransactions: given.status === 'warning_needs_response' ? [] : [withdrawal(world, amount)],
+    balanceTransactions: given.status === 'warning_needs_response' ? [] : [moved(world, -amount)],
   });
 }
 
@@ -78,7 +169,7 @@ function disputable(world: World, payment: Collected): number {
   return payment.amountReceived - disputedOf(world, payment.latestCharge);
 }
 
-const NEXT: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = {
+const NEXT_STATUSES: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = {
   warning_needs_response: ['warning_under_review', 'warning_closed', 'needs_response', 'prevented'],
   warning_under_review: ['warning_closed', 'needs_response', 'prevented'],
   needs_response: ['under_review', 'won', 'lost'],
@@ -97,7 +188,7 @@ export const moveDispute = action((world, id: string, status: DisputeStatus): Di
     throw new WorldError(`The dispute ${id} is ${before.status} and cannot become ${status}.`);
   }
   const dispute = world.disputes.put({ ...before, ...changes(world, before, status), status });
-  if (NEXT[status]) emit(world, 'charge.dispute.updated', dispute, before);
+  if (NEXT_STATUSES[status]) emit(world, 'charge.dispute.updated', dispute, before);
   else emit(world, 'charge.dispute.closed', dispute);
   if (status === 'needs_response') emit(world, 'charge.dispute.funds_withdrawn', dispute);
   if (status === 'won') emit(world, 'charge.dispute.funds_reinstated', dispute);
@@ -105,25 +196,22 @@ export const moveDispute = action((world, id: string, status: DisputeStatus): Di
 });
 
 export function mayBecome(dispute: Dispute, status: DisputeStatus): boolean {
-  return NEXT[dispute.status]?.includes(status) ?? false;
+  return NEXT_STATUSES[dispute.status]?.includes(status) ?? false;
 }
 
 function changes(world: World, before: Dispute, status: DisputeStatus): Partial<Dispute> {
-  const moved = before.balanceTransactions;
+  const { balanceTransactions, amount } = before;
   switch (status) {
     case 'under_review':
     case 'warning_under_review':
-      return {
-        submissionCount: before.submissionCount + 1,
-        pastDue: epochNow(world) > before.evidenceDueBy,
-      };
+      return { submissionCount: before.submissionCount + 1, pastDue: epochNow(world) > before.evidenceDueBy };
     case 'needs_response':
       return {
         evidenceDueBy: evidenceDueBy(world),
-        balanceTransactions: [...moved, withdrawal(world, before.amount)],
+        balanceTransactions: [...balanceTransactions, moved(world, -amount)],
       };
     case 'won':
-      return { balanceTransactions: [...moved, reversal(world, before.amount)] };
+      return { balanceTransactions: [...balanceTransactions, moved(world, amount)] };
     default:
       return {};
   }
@@ -136,12 +224,7 @@ function evidenceDueBy(world: World): number {
   return epochNow(world) + (9 + Math.floor(world.chance.draw() * 12)) * DAY;
 }
 
-/** The disputed money leaves our balance. */
-function withdrawal(world: World, amount: number): DisputeTransaction {
-  return { id: newId(world, 'txn_'), created: epochNow(world), amount: -amount };
-}
-
-/** It comes back. */
-function reversal(world: World, amount: number): DisputeTransaction {
+/** Disputed money leaves our balance, below zero, or comes back. */
+function moved(world: World, amount: number): DisputeTransaction {
   return { id: newId(world, 'txn_'), created: epochNow(world), amount };
 }
