@@ -34,11 +34,19 @@ export async function carryOut([script = '', ...args]: string[]): Promise<void> 
     takesInput: command.takesInput?.(wanted) ?? false,
     stopsInOrder: command.stopsInOrder?.(wanted) ?? false,
   });
-  const carry = (all: string[]) =>
-    tryBoth(
-      () => runHere(command, command.read(all), terminal),
-      (socket) => askServer(socket, { command: name, args: all }, terminal),
-    );
+  const carry = async (all: string[]): Promise<number> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await runHere(command, command.read(all), terminal);
+      } catch (error) {
+        if (!(error instanceof DatabaseBusyError) || !error.socket) throw error;
+        const code = await askServer(error.socket, { command: name, args: all }, terminal);
+        if (code !== null) return code;
+        if (tries === MAX_TRIES) throw error;
+        await sleep(500); // it was about to end
+      }
+    }
+  };
   const code = await carry(args);
   process.exitCode =
     code === UNCONFIRMED && command.question
@@ -59,23 +67,6 @@ async function confirmed(
     answer === null ? 'Nothing was written: add --yes to write without a question.' : 'Nothing was written.',
   );
   return 1;
-}
-
-async function tryBoth(
-  here: () => Promise<number>,
-  there: (socket: string) => Promise<number | null>,
-): Promise<number> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await here();
-    } catch (error) {
-      if (!(error instanceof DatabaseBusyError) || !error.socket) throw error;
-      const code = await there(error.socket);
-      if (code !== null) return code;
-      if (tries === MAX_TRIES) throw error;
-      await sleep(500); // it was about to end
-    }
-  }
 }
 
 async function runHere(command: Command, wanted: unknown, terminal: Terminal): Promise<number> {
@@ -136,10 +127,7 @@ export async function askServer(
 async function open(path: string): Promise<Socket | null> {
   const socket = connect(path);
   try {
-    await new Promise<void>((done, failed) => {
-      socket.once('error', failed);
-      socket.once('connect', done);
-    });
+    await once(socket, 'connect');
     return socket;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -149,20 +137,12 @@ async function open(path: string): Promise<Socket | null> {
   }
 }
 
-interface Wants {
-  takesInput: boolean;
-  stopsInOrder: boolean;
-}
-
 /**
  * The terminal of this process.
  *
  * @returns also what says whether everything that was printed could be: a reader that went away is no error
  */
-async function ownTerminal({ takesInput, stopsInOrder }: Wants): Promise<{
-  terminal: Terminal;
-  requirePrinted(): void;
-}> {
+async function ownTerminal({ takesInput, stopsInOrder }: { takesInput: boolean; stopsInOrder: boolean }) {
   const stop = new AbortController();
   let failed: unknown;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,7 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Database } from '@/db/database';
 import { isServer } from '@/db/transaction';
 import { withFile } from '../errors';
 import type { FileOptions } from './file-format';
@@ -43,7 +42,7 @@ export async function importFile(
   listener: ImportListener,
 ): Promise<ImportResult> {
   const kind: ImportKind = IMPORT_KINDS[name];
-  const opened = await openImport(path, kind, options, batchSize(deps.db));
+  const opened = await openImport(path, kind, options, isServer(deps.db) ? BATCH : EMBEDDED_BATCH);
   const { file, header } = opened;
   if (header.leftOut.length > 0) listener.onLeftOut(header.leftOut);
   const id = options.dryRun
@@ -63,25 +62,20 @@ export async function importFile(
       start: (rows, isLast) => target.save(target.prepare(rows, isLast)),
       async finish(done) {
         const refused = target.count(done);
-        if (id !== null) await rejected.add(refused);
-        if (id !== null) await noteCounts(deps.db, id, target.counts, null);
+        if (id !== null) {
+          await rejected.add(refused);
+          await noteCounts(deps.db, id, target.counts, null);
+        }
         listener.onProgress({ counts: target.counts, bytes: file.read(), ofBytes: file.bytes });
       },
     });
     if (id !== null && !stopped) await noteCounts(deps.db, id, target.counts, deps.now());
-    return {
-      id,
-      counts: target.counts,
-      encoding: file.encoding,
-      rejected: rejected.isWritten ? rejected.path : null,
-      stopped,
-    };
+    const kept = rejected.isWritten ? rejected.path : null;
+    return { id, counts: target.counts, encoding: file.encoding, rejected: kept, stopped };
   } finally {
     await rejected.close();
   }
 }
-
-const batchSize = (db: Database) => (isServer(db) ? BATCH : EMBEDDED_BATCH);
 
 interface Steps<Batch, Done> {
   atOnce: number;

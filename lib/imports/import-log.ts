@@ -39,37 +39,23 @@ export function beginImport(db: Database, { kind, fileName, actor, columns }: Ne
       .values({
         kind,
         file_name: fileName,
-        shape: columns.shape,
-        reading: columns.reading,
+        ...columns,
         actor_type: actor.type,
         actor_id: actor.id,
         actor_name: actor.name,
       })
       .returning();
     if (!row) throw new Error('an import that was inserted must be returned');
-    await recordAudit(tx, {
-      actor,
-      action: 'import.create',
-      entity: 'import',
-      entity_id: row.id,
-      before: null,
-      after: row,
-    });
+    const entry = { action: 'import.create', entity: 'import', entity_id: row.id } as const;
+    await recordAudit(tx, { actor, ...entry, before: null, after: row });
     return row.id;
   });
 }
 
 /** @param finishedAt null while it goes on */
-export async function noteCounts(
-  db: Database,
-  id: number,
-  counts: ImportCounts,
-  finishedAt: Date | null,
-): Promise<void> {
-  await db
-    .update(imports)
-    .set({ counts, ...(finishedAt && { finished_at: finishedAt }) })
-    .where(eq(imports.id, id));
+export async function noteCounts(db: Database, id: number, counts: ImportCounts, finishedAt: Date | null) {
+  const changes = { counts, ...(finishedAt && { finished_at: finishedAt }) };
+  await db.update(imports).set(changes).where(eq(imports.id, id));
 }
 
 /** A file that was imported. */

@@ -202,13 +202,6 @@ const OF_LINE = /^lines\.(\d+)\.(.*)$/;
 // What a row itself can be the reason of: its data (22), a constraint (23), others who write the same (40).
 const ROW = /^(22|23|40)/;
 
-/** Thrown to roll a dry run's transaction back. */
-class TriedOut extends Error {
-  constructor(readonly saved: Saved[]) {
-    super();
-  }
-}
-
 /**
  * Writes a batch. If the database refuses it, its halves are tried, so that one row does not stop the others.
  *
@@ -223,35 +216,30 @@ export async function saveBatch(
 ): Promise<Saved[]> {
   if (drafts.length === 0) return [];
   try {
-    return dryRun ? await tryOut(db, kind, drafts, writer) : await kind.save(db, drafts, writer);
+    const save = (tx: Database) => kind.save(tx, drafts, writer);
+    return await (dryRun ? tryOut(save, db) : save(db));
   } catch (error) {
     const code = pgErrorCode(error) ?? '';
     if (isDatabaseUnavailable(error) || !ROW.test(code)) throw error;
-    if (drafts.length === 1) {
-      return [
-        { outcome: 'refused', problems: [{ field: '', message: `is refused by the database (${code})` }] },
-      ];
-    }
+    const problems = [{ field: '', message: `is refused by the database (${code})` }];
+    if (drafts.length === 1) return [{ outcome: 'refused', problems }];
     const half = Math.ceil(drafts.length / 2);
     const first = await saveBatch(db, kind, drafts.slice(0, half), writer, dryRun);
     return [...first, ...(await saveBatch(db, kind, drafts.slice(half), writer, dryRun))];
   }
 }
 
-async function tryOut(
-  db: Database,
-  kind: ImportKind,
-  drafts: Draft[],
-  writer: RecordWriter,
-): Promise<Saved[]> {
-  try {
-    return await transact(db, async (tx) => {
-      throw new TriedOut(await kind.save(tx, drafts, writer));
-    });
-  } catch (error) {
-    if (error instanceof TriedOut) return error.saved;
-    throw error;
-  }
+/** Writes a batch in a transaction that is rolled back, and tells what was saved until then. */
+async function tryOut(save: (tx: Database) => Promise<Saved[]>, db: Database): Promise<Saved[]> {
+  let saved: Saved[] | undefined;
+  const rollBack = new Error('tried out');
+  await transact(db, async (tx) => {
+    saved = await save(tx);
+    throw rollBack;
+  }).catch((error: unknown) => {
+    if (error !== rollBack) throw error;
+  });
+  return saved ?? [];
 }
 
 /**

@@ -19,18 +19,13 @@ import { lineTotals } from '../invoices/totals';
 import { toAmountText } from '../money';
 import type { RecordKind, Row, Saved } from '../records/record-kind';
 import { saveRecords } from '../records/save-records';
+import { ofEach } from '../records/typed-lines';
 import { salesDocumentKind } from '../sales-documents/save-sales-documents';
 import type { ImportKind } from './import-kind';
 import { findInvoices, noInvoice } from './named-invoices';
 
 /** What lines belong to: an invoice or a sales document that is there already. */
-interface LineOwner {
-  id: number;
-  currency: string;
-  subtotal: string;
-  tax: string;
-  total: string;
-}
+type LineOwner = Pick<typeof salesDocuments.$inferSelect, 'id' | 'currency' | 'subtotal' | 'tax' | 'total'>;
 
 const position = { position: z.int('must be a whole number').optional() };
 
@@ -72,12 +67,7 @@ function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind
       ...rows[0],
       positions: rows.map((row) => row.position),
       currencies: rows.map((row) => row.currencies),
-      lines: rows.map(({ text, quantity, unit_price, tax_rate }) => ({
-        text,
-        quantity,
-        unit_price,
-        tax_rate,
-      })),
+      lines: rows.map((row) => ofEach((name) => row[name])),
     }),
     save: (db, drafts, writer) =>
       transact(db, async (tx) => {

@@ -1,3 +1,4 @@
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { type Database, inTexts } from '@/db/database';
 import { importedRefunds, payments } from '@/db/schema';
@@ -84,16 +85,9 @@ type Parsed = ReturnType<typeof fields.safeParse>;
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
   if (keys.length === 0) return parsed;
-  const found = await Promise.all([
-    db
-      .select({ key: payments.payment_reference })
-      .from(payments)
-      .where(inTexts(payments.payment_reference, keys)),
-    db
-      .select({ key: importedRefunds.reference })
-      .from(importedRefunds)
-      .where(inTexts(importedRefunds.reference, keys)),
-  ]);
+  const find = (column: PgColumn) =>
+    db.select({ key: column }).from(column.table).where(inTexts(column, keys));
+  const found = await Promise.all([find(payments.payment_reference), find(importedRefunds.reference)]);
   const known = new Set(found.flat().map(({ key }) => key));
   const earlier = new Map(
     parsed.flatMap(({ data }) =>

@@ -87,14 +87,11 @@ function columnProblems(kind: ImportName, { columns, format }: ChosenOptions, kn
 }
 
 function toConstants(text: string): { name: string; value: string | undefined }[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [name = '', ...rest] = line.split('=');
-      return { name: name.trim(), value: rest.length > 0 ? rest.join('=').trim() : undefined };
-    });
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    const [name = '', ...rest] = line.split('=');
+    return { name: name.trim(), value: rest.length > 0 ? rest.join('=').trim() : undefined };
+  });
 }
 
 function constantProblems(

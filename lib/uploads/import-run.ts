@@ -32,12 +32,7 @@ const importRun = z.object({
   started_by: z.string(),
   started_at: z.coerce.date(),
   finished_at: z.coerce.date().nullable(),
-  counts: z.object({
-    created: z.int(),
-    changed: z.int(),
-    unchanged: z.int(),
-    rejected: z.int(),
-  }),
+  counts: z.object({ created: z.int(), changed: z.int(), unchanged: z.int(), rejected: z.int() }),
   /** Null until the file was read to its end. */
   encoding: z.string().nullable(),
   bytes_read: z.int(),
@@ -61,9 +56,6 @@ interface ImportJob {
 const imports = perProcess<{ job?: ImportJob | undefined }>('imports', () => ({}));
 
 export const currentJob = (): ImportJob | undefined => imports.job;
-const setCurrentJob = (job: ImportJob | undefined): void => {
-  imports.job = job;
-};
 
 /** Whether the latest run tried exactly these options to the end, so that people saw what an import does. */
 export function isTried(
@@ -133,7 +125,7 @@ export function startImport(
       failure: null,
     },
   };
-  setCurrentJob(job);
+  imports.job = job;
   return { ended: perform(deps, job, options, actor) };
 }
 
@@ -191,7 +183,7 @@ async function perform(deps: Deps, job: ImportJob, options: FileOptions, actor: 
   await writeRun(env.dataDir, job).catch((error: unknown) => {
     deps.log.warn({ code: pgErrorCode(error) }, 'what came of an import could not be kept');
   });
-  setCurrentJob(undefined);
+  imports.job = undefined;
 }
 
 function failureOf({ log, newId }: Deps, error: unknown): string {

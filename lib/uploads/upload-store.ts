@@ -30,10 +30,6 @@ export function fileOf(dataDir: string, { id, file_name }: Pick<Upload, 'id' | '
   return join(folderOf(dataDir, id), 'file', file_name);
 }
 
-function writeUpload(dataDir: string, upload: Upload): Promise<void> {
-  return writeJson(join(folderOf(dataDir, upload.id), UPLOAD), upload);
-}
-
 /** @param id as an address has it; null: there is no such upload, or no more */
 export async function findUpload(dataDir: string, id: string): Promise<Upload | null> {
   return /^[\w-]{8,64}$/.test(id) ? readJson(join(folderOf(dataDir, id), UPLOAD), storedUpload) : null;
@@ -126,7 +122,7 @@ export async function addUpload(
     const { size: bytes } = await stat(path);
     if (bytes === 0) throw invalidField('file', 'must not be empty');
     const upload = { id, kind, file_name, bytes, uploaded_by, uploaded_at: now() };
-    await writeUpload(dataDir, upload);
+    await writeJson(join(folderOf(dataDir, id), UPLOAD), upload);
     return upload;
   } catch (error) {
     await deleteFolder(dataDir, id);

@@ -16,10 +16,7 @@ import { DEMO_ACTOR } from './settings';
 const HOUR = 3_600_000;
 const OVERPAID = 20;
 
-interface When {
-  now: Date;
-  timeZone: string;
-}
+type When = { now: Date; timeZone: string };
 
 /** Adds to the sample company what a sync that always went well would never show. */
 export async function showStates(db: Database, { now, timeZone }: When): Promise<void> {
@@ -59,25 +56,12 @@ async function storeRun(db: Database, now: Date): Promise<void> {
     })
     .returning({ id: reconciliationRuns.id });
   if (!run) return;
-  const of = { run_id: run.id, outcome: 'fixed' as const };
-  const ofInvoice = {
-    ...of,
-    entity: 'invoice' as const,
-    entity_id: invoice.id,
-    stripe_id: invoice.stripe_id,
-  };
+  const changeOf = (entity: 'invoice' | 'subscription', { id, stripe_id }: typeof invoice) =>
+    ({ run_id: run.id, outcome: 'fixed', entity, entity_id: id, stripe_id }) as const;
   await db.insert(reconciliationChanges).values([
-    { ...ofInvoice, field: 'status', before: 'sent', after: 'paid' },
-    { ...ofInvoice, field: 'paid_at', before: null, after: started.toISOString() },
-    {
-      ...of,
-      entity: 'subscription',
-      entity_id: subscription.id,
-      stripe_id: subscription.stripe_id,
-      field: 'status',
-      before: 'active',
-      after: 'past_due',
-    },
+    { ...changeOf('invoice', invoice), field: 'status', before: 'sent', after: 'paid' },
+    { ...changeOf('invoice', invoice), field: 'paid_at', before: null, after: started.toISOString() },
+    { ...changeOf('subscription', subscription), field: 'status', before: 'active', after: 'past_due' },
   ]);
 }
 
