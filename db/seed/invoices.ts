@@ -27,13 +27,11 @@ export function buildInvoices(
 ): InvoiceRow[] {
   const atStripe = agreements.filter(({ row }) => row.stripe_subscription_id !== null);
   const local = agreements.filter(({ row }) => row.stripe_subscription_id === null);
+  const renting = clients.filter(({ services }) => services.length > 0);
   const stripe = newest(
     [
       ...atStripe.flatMap((agreement) => periodInvoices(source, agreement)),
-      ...singleInvoices(
-        source,
-        clients.filter(({ services: own }) => own.length > 0),
-      ),
+      ...singleInvoices(source, renting),
     ],
     FROM_STRIPE,
   );
@@ -111,15 +109,8 @@ type Standing = 'draft' | 'open' | 'failing' | 'written off' | 'paid' | 'void';
 function periodInvoices(source: Source, agreement: Agreement): InvoiceRow[] {
   const { customer, begins, months, row, byInvoice } = agreement;
   const free = row.status === 'trialing' || row.status === 'paused';
-  const starts: Date[] = [];
   const until = agreement.endedAt ?? agreement.periodEnd;
-  for (
-    let at = begins;
-    at < until && !(free && starts.length > 0);
-    at = addMonths(begins, months * starts.length)
-  ) {
-    starts.push(at);
-  }
+  const starts = startsOf(begins, months, until).slice(0, free ? 1 : undefined);
   return starts.map((created, i) => {
     const bill = {
       customer,
@@ -133,20 +124,20 @@ function periodInvoices(source: Source, agreement: Agreement): InvoiceRow[] {
   });
 }
 
+/** The starts of billing periods until an instant. */
+function startsOf(begins: Date, months: number, until: Date): Date[] {
+  const starts: Date[] = [];
+  for (let at = begins; at < until; at = addMonths(begins, months * starts.length)) starts.push(at);
+  return starts;
+}
+
 function standingOf({ chance }: Source, { row, byInvoice }: Agreement, isLast: boolean): Standing {
   if (!isLast)
     return row.status === 'trialing' || row.status === 'paused' || chance.happens(0.97) ? 'paid' : 'void';
-  switch (row.status) {
-    case 'unpaid':
-      return chance.happens(0.5) ? 'written off' : 'failing';
-    case 'past_due':
-    case 'incomplete':
-      return 'failing';
-    case 'cancelled':
-      return chance.happens(0.15) ? 'written off' : 'paid';
-    default:
-      return byInvoice && chance.happens(0.7) ? 'open' : 'paid';
-  }
+  if (row.status === 'unpaid') return chance.happens(0.5) ? 'written off' : 'failing';
+  if (row.status === 'past_due' || row.status === 'incomplete') return 'failing';
+  if (row.status === 'cancelled') return chance.happens(0.15) ? 'written off' : 'paid';
+  return byInvoice && chance.happens(0.7) ? 'open' : 'paid';
 }
 
 /** A row as sync would have written it. */
@@ -195,21 +186,10 @@ function mayBeOpen(dueDate: string | null, { today }: { today: string }): dueDat
 }
 
 function statusOf(standing: Standing, dueDate: string | null, today: string): InvoiceRow['status'] {
-  switch (standing) {
-    case 'open':
-    case 'failing':
-    case 'written off': {
-      const paymentFailed = standing === 'failing';
-      return unpaidStatus(
-        { due_date: dueDate, paymentFailed, uncollectible: standing === 'written off' },
-        today,
-      );
-    }
-    case 'void':
-      return 'cancelled';
-    default:
-      return standing;
-  }
+  if (standing === 'void') return 'cancelled';
+  if (standing === 'draft' || standing === 'paid') return standing;
+  const [paymentFailed, uncollectible] = [standing === 'failing', standing === 'written off'];
+  return unpaidStatus({ due_date: dueDate, paymentFailed, uncollectible }, today);
 }
 
 const HISTORY_DAYS = 3 * 365;
@@ -246,12 +226,10 @@ function buildLocalInvoices(
   }
   function ownPeriods(from: Source, agreement: Agreement): InvoiceRow[] {
     const { customer, netMinor, begins, periodEnd, months, row } = agreement;
-    const invoices: InvoiceRow[] = [];
-    for (let at = begins; at < periodEnd; at = addMonths(begins, months * invoices.length)) {
+    return startsOf(begins, months, periodEnd).map((at) => {
       const age = daysBetween(calendar.dateOf(at), calendar.today);
-      invoices.push({ ...localInvoice(from, customer, netMinor, 'paid', age), subscription_id: row.id });
-    }
-    return invoices;
+      return { ...localInvoice(from, customer, netMinor, 'paid', age), subscription_id: row.id };
+    });
   }
 }
 

@@ -14,6 +14,7 @@ import {
 const STATUS_WEIGHTS = { draft: 4, order: 5, active: 66, suspended: 5, cancelled: 12, terminated: 8 };
 const TYPE_WEIGHTS = { hosting: 30, domain: 22, server: 17, license: 11, service: 12, other: 8 };
 const NEEDS_SERVER = new Set<ServiceRow['service_type']>(['hosting', 'server']);
+const SET_UP: ServiceRow['status'][] = ['active', 'suspended', 'cancelled'];
 const HAS_DOMAIN = new Set<ServiceRow['service_type']>(['hosting', 'domain']);
 
 export function buildServices(
@@ -33,7 +34,7 @@ export function buildServices(
       id,
       service_number: `S${20_000 + id}`,
       customer_id: customer.id,
-      server_id: NEEDS_SERVER.has(type) && isSetUp(status) ? chance.pick(running).id : null,
+      server_id: NEEDS_SERVER.has(type) && SET_UP.includes(status) ? chance.pick(running).id : null,
       service_type: type,
       status,
       name: product.name,
@@ -96,10 +97,6 @@ function holdersByStatus(
   const blocked = weighted.filter(({ status }) => status === 'blocked');
   const suspended = [...blocked, ...blocked, ...active.slice(0, 20)];
   return { draft: active, order: active, active, suspended, cancelled: weighted, terminated: weighted };
-}
-
-function isSetUp(status: ServiceRow['status']): boolean {
-  return status === 'active' || status === 'suspended' || status === 'cancelled';
 }
 
 function domainOf(

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { type Database, lockKey, rows } from '@/db/database';
 import {
@@ -100,44 +100,25 @@ const NAMED = 3;
 /** Why a customer cannot be erased yet, as parts of a sentence; empty where nothing is open. */
 async function whatIsOpen(db: Database, id: number): Promise<string[]> {
   const [i, s, b] = [invoices, customerServices, subscriptions];
-  const unpaid = await namesOf(
-    db,
-    i,
-    i.number,
-    and(eq(i.customer_id, id), inArray(i.status, ['sent', 'overdue'])),
-  );
-  const drafts = await namesOf(db, i, i.id, and(eq(i.customer_id, id), eq(i.status, 'draft')));
-  const services = await namesOf(
-    db,
-    s,
-    s.service_number,
-    and(eq(s.customer_id, id), notInArray(s.status, ['cancelled', 'terminated'])),
-  );
+  const isUnpaid = inArray(i.status, ['sent', 'overdue']);
+  const isRunning = notInArray(s.status, ['cancelled', 'terminated']);
   // A sold subscription that never appeared at Stripe is not billed.
   const isAtStripe = or(isNotNull(b.stripe_subscription_id), ne(b.status, 'incomplete'));
-  const live = and(eq(b.customer_id, id), ne(b.status, 'cancelled'), isNull(b.provider_gone_at), isAtStripe);
-  const subscribed = await namesOf(db, b, b.id, live);
+  const isLive = and(ne(b.status, 'cancelled'), isNull(b.provider_gone_at), isAtStripe);
+  const names = async (table: Owned, name: PgColumn, where: SQL | undefined) => {
+    const ofCustomer = and(eq(table.customer_id, id), where);
+    const query = db.select({ name }).from(table).where(ofCustomer).orderBy(asc(table.id));
+    return (await query.limit(literal(MAX_OPEN))).map((row) => String(row.name));
+  };
   return [
-    part(unpaid, 'invoice is unpaid', 'invoices are unpaid'),
-    part(drafts, 'invoice is a draft', 'invoices are drafts'),
-    part(services, 'service has not ended', 'services have not ended'),
-    part(subscribed, 'subscription is live', 'subscriptions are live'),
+    part(await names(i, i.number, isUnpaid), 'invoice is unpaid', 'invoices are unpaid'),
+    part(await names(i, i.id, eq(i.status, 'draft')), 'invoice is a draft', 'invoices are drafts'),
+    part(await names(s, s.service_number, isRunning), 'service has not ended', 'services have not ended'),
+    part(await names(b, b.id, isLive), 'subscription is live', 'subscriptions are live'),
   ].filter((text) => text !== null);
 }
 
-type Where = ReturnType<typeof and>;
-
-type Keyed = PgTable & { id: PgColumn };
-
-async function namesOf(db: Database, table: Keyed, name: PgColumn, where: Where): Promise<string[]> {
-  const found = await db
-    .select({ name })
-    .from(table)
-    .where(where)
-    .orderBy(asc(table.id))
-    .limit(literal(MAX_OPEN));
-  return found.map((row) => String(row.name));
-}
+type Owned = PgTable & { id: PgColumn; customer_id: PgColumn };
 
 function part(names: string[], one: string, many: string): string | null {
   if (names.length === 0) return null;
