@@ -88,7 +88,7 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** A text as JSON, or what stands for a text that is none. */
+/** Parses a text as JSON. Returns `otherwise` if it is not JSON. */
 export function parseJson(text: string, otherwise: unknown): unknown {
   try {
     return JSON.parse(text);
