@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, ilike, inArray, like, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { PgColumn, PgTable, SelectedFields } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import {
   customerServices,
@@ -55,14 +56,80 @@ type Read = (limit: number) => Promise<SearchHit[]>;
 /** So many matches are looked at to find the best of them, however many there are. */
 const CANDIDATES = 500;
 
+/** How hits of one kind are read. */
+interface HitKind<Columns extends SelectedFields> {
+  table: PgTable & { id: PgColumn; customer_id?: PgColumn };
+  /** With `customer` among them, the record's customer is joined. */
+  columns: Columns;
+  join?: { table: PgTable; on: SQL };
+  order: SQLWrapper[];
+  toHit(record: Selected<Columns>): SearchHit;
+}
+
+/** Records of some columns. */
+type Selected<Columns> = {
+  [name in keyof Columns]: Columns[name] extends PgColumn
+    ? Columns[name]['_']['notNull'] extends true
+      ? Columns[name]['_']['data']
+      : Columns[name]['_']['data'] | null
+    : typeof customers.$inferSelect;
+};
+
+/** Declares a kind of hits. */
+function hitsOf<Columns extends SelectedFields>({ table, columns, join, order, toHit }: HitKind<Columns>) {
+  async function read(db: Database, where: SQL | undefined, limit: number, first: SQL[] = []) {
+    const query = db
+      .select(columns as SelectedFields)
+      .from(table)
+      .$dynamic();
+    if (join) query.innerJoin(join.table, join.on);
+    if (table.customer_id) query.innerJoin(customers, eq(customers.id, table.customer_id));
+    const rows = await query
+      .where(where)
+      .orderBy(...first, ...order.map((by) => sql`${by}`))
+      .limit(literal(limit));
+    return rows.map((row) => toHit(row as Selected<Columns>));
+  }
+  return {
+    /** The hits that a condition means. */
+    read,
+    /** The best hits among some that match; none without a condition. */
+    async best(db: Database, where: SQL | undefined, limit: number, first?: SQL[]): Promise<SearchHit[]> {
+      if (!where) return [];
+      const some = db.select({ id: table.id }).from(table).where(where).limit(literal(CANDIDATES));
+      return read(db, inArray(table.id, some), limit, first);
+    },
+  };
+}
+
+type Customer = Parameters<typeof customerName>[0] & { customer_number: string };
+
+/** The name of a record's customer. */
+const nameOf = (customer: Customer) => customerName(customer) || customer.customer_number;
+
+const joined = (...parts: (string | null | undefined)[]) => parts.filter(Boolean).join(' · ');
+
+const figureOf = (amount: string, currency: string) => ({ amount: toJsonAmount(amount), currency });
+
+const customerHits = hitsOf({
+  table: customers,
+  columns: snippetColumns,
+  order: [customers.customer_number],
+  toHit(record) {
+    const { id, name, customer_number, email, status } = toCustomerSnippet(record);
+    const detail = joined(name && customer_number, email);
+    return { kind: 'customer', id, title: name || customer_number, detail, status };
+  },
+});
+
 /** By number, e-mail address or Stripe's id; then by part of number, name, company or address. */
 export function findCustomerHits(db: Database, text: string): Promise<Found> {
-  const mention = matchMention(text);
-  const words = mentionsAll(text);
+  const best = (mention: SQL | undefined) => (limit: number) =>
+    customerHits.best(db, mention, limit, [matchRank(text)]);
   return collect(
-    (limit) => readCustomers(db, namesCustomer(db, text), asc(customers.id), limit),
-    async (limit) => (mention ? readBestCustomers(db, mention, text, limit) : []),
-    async (limit) => (words ? readBestCustomers(db, words, text, limit) : []),
+    (limit) => customerHits.read(db, namesCustomer(db, text), limit, [asc(customers.id)]),
+    best(matchMention(text)),
+    best(mentionsAll(text)),
   );
 }
 
@@ -85,33 +152,20 @@ function namesCustomer(db: Database, text: string): SQL | undefined {
   return or(hasNumber(spellings(text)), eq(sql`lower(${customers.email})`, text.toLowerCase()));
 }
 
-function readBestCustomers(db: Database, mention: SQL, text: string, limit: number) {
-  const some = db.select({ id: customers.id }).from(customers).where(mention).limit(literal(CANDIDATES));
-  return readCustomers(db, inArray(customers.id, some), matchRank(text), limit);
-}
-
-async function readCustomers(
-  db: Database,
-  where: SQL | undefined,
-  order: SQL,
-  limit: number,
-): Promise<SearchHit[]> {
-  const rows = await db
-    .select(snippetColumns)
-    .from(customers)
-    .where(where)
-    .orderBy(order, customers.customer_number)
-    .limit(literal(limit));
-  return rows.map(toCustomerSnippet).map(({ id, name, customer_number, email, status }) => ({
-    kind: 'customer',
-    id,
-    title: name || customer_number,
-    detail: [name && customer_number, email].filter(Boolean).join(' · '),
-    status,
-  }));
-}
-
 const s = customerServices;
+const serviceHits = hitsOf({
+  table: s,
+  columns: {
+    ...{ id: s.id, number: s.service_number, name: s.name, domain: s.domain, status: s.status },
+    customer: snippetColumns,
+  },
+  order: [asc(s.service_number)],
+  toHit: ({ id, number, name, domain, status, customer }) => ({
+    ...{ kind: 'service', id, status },
+    title: joined(number, domain),
+    detail: [name, nameOf(customer)].join(' · '),
+  }),
+});
 
 /** By number or domain; then those whose number starts or ends with the text, or whose domain holds it. */
 export function findServiceHits(db: Database, text: string): Promise<Found> {
@@ -120,42 +174,13 @@ export function findServiceHits(db: Database, text: string): Promise<Found> {
     ...endings(s.service_number, text),
     ...indexedPatterns(text, ['.', '-']).map((pattern) => ilike(s.domain, pattern)),
   );
-  const some = db.select({ id: s.id }).from(s).where(others).limit(literal(CANDIDATES));
-  return collect(
-    (limit) => readServices(db, namesService(text), limit),
-    async (limit) => (others ? readServices(db, inArray(s.id, some), limit) : []),
-  );
-}
-
-function namesService(text: string): SQL | undefined {
-  const id = idAfterHash(text);
-  if (id !== null) return eq(s.id, id);
   const domain = text.includes('.') ? ilike(s.domain, wholePattern(text)) : undefined;
-  return or(inArray(s.service_number, spellings(text)), domain);
-}
-
-async function readServices(db: Database, where: SQL | undefined, limit: number): Promise<SearchHit[]> {
-  const rows = await db
-    .select({
-      id: s.id,
-      service_number: s.service_number,
-      name: s.name,
-      domain: s.domain,
-      status: s.status,
-      customer: snippetColumns,
-    })
-    .from(s)
-    .innerJoin(customers, eq(customers.id, s.customer_id))
-    .where(where)
-    .orderBy(asc(s.service_number))
-    .limit(literal(limit));
-  return rows.map(({ id, service_number, name, domain, status, customer }) => ({
-    kind: 'service',
-    id,
-    title: [service_number, domain].filter(Boolean).join(' · '),
-    detail: [name, customerName(customer) || customer.customer_number].join(' · '),
-    status,
-  }));
+  const id = idAfterHash(text);
+  const isNamed = id === null ? or(inArray(s.service_number, spellings(text)), domain) : eq(s.id, id);
+  return collect(
+    (limit) => serviceHits.read(db, isNamed, limit),
+    (limit) => serviceHits.best(db, others, limit),
+  );
 }
 
 /** By host name or address; then by part of one of them, of the system, or of the location. There are few. */
@@ -163,31 +188,41 @@ export async function findServerHits(db: Database, text: string): Promise<Found>
   const all = await listServers(db);
   const id = idAfterHash(text);
   const wanted = text.toLowerCase();
-  const isNamed = (server: ServerRow) =>
-    server.id === id || [server.hostname, ...server.ipv4, ...server.ipv6].includes(wanted);
-  return collect(
-    async (limit) => all.filter(isNamed).slice(0, limit).map(toServerHit),
+  const hits =
+    (isHit: (server: ServerRow) => boolean): Read =>
     async (limit) =>
-      all
-        .filter((server) => matches(server, { q: text }))
-        .slice(0, limit)
-        .map(toServerHit),
+      all.filter(isHit).slice(0, limit).map(toServerHit);
+  return collect(
+    hits((server) => server.id === id || [server.hostname, ...server.ipv4, ...server.ipv6].includes(wanted)),
+    hits((server) => matches(server, { q: text })),
   );
 }
 
 function toServerHit({ id, hostname, ipv4, location, status }: ServerRow): SearchHit {
-  return {
-    kind: 'server',
-    id,
-    title: hostname,
-    detail: [ipv4[0], location].filter(Boolean).join(' · '),
-    status,
-  };
+  return { kind: 'server', id, title: hostname, detail: joined(ipv4[0], location), status };
 }
+
+const subscriptionHits = hitsOf({
+  table: subscriptions,
+  columns: {
+    ...{
+      id: subscriptions.id,
+      stripe_id: subscriptions.stripe_subscription_id,
+      status: subscriptions.status,
+    },
+    customer: snippetColumns,
+  },
+  order: [desc(subscriptions.id)],
+  toHit: ({ id, stripe_id, status, customer }) => ({
+    ...{ kind: 'subscription', id, status },
+    title: `Subscription ${id}`,
+    detail: joined(nameOf(customer), stripe_id),
+  }),
+});
 
 /** By our id, or by Stripe's id of the subscription or of one of its items. */
 export function findSubscriptionHits(db: Database, text: string): Promise<Found> {
-  return collect((limit) => readSubscriptions(db, namesSubscription(db, text), limit));
+  return collect((limit) => subscriptionHits.read(db, namesSubscription(db, text), limit));
 }
 
 function namesSubscription(db: Database, text: string): SQL {
@@ -201,100 +236,71 @@ function namesSubscription(db: Database, text: string): SQL {
   return inArray(subscriptions.id, holding);
 }
 
-async function readSubscriptions(db: Database, where: SQL, limit: number): Promise<SearchHit[]> {
-  const rows = await db
-    .select({
-      id: subscriptions.id,
-      stripe_id: subscriptions.stripe_subscription_id,
-      status: subscriptions.status,
-      customer: snippetColumns,
-    })
-    .from(subscriptions)
-    .innerJoin(customers, eq(customers.id, subscriptions.customer_id))
-    .where(where)
-    .orderBy(desc(subscriptions.id))
-    .limit(literal(limit));
-  return rows.map(({ id, stripe_id, status, customer }) => ({
-    kind: 'subscription',
-    id,
-    title: `Subscription ${id}`,
-    detail: [customerName(customer) || customer.customer_number, stripe_id].filter(Boolean).join(' · '),
-    status,
-  }));
-}
+const i = invoices;
+const invoiceHits = hitsOf({
+  table: i,
+  columns: {
+    ...{ id: i.id, number: i.number, status: i.status, total: i.total, currency: i.currency },
+    customer: snippetColumns,
+  },
+  order: [desc(i.invoice_date), desc(i.id)],
+  toHit: ({ id, number, status, total, currency, customer }) => ({
+    ...{ kind: 'invoice', id, status },
+    title: number ?? `#${id}`,
+    detail: nameOf(customer),
+    figure: figureOf(total, currency),
+  }),
+});
 
 /** By number or Stripe's id; then those whose number starts or ends with the text, or whose total it is. */
 export function findInvoiceHits(db: Database, text: string): Promise<Found> {
-  const isNamed = text.startsWith('in_') ? eq(invoices.stripe_invoice_id, text) : matchInvoice(text);
-  const amounts = typedAmounts(text);
-  const starts = beginnings(text).map((start) => like(invoices.number, start));
-  const readSome = async (where: SQL | undefined, limit: number) => {
-    const some = db.select({ id: invoices.id }).from(invoices).where(where).limit(literal(CANDIDATES));
-    return where ? readInvoices(db, inArray(invoices.id, some), limit) : [];
-  };
+  const isNamed = text.startsWith('in_') ? eq(i.stripe_invoice_id, text) : matchInvoice(text);
+  const starts = beginnings(text).map((start) => like(i.number, start));
   return collect(
-    (limit) => readInvoices(db, isNamed, limit),
-    (limit) => readSome(amounts.length === 0 ? undefined : inArray(invoices.total, amounts), limit),
-    (limit) => readSome(or(...starts), limit),
-    (limit) => readSome(or(...endings(invoices.number, text)), limit),
+    (limit) => invoiceHits.read(db, isNamed, limit),
+    (limit) => invoiceHits.best(db, isAmount(i.total, text), limit),
+    (limit) => invoiceHits.best(db, or(...starts), limit),
+    (limit) => invoiceHits.best(db, or(...endings(i.number, text)), limit),
   );
 }
 
-async function readInvoices(db: Database, where: SQL, limit: number): Promise<SearchHit[]> {
-  const rows = await db
-    .select({
-      id: invoices.id,
-      number: invoices.number,
-      status: invoices.status,
-      total: invoices.total,
-      currency: invoices.currency,
-      customer: snippetColumns,
-    })
-    .from(invoices)
-    .innerJoin(customers, eq(customers.id, invoices.customer_id))
-    .where(where)
-    .orderBy(desc(invoices.invoice_date), desc(invoices.id))
-    .limit(literal(limit));
-  return rows.map(({ id, number, status, total, currency, customer }) => ({
-    kind: 'invoice',
-    id,
-    title: number ?? `#${id}`,
-    detail: customerName(customer) || customer.customer_number,
-    status,
-    figure: { amount: toJsonAmount(total), currency },
-  }));
-}
+const p = payments;
+const paymentHits = hitsOf({
+  table: p,
+  columns: {
+    ...{ id: p.id, reference: p.payment_reference, status: p.status, amount: p.amount, currency: p.currency },
+    ...{ number: invoices.number, customer: snippetColumns },
+  },
+  join: { table: invoices, on: eq(invoices.id, p.invoice_id) },
+  order: [desc(p.payment_date), desc(p.id)],
+  toHit: ({ id, reference, status, amount, currency, number, customer }) => ({
+    ...{ kind: 'payment', id, status },
+    title: reference,
+    detail: joined(nameOf(customer), number),
+    figure: figureOf(amount, currency),
+  }),
+});
 
 /** By reference or Stripe's payment intent; then by amount, and by part of the reference. */
 export function findPaymentHits(db: Database, typed: string): Promise<Found> {
   const text = normalReference(typed);
   const patterns = indexedPatterns(text, []);
   return collect(
-    (limit) => readPayments(db, namesPayment(text), limit),
-    (limit) => readPaymentsOfAmount(db, typedAmounts(typed), limit),
+    (limit) => paymentHits.read(db, namesPayment(text), limit),
+    (limit) => paymentHits.best(db, isAmount(p.amount, typed), limit),
     // A part that many have is found at once among the latest; one that few have, by the index.
     (limit) => readAlikePayments(db, latestPayments(db), patterns, limit),
     (limit) => readAlikePayments(db, payments, patterns, limit),
   );
 }
 
-async function readPaymentsOfAmount(db: Database, amounts: string[], limit: number): Promise<SearchHit[]> {
-  if (amounts.length === 0) return [];
-  const some = db
-    .select({ id: payments.id })
-    .from(payments)
-    .where(inArray(payments.amount, amounts))
-    .limit(literal(CANDIDATES));
-  return readPayments(db, inArray(payments.id, some), limit);
-}
-
 const LATEST_PAYMENTS = 20_000;
 
 function latestPayments(db: Database) {
   return db
-    .select({ id: payments.id, payment_reference: payments.payment_reference })
-    .from(payments)
-    .orderBy(desc(payments.id))
+    .select({ id: p.id, payment_reference: p.payment_reference })
+    .from(p)
+    .orderBy(desc(p.id))
     .limit(literal(LATEST_PAYMENTS))
     .as('latest');
 }
@@ -311,46 +317,33 @@ async function readAlikePayments(
     .from(among)
     .where(or(...patterns.map((pattern) => ilike(among.payment_reference, pattern))))
     .limit(literal(CANDIDATES));
-  return readPayments(db, inArray(payments.id, some), limit);
+  return paymentHits.read(db, inArray(p.id, some), limit);
 }
 
 function namesPayment(text: string): SQL | undefined {
   const id = idAfterHash(text);
   return or(
-    inArray(payments.payment_reference, [...new Set([text, text.toUpperCase(), text.toLowerCase()])]),
-    id === null ? undefined : eq(payments.id, id),
-    text.startsWith('pi_') ? eq(payments.stripe_payment_intent_id, text) : undefined,
+    inArray(p.payment_reference, [...new Set([text, text.toUpperCase(), text.toLowerCase()])]),
+    id === null ? undefined : eq(p.id, id),
+    text.startsWith('pi_') ? eq(p.stripe_payment_intent_id, text) : undefined,
   );
 }
 
-async function readPayments(db: Database, where: SQL | undefined, limit: number): Promise<SearchHit[]> {
-  const rows = await db
-    .select({
-      id: payments.id,
-      reference: payments.payment_reference,
-      status: payments.status,
-      amount: payments.amount,
-      currency: payments.currency,
-      number: invoices.number,
-      customer: snippetColumns,
-    })
-    .from(payments)
-    .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
-    .innerJoin(customers, eq(customers.id, payments.customer_id))
-    .where(where)
-    .orderBy(desc(payments.payment_date), desc(payments.id))
-    .limit(literal(limit));
-  return rows.map(({ id, reference, status, amount, currency, number, customer }) => ({
-    kind: 'payment',
-    id,
-    title: reference,
-    detail: [customerName(customer) || customer.customer_number, number].filter(Boolean).join(' · '),
-    status,
-    figure: { amount: toJsonAmount(amount), currency },
-  }));
-}
-
 const d = salesDocuments;
+const documentHits = hitsOf({
+  table: d,
+  columns: {
+    ...{ id: d.id, number: d.document_number, type: d.type, status: d.status, total: d.total },
+    ...{ currency: d.currency, customer: snippetColumns },
+  },
+  order: [desc(d.document_date), desc(d.id)],
+  toHit: ({ id, number, type, status, total, currency, customer }) => ({
+    ...{ kind: 'sales_document', id, status },
+    title: number,
+    detail: [type.replace('_', ' '), nameOf(customer)].join(' · '),
+    figure: figureOf(total, currency),
+  }),
+});
 
 /** Offers and order confirmations by number; then those whose number starts or ends with the text. */
 export function findDocumentHits(db: Database, text: string): Promise<Found> {
@@ -358,67 +351,34 @@ export function findDocumentHits(db: Database, text: string): Promise<Found> {
     ...beginnings(text).map((start) => like(d.document_number, start)),
     ...endings(d.document_number, text),
   );
-  const some = db.select({ id: d.id }).from(d).where(others).limit(literal(CANDIDATES));
+  const isNamed = matchNumbered({ id: d.id, number: d.document_number }, text);
   return collect(
-    (limit) => readDocuments(db, matchNumbered({ id: d.id, number: d.document_number }, text), limit),
-    async (limit) => (others ? readDocuments(db, inArray(d.id, some), limit) : []),
+    (limit) => documentHits.read(db, isNamed, limit),
+    (limit) => documentHits.best(db, others, limit),
   );
 }
 
-async function readDocuments(db: Database, where: SQL, limit: number): Promise<SearchHit[]> {
-  const rows = await db
-    .select({
-      id: d.id,
-      number: d.document_number,
-      type: d.type,
-      status: d.status,
-      total: d.total,
-      currency: d.currency,
-      customer: snippetColumns,
-    })
-    .from(d)
-    .innerJoin(customers, eq(customers.id, d.customer_id))
-    .where(where)
-    .orderBy(desc(d.document_date), desc(d.id))
-    .limit(literal(limit));
-  return rows.map(({ id, number, type, status, total, currency, customer }) => ({
-    kind: 'sales_document',
-    id,
-    title: number,
-    detail: [type.replace('_', ' '), customerName(customer) || customer.customer_number].join(' · '),
-    status,
-    figure: { amount: toJsonAmount(total), currency },
-  }));
-}
+const e = stripeEvents;
+const eventHits = hitsOf({
+  table: e,
+  columns: { id: e.id, type: e.type, object_id: e.object_id, status: e.outcome },
+  order: [desc(e.stripe_created), desc(e.id)],
+  toHit: ({ id, type, object_id, status }) => ({
+    ...{ kind: 'event', id, title: type, status },
+    detail: joined(id, object_id),
+  }),
+});
 
 /** By its id, or by that of a checkout session, of which we keep nothing but its events. */
 export function findEventHits(db: Database, text: string): Promise<Found> {
-  const column = { evt_: stripeEvents.id, cs_: stripeEvents.object_id };
-  const [, prefix] = /^(evt_|cs_)/.exec(text) ?? [];
-  return collect(async (limit) =>
-    prefix ? readEvents(db, eq(column[prefix as keyof typeof column], text), limit) : [],
-  );
+  const column = text.startsWith('evt_') ? e.id : text.startsWith('cs_') ? e.object_id : null;
+  return collect(async (limit) => (column ? eventHits.read(db, eq(column, text), limit) : []));
 }
 
-async function readEvents(db: Database, where: SQL, limit: number): Promise<SearchHit[]> {
-  const rows = await db
-    .select({
-      id: stripeEvents.id,
-      type: stripeEvents.type,
-      object_id: stripeEvents.object_id,
-      outcome: stripeEvents.outcome,
-    })
-    .from(stripeEvents)
-    .where(where)
-    .orderBy(desc(stripeEvents.stripe_created), desc(stripeEvents.id))
-    .limit(literal(limit));
-  return rows.map(({ id, type, object_id, outcome }) => ({
-    kind: 'event',
-    id,
-    title: type,
-    detail: [id, object_id].filter(Boolean).join(' · '),
-    status: outcome,
-  }));
+/** Whether a column holds one of the amounts that a text can mean; undefined if it means none. */
+function isAmount(column: PgColumn, text: string): SQL | undefined {
+  const amounts = typedAmounts(text);
+  return amounts.length === 0 ? undefined : inArray(column, amounts);
 }
 
 /** LIKE patterns for numbers that start with a text, as they are written. */

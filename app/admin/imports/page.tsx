@@ -10,7 +10,7 @@ import { listUploads, type Upload } from '@/lib/uploads/upload-store';
 
 import { StatusBadge } from '../_components/display/status';
 import { Instant } from '../_components/display/values';
-import { CountedList } from '../_components/lists/paged-list';
+import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { Notice } from '../_components/page/notice';
 import { PageHeader } from '../_components/page/page-header';
@@ -51,7 +51,7 @@ export default async function ImportsPage({ searchParams }: { searchParams: Prom
           </Section>
         )}
         <Section title="Imports so far">
-          <CountedList
+          <PagedList
             page={page}
             noun="import"
             yet="All imports appear here, including those run by command."
@@ -59,7 +59,7 @@ export default async function ImportsPage({ searchParams }: { searchParams: Prom
             params={params}
           >
             {(rows) => <ImportList rows={rows} now={now()} timeZone={env.timeZone} />}
-          </CountedList>
+          </PagedList>
         </Section>
       </Stack>
     </>

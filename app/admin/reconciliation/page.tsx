@@ -10,7 +10,7 @@ import { listRuns, type RunRow } from '@/lib/sync/reconcile/run';
 import { StatusBadge } from '../_components/display/status';
 import { Instant } from '../_components/display/values';
 import { SubmitButton } from '../_components/forms/form';
-import { CountedList } from '../_components/lists/paged-list';
+import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';
@@ -39,7 +39,7 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
           STRIPE_SECRET_KEY is not set: runs only check local data.
         </Alert>
       )}
-      <CountedList
+      <PagedList
         page={page}
         noun="run"
         yet={`The first one starts at ${start}.`}
@@ -47,7 +47,7 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
         params={params}
       >
         {(runs) => <RunList runs={runs} timeZone={env.timeZone} />}
-      </CountedList>
+      </PagedList>
     </>
   );
 }

@@ -11,7 +11,7 @@ import { listStaffUsers, type StaffListRow } from '@/lib/staff/manage-staff';
 
 import { Instant } from '../_components/display/values';
 import { ConfirmButton } from '../_components/forms/confirm-button';
-import { CountedList } from '../_components/lists/paged-list';
+import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';
@@ -44,7 +44,7 @@ export default async function StaffPage({ searchParams }: { searchParams: Promis
         }
       />
       <StaffNotice notice={notice} />
-      <CountedList
+      <PagedList
         page={page}
         noun="person"
         nouns="people"
@@ -53,7 +53,7 @@ export default async function StaffPage({ searchParams }: { searchParams: Promis
         params={params}
       >
         {(staff) => <StaffList staff={staff} self={self} timeZone={env.timeZone} />}
-      </CountedList>
+      </PagedList>
       <Box mt="xl">
         <TwoFactorRule key={notice} isRequired={await isTwoFactorRequired(db)} />
       </Box>

@@ -9,7 +9,7 @@ import { type AccessTokenRow, listAccessTokens, tokenState } from '@/lib/tokens/
 
 import { StatusBadge } from '../_components/display/status';
 import { Day, Instant, TwoLines } from '../_components/display/values';
-import { CountedList } from '../_components/lists/paged-list';
+import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageActions } from '../_components/page/page-actions';
 import { PageHeader } from '../_components/page/page-header';
@@ -47,7 +47,7 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
           </PageActions>
         }
       />
-      <CountedList
+      <PagedList
         page={page}
         noun="access token"
         yet="Issue one for each program, so that you can revoke each separately."
@@ -55,7 +55,7 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
         params={params}
       >
         {(tokens) => <TokenList tokens={tokens} now={now()} timeZone={env.timeZone} />}
-      </CountedList>
+      </PagedList>
     </>
   );
 }

@@ -1,13 +1,11 @@
-import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { type SearchParams, toParams } from '../../_components/search-params';
 import { ListPage } from '../_components/lists/list-page';
 import { EVENTS } from './list';
 
-export const metadata: Metadata = { title: 'Webhooks' };
+export const metadata = { title: EVENTS.title };
 
 export default async function WebhooksPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
-  const search = toParams(await searchParams);
-  return <ListPage list={EVENTS} search={search} />;
+  return <ListPage list={EVENTS} search={toParams(await searchParams)} />;
 }

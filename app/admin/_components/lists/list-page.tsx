@@ -3,9 +3,8 @@ import type { z } from 'zod';
 import { TextLink } from '@/app/_components/links';
 import { toHref, toPageRequest, toPageStart } from '@/app/_components/search-params';
 import { withParams } from '@/app/_components/with-params';
-import { type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/sorted-page';
+import { type CursorList, isNumbered } from '@/lib/counted-list/sorted-page';
 import { toCalendarDate } from '@/lib/dates';
-import type { PageStart } from '@/lib/page-query';
 import { getRuntime } from '@/lib/runtime';
 import { PageActions } from '../page/page-actions';
 import { PageHeader } from '../page/page-header';
@@ -13,7 +12,7 @@ import { DownloadButton } from './download-button';
 import { FilterBar } from './filter-bar';
 import { type FilterField, isFiltered, type ListDeclaration, parseFilters } from './list-declaration';
 import { ListSkeleton } from './list-skeleton';
-import { CursorFooter, ListFrame, Pager } from './paged-list';
+import { PagedList } from './paged-list';
 
 interface Props<Schema extends z.ZodObject, Row> {
   list: ListDeclaration<Schema, Row>;
@@ -91,32 +90,16 @@ async function ListResults<Schema extends z.ZodObject, Row>(props: ListResultsPr
     to: (sort: string) => withParams(path, params, { sort }),
   };
   return (
-    <>
-      <ListFrame
-        isEmpty={page.data.length === 0}
-        noun={`${noun}s`}
-        yet={yet}
-        hint={
-          refused ? <Refusal refused={refused} text={params.get('customer') ?? ''} /> : list.hint?.(filters)
-        }
-        isFiltered={isFiltered(fields, params)}
-        isDeep={!refused && isDeep(page, start)}
-        action={<TextLink href={withParams(path, params, {})}>Go to the first page</TextLink>}
-      >
-        <Rows rows={page.data} sorting={sorting} timeZone={runtime.env.timeZone} />
-      </ListFrame>
-      {isNumbered(page) ? (
-        page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} />
-      ) : (
-        <CursorFooter {...{ page, path, params, noun }} />
-      )}
-    </>
+    <PagedList
+      {...{ page, start, noun, yet, path, params }}
+      hint={
+        refused ? <Refusal refused={refused} text={params.get('customer') ?? ''} /> : list.hint?.(filters)
+      }
+      isFiltered={isFiltered(fields, params)}
+    >
+      {(rows) => <Rows rows={rows} sorting={sorting} timeZone={runtime.env.timeZone} />}
+    </PagedList>
   );
-}
-
-function isDeep(page: StaffPage<unknown>, start: PageStart): boolean {
-  if (isNumbered(page)) return page.total > 0;
-  return start.after !== undefined || start.before !== undefined;
 }
 
 function Refusal({ refused, text }: Pick<CursorList<unknown>, 'refused'> & { text: string }) {

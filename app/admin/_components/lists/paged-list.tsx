@@ -3,108 +3,59 @@ import type { ReactNode } from 'react';
 import { formatCount } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { withParams } from '@/app/_components/with-params';
-import { type CursorList, MAX_COUNTED } from '@/lib/counted-list/sorted-page';
+import { type CursorList, isNumbered, MAX_COUNTED, type StaffPage } from '@/lib/counted-list/sorted-page';
 import type { Page } from '@/lib/page';
-import type { CursorPage, PageStart } from '@/lib/page-query';
+import type { PageStart } from '@/lib/page-query';
 import { Nothing } from '../page/section';
 import classes from './list.module.css';
 
-interface CountedListProps<Row> {
-  page: Page<Row>;
+interface PagedListProps<Row> {
+  page: StaffPage<Row>;
+  /** Where the page begins. With it, an empty page leads back to the first. */
+  start?: PageStart;
   /** What the list holds, in the singular. */
   noun: string;
   /** Where an s does not make the plural. */
   nouns?: string;
   /** When there will be some, in a sentence. */
   yet: string;
-  path: string;
-  params: URLSearchParams;
-  children(rows: Row[]): ReactNode;
-}
-
-/** A page of a list that is counted. */
-export function CountedList<Row>(props: CountedListProps<Row>) {
-  const { page, noun, nouns = `${noun}s`, yet, path, params, children } = props;
-  return (
-    <>
-      <ListFrame
-        isEmpty={page.data.length === 0}
-        noun={nouns}
-        yet={yet}
-        isFiltered={false}
-        isDeep={page.total > 0}
-      >
-        {children(page.data)}
-      </ListFrame>
-      {page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} nouns={nouns} />}
-    </>
-  );
-}
-
-interface CursorListProps<Row> {
-  page: CursorPage<Row>;
-  start: PageStart;
-  /** What the list holds, in the singular. */
-  noun: string;
-  /** When there will be some, in a sentence. */
-  yet: string;
-  path: string;
-  params: URLSearchParams;
-  children(rows: Row[]): ReactNode;
-}
-
-/** A page of a list that is leafed through without page numbers. */
-export function LeafedList<Row>(props: CursorListProps<Row>) {
-  const { page, start, noun, yet, path, params, children } = props;
-  return (
-    <>
-      <ListFrame
-        isEmpty={page.data.length === 0}
-        noun={`${noun}s`}
-        yet={yet}
-        isFiltered={false}
-        isDeep={start.after !== undefined || start.before !== undefined}
-        action={<TextLink href={withParams(path, params, {})}>Go to the first page</TextLink>}
-      >
-        {children(page.data)}
-      </ListFrame>
-      <CursorFooter {...{ page, path, params, noun }} />
-    </>
-  );
-}
-
-interface ListFrameProps {
-  isEmpty: boolean;
-  /** What the list holds, in the plural. */
-  noun: string;
-  /** When there will be some, in a sentence. */
-  yet: string;
   /** What else to say where a filter finds nothing. */
   hint?: ReactNode;
   /** Narrowed by a filter. */
-  isFiltered: boolean;
-  /** Not the first page. */
-  isDeep: boolean;
-  /** Leads out of an empty page. */
-  action?: ReactNode;
-  children: ReactNode;
+  isFiltered?: boolean;
+  path: string;
+  /** The page's query as it is, so that filters stay. */
+  params: URLSearchParams;
+  children(rows: Row[]): ReactNode;
 }
 
-/** The border around a list, and what it says where there are no rows. */
-export function ListFrame({ isEmpty, children, ...why }: ListFrameProps) {
+/** A page of a list with the ways on from it, or why it has no rows. */
+export function PagedList<Row>(props: PagedListProps<Row>) {
+  const { page, path, params, noun, nouns = `${noun}s`, children } = props;
   return (
-    <Paper withBorder radius="lg" className={classes.frame ?? ''} id="list" tabIndex={-1}>
-      {isEmpty ? <Why {...why} /> : children}
-    </Paper>
+    <>
+      <Paper withBorder radius="lg" className={classes.frame ?? ''} id="list" tabIndex={-1}>
+        {page.data.length === 0 ? <Why {...props} nouns={nouns} /> : children(page.data)}
+      </Paper>
+      {isNumbered(page) ? (
+        page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} nouns={nouns} />
+      ) : (
+        <CursorFooter {...{ page, path, params, noun }} />
+      )}
+    </>
   );
 }
 
-function Why({ noun, yet, hint, isFiltered, isDeep, action }: Omit<ListFrameProps, 'isEmpty' | 'children'>) {
-  if (isDeep)
-    return <Nothing title={`No more ${noun}`} text="The list ends before this page." action={action} />;
+function Why<Row>(props: PagedListProps<Row> & { nouns: string }) {
+  const { page, start, nouns, yet, hint, isFiltered, path, params } = props;
+  const isBehindOthers = start?.after !== undefined || start?.before !== undefined;
+  if (isNumbered(page) ? page.total > 0 : isBehindOthers && !page.refused) {
+    const action = start && <TextLink href={withParams(path, params, {})}>Go to the first page</TextLink>;
+    return <Nothing title={`No more ${nouns}`} text="The list ends before this page." action={action} />;
+  }
   if (isFiltered)
-    return <Nothing title={`No ${noun} found`} text={hint ?? 'Nothing matches these filters.'} />;
-  return <Nothing title={`No ${noun} yet`} text={yet} />;
+    return <Nothing title={`No ${nouns} found`} text={hint ?? 'Nothing matches these filters.'} />;
+  return <Nothing title={`No ${nouns} yet`} text={yet} />;
 }
 
 interface PagerProps {
@@ -197,7 +148,7 @@ interface CursorFooterProps {
 }
 
 /** How many match, and the ways on. */
-export function CursorFooter({ page: { count, previous, next }, path, params, noun }: CursorFooterProps) {
+function CursorFooter({ page: { count, previous, next }, path, params, noun }: CursorFooterProps) {
   const to = (changes: Record<string, string | number>) => withParams(path, params, changes);
   if (!count && !previous && !next) return null;
   return (

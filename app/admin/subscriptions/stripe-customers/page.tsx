@@ -8,7 +8,7 @@ import { LinkButton } from '../../../_components/links';
 import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
 import { Instant } from '../../_components/display/values';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
-import { LeafedList } from '../../_components/lists/paged-list';
+import { PagedList } from '../../_components/lists/paged-list';
 import { RecordList } from '../../_components/lists/record-list';
 import { PageHeader } from '../../_components/page/page-header';
 import { CustomerName } from '../../_components/records/customer-link';
@@ -48,7 +48,7 @@ async function Results({ start }: { start: PageStart }) {
   const { db, env } = await getRuntime();
   const page = await listCreatedForStripe(db, { ...start, limit: ROWS });
   return (
-    <LeafedList
+    <PagedList
       noun="customer"
       yet="Every Stripe customer is linked to a customer."
       {...{ page, start, path: PATH, params: new URLSearchParams() }}
@@ -85,7 +85,7 @@ async function Results({ start }: { start: PageStart }) {
           })}
         />
       )}
-    </LeafedList>
+    </PagedList>
   );
 }
 
