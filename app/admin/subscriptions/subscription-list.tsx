@@ -11,42 +11,26 @@ import { CustomerName } from '../_components/records/customer-link';
 interface Props {
   subscriptions: ListedSubscription[];
   timeZone: string;
+  /** Of one customer, who is not named. */
+  isOwn?: boolean;
   /** Where the order can be chosen. */
   sorting?: Sorting;
 }
 
-/** Subscriptions of several customers. */
-export function SubscriptionList(props: Props) {
-  return (
-    <List
-      {...props}
-      columns={[CUSTOMER, ...restOf(props)]}
-      titleOf={({ customer }) => customer.name || customer.customer_number}
-    />
-  );
-}
-
-/** Those of one. */
-export function OwnSubscriptionList(props: Props) {
-  return <List {...props} columns={[NAME, ...restOf(props)]} titleOf={({ id }) => `Subscription ${id}`} />;
-}
-
-interface ListProps extends Props {
-  columns: Column<ListedSubscription>[];
-  titleOf(subscription: ListedSubscription): string;
-}
-
-function List({ subscriptions, timeZone, sorting, columns, titleOf }: ListProps) {
+/** Subscriptions of several customers, or of one. */
+export function SubscriptionList({ subscriptions, timeZone, isOwn = false, sorting }: Props) {
   return (
     <RecordList
       label="Subscriptions"
       rows={subscriptions}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/subscriptions/${id}`}
-      nameOf={({ id }) => `Subscription ${id}`}
-      columns={columns}
+      nameOf={nameOf}
+      columns={[isOwn ? NAME : CUSTOMER, ...restOf(timeZone)]}
       entryOf={(subscription) => ({
-        title: titleOf(subscription),
+        title: isOwn
+          ? nameOf(subscription)
+          : subscription.customer.name || subscription.customer.customer_number,
         detail: (
           <>
             {nextBilling(subscription, timeZone)} · <Services subscription={subscription} />
@@ -60,6 +44,8 @@ function List({ subscriptions, timeZone, sorting, columns, titleOf }: ListProps)
   );
 }
 
+const nameOf = ({ id }: ListedSubscription) => `Subscription ${id}`;
+
 const CUSTOMER: Column<ListedSubscription> = {
   label: 'Customer',
   cell: ({ customer }) => <CustomerName customer={customer} />,
@@ -67,10 +53,10 @@ const CUSTOMER: Column<ListedSubscription> = {
 
 const NAME: Column<ListedSubscription> = {
   label: 'Subscription',
-  cell: ({ id }) => <strong>{`Subscription ${id}`}</strong>,
+  cell: (subscription) => <strong>{nameOf(subscription)}</strong>,
 };
 
-const restOf = ({ timeZone }: Props): Column<ListedSubscription>[] => [
+const restOf = (timeZone: string): Column<ListedSubscription>[] => [
   { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     label: 'Services',

@@ -7,52 +7,25 @@ import { CustomerCell } from './customer-link';
 
 interface DocumentListProps {
   documents: SalesDocumentRow[];
+  /** Of one customer, who is not named. */
+  isOwn?: boolean;
   /** Where the order can be chosen. */
   sorting?: Sorting | undefined;
 }
 
-/** Sales documents of several customers. */
-export function DocumentList({ documents, sorting }: DocumentListProps) {
-  const customer = {
-    label: 'Customer',
-    cell: (row: SalesDocumentRow) => <CustomerCell customer={row.customer} />,
-  };
-  return (
-    <List
-      documents={documents}
-      sorting={sorting}
-      columns={[NUMBER, customer, ...REST]}
-      titleOf={(row) => row.customer.name || row.customer.customer_number}
-    />
-  );
-}
-
-/** Those of one. */
-export function OwnDocumentList({ documents }: DocumentListProps) {
-  return (
-    <List
-      documents={documents}
-      columns={[{ ...NUMBER, width: '' }, ...REST]}
-      titleOf={(row) => formatField(row.type)}
-    />
-  );
-}
-
-interface ListProps extends DocumentListProps {
-  columns: Column<SalesDocumentRow>[];
-  titleOf(row: SalesDocumentRow): string;
-}
-
-function List({ documents, sorting, columns, titleOf }: ListProps) {
+/** Sales documents of several customers, or of one. */
+export function DocumentList({ documents, isOwn = false, sorting }: DocumentListProps) {
   return (
     <RecordList
       label="Sales documents"
       rows={documents}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/sales-documents/${id}`}
-      columns={columns}
+      columns={isOwn ? [{ ...NUMBER, width: '' }, ...REST] : [NUMBER, CUSTOMER, ...REST]}
       entryOf={(document) => ({
-        title: titleOf(document),
+        title: isOwn
+          ? formatField(document.type)
+          : document.customer.name || document.customer.customer_number,
         detail: [
           document.document_number,
           formatField(document.type),
@@ -68,6 +41,11 @@ function List({ documents, sorting, columns, titleOf }: ListProps) {
     />
   );
 }
+
+const CUSTOMER: Column<SalesDocumentRow> = {
+  label: 'Customer',
+  cell: ({ customer }) => <CustomerCell customer={customer} />,
+};
 
 const NUMBER: Column<SalesDocumentRow> = {
   label: 'Number',

@@ -12,53 +12,31 @@ type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date
     refunded_amount?: number;
     /** The same of the last payment that failed. */
     payment_failed_at?: Date | null;
+    customer?: InvoiceRow['customer'];
   };
 
-interface InvoiceListProps<Row> {
-  invoices: Row[];
+interface InvoiceListProps {
+  invoices: ListedInvoice[];
   timeZone: string;
+  /** Of one customer, who is not named. */
+  isOwn?: boolean;
   sorting?: Sorting | undefined;
 }
 
-/** Invoices of several customers. */
-export function InvoiceList(props: InvoiceListProps<InvoiceRow & ListedInvoice>) {
-  return (
-    <List<InvoiceRow & ListedInvoice>
-      {...props}
-      columns={[
-        NUMBER,
-        { label: 'Customer', cell: ({ customer }) => <CustomerCell customer={customer} /> },
-        ...restOf(props.timeZone),
-      ]}
-      detailOf={({ customer }) => customer.name || customer.customer_number}
-    />
-  );
-}
-
-/** Those of one. */
-export function OwnInvoiceList(props: InvoiceListProps<ListedInvoice>) {
-  return (
-    <List {...props} columns={[{ ...NUMBER, width: '' }, ...restOf(props.timeZone)]} detailOf={() => null} />
-  );
-}
-
-interface ListProps<Row> extends InvoiceListProps<Row> {
-  columns: Column<Row>[];
-  detailOf(row: Row): string | null;
-}
-
-function List<Row extends ListedInvoice>({ invoices, timeZone, sorting, columns, detailOf }: ListProps<Row>) {
+/** Invoices of several customers, or of one. */
+export function InvoiceList({ invoices, timeZone, isOwn = false, sorting }: InvoiceListProps) {
+  const rest = restOf(timeZone);
   return (
     <RecordList
       label="Invoices"
       rows={invoices}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/invoices/${id}`}
-      columns={columns}
+      columns={isOwn ? [{ ...NUMBER, width: '' }, ...rest] : [NUMBER, CUSTOMER, ...rest]}
       entryOf={(invoice) => ({
         title: invoiceName(invoice),
         detail: [
-          detailOf(invoice),
+          !isOwn && (invoice.customer?.name || invoice.customer?.customer_number),
           formatDate(invoice.invoice_date),
           invoice.due_date && `due ${formatDate(invoice.due_date)}`,
           failureOf(invoice, timeZone),
@@ -73,6 +51,11 @@ function List<Row extends ListedInvoice>({ invoices, timeZone, sorting, columns,
     />
   );
 }
+
+const CUSTOMER: Column<ListedInvoice> = {
+  label: 'Customer',
+  cell: ({ customer }) => customer && <CustomerCell customer={customer} />,
+};
 
 const NUMBER: Column<ListedInvoice> = {
   label: 'Number',

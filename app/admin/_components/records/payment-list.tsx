@@ -9,38 +9,14 @@ import { invoiceName } from './invoice-list';
 
 interface PaymentListProps {
   payments: NamedPayment[];
+  /** Of one customer, who is not named. */
+  isOwn?: boolean;
   /** Where the order can be chosen. */
   sorting?: Sorting | undefined;
 }
 
-/** Payments of several customers. */
-export function PaymentList(props: PaymentListProps) {
-  return (
-    <List
-      {...props}
-      columns={COLUMNS}
-      titleOf={customerOf}
-      detailOf={(payment) => [`invoice ${invoiceOf(payment)}`]}
-    />
-  );
-}
-
-/** Those of one. */
-export function OwnPaymentList(props: PaymentListProps) {
-  const columns = COLUMNS.filter(({ label }) => label !== 'Customer').map((column) =>
-    column.label === 'Reference' ? { ...column, width: '' } : column,
-  );
-  return <List {...props} columns={columns} titleOf={invoiceOf} detailOf={() => []} />;
-}
-
-interface ListProps extends PaymentListProps {
-  columns: Column<NamedPayment>[];
-  titleOf(payment: NamedPayment): string;
-  /** What else a card says, in parts. */
-  detailOf(payment: NamedPayment): string[];
-}
-
-function List({ payments, sorting, columns, titleOf, detailOf }: ListProps) {
+/** Payments of several customers, or of one. */
+export function PaymentList({ payments, isOwn = false, sorting }: PaymentListProps) {
   return (
     <RecordList
       label="Payments"
@@ -48,12 +24,16 @@ function List({ payments, sorting, columns, titleOf, detailOf }: ListProps) {
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/payments/${id}`}
       nameOf={({ payment_reference }) => payment_reference}
-      columns={columns}
+      columns={isOwn ? OWN_COLUMNS : COLUMNS}
       entryOf={(payment) => ({
-        title: titleOf(payment),
-        detail: [formatDate(payment.payment_date), ...detailOf(payment), payment.payment_reference].join(
-          ' · ',
-        ),
+        title: isOwn ? invoiceOf(payment) : customerOf(payment),
+        detail: [
+          formatDate(payment.payment_date),
+          !isOwn && `invoice ${invoiceOf(payment)}`,
+          payment.payment_reference,
+        ]
+          .filter(Boolean)
+          .join(' · '),
         figure: amountOf(payment),
         state: stateOf(payment),
       })}
@@ -87,6 +67,10 @@ const COLUMNS: Column<NamedPayment>[] = [
     cell: amountOf,
   },
 ];
+
+const OWN_COLUMNS = COLUMNS.filter(({ label }) => label !== 'Customer').map((column) =>
+  column.label === 'Reference' ? { ...column, width: '' } : column,
+);
 
 /** Of one that was refunded as a whole its status says it. */
 function amountOf({ amount, currency, refunded_amount, status }: NamedPayment) {

@@ -7,42 +7,28 @@ import { CustomerCell } from './customer-link';
 
 interface ServiceListProps {
   services: ServiceRow[];
+  /** Of one customer, who is not named. */
+  isOwn?: boolean;
   /** Where the order can be chosen. */
   sorting?: Sorting | undefined;
 }
 
-/** Services of several customers. */
-export function ServiceList(props: ServiceListProps) {
-  return <List {...props} columns={[NUMBER, CUSTOMER, ...REST]} detailOf={(row) => row.customer.name} />;
-}
-
-/** Those of one. */
-export function OwnServiceList({ services }: ServiceListProps) {
-  return (
-    <List
-      services={services}
-      columns={[NUMBER, TYPE, ...REST]}
-      detailOf={(row) => formatField(row.service_type)}
-    />
-  );
-}
-
-interface ListProps extends ServiceListProps {
-  columns: Column<ServiceRow>[];
-  detailOf(service: ServiceRow): string;
-}
-
-function List({ services, sorting, columns, detailOf }: ListProps) {
+/** Services of several customers, or of one. */
+export function ServiceList({ services, isOwn = false, sorting }: ServiceListProps) {
   return (
     <RecordList
       label="Services"
       rows={services}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/services/${id}`}
-      columns={columns}
+      columns={[NUMBER, isOwn ? TYPE : CUSTOMER, ...REST]}
       entryOf={(service) => ({
         title: service.domain ?? service.name,
-        detail: [service.service_number, detailOf(service), billingOf(service)]
+        detail: [
+          service.service_number,
+          isOwn ? formatField(service.service_type) : service.customer.name,
+          billingOf(service),
+        ]
           .filter((text) => text && text !== '–')
           .join(' · '),
         figure: <Price service={service} />,

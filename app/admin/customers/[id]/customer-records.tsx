@@ -5,11 +5,11 @@ import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import { ListSkeleton } from '@/app/admin/_components/lists/list-skeleton';
 import { Section } from '@/app/admin/_components/page/section';
-import { OwnDocumentList } from '@/app/admin/_components/records/document-list';
-import { OwnInvoiceList } from '@/app/admin/_components/records/invoice-list';
-import { OwnPaymentList } from '@/app/admin/_components/records/payment-list';
-import { OwnServiceList } from '@/app/admin/_components/records/service-list';
-import { OwnSubscriptionList } from '@/app/admin/subscriptions/subscription-list';
+import { DocumentList } from '@/app/admin/_components/records/document-list';
+import { InvoiceList } from '@/app/admin/_components/records/invoice-list';
+import { PaymentList } from '@/app/admin/_components/records/payment-list';
+import { ServiceList } from '@/app/admin/_components/records/service-list';
+import { SubscriptionList } from '@/app/admin/subscriptions/subscription-list';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { listInvoices } from '@/lib/invoices/list';
 import { addMoneyBack } from '@/lib/invoices/money-back';
@@ -97,31 +97,31 @@ async function UnpaidInvoices({ id }: { id: number }) {
   );
   const rows = pages.flatMap(({ data }) => data);
   const shown = await addMoneyBack(db, rows.slice(0, ROWS));
-  return <OwnInvoiceList invoices={shown} timeZone={env.timeZone} />;
+  return <InvoiceList isOwn invoices={shown} timeZone={env.timeZone} />;
 }
 
 async function OpenDocuments({ id }: { id: number }) {
   const { db } = await getRuntime();
   const page = await listOpenSalesDocuments(db, id);
-  return <OwnDocumentList documents={page.data.slice(0, ROWS)} />;
+  return <DocumentList isOwn documents={page.data.slice(0, ROWS)} />;
 }
 
 async function Services({ id }: { id: number }) {
   const { db } = await getRuntime();
   const page = await listServices(db, { customer_id: id, per_page: ROWS });
-  return <OwnServiceList services={page.data} />;
+  return <ServiceList isOwn services={page.data} />;
 }
 
 async function Subscriptions({ id }: { id: number }) {
   const { db, env } = await getRuntime();
   const page = await subscriptionList.page(db, { customer: `#${id}` }, {}, ROWS);
-  return <OwnSubscriptionList subscriptions={page.data} timeZone={env.timeZone} />;
+  return <SubscriptionList isOwn subscriptions={page.data} timeZone={env.timeZone} />;
 }
 
 async function Payments({ id }: { id: number }) {
   const { db } = await getRuntime();
   const page = await listPayments(db, { customer_id: id, per_page: ROWS });
-  return <OwnPaymentList payments={await namePayments(db, page.data)} />;
+  return <PaymentList isOwn payments={await namePayments(db, page.data)} />;
 }
 
 /** Of each kind of record so many are shown. */

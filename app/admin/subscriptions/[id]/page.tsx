@@ -26,7 +26,7 @@ import { PageHeader } from '../../_components/page/page-header';
 import { Nothing, Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { EventList } from '../../_components/records/event-list';
-import { OwnInvoiceList } from '../../_components/records/invoice-list';
+import { InvoiceList } from '../../_components/records/invoice-list';
 import { check } from '../actions';
 import { ItemList, ReferenceNotice, SubscriptionFacts } from './subscription-parts';
 
@@ -102,7 +102,7 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
         </Section>
         <Section title="Invoices">
           {invoices.length > 0 ? (
-            <OwnInvoiceList invoices={invoices} timeZone={env.timeZone} />
+            <InvoiceList isOwn invoices={invoices} timeZone={env.timeZone} />
           ) : (
             <Nothing title="No invoices" text="No invoice belongs to this subscription." />
           )}
