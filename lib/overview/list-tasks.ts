@@ -13,17 +13,7 @@ import { type CurrencySum, sumOpenInvoices } from './money';
 
 /** Something in the sync that needs a person. */
 export interface Task {
-  code:
-    | Alert['code']
-    | 'staff_tasks'
-    | 'money_back_unmatched'
-    | 'money_back_excess'
-    | 'money_back_currency'
-    | 'events_unmatched'
-    | 'items_unlinked'
-    | 'checkouts_waiting'
-    | 'links_proposed'
-    | 'customers_created';
+  code: Alert['code'] | keyof typeof TEXTS;
   message: string;
   run_id?: number | undefined;
 }
@@ -37,61 +27,51 @@ export async function listTasks(
   env: Parameters<typeof listAlerts>[2],
 ): Promise<Task[]> {
   const { alerts } = await listAlerts(db, now, env);
+  const raised = (question: Parameters<typeof countRaising>[1]) => countRaising(db, question, now);
+  const isUnmatched = sql`${stripeEvents.outcome} = 'unmatched'`;
+  const isCreated = sql`${stripeCustomers.linked_by} = 'created'`;
+  const created = await db.$count(stripeCustomers, isCreated);
   const proposed = await countLinkProposals(db);
-  const created = await db.$count(stripeCustomers, sql`${stripeCustomers.linked_by} = 'created'`);
-  return [
-    ...alerts,
-    ...of('staff_tasks', await countOpenTasks(db), ['task is', 'tasks are'], 'waiting for a decision.'),
-    ...of(
-      'money_back_excess',
-      await countRaising(db, 'excess', now),
-      ['payment has', 'payments have'],
-      'more refunded than was paid.',
-    ),
-    ...of(
-      'money_back_currency',
-      await countRaising(db, 'other_currency', now),
-      ['refund or dispute is', 'refunds and disputes are'],
-      'in a different currency from its payment.',
-    ),
-    ...of(
-      'money_back_unmatched',
-      await countRaising(db, 'unmatched', now),
-      ['refund or dispute has', 'refunds and disputes have'],
-      'no matching payment.',
-    ),
-    ...of(
-      'events_unmatched',
-      await db.$count(stripeEvents, sql`${stripeEvents.outcome} = 'unmatched'`),
-      ['event has', 'events have'],
-      'no matching customer.',
-    ),
-    ...of(
-      'items_unlinked',
-      await countUnlinkedItems(db),
-      ['subscription item is', 'subscription items are'],
-      'not linked to a service.',
-    ),
-    ...of(
-      'checkouts_waiting',
-      await db.$count(subscriptions, isWaitingForStaff()),
-      ['subscription does', 'subscriptions do'],
-      'not match the order that the checkout names.',
-    ),
-    ...of(
-      'links_proposed',
-      proposed,
-      ['Stripe customer shares', 'Stripe customers share'],
-      'an e-mail address with a customer; confirm the link.',
-    ),
-    ...of(
-      'customers_created',
-      created - proposed, // the others are a task already
-      ['customer was', 'customers were'],
-      'created from Stripe; no match found.',
-    ),
-  ];
+  const counts: Record<keyof typeof TEXTS, number> = {
+    staff_tasks: await countOpenTasks(db),
+    money_back_excess: await raised('excess'),
+    money_back_currency: await raised('other_currency'),
+    money_back_unmatched: await raised('unmatched'),
+    events_unmatched: await db.$count(stripeEvents, isUnmatched),
+    items_unlinked: await countUnlinkedItems(db),
+    checkouts_waiting: await db.$count(subscriptions, isWaitingForStaff()),
+    links_proposed: proposed,
+    customers_created: created - proposed, // the others are a task already
+  };
+  const tasks = Object.entries(TEXTS).flatMap(([name, [one, many, rest]]) => {
+    const code = name as keyof typeof TEXTS;
+    const total = counts[code];
+    return total > 0 ? [{ code, message: `${total} ${total === 1 ? one : many} ${rest}` }] : [];
+  });
+  return [...alerts, ...tasks];
 }
+
+/** What each task says, the gravest first: of one, of several, and what is to be done. */
+const TEXTS = {
+  staff_tasks: ['task is', 'tasks are', 'waiting for a decision.'],
+  money_back_excess: ['payment has', 'payments have', 'more refunded than was paid.'],
+  money_back_currency: [
+    ...(['refund or dispute is', 'refunds and disputes are'] as const),
+    'in a different currency from its payment.',
+  ],
+  money_back_unmatched: ['refund or dispute has', 'refunds and disputes have', 'no matching payment.'],
+  events_unmatched: ['event has', 'events have', 'no matching customer.'],
+  items_unlinked: ['subscription item is', 'subscription items are', 'not linked to a service.'],
+  checkouts_waiting: [
+    ...(['subscription does', 'subscriptions do'] as const),
+    'not match the order that the checkout names.',
+  ],
+  links_proposed: [
+    ...(['Stripe customer shares', 'Stripe customers share'] as const),
+    'an e-mail address with a customer; confirm the link.',
+  ],
+  customers_created: ['customer was', 'customers were', 'created from Stripe; no match found.'],
+} as const;
 
 /** Items at Stripe for which customers go on paying. */
 async function countUnlinkedItems(db: Database): Promise<number> {
@@ -107,10 +87,6 @@ async function countUnlinkedItems(db: Database): Promise<number> {
       ),
     );
   return counted?.total ?? 0;
-}
-
-function of(code: Task['code'], total: number, [one, many]: [string, string], rest: string): Task[] {
-  return total > 0 ? [{ code, message: `${total} ${total === 1 ? one : many} ${rest}` }] : [];
 }
 
 /** What customers are behind with. */

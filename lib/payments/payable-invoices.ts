@@ -9,7 +9,7 @@ import { invalidField } from '../errors';
 import { textLine } from '../fields';
 import { matchInvoice } from '../invoices/queries';
 import { takesPayments } from '../invoices/settle';
-import { toJsonAmount } from '../money';
+import { toJsonAmounts } from '../money';
 import { literal } from '../page-query';
 import { typedAmounts } from '../read-amount';
 import { containsPattern, prefixPattern } from '../search-text';
@@ -70,11 +70,9 @@ async function read(db: Database, where: SQL | undefined, order: SQL) {
     .where(where)
     .orderBy(order, asc(invoices.id))
     .limit(literal(MAX_FOUND));
-  return rows.map(({ total, amount_due, customer, ...invoice }) => ({
-    ...invoice,
-    total: toJsonAmount(total),
-    amount_due: toJsonAmount(amount_due),
-    customer: toCustomerSnippet(customer),
+  return rows.map((invoice) => ({
+    ...toJsonAmounts(invoice, 'total', 'amount_due'),
+    customer: toCustomerSnippet(invoice.customer),
   }));
 }
 

@@ -16,7 +16,7 @@ import { listMergedInto } from '../customers/merged-customers';
 import { type CustomerNote, listCustomerNotes } from '../customers/notes';
 import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
 import { calendarDate } from '../fields';
-import { toJsonAmount } from '../money';
+import { toJsonAmounts } from '../money';
 import { MAX_ID } from '../page';
 import { constant, literal } from '../page-query';
 import { listMoneyBack, type MoneyBackRow, type Which } from '../payments/money-back';
@@ -54,6 +54,32 @@ export interface Source {
   read(cursor: string | null, limit: number): Promise<{ entry: TimelineEntry; cursor: string }[]>;
 }
 
+interface Reading<Row> {
+  /** The form of a cursor. A group `id` is an id of ours. */
+  form: RegExp;
+  /** The rows behind the place that a cursor tells, the newest first; null: from the newest on. */
+  read(place: Place | null, limit: number): Promise<Row[]>;
+  toEntry(row: Row): TimelineEntry;
+  cursorOf(row: Row): string;
+}
+
+/** The groups of a cursor. */
+type Place = Record<string, string>;
+
+function toSource<Row>({ form, read, toEntry, cursorOf }: Reading<Row>): Source {
+  const placeOf = (text: string): Place | undefined => form.exec(text)?.groups;
+  return {
+    isCursor(text) {
+      const { id = '0', date } = placeOf(text) ?? { id: 'none' };
+      return Number(id) <= MAX_ID && (date === undefined || calendarDate.safeParse(date).success);
+    },
+    async read(cursor, limit) {
+      const rows = await read(cursor === null ? null : (placeOf(cursor) ?? {}), limit);
+      return rows.map((row) => ({ entry: toEntry(row), cursor: cursorOf(row) }));
+    },
+  };
+}
+
 const paymentColumns = {
   id: payments.id,
   invoice_id: payments.invoice_id,
@@ -68,28 +94,30 @@ const paymentColumns = {
 
 /** The payments of a customer, by their day. */
 export function paymentSource(db: Database, customerId: number, timeZone: string): Source {
-  return {
-    isCursor(text) {
-      const { date, id } = partsOf(text);
-      return calendarDate.safeParse(date).success && id <= MAX_ID;
-    },
-    async read(cursor, limit) {
-      const rows = await db
+  return toSource({
+    form: /^(?<date>[\d-]{10})\.(?<id>\d{1,10})$/,
+    read: (place, limit) =>
+      db
         .select({ payment: paymentColumns, created_at: payments.created_at })
         .from(payments)
         .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
-        .where(and(eq(payments.customer_id, customerId), cursor === null ? undefined : olderPayments(cursor)))
+        .where(
+          and(
+            eq(payments.customer_id, customerId),
+            place
+              ? sql`(${payments.payment_date}, ${payments.id}) < (${place.date}::date, ${Number(place.id)}::int)`
+              : undefined,
+          ),
+        )
         .orderBy(desc(payments.payment_date), desc(payments.id))
-        .limit(literal(limit));
-      return rows.map(({ payment, created_at }) => {
-        const time = timeOf(payment.payment_date, created_at, timeZone);
-        return {
-          entry: { kind: 'payment', ...time, payment: { ...payment, amount: toJsonAmount(payment.amount) } },
-          cursor: `${payment.payment_date}.${payment.id}`,
-        };
-      });
-    },
-  };
+        .limit(literal(limit)),
+    toEntry: ({ payment, created_at }) => ({
+      kind: 'payment',
+      ...timeOf(payment.payment_date, created_at, timeZone),
+      payment: toJsonAmounts(payment, 'amount'),
+    }),
+    cursorOf: ({ payment }) => `${payment.payment_date}.${payment.id}`,
+  });
 }
 
 /** One that was recorded on its day happened when it was recorded; of others the hour is not known. */
@@ -98,72 +126,49 @@ function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isD
   return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
 }
 
-function olderPayments(cursor: string) {
-  const { date, id } = partsOf(cursor);
-  return sql`(${payments.payment_date}, ${payments.id}) < (${date}::date, ${id}::int)`;
-}
-
-function partsOf(cursor: string): { date: string; id: number } {
-  const [, date = '', id = ''] = /^([\d-]{10})\.(\d{1,10})$/.exec(cursor) ?? [];
-  return { date, id: Number(id) };
-}
-
-const MONEY_BACK_CURSOR = /^(\d{1,14})\.(refund|dispute)\.(\d{1,10})$/;
-
 /** The refunds of a customer's payments, and the disputes over them. */
 export function moneyBackSource(db: Database, customerId: number): Source {
-  return {
-    isCursor: (text) => Number(MONEY_BACK_CURSOR.exec(text)?.[3] ?? Number.POSITIVE_INFINITY) <= MAX_ID,
-    async read(cursor, limit) {
-      const found = await listMoneyBack(db, olderMoneyBack(customerId, cursor), limit);
-      return found.map((row) => ({
-        entry: { kind: 'money_back', at: row.issued_at, row },
-        cursor: `${row.issued_at.getTime()}.${row.kind}.${row.id}`,
-      }));
-    },
-  };
+  return toSource({
+    form: /^(?<ms>\d{1,14})\.(?<kind>refund|dispute)\.(?<id>\d{1,10})$/,
+    read: (place, limit) => listMoneyBack(db, olderMoneyBack(customerId, place), limit),
+    toEntry: (row) => ({ kind: 'money_back', at: row.issued_at, row }),
+    cursorOf: (row) => `${row.issued_at.getTime()}.${row.kind}.${row.id}`,
+  });
 }
 
-function olderMoneyBack(customerId: number, cursor: string | null): Which {
-  const [, ms = '0', cursorKind, id] = MONEY_BACK_CURSOR.exec(cursor ?? '') ?? [];
+function olderMoneyBack(customerId: number, place: Place | null): Which {
   return (table, kind: MoneyBackRow['kind']) =>
     and(
       eq(payments.customer_id, customerId),
-      cursor === null
-        ? undefined
-        : sql`(${table.issued_at}, ${kind}::text, ${table.id})
-            < (${new Date(Number(ms)).toISOString()}::timestamptz, ${cursorKind}::text, ${id}::int)`,
+      place
+        ? sql`(${table.issued_at}, ${kind}::text, ${table.id})
+            < (${new Date(Number(place.ms)).toISOString()}::timestamptz, ${place.kind}::text, ${place.id}::int)`
+        : undefined,
     );
 }
 
-const EVENT_CURSOR = /^(\d{1,11})\.([!-}]{1,255})$/;
-
 /** What Stripe reported of the Stripe customers that are one customer. */
 export function eventSource(db: Database, customerId: number, withIgnored: boolean): Source {
-  return {
-    isCursor: (text) => EVENT_CURSOR.test(text),
-    async read(cursor, limit) {
+  const { id, type, object_id, stripe_created, outcome } = stripeEvents;
+  return toSource({
+    form: /^(?<second>\d{1,11})\.(?<event>[!-}]{1,255})$/,
+    read(place, limit) {
+      const created = place && sql.param(fromEpoch(Number(place.second)), stripe_created);
       // Of each Stripe customer its latest, by the index of one.
       const latest = db
-        .select({
-          id: stripeEvents.id,
-          type: stripeEvents.type,
-          object_id: stripeEvents.object_id,
-          stripe_created: stripeEvents.stripe_created,
-          outcome: stripeEvents.outcome,
-        })
+        .select({ id, type, object_id, stripe_created, outcome })
         .from(stripeEvents)
         .where(
           and(
             eq(stripeEvents.stripe_customer_id, stripeCustomers.stripe_customer_id),
-            withIgnored ? undefined : sql`${stripeEvents.outcome} <> 'ignored'`,
-            cursor === null ? undefined : olderEvents(cursor),
+            withIgnored ? undefined : sql`${outcome} <> 'ignored'`,
+            place ? sql`(${stripe_created}, ${id}) < (${created}, ${place.event})` : undefined,
           ),
         )
-        .orderBy(desc(stripeEvents.stripe_created), desc(stripeEvents.id))
+        .orderBy(desc(stripe_created), desc(id))
         .limit(literal(limit))
         .as('latest');
-      const rows = await db
+      return db
         .select({
           id: latest.id,
           type: latest.type,
@@ -176,19 +181,14 @@ export function eventSource(db: Database, customerId: number, withIgnored: boole
         .where(eq(stripeCustomers.customer_id, customerId))
         .orderBy(desc(latest.stripe_created), desc(latest.id))
         .limit(literal(limit));
-      return rows.map((event) => ({
-        entry: { kind: 'event', at: event.stripe_created, event },
-        cursor: `${toEpoch(event.stripe_created)}.${event.id}`,
-      }));
     },
-  };
+    toEntry: (event) => ({ kind: 'event', at: event.stripe_created, event }),
+    cursorOf: (event) => `${toEpoch(event.stripe_created)}.${event.id}`,
+  });
 }
 
-function olderEvents(cursor: string) {
-  const [, second, id] = EVENT_CURSOR.exec(cursor) ?? [];
-  const created = sql.param(fromEpoch(Number(second)), stripeEvents.stripe_created);
-  return sql`(${stripeEvents.stripe_created}, ${stripeEvents.id}) < (${created}, ${id})`;
-}
+/** The form of a cursor that is an id. */
+const ID = /^(?<id>\d{1,10})$/;
 
 interface Group {
   [column: string]: unknown;
@@ -201,28 +201,27 @@ interface Group {
 
 /** What reconciliation changed of a customer and of what it has: of one record in one run, one entry. */
 export function changesSource(db: Database, customerId: number): Source {
-  return {
-    isCursor: isIdCursor,
-    async read(cursor, limit) {
-      const groups = await readGroups(db, customerId, cursor, limit);
+  return toSource({
+    form: ID,
+    async read(place, limit) {
+      const groups = await readGroups(db, customerId, place, limit);
       const named = await nameChanges(
         db,
         groups.flatMap(({ changes }) => changes),
       );
       let taken = 0;
-      return groups.map(({ run_id, last_id, at, changes }) => {
-        const own = named.slice(taken, taken + changes.length);
-        taken += changes.length;
-        return {
-          entry: { kind: 'changes', at: new Date(at), run_id, changes: own },
-          cursor: String(last_id),
-        };
+      return groups.map((group) => {
+        const changes = named.slice(taken, taken + group.changes.length);
+        taken += group.changes.length;
+        return { ...group, changes };
       });
     },
-  };
+    toEntry: ({ at, run_id, changes }) => ({ kind: 'changes', at: new Date(at), run_id, changes }),
+    cursorOf: ({ last_id }) => String(last_id),
+  });
 }
 
-async function readGroups(db: Database, customerId: number, cursor: string | null, limit: number) {
+async function readGroups(db: Database, customerId: number, place: Place | null, limit: number) {
   return rows<Group>(
     db,
     sql`
@@ -249,7 +248,7 @@ async function readGroups(db: Database, customerId: number, cursor: string | nul
           'before', c.before, 'after', c.after, 'outcome', c.outcome) order by c.id) as changes
       from records r join reconciliation_changes c on c.entity = r.entity and c.entity_id = r.id
       group by c.run_id, c.entity, c.entity_id
-      ${cursor === null ? sql`` : sql`having max(c.id) < ${Number(cursor)}::int`}
+      ${place ? sql`having max(c.id) < ${Number(place.id)}::int` : sql``}
       order by max(c.id) desc
       limit ${literal(limit)}`,
   );
@@ -260,10 +259,10 @@ async function readGroups(db: Database, customerId: number, cursor: string | nul
  * customers; and what staff had checked with Stripe. That a payment was recorded, the payment itself tells.
  */
 export function auditSource(db: Database, customerId: number): Source {
-  return {
-    isCursor: isIdCursor,
-    async read(cursor, limit) {
-      const older = cursor === null ? undefined : lt(auditLog.id, Number(cursor));
+  return toSource({
+    form: ID,
+    async read(place, limit) {
+      const older = place ? lt(auditLog.id, Number(place.id)) : undefined;
       const found = await Promise.all(
         (await subjectsOf(db, customerId)).map((subject) =>
           db
@@ -277,13 +276,11 @@ export function auditSource(db: Database, customerId: number): Source {
       return found
         .flat()
         .sort((a, b) => b.id - a.id)
-        .slice(0, limit)
-        .map((audit) => ({
-          entry: { kind: 'audit', at: audit.created_at, audit },
-          cursor: String(audit.id),
-        }));
+        .slice(0, limit);
     },
-  };
+    toEntry: (audit) => ({ kind: 'audit', at: audit.created_at, audit }),
+    cursorOf: ({ id }) => String(id),
+  });
 }
 
 const { actor_id: _, updated_at: __, ...auditColumns } = getTableColumns(auditLog);
@@ -318,39 +315,25 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
   ];
 }
 
-const NOTE_CURSOR = /^(\d{1,14})\.(\d{1,10})$/;
-
 /** What staff noted about a customer. */
 export function noteSource(db: Database, customerId: number): Source {
-  return {
-    isCursor: (text) => Number(NOTE_CURSOR.exec(text)?.[2] ?? Number.POSITIVE_INFINITY) <= MAX_ID,
-    async read(cursor, limit) {
-      const [, ms, id] = NOTE_CURSOR.exec(cursor ?? '') ?? [];
-      const behind = cursor === null ? null : { created_at: new Date(Number(ms)), id: Number(id) };
-      const notes = await listCustomerNotes(db, customerId, limit, behind);
-      return notes.map((note) => ({
-        entry: { kind: 'note', at: note.created_at, note },
-        cursor: `${note.created_at.getTime()}.${note.id}`,
-      }));
+  return toSource({
+    form: /^(?<ms>\d{1,14})\.(?<id>\d{1,10})$/,
+    read(place, limit) {
+      const behind = place && { created_at: new Date(Number(place.ms)), id: Number(place.id) };
+      return listCustomerNotes(db, customerId, limit, behind);
     },
-  };
+    toEntry: (note) => ({ kind: 'note', at: note.created_at, note }),
+    cursorOf: ({ created_at, id }) => `${created_at.getTime()}.${id}`,
+  });
 }
 
 /** What programs and assistants asked about a customer. */
 export function callSource(db: Database, customerId: number): Source {
-  return {
-    isCursor: (text) => /^\d{1,15}$/.test(text),
-    async read(cursor, limit) {
-      const calls = await listCallsAbout(db, customerId, limit, cursor === null ? null : Number(cursor));
-      return calls.map((call) => ({
-        entry: { kind: 'call', at: call.called_at, call },
-        cursor: String(call.id),
-      }));
-    },
-  };
-}
-
-/** True for the text of an id that a row may have. */
-function isIdCursor(text: string): boolean {
-  return /^\d{1,10}$/.test(text) && Number(text) <= MAX_ID;
+  return toSource({
+    form: /^(?<call>\d{1,15})$/,
+    read: (place, limit) => listCallsAbout(db, customerId, limit, place && Number(place.call)),
+    toEntry: (call) => ({ kind: 'call', at: call.called_at, call }),
+    cursorOf: ({ id }) => String(id),
+  });
 }

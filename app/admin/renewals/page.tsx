@@ -1,4 +1,4 @@
-import { SimpleGrid, Text } from '@mantine/core';
+import { SimpleGrid } from '@mantine/core';
 import type { Metadata } from 'next';
 import { formatCount, formatMoney, formatMonth } from '@/app/_components/format';
 import { type SearchParams, toParams } from '@/app/_components/search-params';
@@ -8,7 +8,7 @@ import { type RenewalSum, renewalFilters, sumRenewals } from '@/lib/services/ren
 import { Facts } from '../_components/display/values';
 import { parseFilters } from '../_components/lists/list-declaration';
 import { ListPage } from '../_components/lists/list-page';
-import { Section } from '../_components/page/section';
+import { EmptyText, Section } from '../_components/page/section';
 import { daysOf, RENEWALS } from './list';
 
 export const metadata: Metadata = { title: 'Renewals' };
@@ -57,9 +57,7 @@ function Sums({ title, noun, sums }: { title: string; noun: string; sums: Renewa
       {months.length > 0 ? (
         <Facts facts={Object.fromEntries(months.map((month) => [formatMonth(month), linesOf(month)]))} />
       ) : (
-        <Text size="sm" c="dimmed" p="md">
-          Nothing renews on these days.
-        </Text>
+        <EmptyText>Nothing renews on these days.</EmptyText>
       )}
     </Section>
   );

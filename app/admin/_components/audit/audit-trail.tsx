@@ -7,7 +7,7 @@ import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import { formatDate, formatField, formatInstant, formatMoney } from '../../../_components/format';
 import { Instant } from '../display/values';
 import classes from '../lists/list.module.css';
-import { Section } from '../page/section';
+import { EmptyText, Section } from '../page/section';
 import { checkLines } from './check/check';
 
 interface HistoryProps {
@@ -67,11 +67,7 @@ const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 /** Who changed a record and what, the latest first. */
 export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZone: string }) {
   if (entries.length === 0) {
-    return (
-      <Text size="sm" c="dimmed" p="md">
-        No history yet. Changes by staff, the API and commands appear here.
-      </Text>
-    );
+    return <EmptyText>No history yet. Changes by staff, the API and commands appear here.</EmptyText>;
   }
   return entries.map((entry) => (
     <Box key={entry.id} className={classes.entry ?? ''}>

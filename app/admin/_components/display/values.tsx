@@ -8,7 +8,6 @@ import {
   formatSecond,
   formatTime,
 } from '@/app/_components/format';
-import { toCalendarDate } from '@/lib/dates';
 import classes from './two-lines.module.css';
 
 /** Names and values of one record: a dash for null, nothing for undefined. */
@@ -35,28 +34,21 @@ interface InstantProps {
 
 /** A time in the service's zone, the exact instant on hover. */
 export function Instant({ at, timeZone, seconds = false }: InstantProps) {
-  const exact = typeof at === 'string' ? at : at.toISOString();
-  return (
-    <time dateTime={exact} title={exact}>
-      {seconds ? formatSecond(at, timeZone) : formatInstant(at, timeZone)}
-    </time>
-  );
+  return exactly(at, seconds ? formatSecond(at, timeZone) : formatInstant(at, timeZone));
 }
 
 /** The time of day alone, where the day stands above. */
-export function Time({ at, timeZone }: { at: Date; timeZone: string }) {
-  return (
-    <time dateTime={at.toISOString()} title={at.toISOString()}>
-      {formatTime(at, timeZone)}
-    </time>
-  );
-}
+export const Time = ({ at, timeZone }: { at: Date; timeZone: string }) =>
+  exactly(at, formatTime(at, timeZone));
 
 /** The same as the day alone, where a list has many times. */
-export function Day({ at, timeZone }: { at: Date; timeZone: string }) {
+export const Day = ({ at, timeZone }: { at: Date; timeZone: string }) => exactly(at, formatDay(at, timeZone));
+
+function exactly(at: Date | string, text: string) {
+  const exact = typeof at === 'string' ? at : at.toISOString();
   return (
-    <time dateTime={at.toISOString()} title={at.toISOString()}>
-      {formatDate(toCalendarDate(at, timeZone))}
+    <time dateTime={exact} title={exact}>
+      {text}
     </time>
   );
 }

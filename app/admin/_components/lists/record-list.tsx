@@ -145,14 +145,7 @@ export interface Sorting {
   to(sort: string): string;
 }
 
-interface Header {
-  label: string;
-  sort?: string;
-  /** The first click shows the last or largest first. */
-  descends?: boolean;
-  align?: 'right';
-}
-
+type Header = Pick<Column<never>, 'label' | 'sort' | 'descends' | 'align'>;
 type Sortable = Header & { sort: string };
 
 interface HeaderProps {

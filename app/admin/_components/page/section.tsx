@@ -1,4 +1,4 @@
-import { EmptyState, Group, Paper, Title } from '@mantine/core';
+import { EmptyState, Group, Paper, Text, Title } from '@mantine/core';
 import { IconChevronRight, IconInbox } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import classes from './section.module.css';
@@ -57,5 +57,14 @@ export function Nothing({ title, text, action }: { title: string; text: ReactNod
     >
       {action}
     </EmptyState>
+  );
+}
+
+/** What stands in a section that has nothing to show. */
+export function EmptyText({ children }: { children: ReactNode }) {
+  return (
+    <Text size="sm" c="dimmed" p="md">
+      {children}
+    </Text>
   );
 }

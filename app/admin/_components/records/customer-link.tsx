@@ -32,12 +32,12 @@ export function CustomerSection({ title = 'Customer', customer, action, more }: 
   );
 }
 
-interface CustomerCellProps {
+interface CustomerProps {
   customer: { id: number; name: string; customer_number: string };
 }
 
 /** Leads from a row to whose record it is. Not for the first cell, whose link stands for the row. */
-export function CustomerCell({ customer }: CustomerCellProps) {
+export function CustomerCell({ customer }: CustomerProps) {
   return (
     <Link href={`/admin/customers/${customer.id}`} className={classes.inner} prefetch={false}>
       <CustomerName customer={customer} />
@@ -45,21 +45,17 @@ export function CustomerCell({ customer }: CustomerCellProps) {
   );
 }
 
-interface CustomerLinkProps {
-  customer: { id: number; name: string; customer_number: string };
-}
-
 /** Leads from a record to whose it is. */
-export function CustomerLink({ customer: { id, name, customer_number } }: CustomerLinkProps) {
+export function CustomerLink({ customer: { id, name, customer_number } }: CustomerProps) {
   return <TextLink href={`/admin/customers/${id}`}>{name || customer_number}</TextLink>;
 }
 
-interface CustomerNameProps {
-  customer: { name: string; customer_number: string };
-}
-
 /** Name and number, which stands alone where a customer has no name. */
-export function CustomerName({ customer: { name, customer_number } }: CustomerNameProps) {
+export function CustomerName({
+  customer: { name, customer_number },
+}: {
+  customer: Omit<CustomerProps['customer'], 'id'>;
+}) {
   if (!name) return <strong>{customer_number}</strong>;
   return (
     <>

@@ -3,7 +3,7 @@ import { formatCount, formatMoney, formatNumber } from '@/app/_components/format
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
-import { Section } from '@/app/admin/_components/page/section';
+import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import { LINKED_BY } from '@/app/admin/subscriptions/linked-by';
 import { customerSteps } from '@/lib/customers/save-customers';
 import type { CustomerRow } from '@/lib/customers/schema';
@@ -158,9 +158,7 @@ export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
           entryOf={(row) => ({ title: row.id, detail: LINKED_BY[row.linked_by] })}
         />
       ) : (
-        <Text size="sm" c="dimmed" p="md">
-          No Stripe customer is linked.
-        </Text>
+        <EmptyText>No Stripe customer is linked.</EmptyText>
       )}
     </Section>
   );

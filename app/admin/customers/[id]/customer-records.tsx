@@ -1,10 +1,10 @@
-import { Group, Text } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
 import { formatNumber } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import { ListSkeleton } from '@/app/admin/_components/lists/list-skeleton';
-import { Section } from '@/app/admin/_components/page/section';
+import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import { DocumentList } from '@/app/admin/_components/records/document-list';
 import { InvoiceList } from '@/app/admin/_components/records/invoice-list';
 import { PaymentList } from '@/app/admin/_components/records/payment-list';
@@ -159,9 +159,7 @@ function RecordSection({ title, none, count, open = false, all, add, children }:
           {children}
         </Suspense>
       ) : (
-        <Text size="sm" c="dimmed" p="md">
-          {none}
-        </Text>
+        <EmptyText>{none}</EmptyText>
       )}
     </Section>
   );

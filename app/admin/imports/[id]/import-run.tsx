@@ -4,7 +4,7 @@ import { Facts, Instant } from '@/app/admin/_components/display/values';
 import { SubmitButton } from '@/app/admin/_components/forms/form';
 import { DownloadButton } from '@/app/admin/_components/lists/download-button';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
-import { Section } from '@/app/admin/_components/page/section';
+import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import type { ImportRun, readRun } from '@/lib/uploads/import-run';
 
 interface ProgressProps {
@@ -100,11 +100,11 @@ export function RunResult({ run, rejected, timeZone }: Props) {
             })}
           />
           {counts.rejected > problems.length && (
-            <Text size="sm" c="dimmed" p="md">
+            <EmptyText>
               {dry_run
                 ? 'These are the first ones. An import keeps all rejected rows in a file.'
                 : 'These are the first ones. The file of rejected rows has all of them.'}
-            </Text>
+            </EmptyText>
           )}
         </Section>
       )}

@@ -9,7 +9,7 @@ import { type DeletedPayment, listDeletedPayments } from '@/lib/payments/queries
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
-import { Section } from '../../_components/page/section';
+import { EmptyText, Section } from '../../_components/page/section';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
 import { PaymentList } from '../../_components/records/payment-list';
 
@@ -31,9 +31,7 @@ export async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<Invo
         {page.data.length > 0 ? (
           <PaymentList payments={page.data} />
         ) : (
-          <Text size="sm" c="dimmed" p="md">
-            {whyPaid(invoice, besidePayments(invoice)) ?? none}
-          </Text>
+          <EmptyText>{whyPaid(invoice, besidePayments(invoice)) ?? none}</EmptyText>
         )}
         <DeletedPayments deleted={deleted} timeZone={env.timeZone} />
       </Section>

@@ -14,7 +14,7 @@ import classes from '@/app/admin/_components/lists/list.module.css';
 import { Pager } from '@/app/admin/_components/lists/paged-list';
 import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { RefreshWhile } from '@/app/admin/_components/page/refresh-while';
-import { Section } from '@/app/admin/_components/page/section';
+import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import { titleOf } from '@/app/admin/_components/page/title-of';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
@@ -84,9 +84,7 @@ export default async function RunPage({ params, searchParams }: Props) {
             {changes.data.length > 0 ? (
               <ChangeList changes={await nameChanges(db, changes.data)} timeZone={env.timeZone} />
             ) : (
-              <Text size="sm" c="dimmed" p="md">
-                {noChangesText(run)}
-              </Text>
+              <EmptyText>{noChangesText(run)}</EmptyText>
             )}
           </Section>
           {changes.total > 0 && (

@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { orNotFound } from '@/app/_components/or-not-found';
@@ -11,7 +11,7 @@ import { RecordNotice } from '@/app/admin/_components/forms/record/record-notice
 import { ListSkeleton } from '@/app/admin/_components/lists/list-skeleton';
 import { Pager } from '@/app/admin/_components/lists/paged-list';
 import { PageHeader } from '@/app/admin/_components/page/page-header';
-import { Section } from '@/app/admin/_components/page/section';
+import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { ServiceList } from '@/app/admin/_components/records/service-list';
 import { requireStaff } from '@/lib/auth/staff-session';
@@ -76,9 +76,7 @@ async function ServicesOn({ serverId, query, request }: ServicesProps) {
         {page.data.length > 0 ? (
           <ServiceList services={page.data} />
         ) : (
-          <Text size="sm" c="dimmed" p="md">
-            {page.total > 0 ? 'The list ends before this page.' : 'None.'}
-          </Text>
+          <EmptyText>{page.total > 0 ? 'The list ends before this page.' : 'None.'}</EmptyText>
         )}
       </Section>
       {page.total > 0 && (

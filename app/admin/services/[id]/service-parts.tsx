@@ -1,9 +1,8 @@
-import { Text } from '@mantine/core';
 import { StatusBadge } from '@/app/admin/_components/display/status';
 import { nextBilling } from '@/app/admin/_components/display/values';
 import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
-import { Section } from '@/app/admin/_components/page/section';
+import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import type { RecordState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
 import type { ServiceDetails } from '@/lib/services/queries';
@@ -88,9 +87,7 @@ export async function ServiceBilling({ serviceId }: { serviceId: number }) {
           })}
         />
       ) : (
-        <Text size="sm" c="dimmed" p="md">
-          No Stripe subscription bills this service.
-        </Text>
+        <EmptyText>No Stripe subscription bills this service.</EmptyText>
       )}
     </Section>
   );

@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { IconRotateClockwise } from '@tabler/icons-react';
 import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/audit-log';
@@ -20,7 +20,7 @@ import { ChangeList } from '../../_components/audit/change-list';
 import { RecordTitle } from '../../_components/display/status';
 import { SubmitButton } from '../../_components/forms/form';
 import { PageHeader } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
+import { EmptyText, Section } from '../../_components/page/section';
 import { titleOf } from '../../_components/page/title-of';
 import { EventList } from '../../_components/records/event-list';
 import { replay } from '../actions';
@@ -62,16 +62,14 @@ export default async function EventPage({ params, searchParams }: Props) {
           {changes.length > 0 ? (
             <ChangeList changes={changes} timeZone={env.timeZone} />
           ) : (
-            <Text size="sm" c="dimmed" p="md">
-              {noChangesText(event)}
-            </Text>
+            <EmptyText>{noChangesText(event)}</EmptyText>
           )}
         </Section>
         <Section title="Payload">
           {event.payload === '' ? (
-            <Text size="sm" c="dimmed" p="md">
+            <EmptyText>
               {`Bodies are dropped after ${env.eventRetentionDays} days. This event can no longer be replayed.`}
-            </Text>
+            </EmptyText>
           ) : (
             <Payload text={event.payload} />
           )}

@@ -4,7 +4,7 @@ import { failureText } from '@/app/admin/_components/display/failure-text';
 import { Instant } from '@/app/admin/_components/display/values';
 import { SubmitButton } from '@/app/admin/_components/forms/form';
 import { Notice } from '@/app/admin/_components/page/notice';
-import { Section } from '@/app/admin/_components/page/section';
+import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import type { AuditRow } from '@/lib/audit/audit-log';
 import { getRuntime } from '@/lib/runtime';
 import { type LastCheck, toChecked } from '@/lib/sync/staff/check-with-stripe';
@@ -65,11 +65,7 @@ export function LastCheckSection({ last, timeZone }: { last: LastCheck | null; t
           Stripe’s answer was incomplete. {[...new Set(failures.map(failureText))].join(' ')}
         </Text>
       )}
-      {changes.length + failures.length === 0 && (
-        <Text size="sm" c="dimmed" p="md">
-          Everything matched Stripe.
-        </Text>
-      )}
+      {changes.length + failures.length === 0 && <EmptyText>Everything matched Stripe.</EmptyText>}
     </Section>
   );
 }
