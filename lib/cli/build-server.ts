@@ -1,4 +1,4 @@
 import { bundleServer } from './build';
-import { runCommand } from './run-command';
+import { runProgram } from './program';
 
-runCommand(() => bundleServer());
+runProgram(() => bundleServer());

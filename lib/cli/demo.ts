@@ -6,14 +6,14 @@ import { startServerProcess, untilExit, untilListening } from './child-process';
 import { serveWorld } from './demo/local-stripe';
 import { prepareDatabase } from './demo/prepare-database';
 import { type DemoSettings, readDemoEnv, writeSettings } from './demo/settings';
-import { runCommand } from './run-command';
+import { runProgram } from './program';
 
 const USAGE = [
   'Usage: npm run demo',
   'Everything, with sample data in DATA_DIR, or in an empty database of DATABASE_URL.',
 ];
 
-runCommand(async (args) => {
+runProgram(async (args) => {
   readArguments(args, { usage: USAGE });
   const demo = readDemoEnv();
   const { env, settings } = demo;

@@ -4,11 +4,11 @@ import { inheritedEnv } from '../inherited-env';
 import { openDatabase } from '../open-database';
 import { requirePort } from '../server/listen';
 import { startNext, untilExit } from './child-process';
-import { runCommand } from './run-command';
+import { runProgram } from './program';
 
 const USAGE = ['Usage: npm run dev', 'The server, rebuilding as files change.'];
 
-runCommand(async (args) => {
+runProgram(async (args) => {
   readArguments(args, { usage: USAGE });
   const env = readEnv();
   await requirePort(env);

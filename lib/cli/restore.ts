@@ -6,7 +6,7 @@ import { readArguments } from '../commands/command';
 import { DATABASE_VARIABLES, readEnv } from '../env';
 import { StartError, withFile } from '../errors';
 import { restoreDatabase, withServer } from '../open-database';
-import { runCommand } from './run-command';
+import { runProgram } from './program';
 
 const USAGE = [
   'Usage: npm run restore -- FILE',
@@ -14,7 +14,7 @@ const USAGE = [
   'else the embedded one, in a DATA_DIR that has none.',
 ];
 
-runCommand(async (args) => {
+runProgram(async (args) => {
   const { positionals } = readArguments(args, { usage: USAGE, positionals: 1 });
   const [file] = positionals;
   if (!file) throw new StartError(USAGE);

@@ -1,5 +1,5 @@
-import { carryOut } from './carry-out';
-import { runCommand } from './run-command';
+import { runDatabaseCommand } from './database-command';
+import { runProgram } from './program';
 
 /** The npm scripts that need the database: `npm run token -- list` runs this file with `token list`. */
-runCommand(carryOut);
+runProgram(runDatabaseCommand);

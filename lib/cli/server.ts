@@ -17,7 +17,7 @@ import { inPlaces } from '../server/page-places';
 import { noteStopping } from '../stopping';
 import { flushToolCalls } from '../tool-calls/record-tool-call';
 import { untilStopped } from './child-process';
-import { runCommand } from './run-command';
+import { runProgram } from './program';
 
 /** Loading Next blocks the process, so it starts after the first answer is sent. A request for a page starts it at once. */
 const QUIET_MS = 100;
@@ -25,7 +25,7 @@ const QUIET_MS = 100;
 // By default V8 lets the heap double before it collects, which costs 150 MB while many pages are rendered.
 setFlagsFromString('--heap-growing-percent=30');
 
-runCommand(async (args) => {
+runProgram(async (args) => {
   const { values } = readArguments(args, { usage: [], options: { migrate: { type: 'boolean' } } });
   const env = readEnv();
   await requirePort(env); // again when it listens, but opening a database takes a while

@@ -1,8 +1,8 @@
 import { readEnv } from '../env';
 import { stripeEvent } from './demo/stripe-event';
-import { runCommand } from './run-command';
+import { runProgram } from './program';
 
-runCommand(async (args) => {
+runProgram(async (args) => {
   const isTaken = await stripeEvent(args, readEnv(['DATA_DIR']).dataDir, console.log);
   if (!isTaken) process.exitCode = 1;
 });

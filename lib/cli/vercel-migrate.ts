@@ -2,7 +2,7 @@ import { readArguments } from '../commands/command';
 import { DATABASE_VARIABLES, readEnv } from '../env';
 import { inheritedEnv } from '../inherited-env';
 import { migrateServer } from '../open-database';
-import { runCommand } from './run-command';
+import { runProgram } from './program';
 
 const USAGE = [
   'Usage: npm run vercel-build',
@@ -10,7 +10,7 @@ const USAGE = [
 ];
 
 /** A preview may share the database of others, whose code does not know its migrations. */
-runCommand(async (args) => {
+runProgram(async (args) => {
   readArguments(args, { usage: USAGE });
   if (inheritedEnv().VERCEL_ENV !== 'production') {
     return console.log('This is not a production build: the database stays as it is.');

@@ -1,4 +1,4 @@
-import { runCommand } from '@/lib/cli/run-command';
+import { runProgram } from '@/lib/cli/program';
 import { readArguments } from '@/lib/commands/command';
 import { StartError } from '@/lib/errors';
 
@@ -18,7 +18,7 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
 
 const USAGE = [`Usage: npm run bench -- NAME, with one of: ${Object.keys(BENCHES).join(', ')}`];
 
-runCommand(async (args) => {
+runProgram(async (args) => {
   const { positionals } = readArguments(args, { usage: USAGE, positionals: 1 });
   const bench = BENCHES[positionals[0] ?? ''];
   if (!bench) throw new StartError(USAGE);

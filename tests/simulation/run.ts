@@ -1,4 +1,4 @@
-import { runCommand } from '@/lib/cli/run-command';
+import { runProgram } from '@/lib/cli/program';
 import { readArguments } from '@/lib/commands/command';
 import { ProgressBar } from '@/lib/commands/terminal-text';
 import { StartError } from '@/lib/errors';
@@ -32,7 +32,7 @@ const SHRINK_MS = 120_000;
 const MAX_NUMBER = 2 ** 31 - 1;
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-runCommand(async (args) => {
+runProgram(async (args) => {
   const wanted = read(args);
   const { seed, server } = wanted;
   if (wanted.replay) process.exitCode = await replay(wanted.replay, wanted);

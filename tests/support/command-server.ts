@@ -8,7 +8,7 @@ import { openEmbedded, restoreEmbedded } from '@/db/client';
 import { waitForLock } from '@/db/lock';
 import { migrate } from '@/db/migrate';
 import { BUNDLE } from '@/lib/cli/build';
-import { askServer } from '@/lib/cli/carry-out';
+import { askServer } from '@/lib/cli/database-command';
 import type { CommandName } from '@/lib/commands/commands';
 import { serveCommands } from '@/lib/commands/serve-commands';
 import { parseEnv } from '@/lib/env';

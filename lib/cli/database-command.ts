@@ -25,7 +25,7 @@ const MAX_TRIES = 10;
  * @param argv the npm script, then the arguments
  * @throws StartError, AppError
  */
-export async function carryOut([script = '', ...args]: string[]): Promise<void> {
+export async function runDatabaseCommand([script = '', ...args]: string[]): Promise<void> {
   const name = script === 'import' && isFromStripe(args) ? 'import stripe' : script;
   if (!isCommandName(name)) throw new StartError([`There is no command ${name}.`]);
   const command: Command = COMMANDS[name];

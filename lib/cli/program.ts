@@ -1,11 +1,11 @@
 import { HelpAsked, sentencesOf } from '../commands/command';
 
 /**
- * Runs a command and ends the process: a database that is still open would keep it alive.
- * An error is one sentence a line on stderr and exit code 1. A command that fails without an error
+ * Runs a program and ends the process: a database that is still open would keep it alive.
+ * An error is one sentence a line on stderr and exit code 1. A program that fails without an error
  * sets `process.exitCode`.
  */
-export function runCommand(main: (args: string[]) => Promise<void>): void {
+export function runProgram(main: (args: string[]) => Promise<void>): void {
   main(process.argv.slice(2))
     .catch((error: unknown) => {
       if (error instanceof HelpAsked) return console.log(error.usage.join('\n'));
