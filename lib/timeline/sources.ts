@@ -55,7 +55,7 @@ export interface Source {
 }
 
 interface Reading<Row> {
-  /** The form of a cursor. A group `id` is an id of ours. */
+  /** The form of a cursor. A group `id` holds the id of a row. */
   form: RegExp;
   /** The rows behind the place that a cursor tells, the newest first; null: from the newest on. */
   read(place: Place | null, limit: number): Promise<Row[]>;
