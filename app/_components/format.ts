@@ -7,12 +7,18 @@ const LOCALE = 'en-GB';
 /** 1234.5 EUR as "€1,234.50", with the decimals its currency has. */
 export function formatMoney(amount: number, currency: string): string {
   const digits = currencyDecimals(currency);
-  return new Intl.NumberFormat(LOCALE, {
-    style: 'currency',
-    currency: currency.toUpperCase(),
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  }).format(amount);
+  return formatCurrency(amount, currency, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** 12345 EUR as "€12K", for the scale of a chart. */
+export function formatShortMoney(amount: number, currency: string): string {
+  const digits = { minimumFractionDigits: 0, maximumFractionDigits: 1 };
+  return formatCurrency(amount, currency, { notation: 'compact', ...digits });
+}
+
+function formatCurrency(amount: number, currency: string, format: Intl.NumberFormatOptions): string {
+  const code = currency.toUpperCase();
+  return new Intl.NumberFormat(LOCALE, { style: 'currency', currency: code, ...format }).format(amount);
 }
 
 /** 1234.5 EUR as "1234.50", for a field. */
@@ -22,16 +28,12 @@ export function formatPlainAmount(amount: number, currency: string): string {
 
 /** A calendar date, "2026-03-01" as "1 Mar 2026". */
 export function formatDate(date: string): string {
-  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' }).format(
-    Date.parse(`${date}T00:00:00Z`),
-  );
+  return formatParts(`${date}T00:00:00Z`, { dateStyle: 'medium', timeZone: 'UTC' });
 }
 
 /** The month of a calendar date, "2026-03-01" as "March 2026". */
 export function formatMonth(date: string): string {
-  return new Intl.DateTimeFormat(LOCALE, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
-    Date.parse(`${date}T00:00:00Z`),
-  );
+  return formatParts(`${date}T00:00:00Z`, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
 /** The calendar date of an instant in the service's time zone. */
@@ -81,17 +83,6 @@ export function formatDuration(from: Date, to: Date): string {
 /** 12345 as "12,345". */
 export function formatNumber(number: number): string {
   return new Intl.NumberFormat(LOCALE).format(number);
-}
-
-/** 12345 EUR as "€12K", for the scale of a chart. */
-export function formatShortMoney(amount: number, currency: string): string {
-  return new Intl.NumberFormat(LOCALE, {
-    style: 'currency',
-    currency: currency.toUpperCase(),
-    notation: 'compact',
-    minimumFractionDigits: 0,
-    maximumFractionDigits: 1,
-  }).format(amount);
 }
 
 /** A size of a file, 12_345_678 as "12.3 MB". */

@@ -1,11 +1,9 @@
-import { SimpleGrid, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
+import { SimpleGrid } from '@mantine/core';
 import { Suspense } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { PERIODS, type Period } from '@/lib/overview/money';
-import { type SearchParams, toParams } from '../_components/search-params';
 import { ListSkeleton } from './_components/lists/list-skeleton';
-import { PageHeader } from './_components/page/page-header';
+import { Page } from './_components/page/page-header';
+import { staffPage } from './_components/page/staff-page';
 import { Money } from './_overview/money';
 import {
   Deliveries,
@@ -16,31 +14,24 @@ import {
   Tasks,
 } from './_overview/overview-sections';
 
-export const metadata: Metadata = { title: 'Overview' };
+export const metadata = { title: 'Overview' };
 
-export default async function OverviewPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireStaff();
-  const search = toParams(await searchParams);
-  return (
-    <>
-      <PageHeader title="Overview" />
-      <Stack gap="xl">
-        <Tasks />
-        <Money period={toPeriod(search.get('days'))} wanted={search.get('currency') ?? undefined} />
-        {/* One boundary for all: a section that arrives later would move the others. */}
-        <Suspense fallback={<ListSkeleton rows={12} />}>
-          <OpenFigures />
-          <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg" verticalSpacing="xl">
-            <SubscriptionStates />
-            <Deliveries />
-            <Drift />
-          </SimpleGrid>
-          <LatestPayments />
-        </Suspense>
-      </Stack>
-    </>
-  );
-}
+export default staffPage(async ({ search }) => (
+  <Page title="Overview">
+    <Tasks />
+    <Money period={toPeriod(search.get('days'))} wanted={search.get('currency') ?? undefined} />
+    {/* One boundary for all: a section that arrives later would move the others. */}
+    <Suspense fallback={<ListSkeleton rows={12} />}>
+      <OpenFigures />
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg" verticalSpacing="xl">
+        <SubscriptionStates />
+        <Deliveries />
+        <Drift />
+      </SimpleGrid>
+      <LatestPayments />
+    </Suspense>
+  </Page>
+));
 
 function toPeriod(text: string | null): Period {
   return PERIODS.find((days) => String(days) === text) ?? PERIODS[0];

@@ -1,19 +1,23 @@
+import { Box } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
+import type { ComponentProps } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { toCustomerChoice } from '@/lib/customers/find-customers';
+import { findCustomerId } from '@/lib/customers/match-customer';
+import { getCustomer } from '@/lib/customers/queries';
 import { readTyped, type Typed } from '@/lib/records/typed-record';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { orNotFound } from '../_components/or-not-found';
-import { type SearchParams, toId } from '../_components/search-params';
+import { type SearchParams, toId, toParams } from '../_components/search-params';
 import { save } from './_components/forms/record/actions';
-import type { FormPart } from './_components/forms/record/form-fields';
-import { FormPage } from './_components/forms/record/form-page';
 import { FORMS, type FormName } from './_components/forms/record/kinds';
-import { choiceFor, newFor } from './_components/forms/record/new-for';
+import { type FormPart, RecordForm } from './_components/forms/record/record-form';
+import { PageHeader } from './_components/page/page-header';
 
 interface NewRecordPage {
   form: FormName;
   title: string;
-  /** What the form is called, for readers. */
+  /** The name of the form for screen readers. */
   label: string;
   submit: string;
   /** The name of the list that the page leads back to. */
@@ -24,48 +28,58 @@ interface NewRecordPage {
 }
 
 /** The page with the form of a new record. */
-export function newRecordPage({ form, title, label, submit, list, first, parts }: NewRecordPage) {
+export function newRecordPage({ form, title, list, first, parts, ...texts }: NewRecordPage) {
   return async ({ searchParams }: { searchParams: Promise<SearchParams> }) => {
     await requireStaff();
     const { path } = FORMS[form];
-    const begun =
+    const { typed, ...rest } =
       typeof first === 'function'
-        ? await beginFor(searchParams, path, first)
+        ? await beginFor(toParams(await searchParams).get('customer') ?? '', path, first)
         : { typed: first, cancel: path };
-    const { typed, ...rest } = begun;
     return (
       <FormPage
         title={title}
         back={{ href: path, label: list }}
-        label={label}
         action={save.bind(null, form, null)}
         parts={await parts((await getRuntime()).db)}
         record={{ version: null, typed }}
-        submit={submit}
+        {...texts}
         {...rest}
       />
     );
   };
 }
 
+/** What the form of a customer's new record begins with, and where giving up leads. */
 async function beginFor(
-  searchParams: Promise<SearchParams>,
+  text: string,
   path: string,
   first: (begun: { typed: Typed; taxRate: number }) => Typed,
 ) {
-  const { typed, taxRate, customer, cancel } = await newFor(searchParams, path);
-  return { typed: first({ typed, taxRate }), customer, cancel };
+  const { db, env } = await getRuntime();
+  const id = text ? await findCustomerId(db, text) : null;
+  const found = id === null ? null : await getCustomer(db, { id });
+  const customer = found && toCustomerChoice(found, env.tax);
+  const typed = {
+    customer_number: customer?.customer_number ?? text,
+    currency: (customer?.currency ?? 'eur').toUpperCase(),
+  };
+  return {
+    customer,
+    typed: first({ typed, taxRate: customer?.tax.rate ?? env.tax.rate }),
+    cancel: found ? `/admin/customers/${found.id}` : path,
+  };
 }
 
 interface Heading {
   title: string;
-  /** What the link back to the record is called. */
+  /** The label of the link back to the record. */
   back: string | ((typed: Typed) => string);
 }
 
 interface EditRecordPage {
   form: FormName;
-  /** What the form is called, for readers. */
+  /** The name of the form for screen readers. */
   label: string;
   submit: string;
   /** The heading of the page; null if the record cannot be edited now. */
@@ -76,29 +90,44 @@ interface EditRecordPage {
 }
 
 /** The page with the form of an existing record. If the record cannot be edited now, it leads back to the record. */
-export function editRecordPage({ form, label, submit, heading, parts, hasCustomer }: EditRecordPage) {
+export function editRecordPage({ form, heading, parts, hasCustomer, ...texts }: EditRecordPage) {
   return async ({ params }: { params: Promise<{ id: string }> }) => {
     await requireStaff();
     const id = toId((await params).id) ?? notFound();
     const { typedKind, path } = FORMS[form];
-    const { db } = await getRuntime();
+    const { db, env } = await getRuntime();
     const page = `${path}/${id}`;
     const { head } = await orNotFound(heading(db, id).then((found) => ({ head: found })));
     if (!head) redirect(page);
     const record = await orNotFound(readTyped(db, typedKind, id));
     const { typed } = record;
+    const { customer_number } = typed;
+    const customer = hasCustomer && customer_number ? await getCustomer(db, { customer_number }) : null;
     return (
       <FormPage
         title={head.title}
         back={{ href: page, label: typeof head.back === 'string' ? head.back : head.back(typed) }}
-        label={label}
         action={save.bind(null, form, id)}
         parts={await parts(db, typed)}
         record={record}
-        submit={submit}
         cancel={page}
-        {...(hasCustomer && { customer: await choiceFor(typed.customer_number) })}
+        customer={customer && toCustomerChoice(customer, env.tax)}
+        {...texts}
       />
     );
   };
+}
+
+interface FormPageProps extends ComponentProps<typeof RecordForm> {
+  title: string;
+  back: { href: string; label: string };
+}
+
+function FormPage({ title, back, ...form }: FormPageProps) {
+  return (
+    <Box maw={760}>
+      <PageHeader back={back} title={title} />
+      <RecordForm {...form} />
+    </Box>
+  );
 }

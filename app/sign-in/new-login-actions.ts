@@ -3,55 +3,50 @@
 import { redirect } from 'next/navigation';
 import { signInStaff } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
-import { getRuntime } from '@/lib/runtime';
+import { getRuntime, type Runtime } from '@/lib/runtime';
 import { acceptInvitation, createFirstAdmin } from '@/lib/staff/invitations';
+import type { FormState } from '../admin/_components/forms/form';
 import { toProblems } from '../admin/_components/page/staff-action';
 
-/** Stores the chosen password and signs in. There is no session yet, so the token decides. */
-export async function accept(
-  token: string,
-  _before: Record<string, string>,
+/** Stores the password that an invited person chose, and signs them in. */
+export async function accept(token: string, _before: FormState, form: FormData): Promise<FormState> {
+  return makeLogin(form, ['password', 'repeated'], (runtime, { password = '', repeated = '' }) =>
+    acceptInvitation(runtime, token, { password, repeated }),
+  );
+}
+
+/** Creates the first admin and signs them in. */
+export async function createAdmin(token: string, _before: FormState, form: FormData): Promise<FormState> {
+  const fields = ['email', 'name', 'password', 'repeated'];
+  return makeLogin(form, fields, async (runtime, { email = '', name = '', password = '', repeated = '' }) => {
+    await createFirstAdmin(runtime, token, { email, name, password, repeated });
+    return email;
+  });
+}
+
+/** Makes a login and signs in with it. There is no session yet, so the token decides. */
+async function makeLogin(
   form: FormData,
-): Promise<Record<string, string>> {
-  const text = (field: string) => String(form.get(field) ?? '');
-  const typed = { password: text('password'), repeated: text('repeated') };
+  fields: string[],
+  make: (runtime: Runtime, given: Record<string, string>) => Promise<string>,
+): Promise<FormState> {
+  const given = Object.fromEntries(fields.map((field) => [field, String(form.get(field) ?? '')]));
   let email: string;
   try {
-    email = await acceptInvitation(await getRuntime(), token, typed);
+    email = await make(await getRuntime(), given);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return toProblems(error, typed);
-  }
-  redirect(await signInStaff({ email, password: typed.password }).then(() => '/admin', toSignInPage));
-}
-
-/** The password is stored, even if the sign-in failed. */
-function toSignInPage(error: unknown): string {
-  if (error instanceof AppError) return '/sign-in';
-  throw error;
-}
-
-export interface FirstAdminState {
-  /** The fields as they were typed, but for the passwords. */
-  typed: { email: string; name: string };
-  /** Of each wrong field its sentence; of '' what concerns no single one. */
-  problems: Record<string, string>;
-}
-
-/** Creates the first admin and signs them in. There is no session yet, so the token decides. */
-export async function createAdmin(
-  token: string,
-  _before: FirstAdminState,
-  form: FormData,
-): Promise<FirstAdminState> {
-  const text = (field: string) => String(form.get(field) ?? '');
-  const typed = { email: text('email'), name: text('name') };
-  const given = { ...typed, password: text('password'), repeated: text('repeated') };
-  try {
-    await createFirstAdmin(await getRuntime(), token, given);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
+    const { password: _, repeated: __, ...typed } = given;
     return { typed, problems: toProblems(error, given) };
   }
-  redirect(await signInStaff(given).then(() => '/admin', toSignInPage));
+  redirect(
+    await signInStaff({ email, password: given.password ?? '' }).then(
+      () => '/admin',
+      (error: unknown) => {
+        // The password is stored, even if the sign-in failed.
+        if (error instanceof AppError) return '/sign-in';
+        throw error;
+      },
+    ),
+  );
 }

@@ -1,25 +1,20 @@
-import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
-import { DUE_PATH, safeNextPath } from '@/lib/auth/sign-in-paths';
+import { DUE_PATH } from '@/lib/auth/sign-in-paths';
 import { currentSession } from '@/lib/auth/staff-session';
 import type { SearchParams } from '../_components/search-params';
-import { problemText } from './problem-text';
 import { SignInForm } from './sign-in-forms';
-import { SignInFrame } from './sign-in-frame';
+import { readSignIn, SignInFrame } from './sign-in-frame';
 
-export const metadata: Metadata = { title: 'Sign in' };
+export const metadata = { title: 'Sign in' };
 
 export default async function SignInPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const { next, problem } = await searchParams;
-  const target = safeNextPath(typeof next === 'string' ? next : undefined);
+  const asked = await readSignIn(searchParams, 'The e-mail address or the password is wrong.');
   const session = await currentSession();
-  if (session) redirect(session.due ? `${DUE_PATH}?${new URLSearchParams({ next: target })}` : target);
+  if (session)
+    redirect(session.due ? `${DUE_PATH}?${new URLSearchParams({ next: asked.next })}` : asked.next);
   return (
     <SignInFrame title="Sign in">
-      <SignInForm
-        next={target}
-        problem={problemText(problem, 'The e-mail address or the password is wrong.')}
-      />
+      <SignInForm {...asked} />
     </SignInFrame>
   );
 }

@@ -223,7 +223,7 @@ describe('the account of staff who owe something', () => {
     await expectDue(...others, beginApp, () => actions.confirmApp('000000'));
     expect(await db.$count(staffPasskeys)).toBe(0);
     expect(await db.$count(staffTwoFactors)).toBe(0);
-    expect(await act(changePassword)).toHaveProperty('current');
+    expect(await act(changePassword)).toHaveProperty('problems.current');
     await db.update(staffUsers).set({ passwordTemporary: false });
   });
 

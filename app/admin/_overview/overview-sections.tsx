@@ -1,5 +1,6 @@
 import { Group, SimpleGrid, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
+import type { ComponentProps } from 'react';
 import {
   formatCount,
   formatDailyRun,
@@ -28,30 +29,14 @@ export async function Tasks() {
   const { db, env, now } = await getRuntime();
   const attention = await getAttention(db);
   const tasks = (await listTasks(db, now(), env)).map(toLinkedTask);
-  const all = [...overdueTask(attention), ...pastDueTask(attention), ...tasks];
-  if (all.length === 0) return <AllWell />;
-  return (
-    <Section title="Needs attention">
-      <TaskList tasks={all} />
-    </Section>
-  );
-}
-
-function overdueTask({ overdue, oldest }: Attention): LinkedTask[] {
-  const count = overdue.reduce((sum, one) => sum + one.count, 0);
-  if (count === 0 || oldest === null) return [];
-  const sums = overdue.map(({ total, currency }) => formatMoney(total, currency)).join(', ');
-  const text = `${formatCount(count, 'overdue invoice')}: ${sums}; the oldest was due on ${formatDate(oldest)}.`;
-  return [{ text, href: '/admin/overdue' }];
-}
-
-function pastDueTask({ past_due }: Attention): LinkedTask[] {
-  if (past_due === 0) return [];
-  const text = `${formatCount(past_due, 'subscription is', 'subscriptions are')} past due.`;
-  return [{ text, href: '/admin/subscriptions?status=past_due' }];
-}
-
-function AllWell() {
+  const all = [...billingTasks(attention), ...tasks];
+  if (all.length > 0) {
+    return (
+      <Section title="Needs attention">
+        <TaskList tasks={all} />
+      </Section>
+    );
+  }
   return (
     <Group gap={8} c="var(--mantine-color-green-light-color)">
       <IconCircleCheck size={18} stroke={1.8} aria-hidden />
@@ -60,6 +45,21 @@ function AllWell() {
       </Text>
     </Group>
   );
+}
+
+function billingTasks({ overdue, oldest, past_due }: Attention): LinkedTask[] {
+  const tasks: LinkedTask[] = [];
+  const count = overdue.reduce((sum, one) => sum + one.count, 0);
+  if (count > 0 && oldest !== null) {
+    const sums = overdue.map(({ total, currency }) => formatMoney(total, currency)).join(', ');
+    const text = `${formatCount(count, 'overdue invoice')}: ${sums}; the oldest was due on ${formatDate(oldest)}.`;
+    tasks.push({ text, href: '/admin/overdue' });
+  }
+  if (past_due > 0) {
+    const text = `${formatCount(past_due, 'subscription is', 'subscriptions are')} past due.`;
+    tasks.push({ text, href: '/admin/subscriptions?status=past_due' });
+  }
+  return tasks;
 }
 
 /** What is owed, and whether the last comparison with Stripe went well. */
@@ -127,31 +127,46 @@ async function OpenDisputes() {
 /** Subscriptions by status. */
 export async function SubscriptionStates() {
   const { db } = await getRuntime();
-  const counts = await countSubscriptions(db);
   return (
-    <Section title="Subscriptions" action={<TextLink href="/admin/subscriptions">All</TextLink>}>
-      {counts.length > 0 ? (
-        <StateCounts counts={counts} hrefOf={(status) => `/admin/subscriptions?status=${status}`} />
-      ) : (
-        <Nothing title="None yet" text="They appear here as soon as Stripe reports one." />
-      )}
-    </Section>
+    <States
+      title="Subscriptions"
+      href="/admin/subscriptions"
+      filter="status"
+      counts={await countSubscriptions(db)}
+      nothing={{ title: 'None yet', text: 'They appear here as soon as Stripe reports one.' }}
+    />
   );
 }
 
-/** What became of Stripe's latest events. */
+/** The outcomes of Stripe's latest events. */
 export async function Deliveries() {
   const { db, now } = await getRuntime();
-  const counts = await countDeliveries(db, now());
   return (
-    <Section
+    <States
       title={`Webhooks, ${DELIVERY_DAYS} days`}
-      action={<TextLink href="/admin/webhooks">All</TextLink>}
-    >
+      href="/admin/webhooks"
+      filter="outcome"
+      counts={await countDeliveries(db, now())}
+      nothing={{ title: 'No events yet', text: 'Stripe delivered no events in this period.' }}
+    />
+  );
+}
+
+interface StatesProps extends Pick<ComponentProps<typeof StateCounts>, 'counts'> {
+  title: string;
+  /** The list, and the filter that finds the records of a state. */
+  href: string;
+  filter: string;
+  nothing: { title: string; text: string };
+}
+
+function States({ title, href, filter, counts, nothing }: StatesProps) {
+  return (
+    <Section title={title} action={<TextLink href={href}>All</TextLink>}>
       {counts.length > 0 ? (
-        <StateCounts counts={counts} hrefOf={(outcome) => `/admin/webhooks?outcome=${outcome}`} />
+        <StateCounts counts={counts} hrefOf={(state) => `${href}?${filter}=${state}`} />
       ) : (
-        <Nothing title="No events yet" text="Stripe delivered no events in this period." />
+        <Nothing {...nothing} />
       )}
     </Section>
   );

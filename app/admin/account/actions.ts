@@ -16,10 +16,8 @@ import {
   renewRecoveryCodes,
   turnOffTwoFactor,
 } from '@/lib/staff/second-factor';
+import type { FormState } from '../_components/forms/form';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
-
-/** The sentence for each wrong field; at '' for what concerns no single one. */
-export type Problems = Record<string, string>;
 
 const password = z.string();
 const refused = ({ problem }: { problem: string }) => ({ problem });
@@ -34,7 +32,7 @@ export const changePassword = staffFormAction({
     await passCookies(await rememberDevice(runtime, staff.email, null));
   },
   done: (_changed, then) => then,
-  refused: ({ problems }): Problems => problems,
+  refused: ({ problems }): FormState => ({ typed: {}, problems }),
 });
 
 export interface BegunTwoFactor {

@@ -1,29 +1,18 @@
-import { Box, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
+import { Box } from '@mantine/core';
 import { formatDay } from '@/app/_components/format';
 import { type SearchParams, toParams } from '@/app/_components/search-params';
 import { isTwoFactorRequired } from '@/lib/auth/find-staff';
 import { requireSession } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listPasskeys } from '@/lib/staff/second-factor';
-import { Notice } from '../_components/page/notice';
-import { PageHeader } from '../_components/page/page-header';
+import { OutcomeNotice } from '../_components/forms/record/record-notice';
+import { Page } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';
-import { ROLE_LABELS } from '../staff/role-text';
-import {
-  beginApp,
-  changePassword,
-  confirmApp,
-  removePasskey,
-  renewCodes,
-  startPasskey,
-  storePasskey,
-  turnOffApp,
-} from './actions';
+import { ROLE_LABELS } from '../staff/staff-texts';
 import { PasswordForm } from './password-form';
 import { AppSetUp, Passkeys, TwoFactor } from './second-factor';
 
-export const metadata: Metadata = { title: 'Your account' };
+export const metadata = { title: 'Your account' };
 
 export default async function AccountPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const { staff, hasTwoFactor } = await requireSession();
@@ -32,18 +21,17 @@ export default async function AccountPage({ searchParams }: { searchParams: Prom
   const passkeys = await listPasskeys(db, staff.id);
   return (
     <Box maw={700}>
-      <PageHeader
+      <Page
         title="Your account"
         description={`${staff.name} · ${staff.email} · ${ROLE_LABELS[staff.role]}`}
-      />
-      <AccountNotice key={notice} notice={notice} />
-      <Stack gap="xl">
+        notice={<OutcomeNotice notice={notice} done={DONE} refused={REFUSED} />}
+      >
         <Section title="Two-factor authentication">
           <Box p="md">
             {hasTwoFactor ? (
-              <TwoFactor isRequired={await isTwoFactorRequired(db)} renew={renewCodes} turnOff={turnOffApp} />
+              <TwoFactor isRequired={await isTwoFactorRequired(db)} />
             ) : (
-              <AppSetUp begin={beginApp} confirm={confirmApp} then="/admin/account" />
+              <AppSetUp then="/admin/account" />
             )}
           </Box>
         </Section>
@@ -53,33 +41,23 @@ export default async function AccountPage({ searchParams }: { searchParams: Prom
               id,
               name: name ?? 'Passkey',
               added: formatDay(created_at, env.timeZone),
-              remove: removePasskey.bind(null, id),
             }))}
-            start={startPasskey}
-            store={storePasskey}
           />
         </Section>
         <Section title="Password">
           <Box p="md">
-            <PasswordForm action={changePassword.bind(null, '/admin/account?notice=password')} />
+            <PasswordForm then="/admin/account?notice=password" />
           </Box>
         </Section>
-      </Stack>
+      </Page>
     </Box>
   );
 }
 
-const DONE = new Map([
-  ['password', 'Your password is changed, and your other sessions have ended.'],
-  ['app-off', 'Two-factor authentication is off.'],
-  ['passkey', 'The passkey is added. You can now sign in with it.'],
-  ['passkey-removed', 'The passkey is removed.'],
-]);
-const REFUSED = new Map([['not_found', 'The passkey has already been removed.']]);
-
-/** Shows the outcome of the action that led here. */
-function AccountNotice({ notice }: { notice: string | null }) {
-  const done = DONE.get(notice ?? '');
-  const text = done ?? REFUSED.get(notice ?? '');
-  return text ? <Notice tone={done ? 'done' : 'refused'}>{text}</Notice> : null;
-}
+const DONE = {
+  password: 'Your password is changed, and your other sessions have ended.',
+  'app-off': 'Two-factor authentication is off.',
+  passkey: 'The passkey is added. You can now sign in with it.',
+  'passkey-removed': 'The passkey is removed.',
+};
+const REFUSED = { not_found: 'The passkey has already been removed.' };

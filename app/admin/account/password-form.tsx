@@ -1,43 +1,30 @@
-'use client';
+import type { FormField } from '../_components/forms/field';
+import { ActionForm } from '../_components/forms/form';
+import { changePassword } from './actions';
 
-import { Button, PasswordInput, Stack } from '@mantine/core';
-import { useActionState } from 'react';
-import { ProblemAlert } from '../../_components/problem-alert';
-import { useFirstWrong } from '../_components/forms/form';
-import type { Problems } from './actions';
-
-interface Props {
-  action(before: Problems, form: FormData): Promise<Problems>;
+/** Changes one's own password. @param then where to go on to */
+export function PasswordForm({ then }: { then: string }) {
+  return (
+    <ActionForm
+      label="Password"
+      action={changePassword.bind(null, then)}
+      fields={[
+        { ...PASSWORD, name: 'current', label: 'Current password', autoComplete: 'current-password' },
+        ...newPassword('New password'),
+      ]}
+      submit="Change password"
+      stack={{ maw: 400 }}
+    />
+  );
 }
 
-/** Chooses another password. */
-export function PasswordForm({ action }: Props) {
-  const [problems, submit, pending] = useActionState(action, {});
-  const form = useFirstWrong(problems);
-  const field = (name: string) => ({
-    name,
-    error: problems[name],
-    maxLength: 128,
-    required: true,
-    withAsterisk: false,
-    'aria-invalid': problems[name] ? true : undefined, // the field of a password says so by itself nowhere
-  });
-  return (
-    <form action={submit} ref={form} aria-label="Password">
-      <Stack gap="md" maw={400}>
-        <ProblemAlert problem={problems['']} />
-        <PasswordInput label="Current password" autoComplete="current-password" {...field('current')} />
-        <PasswordInput
-          label="New password"
-          description="12 to 128 characters."
-          autoComplete="new-password"
-          {...field('password')}
-        />
-        <PasswordInput label="New password again" autoComplete="new-password" {...field('repeated')} />
-        <Button type="submit" loading={pending} w="fit-content">
-          Change password
-        </Button>
-      </Stack>
-    </form>
-  );
+const PASSWORD = { kind: 'password', maxLength: 128, required: true } as const;
+
+/** The two fields of a password that its owner chooses. */
+export function newPassword(label: string): FormField[] {
+  const field = { ...PASSWORD, autoComplete: 'new-password' };
+  return [
+    { ...field, name: 'password', label, description: '12 to 128 characters.' },
+    { ...field, name: 'repeated', label: `${label} again` },
+  ];
 }

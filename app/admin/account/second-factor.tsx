@@ -1,26 +1,26 @@
 'use client';
 
-import { Box, Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
-import type {
-  PublicKeyCredentialCreationOptionsJSON,
-  RegistrationResponseJSON,
-} from '@simplewebauthn/browser';
+import { Box, Button, Code, Group, Stack, Text } from '@mantine/core';
 import dynamic from 'next/dynamic';
-import { type ReactNode, useState, useTransition } from 'react';
+import { type ReactNode, useState } from 'react';
 import { LinkButton } from '@/app/_components/links';
-import type { BegunTwoFactor } from './actions';
+import type { FormField } from '../_components/forms/field';
+import { ActionForm } from '../_components/forms/form';
+import {
+  type BegunTwoFactor,
+  beginApp,
+  confirmApp,
+  removePasskey,
+  renewCodes,
+  startPasskey,
+  storePasskey,
+  turnOffApp,
+} from './actions';
 
-const RecoveryCodes = dynamic(() => import('./new-factor').then((part) => part.RecoveryCodes));
+const RecoveryCodes = dynamic(() => import('../_components/forms/secret').then((part) => part.RecoveryCodes));
 
-interface Props {
-  /** An app is demanded of everybody. */
-  isRequired: boolean;
-  renew(password: string): Promise<{ problem: string } | { recoveryCodes: string[] }>;
-  turnOff(password: string): Promise<{ problem: string }>;
-}
-
-/** The actions of an account with an authenticator app. */
-export function TwoFactor({ isRequired, renew, turnOff }: Props) {
+/** The actions of an account with an authenticator app. @param isRequired whether everyone must use one */
+export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   const [wanted, setWanted] = useState<'codes' | 'off'>();
   const [codes, setCodes] = useState<string[]>();
   if (codes) {
@@ -52,7 +52,7 @@ export function TwoFactor({ isRequired, renew, turnOff }: Props) {
           label="New recovery codes"
           submit="Create new codes"
           ask={async (password) => {
-            const answer = await renew(password);
+            const answer = await renewCodes(password);
             if ('problem' in answer) return answer.problem;
             setWanted(undefined);
             setCodes(answer.recoveryCodes);
@@ -64,7 +64,7 @@ export function TwoFactor({ isRequired, renew, turnOff }: Props) {
           label="Turn off two-factor authentication"
           submit="Turn off"
           color="red.9"
-          ask={async (password) => (await turnOff(password))?.problem}
+          ask={async (password) => (await turnOffApp(password))?.problem}
         />
       )}
       {isRequired && (
@@ -76,18 +76,8 @@ export function TwoFactor({ isRequired, renew, turnOff }: Props) {
   );
 }
 
-// Most who open the page set nothing up.
-const AppPicture = dynamic(() => import('./new-factor').then((part) => part.AppPicture));
-
-interface SetUpProps {
-  begin(password: string): Promise<{ problem: string } | BegunTwoFactor>;
-  confirm(code: string): Promise<{ problem: string | null }>;
-  /** Where to go on to. */
-  then: string;
-}
-
-/** Sets an authenticator app up: the password, the picture and its code, the recovery codes. */
-export function AppSetUp({ begin, confirm, then }: SetUpProps) {
+/** Sets up an authenticator app: the password, the picture and its code, the recovery codes. @param then where to go on to */
+export function AppSetUp({ then }: { then: string }) {
   const [begun, setBegun] = useState<BegunTwoFactor>();
   const [isDone, setDone] = useState(false);
   if (begun && isDone) {
@@ -97,7 +87,7 @@ export function AppSetUp({ begin, confirm, then }: SetUpProps) {
       </RecoveryCodes>
     );
   }
-  if (begun) return <AppPicture begun={begun} confirm={confirm} onDone={() => setDone(true)} />;
+  if (begun) return <AppPicture begun={begun} onDone={() => setDone(true)} />;
   return (
     <>
       <Text size="sm" c="dimmed" mb="md">
@@ -108,7 +98,7 @@ export function AppSetUp({ begin, confirm, then }: SetUpProps) {
         label="Set up two-factor authentication"
         submit="Set up authenticator app"
         ask={async (password) => {
-          const answer = await begin(password);
+          const answer = await beginApp(password);
           if ('problem' in answer) return answer.problem;
           setBegun(answer);
         }}
@@ -117,19 +107,63 @@ export function AppSetUp({ begin, confirm, then }: SetUpProps) {
   );
 }
 
+const CODE: FormField = {
+  name: 'code',
+  label: 'Code from the app',
+  inputMode: 'numeric',
+  autoComplete: 'one-time-code',
+  maxLength: 10,
+  required: true,
+  autoFocus: true,
+};
+
+/** The picture that the app scans, and the field for the code that it shows then. */
+function AppPicture({ begun: { picture, key }, onDone }: { begun: BegunTwoFactor; onDone(): void }) {
+  return (
+    <AskingForm
+      label="Confirm the authenticator app"
+      field={CODE}
+      submit="Turn on"
+      ask={async (code) => {
+        const { problem } = await confirmApp(code);
+        if (problem !== null) return problem;
+        onDone();
+      }}
+    >
+      <Text size="sm">Scan this with your authenticator app.</Text>
+      <svg
+        viewBox={`0 0 ${picture.size} ${picture.size}`}
+        width={200}
+        height={200}
+        role="img"
+        aria-label="QR code for the authenticator app"
+        shapeRendering="crispEdges"
+      >
+        <rect width={picture.size} height={picture.size} fill="#fff" />
+        <path d={picture.path} fill="#000" />
+      </svg>
+      <Text size="sm">
+        Or enter this key: <Code className="break-anywhere">{key}</Code>
+      </Text>
+    </AskingForm>
+  );
+}
+
+const PASSKEY_NAME: FormField = {
+  name: 'name',
+  label: 'Name',
+  description: 'Where it is kept, such as “Work laptop”.',
+  maxLength: 60,
+  required: true,
+  autoFocus: true,
+};
+
 interface PasskeysProps {
-  passkeys: {
-    id: string;
-    name: string;
-    added: string;
-    remove(password: string): Promise<{ problem: string }>;
-  }[];
-  start(password: string): Promise<{ problem: string } | { options: PublicKeyCredentialCreationOptionsJSON }>;
-  store(name: string, response: RegistrationResponseJSON): Promise<{ problem: string }>;
+  passkeys: { id: string; name: string; added: string }[];
 }
 
 /** A person's passkeys, and another one. */
-export function Passkeys({ passkeys, start, store }: PasskeysProps) {
+export function Passkeys({ passkeys }: PasskeysProps) {
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<string>();
   return (
@@ -137,7 +171,7 @@ export function Passkeys({ passkeys, start, store }: PasskeysProps) {
       <Text size="sm" c="dimmed">
         A passkey signs you in with your fingerprint, face or PIN, without a password or a code.
       </Text>
-      {passkeys.map(({ id, name, added, remove }) => (
+      {passkeys.map(({ id, name, added }) => (
         <Stack key={id} gap="sm">
           <Group justify="space-between" gap="xs">
             <Box miw={0}>
@@ -159,7 +193,7 @@ export function Passkeys({ passkeys, start, store }: PasskeysProps) {
               label={`Remove ${name}`}
               submit="Remove passkey"
               color="red.9"
-              ask={async (password) => (await remove(password))?.problem}
+              ask={async (password) => (await removePasskey(id, password))?.problem}
             >
               <Text size="sm">It will no longer sign you in here. Delete it on your device too.</Text>
             </PasswordGate>
@@ -170,27 +204,18 @@ export function Passkeys({ passkeys, start, store }: PasskeysProps) {
         <PasswordGate
           label="Add a passkey"
           submit="Add passkey"
+          first={PASSKEY_NAME}
           ask={async (password, form) => {
-            const begun = await start(password);
+            const begun = await startPasskey(password);
             if ('problem' in begun) return begun.problem;
             const { makePasskey } = await import('./make-passkey'); // few who look at the page add one
             const made = await makePasskey(begun.options);
             if ('problem' in made) return made.problem;
-            const kept = await store(String(form.get('name') ?? ''), made.response);
+            const kept = await storePasskey(String(form.get('name') ?? ''), made.response);
             setAdding(false);
             return kept?.problem;
           }}
-        >
-          <TextInput
-            label="Name"
-            description="Where it is kept, such as “Work laptop”."
-            name="name"
-            maxLength={60}
-            required
-            withAsterisk={false}
-            autoFocus
-          />
-        </PasswordGate>
+        />
       ) : (
         <Button variant="default" w="fit-content" onClick={() => setAdding(true)}>
           Add a passkey
@@ -200,46 +225,49 @@ export function Passkeys({ passkeys, start, store }: PasskeysProps) {
   );
 }
 
-interface GateProps {
-  /** What the form is called, and its button. */
-  label: string;
-  submit: string;
-  color?: string;
-  /** Other fields, above the password. */
-  children?: ReactNode;
-  /** @returns what is wrong; nothing where all went well */
-  ask(password: string, form: FormData): Promise<string | undefined>;
-}
+const PASSWORD: FormField = {
+  name: 'password',
+  label: 'Your password',
+  kind: 'password',
+  autoComplete: 'current-password',
+  maxLength: 128,
+  required: true,
+};
 
 /** Asks for one's own password before something is done. */
-function PasswordGate({ label, submit, color, children, ask }: GateProps) {
-  const [problem, setProblem] = useState<string>();
-  const [isPending, start] = useTransition();
-  const send = (form: FormData) =>
-    start(async () => setProblem(await ask(String(form.get('password') ?? ''), form)));
+function PasswordGate(props: Omit<AskingFormProps, 'field'>) {
+  return <AskingForm field={PASSWORD} {...props} />;
+}
+
+interface AskingFormProps {
+  label: string;
+  /** The field that is asked for, and one above it. */
+  field: FormField;
+  first?: FormField;
+  submit: string;
+  color?: string;
+  /** Stands above the fields. */
+  children?: ReactNode;
+  /** @returns what is wrong with the field; nothing if all went well */
+  ask(typed: string, form: FormData): Promise<string | undefined>;
+}
+
+/** A form that goes on where it stands. Its fields keep what was typed if the answer is no. */
+function AskingForm({ label, field, first, submit, color, children, ask }: AskingFormProps) {
   return (
-    <form
-      aria-label={label}
-      onSubmit={(event) => {
-        event.preventDefault(); // an action would empty what was typed
-        send(new FormData(event.currentTarget));
+    <ActionForm
+      label={label}
+      stays
+      action={async (_before, form) => {
+        const problem = await ask(String(form.get(field.name) ?? ''), form);
+        return { typed: {}, problems: problem ? { [field.name]: problem } : {} };
       }}
+      fields={first ? [first, field] : [field]}
+      submit={submit}
+      stack={{ maw: 400 }}
+      button={{ w: 'fit-content', ...(color && { color }) }}
     >
-      <Stack gap="md" maw={400}>
-        {children}
-        <PasswordInput
-          label="Your password"
-          name="password"
-          autoComplete="current-password"
-          maxLength={128}
-          required
-          withAsterisk={false}
-          error={problem}
-        />
-        <Button type="submit" loading={isPending} w="fit-content" {...(color && { color })}>
-          {submit}
-        </Button>
-      </Stack>
-    </form>
+      {children}
+    </ActionForm>
   );
 }

@@ -1,81 +1,65 @@
-import { Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { READ_TEXTS } from '@/app/_components/scope-texts';
-import { type SearchParams, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { type ConnectedApp, listConnectedApps } from '@/lib/oauth/connected-apps';
 import { READ_SCOPES } from '@/lib/oauth/metadata';
-import { getRuntime } from '@/lib/runtime';
 import { Instant } from '../_components/display/values';
 import { ConfirmButton } from '../_components/forms/confirm-button';
 import { RecordList } from '../_components/lists/record-list';
 import { Notice } from '../_components/page/notice';
-import { PageHeader } from '../_components/page/page-header';
+import { Page } from '../_components/page/page-header';
 import { Nothing, Section } from '../_components/page/section';
+import { staffPage } from '../_components/page/staff-page';
 import { disconnect } from './actions';
 
-export const metadata: Metadata = { title: 'Connected apps' };
+export const metadata = { title: 'Connected apps' };
 
-export default async function AppsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const { id, role } = await requireStaff();
-  const { db, env } = await getRuntime();
-  const wasDisconnected = toParams(await searchParams).get('notice') === 'disconnected';
+export default staffPage(async ({ staff: { id, role }, runtime: { db, env }, search }) => {
   const mine = await listConnectedApps(db, id);
   const others =
     role === 'admin' ? (await listConnectedApps(db, null)).filter(({ staff }) => staff.id !== id) : null;
   return (
-    <>
-      <PageHeader
-        title="Connected apps"
-        description="Assistants that you have connected to your account. Each can read only what you allowed."
-      />
-      {wasDisconnected && <Notice tone="done">The app is disconnected: its next request is refused.</Notice>}
-      <Stack gap="xl">
-        <Section title="Yours">
+    <Page
+      title="Connected apps"
+      description="Assistants that you have connected to your account. Each can read only what you allowed."
+      notice={
+        search.get('notice') === 'disconnected' && (
+          <Notice tone="done">The app is disconnected: its next request is refused.</Notice>
+        )
+      }
+    >
+      <Section title="Yours">
+        <Apps
+          label="Your apps"
+          apps={mine}
+          timeZone={env.timeZone}
+          nothing="Add this service’s address to an assistant, then allow the connection here."
+        />
+      </Section>
+      {others && (
+        <Section title="Other staff">
           <Apps
-            label="Your apps"
-            apps={mine}
+            label="Apps of other staff"
+            apps={others}
             timeZone={env.timeZone}
-            nothing="Add this service’s address to an assistant, then allow the connection here."
+            showsStaff
+            nothing="Nobody else has connected an app."
           />
         </Section>
-        {others && (
-          <Section title="Other staff">
-            <Apps
-              label="Apps of other staff"
-              apps={others}
-              timeZone={env.timeZone}
-              showsStaff
-              nothing="Nobody else has connected an app."
-            />
-          </Section>
-        )}
-      </Stack>
-    </>
+      )}
+    </Page>
   );
-}
-
-interface AppsProps {
-  label: string;
-  apps: ConnectedApp[];
-  timeZone: string;
-  showsStaff?: boolean;
-  nothing: string;
-}
-
-function Apps({ nothing, ...list }: AppsProps) {
-  return list.apps.length > 0 ? <AppList {...list} /> : <Nothing title="No connected apps" text={nothing} />;
-}
+});
 
 interface Props {
   label: string;
   apps: ConnectedApp[];
   timeZone: string;
-  /** Where they are those of several people. */
+  /** Whether the apps belong to several people. */
   showsStaff?: boolean;
+  nothing: string;
 }
 
-function AppList({ label, apps, timeZone, showsStaff = false }: Props) {
+function Apps({ label, apps, timeZone, showsStaff = false, nothing }: Props) {
+  if (apps.length === 0) return <Nothing title="No connected apps" text={nothing} />;
   const staffColumn = { label: 'Staff', width: '20%', cell: ({ staff }: ConnectedApp) => staff.email };
   return (
     <RecordList

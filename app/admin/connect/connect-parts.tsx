@@ -1,11 +1,10 @@
 'use client';
 
-import { Box, Button, Code, CopyButton, List, Stack, Tabs, Text } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Box, Button, Code, List, Stack, Tabs, Text } from '@mantine/core';
 import { useActionState, useState, useTransition } from 'react';
 import type { ConnectionReport } from '@/lib/http/oauth/check-connection';
 import type { Connection } from '@/lib/mcp/connections';
-import { InlineCode } from './inline-code';
+import { CopyTextButton } from '../_components/forms/secret';
 
 interface Props {
   connections: Connection[];
@@ -51,7 +50,20 @@ function FilledSnippet({
   const text = token !== null && placeholder !== undefined ? snippet.replaceAll(placeholder, token) : snippet;
   return (
     <>
-      <Snippet client={client} text={text} />
+      <Box p="md">
+        <Code block tabIndex={0}>
+          {text}
+        </Code>
+        <CopyTextButton
+          text={text}
+          mt="sm"
+          size="xs"
+          variant="default"
+          aria-label={`Copy the snippet for ${client}`}
+        >
+          Copy
+        </CopyTextButton>
+      </Box>
       {canFill && token === null && (
         <Button
           size="xs"
@@ -73,28 +85,16 @@ function FilledSnippet({
   );
 }
 
-/** Text to paste elsewhere, with a button that copies it. */
-function Snippet({ client, text }: { client: string; text: string }) {
-  return (
-    <Box p="md">
-      <Code block tabIndex={0}>
-        {text}
+/** A sentence of Markdown whose only marks are backticks. */
+export function InlineCode({ text }: { text: string }) {
+  return text.split('`').map((part, i) =>
+    i % 2 === 0 ? (
+      part
+    ) : (
+      <Code key={part} className="break-anywhere">
+        {part}
       </Code>
-      <CopyButton value={text}>
-        {({ copied, copy }) => (
-          <Button
-            mt="sm"
-            size="xs"
-            variant="default"
-            onClick={copy}
-            aria-label={`Copy the snippet for ${client}`}
-            leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-          >
-            {copied ? 'Copied' : 'Copy'}
-          </Button>
-        )}
-      </CopyButton>
-    </Box>
+    ),
   );
 }
 

@@ -3,13 +3,8 @@
 import { addCustomerNote } from '@/lib/customers/notes';
 import { rowId } from '@/lib/fields';
 import { staffRecordWriter } from '@/lib/records/record-kind';
+import type { FormState } from '../_components/forms/form';
 import { staffFormAction } from '../_components/page/staff-action';
-
-export interface NoteState {
-  typed: string;
-  problem: string | null;
-  isAnswer: boolean;
-}
 
 /** Adds a note to a customer, under the name of the signed-in person. */
 export const addNote = staffFormAction({
@@ -19,5 +14,5 @@ export const addNote = staffFormAction({
   run: ({ runtime, staff }, id, { text }) =>
     addCustomerNote(runtime.db, id, text, staffRecordWriter(runtime, staff)),
   done: (_note, id) => `/admin/customers/${id}?notice=noted`,
-  refused: ({ problem }, _id, { text }): NoteState => ({ typed: text, problem, isAnswer: true }),
+  refused: ({ problem }, _id, typed): FormState => ({ typed, problems: { text: problem } }),
 });

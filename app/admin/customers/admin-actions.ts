@@ -2,17 +2,13 @@
 
 import { z } from 'zod';
 import { eraseCustomer, requireErasable } from '@/lib/erasure/erase-customer';
+import { invalidField } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
 import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { toHref } from '../../_components/search-params';
+import type { FormState } from '../_components/forms/form';
 import { staffFormAction } from '../_components/page/staff-action';
-
-export interface EraseState {
-  /** What was typed last, and why it was refused; null before the first try. */
-  typed: string;
-  problem: string | null;
-}
 
 /** Erases a customer whose number was typed to confirm it. */
 export const erase = staffFormAction({
@@ -22,15 +18,13 @@ export const erase = staffFormAction({
   run: async ({ runtime: { db, now }, actor }, id, { customer_number }) => {
     const number = await requireErasable(db, id);
     if (customer_number.trim().toLowerCase() !== number.toLowerCase())
-      return `This is not the number of this customer: type ${number}.`;
+      throw invalidField('customer_number', `this is not the number of this customer: type ${number}`);
     await eraseCustomer(db, id, { actor, now: now() });
-    return null;
   },
-  done: (problem, id, { customer_number }): EraseState | string =>
-    problem === null ? `/admin/customers/${id}?notice=erased` : { typed: customer_number.trim(), problem },
-  refused: ({ problem }, _id, { customer_number }): EraseState => ({
-    typed: customer_number.trim(),
-    problem,
+  done: (_erased, id) => `/admin/customers/${id}?notice=erased`,
+  refused: ({ problem }, _id, { customer_number }): FormState => ({
+    typed: { customer_number: customer_number.trim() },
+    problems: { customer_number: problem },
   }),
 });
 

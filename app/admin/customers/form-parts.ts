@@ -1,4 +1,4 @@
-import type { FormPart } from '../_components/forms/record/form-fields';
+import type { FormPart } from '../_components/forms/record/record-form';
 import { countryField, currencyField } from '../_components/forms/record/suggestions';
 
 /** What is asked of a customer. */
@@ -15,7 +15,7 @@ export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
       },
       { name: 'first_name', label: 'First name', maxLength: 200 },
       { name: 'last_name', label: 'Last name', maxLength: 200 },
-      { name: 'email', label: 'E-mail', kind: 'email', maxLength: 254 },
+      { name: 'email', label: 'E-mail', inputMode: 'email', maxLength: 254 },
       { name: 'phone', label: 'Phone', maxLength: 100 },
     ],
   },

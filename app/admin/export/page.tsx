@@ -1,83 +1,68 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import type { Metadata } from 'next';
 import type { ReactNode } from 'react';
 import { formatKind } from '@/app/_components/format';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { EXPORT_NAMES } from '@/lib/exports/kinds';
-import { getRuntime } from '@/lib/runtime';
-import { PageHeader } from '../_components/page/page-header';
+import { Page } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';
+import { staffPage } from '../_components/page/staff-page';
 
-export const metadata: Metadata = { title: 'Export' };
+export const metadata = { title: 'Export' };
 
-const PATH = '/admin/export';
-
-export default async function ExportPage() {
-  await requireStaff();
-  const { env, now } = await getRuntime();
+export default staffPage(async ({ runtime: { env, now } }) => {
   const kinds = EXPORT_NAMES.map((value) => ({ value, label: formatKind(value) }));
+  const months = latestMonths(toCalendarDate(now(), env.timeZone));
   return (
-    <>
-      <PageHeader title="Export" description="Everything as CSV, with the columns that an import accepts." />
-      <Stack gap="xl">
-        <Section title="Records">
-          <ExportForm
-            label="Records"
-            path={`${PATH}/records`}
-            field={{ name: 'kind', label: 'Kind', options: kinds }}
-          />
-        </Section>
-        <Section title="Accounting">
-          <ExportForm
-            label="Accounting"
-            path={`${PATH}/accounting`}
-            field={{
-              name: 'month',
-              label: 'Month',
-              options: latestMonths(toCalendarDate(now(), env.timeZone)),
-            }}
-          >
-            <Text size="sm">
-              What is posted in a month: invoices, with a row for each tax rate, payments, and what came back.
-              Once the month is over, its file stays the same: what becomes known later is posted in a later
-              month.
-            </Text>
-          </ExportForm>
-        </Section>
-      </Stack>
-    </>
+    <Page title="Export" description="Everything as CSV, with the columns that an import accepts.">
+      <ExportForm
+        title="Records"
+        path="/admin/export/records"
+        field={{ name: 'kind', label: 'Kind', data: kinds }}
+      />
+      <ExportForm
+        title="Accounting"
+        path="/admin/export/accounting"
+        field={{ name: 'month', label: 'Month', data: months }}
+      >
+        <Text size="sm">
+          What is posted in a month: invoices, with a row for each tax rate, payments, and what came back.
+          Once the month is over, its file stays the same: what becomes known later is posted in a later
+          month.
+        </Text>
+      </ExportForm>
+    </Page>
   );
-}
+});
 
 interface Props {
-  /** What the form is called, for readers. */
-  label: string;
+  title: string;
   path: string;
-  field: { name: string; label: string; options: { value: string; label: string }[] };
+  field: { name: string; label: string; data: { value: string; label: string }[] };
   children?: ReactNode;
 }
 
 /** Asks what to download: a plain form, since the router would take the file for a page. */
-function ExportForm({ label, path, field: { options, ...field }, children }: Props) {
+function ExportForm({ title, path, field, children }: Props) {
   return (
-    <form action={path} method="get" aria-label={label}>
-      <Stack gap="sm" p="md">
-        {children}
-        <Group gap="sm" align="flex-end">
-          <NativeSelect {...field} size="sm" data={options} />
-          <Button
-            type="submit"
-            size="sm"
-            variant="default"
-            leftSection={<IconDownload size={16} stroke={1.8} aria-hidden />}
-          >
-            Download CSV
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Section title={title}>
+      <form action={path} method="get" aria-label={title}>
+        <Stack gap="sm" p="md">
+          {children}
+          <Group gap="sm" align="flex-end">
+            <NativeSelect {...field} size="sm" />
+            <Button
+              type="submit"
+              size="sm"
+              variant="default"
+              leftSection={<IconDownload size={16} stroke={1.8} aria-hidden />}
+            >
+              Download CSV
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
   );
 }
 

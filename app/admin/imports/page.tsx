@@ -1,77 +1,67 @@
-import { Alert, Code, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
+import { Alert, Code } from '@mantine/core';
 import { countsText, formatKind, formatSize } from '@/app/_components/format';
-import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
-import { requireAdmin } from '@/lib/auth/staff-session';
+import { toPageRequest } from '@/app/_components/search-params';
 import { type ImportRow, importState, listImports } from '@/lib/imports/import-log';
 import { IMPORT_NAMES } from '@/lib/imports/kinds';
-import { getRuntime } from '@/lib/runtime';
 import { listUploads, type Upload } from '@/lib/uploads/upload-store';
-
 import { StatusBadge } from '../_components/display/status';
 import { Instant } from '../_components/display/values';
+import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
-import { Notice } from '../_components/page/notice';
-import { PageHeader } from '../_components/page/page-header';
+import { Page } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';
 import { Section } from '../_components/page/section';
+import { adminPage } from '../_components/page/staff-page';
 import { UploadForm } from './upload-form';
 
-export const metadata: Metadata = { title: 'Import' };
+export const metadata = { title: 'Import' };
 
-export default async function ImportsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireAdmin();
-  const params = toParams(await searchParams);
-  const { db, env, now } = await getRuntime();
-  const notice = params.get('notice');
-  params.delete('notice');
-  const page = await listImports(db, toPageRequest(params));
+export default adminPage(async ({ runtime: { db, env, now }, search }) => {
+  const { timeZone } = env;
+  const notice = search.get('notice');
+  search.delete('notice');
+  const page = await listImports(db, toPageRequest(search));
   const uploads = env.vercel ? [] : await listUploads(env.dataDir);
   return (
-    <>
+    <Page
+      title="Import"
+      description="Customers, servers, services, invoices, sales documents and payments from CSV files."
+      notice={<OutcomeNotice notice={notice} {...OUTCOMES} />}
+    >
       <RefreshWhile running={page.data.some((row) => importState(row, now()) === 'running')} />
-      <PageHeader
-        title="Import"
-        description="Customers, servers, services, invoices, sales documents and payments from CSV files."
-      />
-      <UploadNotice notice={notice} />
-      <Stack gap="xl">
-        {env.vercel ? (
-          <Alert color="blue" variant="light" title="Import files with a command here">
-            Run <Code>npm run import -- customers FILE.csv</Code> with this deployment’s{' '}
-            <Code>DATABASE_URL</Code>.
-          </Alert>
-        ) : (
-          <UploadForm kinds={IMPORT_NAMES.map((value) => ({ value, label: formatKind(value) }))} />
-        )}
-        {uploads.length > 0 && (
-          <Section title="Uploaded files">
-            <UploadList uploads={uploads} timeZone={env.timeZone} />
-          </Section>
-        )}
-        <Section title="Imports so far">
-          <PagedList
-            page={page}
-            noun="import"
-            yet="All imports appear here, including those run by command."
-            path="/admin/imports"
-            params={params}
-          >
-            {(rows) => <ImportList rows={rows} now={now()} timeZone={env.timeZone} />}
-          </PagedList>
+      {env.vercel ? (
+        <Alert color="blue" variant="light" title="Import files with a command here">
+          Run <Code>npm run import -- customers FILE.csv</Code> with this deployment’s{' '}
+          <Code>DATABASE_URL</Code>.
+        </Alert>
+      ) : (
+        <UploadForm kinds={IMPORT_NAMES.map((value) => ({ value, label: formatKind(value) }))} />
+      )}
+      {uploads.length > 0 && (
+        <Section title="Uploaded files">
+          <UploadList uploads={uploads} timeZone={timeZone} />
         </Section>
-      </Stack>
-    </>
+      )}
+      <Section title="Imports so far">
+        <PagedList
+          page={page}
+          noun="import"
+          yet="All imports appear here, including those run by command."
+          path="/admin/imports"
+          params={search}
+        >
+          {(rows) => <ImportList rows={rows} now={now()} timeZone={timeZone} />}
+        </PagedList>
+      </Section>
+    </Page>
   );
-}
+});
 
-/** Says that a file was removed, or not found. */
-function UploadNotice({ notice }: { notice: string | null }) {
-  if (notice === 'removed') return <Notice tone="done">The file is removed.</Notice>;
-  if (notice === 'gone') return <Notice tone="refused">The file no longer exists: upload it again.</Notice>;
-  return null;
-}
+const OUTCOMES = {
+  done: { removed: 'The file is removed.' },
+  refused: { gone: 'The file no longer exists: upload it again.' },
+};
 
 /** The files that wait. */
 function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string }) {
@@ -88,7 +78,7 @@ function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string
         {
           label: 'Uploaded',
           width: '22%',
-          cell: (upload) => <Instant at={upload.uploaded_at} timeZone={timeZone} />,
+          cell: (file) => <Instant at={file.uploaded_at} timeZone={timeZone} />,
         },
         { label: 'By', width: '22%', cell: (upload) => upload.uploaded_by },
       ]}

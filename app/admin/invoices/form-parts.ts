@@ -1,6 +1,6 @@
 import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { isUnpaid } from '@/lib/overdue';
-import type { FormPart } from '../_components/forms/record/form-fields';
+import type { FormPart } from '../_components/forms/record/record-form';
 import { currencyField } from '../_components/forms/record/suggestions';
 
 /** What is asked of a draft. */
@@ -13,13 +13,13 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
       {
         name: 'invoice_date',
         label: 'Date',
-        kind: 'date',
+        type: 'date',
         ...(isNew ? { description: 'Leave empty for today.' } : { required: true }),
       },
       {
         name: 'due_date',
         label: 'Due',
-        kind: 'date',
+        type: 'date',
         description: 'Leave empty for 14 days after the date.',
       },
     ],
@@ -32,7 +32,7 @@ export const DUE_DATE: FormPart[] = [
   {
     title: 'Due date',
     fields: [
-      { name: 'due_date', label: 'Due', kind: 'date', description: 'Leave empty if it never falls due.' },
+      { name: 'due_date', label: 'Due', type: 'date', description: 'Leave empty if it never falls due.' },
     ],
   },
 ];

@@ -1,7 +1,7 @@
 'use server';
 
 import { z } from 'zod';
-import type { AppError } from '@/lib/errors';
+import type { ErrorCode } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
 import { etagOf } from '@/lib/http/messages';
 import { listPayments } from '@/lib/payments/list';
@@ -19,8 +19,8 @@ import { deletePayment, updatePayment } from '@/lib/payments/write-payment';
 import type { Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../_components/format';
 import { checkAction } from '../_components/audit/check-action';
+import type { FormState } from '../_components/forms/form';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
-import type { PaymentState, TypedState } from './payment-forms';
 
 /** The tag of a payment, as the page showed it. */
 const tag = z.string().max(100);
@@ -35,8 +35,7 @@ export const record = staffFormAction({
   run: ({ runtime, staff }, invoiceId, typed) =>
     recordForInvoice(runtime.db, invoiceId, typed, staffWriter(runtime, staff)),
   done: ({ id }) => pageOf(id, 'recorded'),
-  refused: ({ runtime, error, problems }, _invoiceId, typed) =>
-    toPaymentState(runtime, typed, error, problems),
+  refused: ({ runtime, code, problems }, _invoiceId, typed) => toFormState(runtime, typed, code, problems),
 });
 
 /** Corrects a payment. */
@@ -47,27 +46,30 @@ export const edit = staffFormAction({
   run: ({ runtime, staff }, id, version, typed) =>
     correctPayment(runtime.db, id, typed, staffWriter(runtime, staff), (now) => etagOf(now) === version),
   done: (_corrected, id) => pageOf(id, 'edited'),
-  refused: async ({ runtime, error, problems }, id, _version, typed): Promise<PaymentState | string> =>
-    error.code === 'validation_failed' || error.code === 'conflict'
-      ? toPaymentState(runtime, typed, error, problems)
-      : pageOf(id, error.code),
+  refused: async ({ runtime, code, problems }, id, _version, typed): Promise<FormState | string> =>
+    code === 'validation_failed' || code === 'conflict'
+      ? toFormState(runtime, typed, code, problems)
+      : pageOf(id, code),
 });
 
-/** What a payment's form shows after it was refused. */
-async function toPaymentState(
+/** The answer to a refused form, which links the payment that already has the reference. */
+async function toFormState(
   { db }: Runtime,
   typed: Record<string, string>,
-  { code }: AppError,
-  problems: PaymentState['problems'],
-): Promise<PaymentState> {
+  code: ErrorCode,
+  problems: FormState['problems'],
+): Promise<FormState> {
+  if (code !== 'conflict') return { typed, problems };
   const payment_reference = normalReference(typed.payment_reference ?? '').trim();
-  const [payment] =
-    code === 'conflict' ? (await listPayments(db, { payment_reference, per_page: 1 })).data : [];
-  const existing = payment && {
-    href: `/admin/payments/${payment.id}`,
-    text: `${formatMoney(payment.amount, payment.currency)} of ${formatDate(payment.payment_date)}`,
+  const [payment] = (await listPayments(db, { payment_reference, per_page: 1 })).data;
+  if (!payment) return { typed, problems };
+  const { id, amount, currency, payment_date } = payment;
+  const link = {
+    href: `/admin/payments/${id}`,
+    text: `${formatMoney(amount, currency)} of ${formatDate(payment_date)}`,
   };
-  return { typed, problems, existing: existing ?? null };
+  const taken = { text: 'Another payment has this reference:', link };
+  return { typed, problems: { ...problems, payment_reference: taken } };
 }
 
 /** Notes that a payment, or a part of it, was paid back. */
@@ -78,7 +80,7 @@ export const refund = staffFormAction({
   run: ({ runtime, staff }, id, version, typed) =>
     recordTypedRefund(runtime.db, id, typed, staffWriter(runtime, staff), isAsSeen(version)),
   done: (_refunded, id) => pageOf(id, 'refund-recorded'),
-  refused: ({ code, problems }, id, _version, typed): TypedState | string =>
+  refused: ({ code, problems }, id, _version, typed): FormState | string =>
     code === 'validation_failed'
       ? { typed, problems }
       : pageOf(id, code === 'conflict' ? 'precondition_failed' : code),

@@ -1,34 +1,25 @@
-import { IconPlus } from '@tabler/icons-react';
-import type { Metadata } from 'next';
 import { formatMoney } from '@/app/_components/format';
-import { LinkButton, TextLink } from '@/app/_components/links';
-import { type SearchParams, toId, toParams } from '@/app/_components/search-params';
+import { TextLink } from '@/app/_components/links';
+import { toId } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { toDeletedPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
+import { NewLink } from '../_components/forms/record/new-link';
 import { ListPage } from '../_components/lists/list-page';
 import { Notice } from '../_components/page/notice';
+import { staffPage } from '../_components/page/staff-page';
 import { PAYMENTS } from './list';
 
-export const metadata: Metadata = { title: 'Payments' };
+export const metadata = { title: 'Payments' };
 
-export default async function PaymentsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireStaff();
-  const search = toParams(await searchParams);
-  return (
-    <ListPage
-      list={PAYMENTS}
-      search={search}
-      actions={
-        <LinkButton href="/admin/payments/new" size="sm" leftSection={<IconPlus size={16} aria-hidden />}>
-          Record payment
-        </LinkButton>
-      }
-      notice={<DeletedNotice id={search.get('deleted')} />}
-    />
-  );
-}
+export default staffPage(async ({ search }) => (
+  <ListPage
+    list={PAYMENTS}
+    search={search}
+    actions={<NewLink href="/admin/payments/new">Record payment</NewLink>}
+    notice={<DeletedNotice id={search.get('deleted')} />}
+  />
+));
 
 /** Says which payment was just deleted, as its history has it. */
 async function DeletedNotice({ id: text }: { id: string | null }) {

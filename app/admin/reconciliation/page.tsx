@@ -9,7 +9,7 @@ import { listRuns, type RunRow } from '@/lib/sync/reconcile/run';
 
 import { StatusBadge } from '../_components/display/status';
 import { Instant } from '../_components/display/values';
-import { SubmitButton } from '../_components/forms/form';
+import { SubmitButton } from '../_components/forms/submit-button';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';

@@ -1,5 +1,6 @@
 import { DOCUMENT_TYPES } from '@/lib/sales-documents/list';
-import type { FormField, FormPart } from '../_components/forms/record/form-fields';
+import type { FormField } from '../_components/forms/field';
+import type { FormPart } from '../_components/forms/record/record-form';
 import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/list-declaration';
 
@@ -16,10 +17,10 @@ export const documentParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
       {
         name: 'document_date',
         label: 'Date',
-        kind: 'date',
+        type: 'date',
         ...(isNew ? { description: 'Leave empty for today.' } : { required: true }),
       },
-      { name: 'valid_until', label: 'Valid until', kind: 'date' },
+      { name: 'valid_until', label: 'Valid until', type: 'date' },
     ],
   },
   { title: 'Lines', hasLines: true },

@@ -1,4 +1,4 @@
-import type { FormPart } from '../_components/forms/record/form-fields';
+import type { FormPart } from '../_components/forms/record/record-form';
 
 const ADDRESSES = 'Separated by spaces, or one per line.';
 
@@ -31,8 +31,8 @@ export const SERVER_PARTS: FormPart[] = [
     title: 'Hardware',
     fields: [
       { name: 'cpu', label: 'Processor', maxLength: 200 },
-      { name: 'cpu_cores', label: 'Cores', kind: 'whole', maxLength: 6 },
-      { name: 'ram_gb', label: 'Memory in GB', kind: 'whole', maxLength: 7 },
+      { name: 'cpu_cores', label: 'Cores', inputMode: 'numeric', maxLength: 6 },
+      { name: 'ram_gb', label: 'Memory in GB', inputMode: 'numeric', maxLength: 7 },
       { name: 'storage', label: 'Storage', maxLength: 200 },
     ],
   },

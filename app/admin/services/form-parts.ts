@@ -2,7 +2,7 @@ import type { Typed } from '@/lib/records/typed-record';
 import type { Runtime } from '@/lib/runtime';
 import { listServers } from '@/lib/servers/queries';
 import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/list';
-import type { FormPart } from '../_components/forms/record/form-fields';
+import type { FormPart } from '../_components/forms/record/record-form';
 import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/list-declaration';
 
@@ -57,7 +57,7 @@ const BILLING = (): FormPart => ({
     {
       name: 'price',
       label: 'Price',
-      kind: 'decimal',
+      inputMode: 'decimal',
       required: true,
       maxLength: 20,
       description: 'Per interval, without tax, such as 9.90.',
@@ -70,8 +70,8 @@ const BILLING = (): FormPart => ({
       required: true,
       options: choiceOf(BILLING_INTERVALS),
     },
-    { name: 'start_date', label: 'Since', kind: 'date' },
-    { name: 'next_billing_date', label: 'Next billing', kind: 'date' },
-    { name: 'ends_on', label: 'Ends on', kind: 'date' },
+    { name: 'start_date', label: 'Since', type: 'date' },
+    { name: 'next_billing_date', label: 'Next billing', type: 'date' },
+    { name: 'ends_on', label: 'Ends on', type: 'date' },
   ],
 });

@@ -7,69 +7,47 @@ import { type Invitation, inviteStaffUser, renewInvitation } from '@/lib/staff/i
 import { addStaffUser, changeStaffRole, endStaffSessions, removeStaffUser } from '@/lib/staff/manage-staff';
 import { setStaffPassword } from '@/lib/staff/passwords';
 import { resetTwoFactor } from '@/lib/staff/second-factor';
-import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
+import type { FormState } from '../_components/forms/form';
+import type { SecretProps } from '../_components/forms/secret';
+import { refreshPages, showOnce, staffAction, staffFormAction } from '../_components/page/staff-action';
 
 /** The id of a person. */
 const staffId = z.string().max(64);
-
-export interface AddState {
-  /** The fields as they were typed, but for the password. */
-  typed: { email: string; name: string; role: string; way: string };
-  /** The sentence for each wrong field; at '' for what concerns no single one. */
-  problems: Record<string, string>;
-  /** The new login, for this one answer: with the address of its invitation, or its password. */
-  added: { email: string; url: string } | { email: string; password: string } | null;
-}
 
 /** Adds a person and shows what lets them in, once. */
 export const add = staffFormAction({
   role: 'admin',
   input: [],
   form: ['email', 'name', 'role', 'way', 'password'],
-  run: (
-    { runtime, actor },
-    { email, name, role, way, password },
-  ): Promise<NonNullable<AddState['added']>> => {
+  run: async ({ runtime, actor }, { email, name, role, way, password }) => {
     const person = { email, name, role: toStaffRole(role) };
-    return way === 'password'
-      ? addStaffUser(runtime, { ...person, password: password || undefined, passwordTemporary: true }, actor)
-      : inviteStaffUser(runtime, person, actor);
+    if (way !== 'password') return linkOf(await inviteStaffUser(runtime, person, actor), '/admin/staff');
+    const given = { ...person, password: password || undefined, passwordTemporary: true };
+    const added = await addStaffUser(runtime, given, actor);
+    return {
+      title: `${added.email} can sign in now.`,
+      name: 'password',
+      text: added.password,
+      advice: 'Send it to them in a way you trust. They choose their own when they first sign in.',
+      done: '/admin/staff',
+    };
   },
-  done: (added, { password: _, ...typed }): AddState => {
-    refreshPages();
-    return { typed, problems: {}, added };
-  },
-  refused: ({ error, problems }, { password: _, ...typed }): AddState => ({
+  done: showOnce,
+  refused: ({ error, problems }, { password: _, ...typed }): FormState => ({
     typed,
     problems: error.code === 'conflict' ? { email: error.message } : problems,
-    added: null,
   }),
 });
-
-export interface InvitationState {
-  problem: string | null;
-  /** The new address, for this one answer. */
-  invitation: Invitation | null;
-}
 
 /** Issues another invitation address, and shows it once. */
 export const invite = staffAction({
   role: 'admin',
   input: [staffId],
-  run: ({ runtime, actor }, id) => renewInvitation(runtime, { id }, actor),
-  done: (invitation): InvitationState => {
-    refreshPages();
-    return { problem: null, invitation };
-  },
-  refused: ({ problem }): InvitationState => ({ problem, invitation: null }),
+  run: async ({ runtime, actor }, id) =>
+    linkOf(await renewInvitation(runtime, { id }, actor), `/admin/staff/${id}`),
+  done: showOnce,
+  refused: ({ problem }): FormState => ({ typed: {}, problems: { '': problem } }),
 });
-
-export interface PasswordState {
-  /** Why it was refused; null before the first try. */
-  problem: string | null;
-  /** The new password, for this one answer. */
-  reset: { email: string; password: string } | null;
-}
 
 /** Sets a new password and shows it, once. */
 export const resetPassword = staffFormAction({
@@ -84,8 +62,27 @@ export const resetPassword = staffFormAction({
     if (!isOwn) refreshPages();
     return reset;
   },
-  done: (reset): PasswordState => ({ problem: null, reset }),
-  refused: ({ problem }): PasswordState => ({ problem, reset: null }),
+  done: ({ email, password }, id): FormState => ({
+    typed: {},
+    problems: {},
+    secret: {
+      title: `${email} has a new password and is signed out.`,
+      name: 'password',
+      text: password,
+      advice: 'Send it to them in a way you trust. They choose their own when they next sign in.',
+      done: `/admin/staff/${id}`,
+    },
+  }),
+  refused: ({ problem }): FormState => ({ typed: {}, problems: { password: problem } }),
+});
+
+/** The address of an invitation, as it is shown once. */
+const linkOf = ({ email, url }: Invitation, done: string): SecretProps => ({
+  title: `${email} is invited.`,
+  name: 'link',
+  text: url,
+  advice: 'Send it to them in a way you trust. It works once, within 24 hours.',
+  done,
 });
 
 /** Gives a person another role. */

@@ -1,65 +1,50 @@
 import { Box, Group, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
-import type { Metadata } from 'next';
 import { formatCount } from '@/app/_components/format';
-import { LinkButton } from '@/app/_components/links';
-import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
+import { toPageRequest } from '@/app/_components/search-params';
 import { isTwoFactorRequired } from '@/lib/auth/find-staff';
-import { requireAdmin } from '@/lib/auth/staff-session';
-import { getRuntime } from '@/lib/runtime';
 import { listStaffUsers, type StaffListRow } from '@/lib/staff/manage-staff';
-
 import { Instant } from '../_components/display/values';
 import { ConfirmButton } from '../_components/forms/confirm-button';
+import { NewLink } from '../_components/forms/record/new-link';
+import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';
+import { adminPage } from '../_components/page/staff-page';
 import { demand } from './actions';
-import { ROLE_LABELS } from './role-text';
-import { StaffNotice } from './staff-notice';
+import { ROLE_LABELS, STAFF_OUTCOMES } from './staff-texts';
 
-export const metadata: Metadata = { title: 'Staff' };
+export const metadata = { title: 'Staff' };
 
-export default async function StaffPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const { id: self } = await requireAdmin();
-  const params = toParams(await searchParams);
-  const { db, env, now } = await getRuntime();
-  const page = await listStaffUsers(db, toPageRequest(params), now());
-  const notice = params.get('notice');
-  params.delete('notice');
+export default adminPage(async ({ staff, runtime: { db, env, now }, search }) => {
+  const page = await listStaffUsers(db, toPageRequest(search), now());
+  const notice = search.get('notice');
+  search.delete('notice');
   return (
     <>
       <PageHeader
         title="Staff"
         description="Everyone who can sign in here."
-        actions={
-          <LinkButton
-            href="/admin/staff/new"
-            size="sm"
-            leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
-          >
-            Add person
-          </LinkButton>
-        }
+        actions={<NewLink href="/admin/staff/new">Add person</NewLink>}
       />
-      <StaffNotice notice={notice} />
+      <OutcomeNotice notice={notice} {...STAFF_OUTCOMES} />
       <PagedList
         page={page}
         noun="person"
         nouns="people"
         yet="Add the first one."
         path="/admin/staff"
-        params={params}
+        params={search}
       >
-        {(staff) => <StaffList staff={staff} self={self} timeZone={env.timeZone} />}
+        {(people) => <StaffList staff={people} self={staff.id} timeZone={env.timeZone} />}
       </PagedList>
       <Box mt="xl">
         <TwoFactorRule key={notice} isRequired={await isTwoFactorRequired(db)} />
       </Box>
     </>
   );
-}
+});
 
 interface Props {
   staff: StaffListRow[];
@@ -83,7 +68,7 @@ function StaffList({ staff, self, timeZone }: Props) {
         {
           label: 'Added',
           width: '18%',
-          cell: ({ created_at }) => <Instant at={created_at} timeZone={timeZone} />,
+          cell: (user) => <Instant at={user.created_at} timeZone={timeZone} />,
         },
       ]}
       entryOf={(user) => ({
@@ -129,30 +114,24 @@ function TwoFactorRule({ isRequired }: { isRequired: boolean }) {
               ? 'Everyone must use an authenticator app.'
               : 'Each person chooses whether to use an authenticator app.'}
           </Text>
-          {isRequired ? (
-            <ConfirmButton
-              action={demand.bind(null, false)}
-              question="Stop requiring two-factor authentication?"
-              confirm="Stop requiring it"
-              consequences={['Anyone who has set it up keeps it, and can turn it off.']}
-            >
-              Stop requiring it
-            </ConfirmButton>
-          ) : (
-            <ConfirmButton
-              action={demand.bind(null, true)}
-              question="Require two-factor authentication for everyone?"
-              confirm="Require it"
-              consequences={[
-                'Anyone without an authenticator app, including you, must set one up before they can continue.',
-                'A passkey alone is not enough: the password would still work without a code.',
-              ]}
-            >
-              Require it for everyone
-            </ConfirmButton>
-          )}
+          <ConfirmButton action={demand.bind(null, !isRequired)} {...(isRequired ? STOP : REQUIRE)} />
         </Group>
       </Box>
     </Section>
   );
 }
+
+const STOP = {
+  question: 'Stop requiring two-factor authentication?',
+  children: 'Stop requiring it',
+  consequences: ['Anyone who has set it up keeps it, and can turn it off.'],
+};
+const REQUIRE = {
+  question: 'Require two-factor authentication for everyone?',
+  confirm: 'Require it',
+  children: 'Require it for everyone',
+  consequences: [
+    'Anyone without an authenticator app, including you, must set one up before they can continue.',
+    'A passkey alone is not enough: the password would still work without a code.',
+  ],
+};

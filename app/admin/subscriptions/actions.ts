@@ -6,15 +6,11 @@ import { confirmLinks, linkStripeCustomer } from '@/lib/sync/staff/link-stripe-c
 import { adoptReferenced, declineReference, linkItem } from '@/lib/sync/staff/link-subscription';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { checkAction } from '../_components/audit/check-action';
+import type { FormState } from '../_components/forms/form';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 
 /** Brings a subscription in sync with Stripe. */
 export const check = checkAction('subscription');
-
-export interface LinkState {
-  /** Why it was refused; null before the first try. */
-  problem: string | null;
-}
 
 /** Says which service an item pays for, and leads back to its subscription. */
 export const saveLink = staffFormAction({
@@ -24,7 +20,10 @@ export const saveLink = staffFormAction({
   run: ({ runtime, actor }, _subscriptionId, itemId, { service_number }) =>
     linkItem(syncDeps(runtime), actor, itemId, service_number.trim() || null),
   done: (_linked, subscriptionId, itemId) => `/admin/subscriptions/${subscriptionId}?saved=${itemId}`,
-  refused: ({ problem }): LinkState => ({ problem }),
+  refused: ({ problem }, _subscriptionId, _itemId, typed): FormState => ({
+    typed,
+    problems: { service_number: problem },
+  }),
 });
 
 /** Makes it the subscription that its checkout names. The page then shows the current state, also after a conflict. */

@@ -3,18 +3,10 @@
 import { z } from 'zod';
 import { staffSecret } from '@/lib/auth/staff-auth';
 import { rowId } from '@/lib/fields';
-import { addOwnClient, removeOwnClient, type TypedClient } from '@/lib/oauth/own-clients';
-import { issueAccessToken, revokeAccessToken, type TypedToken } from '@/lib/tokens/manage-access-tokens';
-import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
-
-export interface IssueState {
-  /** The fields as they were typed. */
-  typed: TypedToken;
-  /** The sentence for each wrong field. */
-  problems: Record<string, string>;
-  /** The token's text, for this one answer. */
-  issued: { name: string; token: string } | null;
-}
+import { addOwnClient, removeOwnClient } from '@/lib/oauth/own-clients';
+import { issueAccessToken, revokeAccessToken } from '@/lib/tokens/manage-access-tokens';
+import type { FormState } from '../_components/forms/form';
+import { showOnce, staffAction, staffFormAction } from '../_components/page/staff-action';
 
 /** Issues a token and shows it, once. */
 export const issue = staffFormAction({
@@ -29,11 +21,23 @@ export const issue = staffFormAction({
     staff_email: 'text',
   },
   run: ({ runtime, actor }, typed) => issueAccessToken(runtime, actor, typed),
-  done: ({ name, token }, typed): IssueState => {
-    refreshPages();
-    return { typed, problems: {}, issued: { name, token } };
-  },
-  refused: ({ problems }, typed): IssueState => ({ typed, problems, issued: null }),
+  done: ({ name, token }) =>
+    showOnce({
+      title: `The token ${name} is valid now.`,
+      name: 'token',
+      text: token,
+      advice: 'Anyone who has it can do what its scopes allow. Where to enter it:',
+      more: { href: '/admin/connect', text: 'Connect a client' },
+      done: '/admin/tokens',
+    }),
+  refused: ({ problems: { scopes, expires, ...problems } }, typed): FormState => ({
+    typed,
+    problems: {
+      ...(expires && { last_day: expires }),
+      ...problems,
+      ...(scopes && { scopes: 'Choose at least one.' }),
+    },
+  }),
 });
 
 /** Ends a token at once. A token that was revoked meanwhile stays as it is. */
@@ -45,13 +49,6 @@ export const revoke = staffAction({
   refused: (_refusal, id) => `/admin/tokens/${id}?notice=revoked`,
 });
 
-export interface ClientState {
-  typed: TypedClient;
-  problems: Record<string, string>;
-  /** What the client signs in with, for this one answer. */
-  made: { name: string; clientId: string; clientSecret: string | null } | null;
-}
-
 /** Registers a client, and shows its secret once. */
 export const addClient = staffFormAction({
   role: 'admin',
@@ -59,11 +56,15 @@ export const addClient = staffFormAction({
   form: { name: 'text', redirects: 'text', hasSecret: 'flag' },
   run: ({ runtime, actor }, typed) =>
     addOwnClient(runtime, typed, { actor, secret: staffSecret(runtime.env, runtime.randomBytes) }),
-  done: (made, typed): ClientState => {
-    refreshPages();
-    return { typed, problems: {}, made: { name: typed.name, ...made } };
-  },
-  refused: ({ problems }, typed): ClientState => ({ typed, problems, made: null }),
+  done: ({ clientId, clientSecret }, { name }) =>
+    showOnce({
+      title: `The client ${name} is registered.`,
+      name: 'credentials',
+      text: `Client ID: ${clientId}${clientSecret ? `\nClient secret: ${clientSecret}` : ''}`,
+      advice: 'Enter it in the client’s settings.',
+      done: '/admin/tokens/clients',
+    }),
+  refused: ({ problems }, typed): FormState => ({ typed, problems }),
 });
 
 /** Removes a client and what it was allowed. A client that is gone stays gone. */

@@ -1,43 +1,27 @@
-import { IconPlus } from '@tabler/icons-react';
-import type { Metadata } from 'next';
 import { LinkButton } from '@/app/_components/links';
-import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
-import { requireAdmin } from '@/lib/auth/staff-session';
-import { getRuntime } from '@/lib/runtime';
+import { toPageRequest } from '@/app/_components/search-params';
 import { hidesPersonalData, SCOPES } from '@/lib/tokens/access-token';
 import { type AccessTokenRow, listAccessTokens, tokenState } from '@/lib/tokens/manage-access-tokens';
-
 import { StatusBadge } from '../_components/display/status';
 import { Day, Instant, TwoLines } from '../_components/display/values';
+import { NewLink } from '../_components/forms/record/new-link';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageActions } from '../_components/page/page-actions';
 import { PageHeader } from '../_components/page/page-header';
+import { adminPage } from '../_components/page/staff-page';
 
-export const metadata: Metadata = { title: 'Access tokens' };
+export const metadata = { title: 'Access tokens' };
 
-export default async function TokensPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireAdmin();
-  const params = toParams(await searchParams);
-  const { db, env, now } = await getRuntime();
-  const page = await listAccessTokens(db, toPageRequest(params));
+export default adminPage(async ({ runtime: { db, env, now }, search }) => {
+  const page = await listAccessTokens(db, toPageRequest(search));
   return (
     <>
       <PageHeader
         title="Access tokens"
         description="Programs and assistants use these to access the payments API and the tools."
         actions={
-          <PageActions
-            primary={
-              <LinkButton
-                href="/admin/tokens/new"
-                size="sm"
-                leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
-              >
-                Issue token
-              </LinkButton>
-            }
-          >
+          <PageActions primary={<NewLink href="/admin/tokens/new">Issue token</NewLink>}>
             <LinkButton href="/admin/tokens/calls" size="sm" variant="default">
               Tool calls
             </LinkButton>
@@ -52,13 +36,13 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
         noun="access token"
         yet="Issue one for each program, so that you can revoke each separately."
         path="/admin/tokens"
-        params={params}
+        params={search}
       >
         {(tokens) => <TokenList tokens={tokens} now={now()} timeZone={env.timeZone} />}
       </PagedList>
     </>
   );
-}
+});
 
 interface Props {
   tokens: AccessTokenRow[];

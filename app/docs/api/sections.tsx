@@ -13,11 +13,30 @@ import {
   Text,
   Title,
 } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { TextLink } from '@/app/_components/links';
 import { TOOLS } from '@/lib/mcp/tools';
 import type { openApiDocument } from '@/lib/openapi/document';
 import { listErrorTypes } from '@/lib/openapi/responses';
 import classes from './page.module.css';
+
+const PARTS = [
+  ['getting-started', 'Getting started'],
+  ['errors', 'Errors'],
+  ['tool-server', 'Tool server'],
+] as const;
+
+/** A part of the page that the side bar leads to. */
+function Part({ of: [id, title], children }: { of: (typeof PARTS)[number]; children: ReactNode }) {
+  return (
+    <Stack component="section" gap="sm" mt="xl" id={id} aria-labelledby={`${id}-title`}>
+      <Title order={2} id={`${id}-title`}>
+        {title}
+      </Title>
+      {children}
+    </Stack>
+  );
+}
 
 /** The parts of the page, and every operation. */
 export function SideBar({ operations }: { operations: Operation[] }) {
@@ -25,15 +44,11 @@ export function SideBar({ operations }: { operations: Operation[] }) {
   return (
     <nav className={classes.side} aria-label="On this page">
       <ul>
-        <li>
-          <a href="#getting-started">Getting started</a>
-        </li>
-        <li>
-          <a href="#errors">Errors</a>
-        </li>
-        <li>
-          <a href="#tool-server">Tool server</a>
-        </li>
+        {PARTS.map(([id, title]) => (
+          <li key={id}>
+            <a href={`#${id}`}>{title}</a>
+          </li>
+        ))}
         {tags.map((tag) => (
           <li key={tag}>
             <span className={classes.tag}>{tag}</span>
@@ -83,10 +98,7 @@ function isOperation(value: unknown): value is { operationId: string; summary: s
 /** From no token to the first payment. */
 export function GettingStarted({ url }: { url: string }) {
   return (
-    <Stack component="section" gap="sm" mt="xl" id="getting-started" aria-labelledby="getting-started-title">
-      <Title order={2} id="getting-started-title">
-        Getting started
-      </Title>
+    <Part of={PARTS[0]}>
       <List type="ordered" spacing="md" styles={{ itemWrapper: { display: 'block' } }}>
         <ListItem>
           An admin{' '}
@@ -113,17 +125,14 @@ curl '${url}/api/w5t/payments?per_page=5' -H "Authorization: Bearer $ACCESS_TOKE
       <Text size="sm" c="dimmed">
         “Authorize” and “Try it out” below send real requests: what you record is recorded.
       </Text>
-    </Stack>
+    </Part>
   );
 }
 
 /** Every kind of error that the API answers with. */
 export function ErrorTypes() {
   return (
-    <Stack component="section" gap="sm" mt="xl" id="errors" aria-labelledby="errors-title">
-      <Title order={2} id="errors-title">
-        Errors
-      </Title>
+    <Part of={PARTS[1]}>
       <Text size="sm">
         Errors are <Code>application/problem+json</Code>. Go by <Code>type</Code> in your program;{' '}
         <Code>detail</Code> is a sentence for people, and <Code>errors</Code> names the fields that are wrong.
@@ -150,17 +159,14 @@ export function ErrorTypes() {
           </TableTbody>
         </Table>
       </Box>
-    </Stack>
+    </Part>
   );
 }
 
 /** The server for MCP clients: what it offers, and how they reach it. */
 export function ToolServer({ url }: { url: string }) {
   return (
-    <Stack component="section" gap="sm" mt="xl" id="tool-server" aria-labelledby="tool-server-title">
-      <Title order={2} id="tool-server-title">
-        Tool server
-      </Title>
+    <Part of={PARTS[2]}>
       <Text size="sm">
         AI assistants read customers, services, invoices, sales documents and servers over the Model Context
         Protocol, at <Code>{url}/mcp</Code> (Streamable HTTP). They need an access token with the scope{' '}
@@ -176,6 +182,6 @@ export function ToolServer({ url }: { url: string }) {
           </ListItem>
         ))}
       </List>
-    </Stack>
+    </Part>
   );
 }

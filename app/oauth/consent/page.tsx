@@ -1,5 +1,4 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
-import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { type ConsentRequest, readConsentRequest } from '@/lib/oauth/consent-request';
@@ -11,7 +10,7 @@ import { toQuery } from '../to-query';
 import { decide } from './actions';
 import { ConsentForm } from './consent-form';
 
-export const metadata: Metadata = { title: 'Connect an app', referrer: 'no-referrer' };
+export const metadata = { title: 'Connect an app', referrer: 'no-referrer' };
 
 /** Asks a member of staff whether a client may read in their name. Nothing happens without a click. */
 export default async function ConsentPage({ searchParams }: { searchParams: Promise<SearchParams> }) {

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import type { Metadata } from 'next';
 import { readWayBack, type WayBack } from '@/lib/oauth/consent-request';
 import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
@@ -8,7 +7,7 @@ import type { SearchParams } from '../../_components/search-params';
 import { toQuery } from '../to-query';
 import { refusalText } from './refusal-texts';
 
-export const metadata: Metadata = { title: 'Not connected', referrer: 'no-referrer' };
+export const metadata = { title: 'Not connected', referrer: 'no-referrer' };
 
 /**
  * Explains why an authorization ends here. The client is not verified, or a stranger may have registered its address, so

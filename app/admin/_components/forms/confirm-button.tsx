@@ -3,11 +3,13 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import dynamic from 'next/dynamic';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import type { Question } from './confirm-dialog';
 
-interface ConfirmButtonProps extends ButtonProps, Question {
-  children: ReactNode;
+interface ConfirmButtonProps extends ButtonProps, Omit<Question, 'confirm' | 'color'> {
+  /** The label of the button that says yes; without one, that of the button itself. */
+  confirm?: string;
+  children: string;
 }
 
 /** Most who see the button never press it. */
@@ -15,9 +17,9 @@ const ConfirmDialog = dynamic(() => import('./confirm-dialog').then((part) => pa
 
 /** A button that asks first. */
 export function ConfirmButton(props: ConfirmButtonProps) {
-  const { action, question, confirm, decline, consequences, children, ...button } = props;
+  const { action, question, children, confirm = children, decline, consequences, ...button } = props;
   const [opened, { open, close }] = useDisclosure();
-  const [asked, setAsked] = useState(false);
+  const [isAsked, setAsked] = useState(false);
   return (
     <>
       <Button
@@ -32,11 +34,9 @@ export function ConfirmButton(props: ConfirmButtonProps) {
       >
         {children}
       </Button>
-      {asked && (
+      {isAsked && (
         <ConfirmDialog
-          {...{ action, question, confirm, consequences, opened, close }}
-          {...(decline && { decline })}
-          {...(button.color && { color: button.color })}
+          {...{ action, question, confirm, decline, consequences, opened, close, color: button.color }}
         />
       )}
     </>

@@ -2,24 +2,23 @@
 
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { SubmitButton } from './form';
+import { SubmitButton } from './submit-button';
 
 export interface Question {
   /** Ends in a redirect. */
   action(): Promise<void>;
-  /** The question, and what the button that says yes is called. */
   question: string;
+  /** The labels of the buttons that say yes and no. */
   confirm: string;
-  /** What the button that says no is called. */
-  decline?: string;
+  decline?: string | undefined;
   /** What will happen, in sentences. */
   consequences: string[];
+  color?: ButtonProps['color'];
 }
 
 interface ConfirmDialogProps extends Question {
   opened: boolean;
   close(): void;
-  color?: NonNullable<ButtonProps['color']>;
 }
 
 /** What a `ConfirmButton` asks. */

@@ -1,32 +1,33 @@
 'use client';
 
-import { Alert, Button, Code, CopyButton, Group, Paper, Stack, Text } from '@mantine/core';
+import { Button, type ButtonProps, Code, CopyButton as Copy, Group, Paper, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useRef } from 'react';
-import { LinkButton } from '../../../_components/links';
+import type { ReactNode } from 'react';
+import { LinkButton, TextLink } from '@/app/_components/links';
+import { Notice } from '../page/notice';
 
-interface SecretProps {
+export interface SecretProps {
   /** What it is and whose, as a sentence. */
   title: string;
-  /** What the copy button copies, "the token". */
+  /** What the copy button copies, "token". */
   name: string;
   text: string;
   /** What to do with it. */
-  advice: ReactNode;
+  advice: string;
+  /** A page that tells more. */
+  more?: { href: string; text: string };
   /** Where the way on leads. */
   done: string;
 }
 
-/** What is shown once and kept nowhere. It takes the focus, since the form that made it is gone. */
-export function Secret({ title, name, text, advice, done }: SecretProps) {
-  const ref = useRef<HTMLDivElement>(null);
-  useEffect(() => ref.current?.focus(), []);
+/** What is shown once and kept nowhere. */
+export function Secret({ title, name, text, advice, more, done }: SecretProps) {
   return (
     <Paper withBorder radius="lg" p="lg">
       <Stack gap="md">
-        <Alert ref={ref} tabIndex={-1} role="status" color="green" variant="light">
+        <Notice tone="done" mb={0}>
           {title}
-        </Alert>
+        </Notice>
         <Code
           block
           tabIndex={0}
@@ -36,25 +37,77 @@ export function Secret({ title, name, text, advice, done }: SecretProps) {
         >
           {text}
         </Code>
-        <Text size="sm">Copy it now: it is shown only once. {advice}</Text>
+        <Text size="sm">
+          Copy it now: it is shown only once. {advice}
+          {more && (
+            <>
+              {' '}
+              <TextLink href={more.href}>{more.text}</TextLink>.
+            </>
+          )}
+        </Text>
         <Group gap="xs">
-          <CopyButton value={text} timeout={2000}>
-            {({ copied, copy }) => (
-              <Button
-                onClick={copy}
-                leftSection={
-                  copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />
-                }
-              >
-                {copied ? 'Copied' : `Copy ${name}`}
-              </Button>
-            )}
-          </CopyButton>
+          <CopyTextButton text={text}>{`Copy ${name}`}</CopyTextButton>
           <LinkButton href={done} variant="default">
             Done
           </LinkButton>
         </Group>
       </Stack>
     </Paper>
+  );
+}
+
+interface CodesProps {
+  title: string;
+  codes: string[];
+  /** The way on. */
+  children: ReactNode;
+}
+
+/** Recovery codes, which are shown once as well. */
+export function RecoveryCodes({ title, codes, children }: CodesProps) {
+  const text = codes.join('\n');
+  return (
+    <Stack gap="md">
+      <Notice tone="done" mb={0}>
+        {title}
+      </Notice>
+      <Text size="sm">
+        Keep these recovery codes in a safe place. Each of them works once, in place of a code from the app.
+        They are not shown again.
+      </Text>
+      <Code block tabIndex={0} aria-label="recovery codes">
+        {text}
+      </Code>
+      <Group gap="xs">
+        <CopyTextButton text={text} variant="default">
+          Copy recovery codes
+        </CopyTextButton>
+        {children}
+      </Group>
+    </Stack>
+  );
+}
+
+interface CopyTextButtonProps extends ButtonProps {
+  text: string;
+  children: string;
+  'aria-label'?: string;
+}
+
+/** A button that copies a text. */
+export function CopyTextButton({ text, children, ...button }: CopyTextButtonProps) {
+  return (
+    <Copy value={text} timeout={2000}>
+      {({ copied, copy }) => (
+        <Button
+          onClick={copy}
+          leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+          {...button}
+        >
+          {copied ? 'Copied' : children}
+        </Button>
+      )}
+    </Copy>
   );
 }

@@ -1,15 +1,15 @@
 'use client';
 
-import { Alert } from '@mantine/core';
+import { Alert, type AlertProps } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 
-interface Props {
+interface Props extends Pick<AlertProps, 'mb'> {
   tone: 'done' | 'refused';
   children: ReactNode;
 }
 
 /** Shows the outcome of an action. It takes the focus, since the pressed button may be gone. */
-export function Notice({ tone, children }: Props) {
+export function Notice({ tone, mb = 'lg', children }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => ref.current?.focus(), []);
   return (
@@ -19,7 +19,7 @@ export function Notice({ tone, children }: Props) {
       role={tone === 'done' ? 'status' : 'alert'}
       color={tone === 'done' ? 'green' : 'orange'}
       variant="light"
-      mb="lg"
+      mb={mb}
     >
       {children}
     </Alert>

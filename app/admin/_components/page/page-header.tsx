@@ -2,7 +2,7 @@ import { Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { BackLink } from './back-link';
 
-interface Props {
+interface HeaderProps {
   title: ReactNode;
   description?: ReactNode;
   back?: { href: string; label: string };
@@ -10,7 +10,7 @@ interface Props {
   actions?: ReactNode;
 }
 
-export function PageHeader({ title, description, back, actions }: Props) {
+export function PageHeader({ title, description, back, actions }: HeaderProps) {
   return (
     <Stack gap={6} mb="lg">
       {back && <BackLink {...back} />}
@@ -28,5 +28,22 @@ export function PageHeader({ title, description, back, actions }: Props) {
         {actions}
       </Group>
     </Stack>
+  );
+}
+
+interface PageProps extends HeaderProps {
+  /** The outcome of the action that led here. */
+  notice?: ReactNode;
+  children: ReactNode;
+}
+
+/** A page of several parts below its header. */
+export function Page({ notice, children, ...header }: PageProps) {
+  return (
+    <>
+      <PageHeader {...header} />
+      {notice}
+      <Stack gap="xl">{children}</Stack>
+    </>
   );
 }

@@ -183,3 +183,9 @@ export function leaveFor(address: string): never {
 export function refreshPages(): void {
   revalidatePath('/admin', 'layout');
 }
+
+/** The answer of a form that made a secret: the page shows it once, in place of the form. */
+export function showOnce<Secret>(secret: Secret) {
+  refreshPages();
+  return { typed: {}, problems: {}, secret };
+}

@@ -5,7 +5,7 @@ import { IconApi, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import Link from 'next/link';
 import { useTransition } from 'react';
 import { signOut } from '../../../sign-in/actions';
-import { forgetTyping } from '../forms/record/use-kept-typing';
+import { forgetTyping } from '../forms/use-kept-typing';
 import { mayLeave } from '../page/unsaved-forms';
 import { UserButton } from './user-button';
 

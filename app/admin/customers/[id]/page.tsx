@@ -25,8 +25,7 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
 import { RecordTasks } from '../../_components/records/record-tasks';
-import { addNote } from '../actions';
-import { NoteForm } from '../customer-forms';
+import { NoteForm } from '../note-form';
 import { CustomerFacts } from './customer-facts';
 import { Balance, CustomerActions, DONE, ERASED, KEPT, StripeCustomers } from './customer-parts';
 import { CustomerRecords, ROWS } from './customer-records';
@@ -117,7 +116,7 @@ export default async function CustomerPage({ params, searchParams }: Props) {
               </TextLink>
             }
           >
-            {!erasedAt && <NoteForm action={addNote.bind(null, id)} />}
+            {!erasedAt && <NoteForm customerId={id} />}
             <Suspense key={`${before} ${withIgnored}`} fallback={<ListSkeleton rows={8} framed={false} />}>
               <Timeline
                 customerId={id}

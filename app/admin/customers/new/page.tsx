@@ -1,8 +1,7 @@
-import type { Metadata } from 'next';
 import { newRecordPage } from '../../record-form-pages';
 import { customerParts } from '../form-parts';
 
-export const metadata: Metadata = { title: 'New customer' };
+export const metadata = { title: 'New customer' };
 
 export default newRecordPage({
   form: 'new_customer',

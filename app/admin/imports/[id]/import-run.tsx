@@ -1,7 +1,7 @@
 import { Alert, Group, Paper, Stack, Text } from '@mantine/core';
 import { countsText, formatDuration } from '@/app/_components/format';
 import { Facts, Instant } from '@/app/admin/_components/display/values';
-import { SubmitButton } from '@/app/admin/_components/forms/form';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import { DownloadButton } from '@/app/admin/_components/lists/download-button';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { EmptyText, Section } from '@/app/admin/_components/page/section';

@@ -1,11 +1,10 @@
 'use client';
 
 import { Button, Fieldset, Group, InputBase, NativeSelect, SimpleGrid, Stack } from '@mantine/core';
-import { useActionState } from 'react';
 import type { FilePreview } from '@/lib/imports/preview-file';
 import type { ChosenOptions } from '@/lib/uploads/chosen-options';
 import { ProblemAlert } from '../../../_components/problem-alert';
-import { useFirstWrong } from '../../_components/forms/form';
+import { useTypedForm } from '../../_components/forms/form';
 import type { ImportState } from '../actions';
 
 interface Props {
@@ -21,15 +20,18 @@ interface Props {
 
 /** Says which column is which, and how the file is to be read. */
 export function MappingForm({ action, columns, chosen, fields, isTried }: Props) {
-  const [state, submit, pending] = useActionState(action, { chosen, problems: {} });
-  const form = useFirstWrong(state);
+  const { form, state, isPending } = useTypedForm<ImportState>({
+    label: 'Import',
+    action,
+    first: { chosen, problems: {} },
+  });
   const { problems } = state;
   const options = [
     { value: '', label: 'Left out' },
     ...fields.map((field) => ({ value: field, label: field })),
   ];
   return (
-    <form action={submit} ref={form} aria-label="Import">
+    <form {...form}>
       <Stack gap="lg">
         <ProblemAlert problem={problems['']} />
         <Fieldset legend="Columns" radius="lg">
@@ -84,12 +86,12 @@ export function MappingForm({ action, columns, chosen, fields, isTried }: Props)
             name="run"
             value="dry"
             variant={isTried ? 'default' : 'filled'}
-            loading={pending}
+            loading={isPending}
           >
             Dry run
           </Button>
           {isTried && (
-            <Button type="submit" name="run" value="import" loading={pending}>
+            <Button type="submit" name="run" value="import" loading={isPending}>
               Import
             </Button>
           )}

@@ -1,15 +1,13 @@
-import { Alert, Stack } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { formatKind, formatSize } from '@/app/_components/format';
-import { requireAdmin } from '@/lib/auth/staff-session';
-import { getRuntime } from '@/lib/runtime';
 import { busyText, currentJob, hasRejected, readRun } from '@/lib/uploads/import-run';
 import { findUpload } from '@/lib/uploads/upload-store';
-import { type SearchParams, toParams } from '../../../_components/search-params';
 import { Instant } from '../../_components/display/values';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
-import { PageHeader } from '../../_components/page/page-header';
+import { Page } from '../../_components/page/page-header';
 import { RefreshWhile } from '../../_components/page/refresh-while';
+import { adminPage } from '../../_components/page/staff-page';
 import { titleOf } from '../../_components/page/title-of';
 import { remove, stop } from '../actions';
 import { RunProgress, RunResult } from './import-run';
@@ -20,23 +18,15 @@ export const generateMetadata = titleOf('Import a file', async (id, { runtime, s
   return upload && `Import ${upload.file_name}`;
 });
 
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
-export default async function ImportFilePage({ params, searchParams }: Props) {
-  await requireAdmin();
-  const { env, db } = await getRuntime();
-  const upload = (await findUpload(env.dataDir, (await params).id)) ?? notFound();
-  const query = toParams(await searchParams);
+export default adminPage<{ id: string }>(async ({ params, runtime: { env, db }, search }) => {
+  const upload = (await findUpload(env.dataDir, params.id)) ?? notFound();
   const run = await readRun(env.dataDir, upload.id);
   const isRunning = run?.status === 'running';
   const busy = isRunning ? undefined : currentJob();
   return (
     <>
       <RefreshWhile running={isRunning || busy !== undefined} />
-      <PageHeader
+      <Page
         back={{ href: '/admin/imports', label: 'Import' }}
         title={upload.file_name}
         description={
@@ -50,7 +40,6 @@ export default async function ImportFilePage({ params, searchParams }: Props) {
             <ConfirmButton
               action={remove.bind(null, upload.id)}
               question="Remove this file?"
-              confirm="Remove file"
               color="red.9"
               consequences={[upload.file_name, 'What was imported from it stays.']}
             >
@@ -58,8 +47,7 @@ export default async function ImportFilePage({ params, searchParams }: Props) {
             </ConfirmButton>
           )
         }
-      />
-      <Stack gap="xl">
+      >
         {isRunning && <RunProgress run={run} bytes={upload.bytes} stop={stop.bind(null, upload.id)} />}
         {run && !isRunning && (
           <RunResult
@@ -73,8 +61,8 @@ export default async function ImportFilePage({ params, searchParams }: Props) {
             {busyText(busy)}
           </Alert>
         )}
-        {!isRunning && <Mapping upload={upload} run={run} query={query} db={db} dataDir={env.dataDir} />}
-      </Stack>
+        {!isRunning && <Mapping upload={upload} run={run} query={search} db={db} dataDir={env.dataDir} />}
+      </Page>
     </>
   );
-}
+});

@@ -1,9 +1,8 @@
-import type { Metadata } from 'next';
 import { firstLine } from '@/lib/records/typed-lines';
 import { newRecordPage } from '../../record-form-pages';
 import { invoiceParts } from '../form-parts';
 
-export const metadata: Metadata = { title: 'New invoice' };
+export const metadata = { title: 'New invoice' };
 
 export default newRecordPage({
   form: 'new_invoice',

@@ -8,8 +8,6 @@ import { StatusBadge } from '@/app/admin/_components/display/status';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
 import { Facts, Instant } from '@/app/admin/_components/display/values';
 import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
-import { SavedNotice } from '@/app/admin/_components/forms/record/record-notice';
-import { Notice } from '@/app/admin/_components/page/notice';
 import { PageActions } from '@/app/admin/_components/page/page-actions';
 import { Section } from '@/app/admin/_components/page/section';
 import { CustomerSection } from '@/app/admin/_components/records/customer-link';
@@ -73,7 +71,6 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
             key="refunded"
             action={markRefunded.bind(null, id, version)}
             question="Mark this payment as refunded?"
-            confirm="Mark as refunded"
             consequences={[named, `This records ${noted}; no money is moved. ${onInvoice}`]}
           >
             Mark as refunded
@@ -104,7 +101,6 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
         <ConfirmButton
           action={decide.bind(null, id, version, 'failed')}
           question="Mark this payment as failed?"
-          confirm="Mark as failed"
           consequences={[named, `The money will not arrive. Invoice ${number} stays open.`]}
         >
           Mark as failed
@@ -112,32 +108,6 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
       )}
     </PageActions>
   );
-}
-
-const DONE = new Map([
-  ['recorded', 'The payment is recorded.'],
-  ['refunded', 'The payment is marked as refunded.'],
-  ['refund-recorded', 'The refund is recorded.'],
-  ['completed', 'The payment is confirmed. It counts towards its invoice now.'],
-  ['failed', 'The payment is marked as failed. It does not count towards its invoice.'],
-  ['edited', 'The payment is changed.'],
-]);
-const REFUSED = new Map([
-  ['precondition_failed', 'The payment changed meanwhile, so nothing was saved. This is the latest version.'],
-  [
-    'not_decided',
-    'Nothing was saved: the payment does not fit its invoice, or its date is in the future. Correct it first.',
-  ],
-  ['not_found', 'The payment was deleted meanwhile. This is its last version.'],
-  ['validation_failed', 'Nothing was saved: the payment does not fit its invoice.'],
-]);
-
-/** Shows the outcome of the action that led here. */
-export function PaymentNotice({ notice }: { notice: string | null }) {
-  const done = DONE.get(notice ?? '');
-  const text = done ?? REFUSED.get(notice ?? '');
-  if (!text) return null;
-  return done ? <SavedNotice>{text}</SavedNotice> : <Notice tone="refused">{text}</Notice>;
 }
 
 interface FactsProps {
@@ -196,7 +166,9 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
             Status: <StatusBadge status={invoice.status} />,
             Total: money(invoice.total),
             Paid: money(invoice.amount_paid),
-            Due: dueText(money(invoice.amount_due), invoice.due_date),
+            Due: [money(invoice.amount_due), invoice.due_date && `by ${formatDate(invoice.due_date)}`]
+              .filter(Boolean)
+              .join(', '),
             Managed: invoice.stripe_invoice_id ? (
               <>
                 by Stripe, <StripeId id={invoice.stripe_invoice_id} />
@@ -217,8 +189,4 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
       />
     </Stack>
   );
-}
-
-function dueText(amount: string, dueDate: string | null): string {
-  return dueDate ? `${amount}, by ${formatDate(dueDate)}` : amount;
 }

@@ -1,52 +1,52 @@
 import { Alert, Box, Button, Group, Paper, Stack, TextInput } from '@mantine/core';
-import type { Metadata } from 'next';
 import Form from 'next/form';
-import type { ReactNode } from 'react';
 import { formatDate, formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
-import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
+import { toHref } from '@/app/_components/search-params';
 import { StatusBadge } from '@/app/admin/_components/display/status';
 import { Facts, Money } from '@/app/admin/_components/display/values';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { PageHeader } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { problemOf } from '@/app/admin/_components/page/staff-action';
+import { staffPage } from '@/app/admin/_components/page/staff-page';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
 import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/payable-invoices';
 import type { PaymentContext } from '@/lib/payments/queries';
-import { getRuntime } from '@/lib/runtime';
+import type { Runtime } from '@/lib/runtime';
 import { record } from '../actions';
 import { PaymentForm } from '../payment-forms';
 
-export const metadata: Metadata = { title: 'Record a payment' };
+export const metadata = { title: 'Record a payment' };
 
-export default async function NewPaymentPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireStaff();
-  const named = toParams(await searchParams).get('invoice');
-  if (named === null) {
-    return (
-      <Frame>
-        <InvoiceForm />
-      </Frame>
-    );
-  }
-  const { db, env, now } = await getRuntime();
-  const found = await orProblem(findPayableInvoice(db, named));
+export default staffPage(async ({ runtime, search }) => (
+  <Box maw={600}>
+    <PageHeader back={{ href: '/admin/payments', label: 'Payments' }} title="Record a payment" />
+    {await stepFor(runtime, search.get('invoice'))}
+  </Box>
+));
+
+/** Asks for the invoice, then for its payment. */
+async function stepFor({ db, env, now }: Runtime, named: string | null) {
+  if (named === null) return <InvoiceForm />;
+  const found = await findPayableInvoice(db, named).catch((error: unknown) => {
+    if (error instanceof AppError) return problemOf(error);
+    throw error;
+  });
   if (typeof found === 'string') {
     const matches = await findPayableInvoices(db, named);
     return (
-      <Frame>
+      <>
         <InvoiceForm named={named} {...(matches.length === 0 && { problem: found })} />
         {matches.length > 0 && <InvoiceMatches matches={matches} />}
-      </Frame>
+      </>
     );
   }
   const { id, currency, amount_due, stripe_invoice_id } = found.invoice;
   return (
-    <Frame>
+    <>
       <InvoiceSummary invoice={found.invoice} customer={found.customer} />
       <PaymentForm
         action={record.bind(null, id)}
@@ -54,33 +54,14 @@ export default async function NewPaymentPage({ searchParams }: { searchParams: P
         cancel="/admin/payments"
         currency={currency}
         open={stripe_invoice_id ? null : amount_due}
-        initial={{
+        typed={{
           amount: amount_due > 0 ? formatPlainAmount(amount_due, currency) : '',
           payment_date: toCalendarDate(now(), env.timeZone),
           payment_reference: '',
         }}
       />
-    </Frame>
+    </>
   );
-}
-
-function Frame({ children }: { children: ReactNode }) {
-  return (
-    <Box maw={600}>
-      <PageHeader back={{ href: '/admin/payments', label: 'Payments' }} title="Record a payment" />
-      {children}
-    </Box>
-  );
-}
-
-/** What the domain says against it, as a sentence for the field. */
-async function orProblem<T>(found: Promise<T>): Promise<T | string> {
-  try {
-    return await found;
-  } catch (error) {
-    if (error instanceof AppError) return problemOf(error);
-    throw error;
-  }
 }
 
 /** First the invoice: it says whose payment it is, in which currency, and what is open. */

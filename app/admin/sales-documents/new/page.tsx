@@ -1,9 +1,8 @@
-import type { Metadata } from 'next';
 import { firstLine } from '@/lib/records/typed-lines';
 import { newRecordPage } from '../../record-form-pages';
 import { documentParts } from '../form-parts';
 
-export const metadata: Metadata = { title: 'New sales document' };
+export const metadata = { title: 'New sales document' };
 
 export default newRecordPage({
   form: 'new_sales_document',

@@ -1,8 +1,7 @@
-import type { Metadata } from 'next';
 import { newRecordPage } from '../../record-form-pages';
 import { SERVER_PARTS } from '../form-parts';
 
-export const metadata: Metadata = { title: 'New server' };
+export const metadata = { title: 'New server' };
 
 export default newRecordPage({
   form: 'new_server',

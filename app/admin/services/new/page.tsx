@@ -1,8 +1,7 @@
-import type { Metadata } from 'next';
 import { newRecordPage } from '../../record-form-pages';
 import { serviceParts } from '../form-parts';
 
-export const metadata: Metadata = { title: 'New service' };
+export const metadata = { title: 'New service' };
 
 export default newRecordPage({
   form: 'new_service',

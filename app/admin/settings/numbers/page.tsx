@@ -1,19 +1,15 @@
 import { Box, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { formatField } from '@/app/_components/format';
-import { requireAdmin } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { listNumberSeries } from '@/lib/records/number-series';
-import { getRuntime } from '@/lib/runtime';
 import { PageHeader } from '../../_components/page/page-header';
+import { adminPage } from '../../_components/page/staff-page';
 import { saveSeries } from './actions';
 import { SeriesForm } from './series-form';
 
-export const metadata: Metadata = { title: 'Numbers' };
+export const metadata = { title: 'Numbers' };
 
-export default async function NumbersPage() {
-  await requireAdmin();
-  const { db, env, now } = await getRuntime();
+export default adminPage(async ({ runtime: { db, env, now } }) => {
   const year = toCalendarDate(now(), env.timeZone).slice(0, 4);
   return (
     <Box maw={720}>
@@ -38,4 +34,4 @@ export default async function NumbersPage() {
       </Stack>
     </Box>
   );
-}
+});

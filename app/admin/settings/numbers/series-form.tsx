@@ -1,9 +1,8 @@
 'use client';
 
-import { Alert, Button, Checkbox, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
-import { useActionState, useState } from 'react';
-import { ProblemAlert } from '../../../_components/problem-alert';
-import { useFirstWrong } from '../../_components/forms/form';
+import { Alert, Checkbox, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
+import { useState } from 'react';
+import { FormFooter, FormMessages, useTypedForm } from '../../_components/forms/form';
 import type { SeriesState } from './actions';
 
 interface Props {
@@ -14,35 +13,40 @@ interface Props {
   year: string;
 }
 
+const FIELDS = [
+  { name: 'prefix', label: 'Prefix', maxLength: 20 },
+  { name: 'width', label: 'Digits', inputMode: 'numeric' },
+  { name: 'first_count', label: 'Start counting at', inputMode: 'numeric' },
+] as const;
+
 /** How the numbers of one series look, with an example. */
 export function SeriesForm({ title, action, initial, year }: Props) {
   const first: SeriesState = { typed: initial, problems: {}, saved: false };
-  const [{ typed: sent, problems, saved }, submit, pending] = useActionState(action, first);
+  const { form, state, isPending } = useTypedForm({ label: title, action, first });
   const [typed, setTyped] = useState(initial);
-  const form = useFirstWrong(problems);
-  const field = (name: 'prefix' | 'width' | 'first_count') => ({
-    name,
-    value: typed[name],
-    error: problems[name],
-    onChange: (event: { currentTarget: { value: string } }) =>
-      setTyped({ ...typed, [name]: event.currentTarget.value }),
-    autoComplete: 'off',
-  });
+  const { typed: sent, problems, saved } = state;
   return (
-    <form action={submit} ref={form} aria-label={title}>
+    <form {...form}>
       <Paper withBorder radius="lg" p="lg">
         <Stack gap="md">
           <Title order={2}>{title}</Title>
-          <ProblemAlert problem={problems['']} />
+          <FormMessages problem={problems['']} isKept={false} />
           {saved && (
             <Alert color="green" variant="light" role="status">
               Saved. The next number looks like this.
             </Alert>
           )}
           <SimpleGrid cols={{ base: 1, sm: 3 }}>
-            <TextInput label="Prefix" maxLength={20} {...field('prefix')} />
-            <TextInput label="Digits" inputMode="numeric" {...field('width')} />
-            <TextInput label="Start counting at" inputMode="numeric" {...field('first_count')} />
+            {FIELDS.map((field) => (
+              <TextInput
+                key={field.name}
+                {...field}
+                value={typed[field.name]}
+                error={problems[field.name]}
+                onChange={(event) => setTyped({ ...typed, [field.name]: event.currentTarget.value })}
+                autoComplete="off"
+              />
+            ))}
           </SimpleGrid>
           <Checkbox
             name="with_year"
@@ -52,9 +56,7 @@ export function SeriesForm({ title, action, initial, year }: Props) {
             onChange={(event) => setTyped({ ...typed, with_year: event.currentTarget.checked })}
           />
           <span>Example: {exampleOf(typed, year)}</span>
-          <Button type="submit" w="fit-content" loading={pending}>
-            Save
-          </Button>
+          <FormFooter submit="Save" isPending={isPending} />
         </Stack>
       </Paper>
     </form>

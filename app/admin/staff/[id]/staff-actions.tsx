@@ -16,16 +16,19 @@ interface Props {
 
 /** What an admin can do with a member of staff. */
 export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
-  const { id, email } = user;
+  const { id, email, role } = user;
+  const page = `/admin/staff/${id}`;
+  const toAdmin = role === 'staff';
+  const verb = toAdmin ? 'Make admin' : 'Remove admin role';
   return (
     <PageActions
       primary={
         hasPassword ? (
-          <LinkButton href={`/admin/staff/${id}/password`} size="sm" variant="default">
+          <LinkButton href={`${page}/password`} size="sm" variant="default">
             Reset password
           </LinkButton>
         ) : (
-          <LinkButton href={`/admin/staff/${id}/invitation`} size="sm">
+          <LinkButton href={`${page}/invitation`} size="sm">
             New invitation
           </LinkButton>
         )
@@ -47,7 +50,20 @@ export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
         )
       }
     >
-      {!isSelf && <RoleButton user={user} />}
+      {!isSelf && (
+        <ConfirmButton
+          action={changeRole.bind(null, id, toAdmin ? 'admin' : 'staff')}
+          question={toAdmin ? 'Make this person an admin?' : 'Remove this person’s admin role?'}
+          consequences={[
+            email,
+            toAdmin
+              ? 'They can issue access tokens and manage staff, including you.'
+              : 'They lose access to tokens and staff at once. Tokens that they issued stay valid.',
+          ]}
+        >
+          {verb}
+        </ConfirmButton>
+      )}
       {hasFactor && !isSelf && (
         <ConfirmButton
           action={resetFactor.bind(null, id)}
@@ -70,25 +86,5 @@ export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
         Sign out everywhere
       </ConfirmButton>
     </PageActions>
-  );
-}
-
-function RoleButton({ user: { id, email, role } }: { user: StaffUser }) {
-  const toAdmin = role === 'staff';
-  const verb = toAdmin ? 'Make admin' : 'Remove admin role';
-  return (
-    <ConfirmButton
-      action={changeRole.bind(null, id, toAdmin ? 'admin' : 'staff')}
-      question={toAdmin ? 'Make this person an admin?' : 'Remove this person’s admin role?'}
-      confirm={verb}
-      consequences={[
-        email,
-        toAdmin
-          ? 'They can issue access tokens and manage staff, including you.'
-          : 'They lose access to tokens and staff at once. Tokens that they issued stay valid.',
-      ]}
-    >
-      {verb}
-    </ConfirmButton>
   );
 }

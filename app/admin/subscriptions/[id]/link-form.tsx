@@ -1,39 +1,31 @@
-'use client';
-
-import { NativeSelect, Stack, TextInput } from '@mantine/core';
-import { useActionState } from 'react';
-import { FormFooter } from '../../_components/forms/form';
-import type { LinkState } from '../actions';
+import { ActionForm } from '../../_components/forms/form';
+import { saveLink } from '../actions';
 
 interface Props {
-  action(before: LinkState, form: FormData): Promise<LinkState>;
-  /** Null where there are too many to list: the number is typed then. */
+  subscriptionId: number;
+  itemId: number;
+  /** Null if there are too many to list: then the number is typed. */
   choices: { value: string; label: string }[] | null;
   /** The number of the service that the item pays for. */
   current: string;
-  cancel: string;
 }
 
 /** The choice of the service that an item pays for. */
-export function LinkForm({ action, choices, current, cancel }: Props) {
-  const [state, submit, pending] = useActionState(action, { problem: null });
-  const field = {
-    name: 'service_number',
-    label: 'Service',
-    defaultValue: current,
-    error: state.problem,
-    autoFocus: true,
-  };
+export function LinkForm({ subscriptionId, itemId, choices, current }: Props) {
+  const field = { name: 'service_number', label: 'Service', autoFocus: true };
   return (
-    <form action={submit}>
-      <Stack gap="sm" mt="md" maw={480}>
-        {choices ? (
-          <NativeSelect {...field} data={[{ value: '', label: 'None' }, ...choices]} />
-        ) : (
-          <TextInput {...field} description="Service number. Leave empty to unlink." />
-        )}
-        <FormFooter submit="Save" cancel={cancel} pending={pending} size="xs" />
-      </Stack>
-    </form>
+    <ActionForm
+      action={saveLink.bind(null, subscriptionId, itemId)}
+      typed={{ service_number: current }}
+      fields={[
+        choices
+          ? { ...field, kind: 'choice', options: [{ value: '', label: 'None' }, ...choices] }
+          : { ...field, description: 'Service number. Leave empty to unlink.' },
+      ]}
+      submit="Save"
+      cancel={`/admin/subscriptions/${subscriptionId}#item-${itemId}`}
+      stack={{ gap: 'sm', mt: 'md', maw: 480 }}
+      button={{ size: 'xs' }}
+    />
   );
 }

@@ -5,7 +5,7 @@ import { toHref } from '@/app/_components/search-params';
 import { StatusBadge } from '@/app/admin/_components/display/status';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
 import { Facts, Instant } from '@/app/admin/_components/display/values';
-import { SubmitButton } from '@/app/admin/_components/forms/form';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import classes from '@/app/admin/_components/lists/list.module.css';
 import { Section } from '@/app/admin/_components/page/section';
 import { CustomerSection } from '@/app/admin/_components/records/customer-link';
@@ -17,7 +17,7 @@ import {
 } from '@/lib/subscriptions/queries';
 import type { Obstacle, Reference } from '@/lib/sync/staff/link-subscription';
 import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customers';
-import { adopt, decline, saveLink } from '../actions';
+import { adopt, decline } from '../actions';
 import { LINKED_BY } from '../linked-by';
 import { LinkForm } from './link-form';
 
@@ -150,10 +150,10 @@ export function ItemList({ subscriptionId, items, editing, choices, timeZone }: 
       </Group>
       {editing === item.id && (
         <LinkForm
-          action={saveLink.bind(null, subscriptionId, item.id)}
+          subscriptionId={subscriptionId}
+          itemId={item.id}
           choices={choices.length < MAX_SERVICES ? choices.map(toOption) : null}
           current={item.service?.service_number ?? ''}
-          cancel={`${path}#item-${item.id}`}
         />
       )}
     </Box>

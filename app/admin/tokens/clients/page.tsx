@@ -1,44 +1,66 @@
-import { Stack } from '@mantine/core';
-import type { Metadata } from 'next';
-import { requireAdmin } from '@/lib/auth/staff-session';
 import { listOwnClients, type OwnClient } from '@/lib/oauth/own-clients';
-import { getRuntime } from '@/lib/runtime';
-import { type SearchParams, toParams } from '../../../_components/search-params';
 import { Day } from '../../_components/display/values';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
+import type { FormField } from '../../_components/forms/field';
+import { ActionForm } from '../../_components/forms/form';
 import { RecordList } from '../../_components/lists/record-list';
 import { Notice } from '../../_components/page/notice';
-import { PageHeader } from '../../_components/page/page-header';
+import { Page } from '../../_components/page/page-header';
 import { Nothing, Section } from '../../_components/page/section';
+import { adminPage } from '../../_components/page/staff-page';
 import { addClient, removeClient } from '../actions';
-import { AddForm } from './add-form';
 
-export const metadata: Metadata = { title: 'OAuth clients' };
+export const metadata = { title: 'OAuth clients' };
 
-export default async function ClientsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireAdmin();
-  const { db, env } = await getRuntime();
-  const clients = await listOwnClients(db);
-  const wasRemoved = toParams(await searchParams).get('notice') === 'removed';
-  return (
-    <>
-      <PageHeader
-        back={{ href: '/admin/tokens', label: 'Access tokens' }}
-        title="OAuth clients"
-        description="For clients that ask for a client ID, such as Gemini Enterprise and Copilot Studio. Others register themselves."
+export default adminPage(async ({ runtime: { db, env }, search }) => (
+  <Page
+    back={{ href: '/admin/tokens', label: 'Access tokens' }}
+    title="OAuth clients"
+    description="For clients that ask for a client ID, such as Gemini Enterprise and Copilot Studio. Others register themselves."
+    notice={
+      search.get('notice') === 'removed' && (
+        <Notice tone="done">The client and its access are removed.</Notice>
+      )
+    }
+  >
+    <Section title="Register a client">
+      <ActionForm
+        label="OAuth client"
+        action={addClient}
+        typed={{ hasSecret: true }}
+        fields={FIELDS}
+        submit="Register client"
+        stack={{ p: 'md', maw: 640 }}
       />
-      {wasRemoved && <Notice tone="done">The client and its access are removed.</Notice>}
-      <Stack gap="xl">
-        <Section title="Register a client">
-          <AddForm action={addClient} />
-        </Section>
-        <Section title="Registered by admins">
-          <Clients clients={clients} timeZone={env.timeZone} />
-        </Section>
-      </Stack>
-    </>
-  );
-}
+    </Section>
+    <Section title="Registered by admins">
+      <Clients clients={await listOwnClients(db)} timeZone={env.timeZone} />
+    </Section>
+  </Page>
+));
+
+const FIELDS: FormField[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    description: 'Staff see it when they are asked for consent.',
+    maxLength: 100,
+    required: true,
+  },
+  {
+    name: 'redirects',
+    label: 'Redirect addresses',
+    kind: 'list',
+    description: 'As shown in the client’s settings, one per line.',
+    required: true,
+  },
+  {
+    name: 'hasSecret',
+    label: 'Uses a client secret',
+    kind: 'flag',
+    description: 'For a service such as Copilot Studio, not for a program that people install.',
+  },
+];
 
 function Clients({ clients, timeZone }: { clients: OwnClient[]; timeZone: string }) {
   if (clients.length === 0) return <Nothing title="No clients" text="Nobody has registered one by hand." />;

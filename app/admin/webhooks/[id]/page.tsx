@@ -18,7 +18,7 @@ import { type SearchParams, toParams } from '../../../_components/search-params'
 import { AuditTrail, withoutFields } from '../../_components/audit/audit-trail';
 import { ChangeList } from '../../_components/audit/change-list';
 import { RecordTitle } from '../../_components/display/status';
-import { SubmitButton } from '../../_components/forms/form';
+import { SubmitButton } from '../../_components/forms/submit-button';
 import { PageHeader } from '../../_components/page/page-header';
 import { EmptyText, Section } from '../../_components/page/section';
 import { titleOf } from '../../_components/page/title-of';

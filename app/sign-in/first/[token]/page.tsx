@@ -1,14 +1,14 @@
 import { Text } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
+import { ActionForm } from '@/app/admin/_components/forms/form';
+import { newPassword } from '@/app/admin/account/password-form';
 import { currentStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { isFirstAdminToken } from '@/lib/staff/invitations';
 import { createAdmin } from '../../new-login-actions';
-import { FirstAdminForm } from '../../new-login-forms';
 import { SignInFrame } from '../../sign-in-frame';
 
-export const metadata: Metadata = { title: 'The first admin' };
+export const metadata = { title: 'The first admin' };
 
 /** Looking at it uses nothing up: programs that preview addresses open them too. */
 export default async function FirstAdminPage({ params }: { params: Promise<{ token: string }> }) {
@@ -21,7 +21,31 @@ export default async function FirstAdminPage({ params }: { params: Promise<{ tok
       <Text c="dimmed" size="sm">
         Admins issue access tokens and let others sign in. This page works once.
       </Text>
-      <FirstAdminForm action={createAdmin.bind(null, token)} />
+      <ActionForm
+        label="First admin"
+        action={createAdmin.bind(null, token)}
+        fields={[
+          {
+            name: 'email',
+            label: 'E-mail',
+            type: 'email',
+            autoComplete: 'username',
+            maxLength: 254,
+            required: true,
+            autoFocus: true,
+          },
+          {
+            name: 'name',
+            label: 'Name',
+            description: 'Leave empty to use the part before the @.',
+            autoComplete: 'name',
+            maxLength: 100,
+          },
+          ...newPassword('Password'),
+        ]}
+        submit="Create admin"
+        button={{ fullWidth: true, mt: 'xs' }}
+      />
     </SignInFrame>
   );
 }

@@ -1,14 +1,14 @@
 import { Text } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
+import { ActionForm } from '@/app/admin/_components/forms/form';
+import { newPassword } from '@/app/admin/account/password-form';
 import { currentStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { findInvited } from '@/lib/staff/invitations';
 import { accept } from '../../new-login-actions';
-import { AcceptForm } from '../../new-login-forms';
 import { SignInFrame } from '../../sign-in-frame';
 
-export const metadata: Metadata = { title: 'Invitation' };
+export const metadata = { title: 'Invitation' };
 
 /** Looking at it uses nothing up: programs that preview addresses open them too. */
 export default async function InvitationPage({ params }: { params: Promise<{ token: string }> }) {
@@ -22,7 +22,16 @@ export default async function InvitationPage({ params }: { params: Promise<{ tok
       <Text c="dimmed" size="sm">
         Choose the password you will use to sign in as {invited.email}.
       </Text>
-      <AcceptForm action={accept.bind(null, token)} email={invited.email} />
+      <ActionForm
+        label="Invitation"
+        action={accept.bind(null, token)}
+        fields={newPassword('Password').map((field, i) => ({ ...field, autoFocus: i === 0 }))}
+        submit="Choose password"
+        button={{ fullWidth: true, mt: 'xs' }}
+      >
+        {/* For the browser, which remembers it with the password. */}
+        <input type="hidden" name="username" autoComplete="username" value={invited.email} readOnly />
+      </ActionForm>
     </SignInFrame>
   );
 }

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { formatCount } from '@/app/_components/format';
 import { failureText } from '@/app/admin/_components/display/failure-text';
 import { Instant } from '@/app/admin/_components/display/values';
-import { SubmitButton } from '@/app/admin/_components/forms/form';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import { Notice } from '@/app/admin/_components/page/notice';
 import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import type { AuditRow } from '@/lib/audit/audit-log';

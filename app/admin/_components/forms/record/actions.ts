@@ -17,7 +17,7 @@ import {
 } from '@/lib/records/typed-record';
 import { staffAction, staffFormAction, toProblems } from '../../page/staff-action';
 import { FORMS, type FormName, KINDS, type KindName, type StaffForm, type StaffKind } from './kinds';
-import type { FormState } from './record-form';
+import type { RecordFormState } from './record-form';
 
 const sentForm = z.enum(Object.keys(FORMS) as FormName[]).transform((name): StaffForm => FORMS[name]);
 const sentKind = z.enum(Object.keys(KINDS) as KindName[]).transform((name): StaffKind => KINDS[name]);
@@ -38,15 +38,15 @@ export const save = staffFormAction({
       staffRecordWriter(runtime, staff),
     ),
   done: ({ id }, { path, isNew }) => `${path}/${id}?notice=${isNew ? 'created' : 'saved'}`,
-  refused: async ({ runtime, error }, { typedKind, isNew }, id, _typed, form): Promise<FormState> => {
+  refused: async ({ runtime, error }, { typedKind, isNew }, id, _typed, form): Promise<RecordFormState> => {
     const typed = typedOf(typedKind, form);
     const opened = isNew ? null : openedOf(form);
     if (error.code !== 'precondition_failed' || id === null || !opened) {
-      return { typed, opened, problems: toProblems(error, typed), theirs: null, isAnswer: true };
+      return { typed, opened, problems: toProblems(error, typed), theirs: null };
     }
     // The form goes on from the stored record, with what was typed into it.
     const stored = await readTyped(runtime.db, typedKind, id);
-    return { ...mergeTyped(opened.typed, typed, stored.typed), opened: stored, problems: {}, isAnswer: true };
+    return { ...mergeTyped(opened.typed, typed, stored.typed), opened: stored, problems: {} };
   },
 });
 

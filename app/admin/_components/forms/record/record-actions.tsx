@@ -59,7 +59,6 @@ export function RecordActions<Name extends string>(props: RecordActionsProps<Nam
         key={one}
         action={step.bind(null, kind, id, version, one)}
         question={question}
-        confirm={label}
         consequences={[name, ...consequences]}
         {...(decline && { decline })}
         {...(isGrave && { color: 'red.9' })}

@@ -1,18 +1,10 @@
 'use client';
 
-import {
-  Autocomplete,
-  type AutocompleteProps,
-  Checkbox,
-  NativeSelect,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Autocomplete, type AutocompleteProps, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useAnswer } from '@/app/admin/_components/page/use-answer';
 import type { CustomerChoice } from '@/lib/customers/find-customers';
-import type { FormField } from './form-fields';
+import { Field, type FormField } from '../field';
 
 interface RecordFieldProps {
   field: FormField;
@@ -28,45 +20,22 @@ interface RecordFieldProps {
 // Hints below the fields, so that fields beside each other stand on one line.
 const ORDER: ('label' | 'input' | 'description' | 'error')[] = ['label', 'input', 'description', 'error'];
 
-/** A field of a record's form, as its kind asks for. */
+/** A field of a record's form: one that suggests its values, or any other. */
 export function RecordField({ field, value, problem, customer, onPick, onCurrency }: RecordFieldProps) {
-  const { name, label, kind, options, description, maxLength, required = false } = field;
-  const input = { name, label, description, required, error: problem, inputWrapperOrder: ORDER };
-  // Browsers and React leave these as they were when a form is reset: another value is another field.
-  const typed = { ...input, key: value, defaultValue: value };
-  if (kind === 'flag') {
-    return <Checkbox {...{ name, label, description, error: problem }} defaultChecked={value === 'on'} />;
-  }
-  if (kind === 'choice') {
-    const { key, ...select } = typed;
-    return <NativeSelect key={key} {...select} data={options ?? []} />;
-  }
-  if (kind === 'customer') {
-    const { key, ...picked } = typed;
-    return <CustomerField key={key} {...picked} first={customer} onPick={onPick} />;
-  }
-  if (kind === 'suggest') {
-    const { key, ...suggested } = typed;
-    return (
-      <SuggestField
-        key={key}
-        {...suggested}
-        suggestions={(options ?? []).map((option) => ({ value: option.value, about: option.label }))}
-        {...(name === 'currency' && { onChange: onCurrency })}
-      />
-    );
-  }
-  if (kind === 'list') return <Textarea {...input} defaultValue={value} rows={3} autoComplete="off" />;
+  const { name, label, kind, options = [], description, required = false } = field;
+  const input = {
+    ...{ name, label, description, required, error: problem, inputWrapperOrder: ORDER },
+    defaultValue: value,
+  };
+  // As a select, these stay as they were when the form is reset: another value is another field.
+  if (kind === 'customer') return <CustomerField key={value} {...input} first={customer} onPick={onPick} />;
+  if (kind !== 'suggest') return <Field {...{ field, value, problem }} look={{ inputWrapperOrder: ORDER }} />;
   return (
-    <TextInput
+    <SuggestField
+      key={value}
       {...input}
-      defaultValue={value}
-      autoComplete="off"
-      {...(maxLength !== undefined && { maxLength })}
-      {...(kind === 'date' && { type: 'date' })}
-      {...(kind === 'email' && { inputMode: 'email' as const })}
-      {...(kind === 'decimal' && { inputMode: 'decimal' as const })}
-      {...(kind === 'whole' && { inputMode: 'numeric' as const })}
+      suggestions={options.map((option) => ({ value: option.value, about: option.label }))}
+      {...(name === 'currency' && { onChange: onCurrency })}
     />
   );
 }

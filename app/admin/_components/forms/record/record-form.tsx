@@ -1,21 +1,23 @@
 'use client';
 
 import { Fieldset, List, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useActionState, useState } from 'react';
+import { useState } from 'react';
 import { Notice } from '@/app/admin/_components/page/notice';
 import type { CustomerChoice } from '@/lib/customers/find-customers';
 import { typedLines } from '@/lib/records/typed-lines';
 import type { Merged, Typed, TypedRecord } from '@/lib/records/typed-record';
-import { FormFooter, FormMessages, useFirstWrong } from '../form';
+import type { FormField } from '../field';
+import { FormFooter, FormMessages, useTypedForm } from '../form';
 import { LineEditor } from '../lines/line-editor';
-import { type FormPart, fieldsOf, fieldText } from './form-fields';
 import { RecordField } from './record-field';
-import { useKeptTyping } from './use-kept-typing';
+
+/** Fields that stand together under a title, or the lines of an invoice or a sales document. */
+export type FormPart = { title: string; fields: FormField[] } | { title: string; hasLines: true };
 
 interface RecordFormProps {
   /** What the form is called, for readers. */
   label: string;
-  action: FormAction;
+  action(before: RecordFormState, form: FormData): Promise<RecordFormState>;
   parts: FormPart[];
   /** The record that is edited; of a new one what its form begins with. */
   record: TypedRecord | { version: null; typed: Typed };
@@ -27,25 +29,14 @@ interface RecordFormProps {
 }
 
 /** The form of a record: nothing that was typed is lost by an error, a conflict or an expired session. */
-export function RecordForm({
-  label,
-  action,
-  parts,
-  record,
-  submit,
-  cancel,
-  customer = null,
-}: RecordFormProps) {
+export function RecordForm({ label, action, parts, record, customer = null, ...footer }: RecordFormProps) {
   const { version, typed } = record;
-  const [state, send, pending] = useActionState(action, {
-    typed,
-    opened: version === null ? null : { version, typed },
-    problems: {},
-    theirs: null,
-    isAnswer: false,
+  const { form, state, isPending, kept } = useTypedForm<RecordFormState>({
+    label,
+    action,
+    first: { typed, opened: version === null ? null : { version, typed }, problems: {}, theirs: null },
+    keeps: true,
   });
-  const form = useFirstWrong(state);
-  const { kept, keep } = useKeptTyping(label, state.isAnswer ? state : null);
   const values = { ...(kept ?? state.typed) };
   const [currency, setCurrency] = useState<string | null>(null);
   const [picked, setPicked] = useState(customer);
@@ -55,7 +46,7 @@ export function RecordForm({
   const opened = kept?.opened ?? JSON.stringify(state.opened);
   const { problems, theirs } = state;
   return (
-    <form action={send} onSubmit={keep} ref={form} aria-label={label}>
+    <form {...form}>
       {theirs && <ConflictNotice key={opened} parts={parts} theirs={theirs} />}
       <Stack gap="lg" key={kept ? 'kept' : 'typed'}>
         <FormMessages problem={problems['']} isKept={kept !== null} />
@@ -87,7 +78,7 @@ export function RecordForm({
             )}
           </Fieldset>
         ))}
-        <FormFooter submit={submit} cancel={cancel} pending={pending} />
+        <FormFooter {...footer} isPending={isPending} />
       </Stack>
     </form>
   );
@@ -100,7 +91,9 @@ interface ConflictNoticeProps {
 
 /** The other person's values of a record beside the typed ones. */
 function ConflictNotice({ parts, theirs }: ConflictNoticeProps) {
-  const fields = new Map(fieldsOf(parts).map((field) => [field.name, field]));
+  const fields = parts.flatMap((part) =>
+    'fields' in part ? part.fields : [{ name: 'lines', label: part.title }],
+  );
   return (
     <Notice tone="refused">
       <Stack gap="xs">
@@ -114,7 +107,7 @@ function ConflictNotice({ parts, theirs }: ConflictNoticeProps) {
         </Text>
         <List size="sm" spacing={4}>
           {theirs.map(({ field: name, stored, typed }) => {
-            const field = fields.get(name) ?? { name, label: name };
+            const field = fields.find((one) => one.name === name) ?? { name, label: name };
             return (
               <List.Item key={name} className="break-anywhere">
                 <strong>{field.label}</strong>
@@ -131,17 +124,20 @@ function ConflictNotice({ parts, theirs }: ConflictNoticeProps) {
   );
 }
 
-/** A form of a record, as its action answers. */
-export interface FormState {
+/** The value of a field as people read it. */
+function fieldText({ kind, options }: FormField, value: string): string {
+  if (kind === 'flag') return value === 'on' ? 'yes' : 'no';
+  const chosen = kind === 'choice' ? options?.find((option) => option.value === value) : undefined;
+  return (chosen?.label ?? value).replaceAll('\n', ', ') || 'nothing';
+}
+
+/** What the action of a record's form answers. */
+export interface RecordFormState {
   typed: Typed;
-  /** The record as the form was opened with it; null: it makes a new one. */
+  /** The record as the form was opened with it; null if the form makes a new one. */
   opened: TypedRecord | null;
-  /** Of each wrong field its sentence; of '' what concerns no single one. */
+  /** The problem of each wrong field; at '' what concerns no single field. */
   problems: Record<string, string>;
   /** The fields that another person has changed meanwhile; null without a conflict. */
   theirs: Merged['theirs'] | null;
-  /** False: the form has not been sent yet. */
-  isAnswer: boolean;
 }
-
-type FormAction = (before: FormState, form: FormData) => Promise<FormState>;

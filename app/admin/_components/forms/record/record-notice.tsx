@@ -1,35 +1,51 @@
 'use client';
 
-import { type ReactNode, useEffect } from 'react';
+import { useEffect } from 'react';
 import { Notice } from '@/app/admin/_components/page/notice';
-import { forgetTyping } from './use-kept-typing';
+import { forgetTyping } from '../use-kept-typing';
 
-const REFUSED = new Map([
-  [
-    'precondition_failed',
-    'Somebody else changed this meanwhile, so nothing was saved. This is the current version.',
-  ],
-  ['validation_failed', 'Nothing was saved: the status does not allow this step.'],
-  ['not_found', 'It no longer exists.'],
-  ['conflict', 'Nothing was deleted: other records refer to this one.'],
-]);
-
-interface RecordNoticeProps {
+interface OutcomeNoticeProps {
+  /** The word for the outcome in the address. */
   notice: string | null;
-  /** What was done, by the word in the address. */
+  /** The sentence for each word that says what was done. */
   done: Record<string, string>;
+  /** The sentence for each word that says why nothing was done. */
+  refused?: Record<string, string>;
 }
 
-/** Shows the outcome of the form or the button that led here. */
-export function RecordNotice({ notice, done }: RecordNoticeProps) {
-  const text = notice !== null && Object.hasOwn(done, notice) ? done[notice] : undefined;
-  if (text) return <SavedNotice key={notice}>{text}</SavedNotice>;
-  const refused = REFUSED.get(notice ?? '');
-  return refused ? <Notice tone="refused">{refused}</Notice> : null;
+/** Shows the outcome of the action that led here. */
+export function OutcomeNotice({ notice, done, refused = {} }: OutcomeNoticeProps) {
+  const textIn = (texts: Record<string, string>) =>
+    notice !== null && Object.hasOwn(texts, notice) ? texts[notice] : undefined;
+  const text = textIn(done) ?? textIn(refused);
+  if (!text) return null;
+  return (
+    <Notice key={notice} tone={textIn(done) ? 'done' : 'refused'}>
+      {text}
+    </Notice>
+  );
 }
 
-/** What was typed has become what it says: it need not be kept any more. */
-export function SavedNotice({ children }: { children: ReactNode }) {
+const REFUSED = {
+  precondition_failed:
+    'Somebody else changed this meanwhile, so nothing was saved. This is the current version.',
+  validation_failed: 'Nothing was saved: the status does not allow this step.',
+  not_found: 'It no longer exists.',
+  conflict: 'Nothing was deleted: other records refer to this one.',
+};
+
+/** The same for a form that keeps what is typed: what was saved is forgotten. */
+export function RecordNotice({ refused = REFUSED, ...outcome }: OutcomeNoticeProps) {
+  const { notice, done } = outcome;
+  return (
+    <>
+      <OutcomeNotice {...outcome} refused={refused} />
+      {notice !== null && Object.hasOwn(done, notice) && <ForgetTyping key={notice} />}
+    </>
+  );
+}
+
+function ForgetTyping() {
   useEffect(forgetTyping, []);
-  return <Notice tone="done">{children}</Notice>;
+  return null;
 }

@@ -1,6 +1,6 @@
 import { COUNTRIES, countryName } from '@/lib/countries';
 import { CURRENCIES } from '@/lib/money';
-import type { FormField } from './form-fields';
+import type { FormField } from '../field';
 
 // Made on the server: a browser may know a country by another name.
 

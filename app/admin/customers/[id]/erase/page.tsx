@@ -1,15 +1,13 @@
 import { Alert, Box, List, ListItem } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { requireAdmin } from '@/lib/auth/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { CONSEQUENCES, requireErasable } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
-import { getRuntime } from '@/lib/runtime';
-import { toId } from '../../../../_components/search-params';
+import { ActionForm } from '../../../_components/forms/form';
 import { PageHeader } from '../../../_components/page/page-header';
+import { adminPage, rowIdIn } from '../../../_components/page/staff-page';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { erase } from '../../admin-actions';
-import { EraseForm } from '../../customer-forms';
 
 export const generateMetadata = titleOfRow('Erase a customer', async (db, id) => {
   const customer = await getCustomer(db, { id });
@@ -17,16 +15,14 @@ export const generateMetadata = titleOfRow('Erase a customer', async (db, id) =>
 });
 
 /** Says what it means before it takes the customer's number for a yes. */
-export default async function ErasePage({ params }: { params: Promise<{ id: string }> }) {
-  await requireAdmin();
-  const id = toId((await params).id) ?? notFound();
-  const { db } = await getRuntime();
+export default adminPage<{ id: string }>(async ({ params, runtime: { db } }) => {
+  const id = rowIdIn(params);
   const customer = (await getCustomer(db, { id })) ?? notFound();
   const refused = await requireErasable(db, id).then(
     () => null,
     (error: unknown) => {
-      if (!(error instanceof AppError)) throw error;
-      return error.message;
+      if (error instanceof AppError) return error.message;
+      throw error;
     },
   );
   const [number, href] = [customer.customer_number, `/admin/customers/${id}`];
@@ -48,9 +44,25 @@ export default async function ErasePage({ params }: { params: Promise<{ id: stri
               <ListItem key={sentence}>{sentence}</ListItem>
             ))}
           </List>
-          <EraseForm action={erase.bind(null, id)} number={number} back={href} />
+          <ActionForm
+            label="Erase"
+            isSheet
+            action={erase.bind(null, id)}
+            fields={[
+              {
+                name: 'customer_number',
+                label: 'Customer number',
+                description: `Type ${number} to confirm.`,
+                required: true,
+                withAsterisk: true,
+              },
+            ]}
+            submit="Erase customer"
+            cancel={href}
+            button={{ color: 'red.9' }}
+          />
         </>
       )}
     </Box>
   );
-}
+});

@@ -3,19 +3,18 @@ import { notFound } from 'next/navigation';
 import { formatCount, formatField } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { CustomerSearch } from '@/app/admin/_components/forms/customer-search/customer-search';
-import { ChoiceGroup, SubmitButton } from '@/app/admin/_components/forms/form';
+import { ChoiceGroup } from '@/app/admin/_components/forms/field';
+import { OutcomeNotice } from '@/app/admin/_components/forms/record/record-notice';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import { Section } from '@/app/admin/_components/page/section';
+import { adminPage, rowIdIn } from '@/app/admin/_components/page/staff-page';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { requireAdmin } from '@/lib/auth/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import type { CustomerRow } from '@/lib/customers/schema';
-import { getRuntime } from '@/lib/runtime';
 import { type Comparison, compareCustomers } from '@/lib/sync/staff/merge-customers';
 import { orNotFound } from '../../../../_components/or-not-found';
-import { type SearchParams, toHref, toId, toParams } from '../../../../_components/search-params';
-import { Notice } from '../../../_components/page/notice';
+import { toHref, toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
-
 import { merge } from '../../admin-actions';
 import { CustomerFacts } from '../customer-facts';
 
@@ -24,51 +23,41 @@ export const generateMetadata = titleOfRow('Merge customers', async (db, id) => 
   return customer && `Merge ${customer.name || customer.customer_number}`;
 });
 
-const REFUSED = new Map([
-  [
-    'conflict',
-    'Somebody else changed one of them meanwhile, so nothing was merged. These are the current versions.',
-  ],
-  ['not_found', 'One of them no longer exists, so nothing was merged.'],
-]);
-
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
 /** Looks for the customer that is the same as this one, and asks before the two become one. */
-export default async function MergePage({ params, searchParams }: Props) {
-  await requireAdmin();
-  const id = toId((await params).id) ?? notFound();
-  const query = toParams(await searchParams);
-  const { db } = await getRuntime();
+export default adminPage<{ id: string }>(async ({ params, runtime: { db }, search }) => {
+  const id = rowIdIn(params);
   const customer = (await getCustomer(db, { id })) ?? notFound();
-  const to = toId(query.get('to') ?? '');
+  const to = toId(search.get('to') ?? '');
   const other = to === null ? null : await getCustomer(db, { id: to });
   const isSame = other?.id === customer.id;
-  const path = `/admin/customers/${customer.id}/merge`;
-  const refused = isSame ? 'That is the same customer.' : REFUSED.get(query.get('notice') ?? '');
+  const page = `/admin/customers/${customer.id}`;
   return (
     <>
       <PageHeader
-        back={{ href: `/admin/customers/${customer.id}`, label: `Customer ${customer.customer_number}` }}
+        back={{ href: page, label: `Customer ${customer.customer_number}` }}
         title="Merge customers"
         description={[customer.name, customer.customer_number].filter(Boolean).join(' · ')}
       />
-      {refused && <Notice tone="refused">{refused}</Notice>}
+      <OutcomeNotice notice={isSame ? 'same' : search.get('notice')} done={{}} refused={REFUSED} />
       {other && !isSame ? (
         <MergeQuestion
           comparison={await orNotFound(compareCustomers(db, { kept: customer.id, gone: other.id }))}
         />
       ) : (
         <Section title="Which customer is the same?">
-          <CustomerSearch path={path} query={query.get('q')} />
+          <CustomerSearch path={`${page}/merge`} query={search.get('q')} />
         </Section>
       )}
     </>
   );
-}
+});
+
+const REFUSED = {
+  same: 'That is the same customer.',
+  conflict:
+    'Somebody else changed one of them meanwhile, so nothing was merged. These are the current versions.',
+  not_found: 'One of them no longer exists, so nothing was merged.',
+};
 
 /** Two customers side by side, what a merge will do, and which fields the one that stays takes over. */
 function MergeQuestion({ comparison: { kept, gone, differing, moving } }: { comparison: Comparison }) {

@@ -1,15 +1,13 @@
 import { Box } from '@mantine/core';
-import { notFound, redirect } from 'next/navigation';
+import { redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { etagOf } from '@/lib/http/messages';
 import { getPayment, getPaymentContext } from '@/lib/payments/queries';
 import { isCorrectable } from '@/lib/payments/typed-payment';
-import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
-import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
+import { rowIdIn, staffPage } from '../../../_components/page/staff-page';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { edit } from '../../actions';
 import { PaymentForm } from '../../payment-forms';
@@ -20,10 +18,8 @@ export const generateMetadata = titleOfRow('Correct a payment', async (db, id) =
 });
 
 /** Any payment that was recorded here. */
-export default async function EditPage({ params }: { params: Promise<{ id: string }> }) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ params, runtime: { db } }) => {
+  const id = rowIdIn(params);
   const payment = await orNotFound(getPayment(db, id));
   const page = `/admin/payments/${id}`;
   if (!isCorrectable(payment)) redirect(page);
@@ -43,7 +39,7 @@ export default async function EditPage({ params }: { params: Promise<{ id: strin
         cancel={page}
         currency={currency}
         open={invoice.stripe_invoice_id ? null : Math.max(0, invoice.total - invoice.amount_paid + counted)}
-        initial={{
+        typed={{
           invoice: invoice.number ?? `#${invoice.id}`,
           amount: formatPlainAmount(amount, currency),
           payment_date,
@@ -52,4 +48,4 @@ export default async function EditPage({ params }: { params: Promise<{ id: strin
       />
     </Box>
   );
-}
+});

@@ -1,15 +1,13 @@
 import { Alert, Box } from '@mantine/core';
-import { notFound, redirect } from 'next/navigation';
+import { redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/messages';
 import { getPayment, getPaymentContext } from '@/lib/payments/queries';
-import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
-import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
+import { rowIdIn, staffPage } from '../../../_components/page/staff-page';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { refund } from '../../actions';
 import { RefundForm } from '../../payment-forms';
@@ -19,10 +17,8 @@ export const generateMetadata = titleOfRow('Record a refund', async (db, id) => 
   return `Refund of ${payment_reference}`;
 });
 
-export default async function RefundPage({ params }: { params: Promise<{ id: string }> }) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db, env, now } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ params, runtime: { db, env, now } }) => {
+  const id = rowIdIn(params);
   const payment = await orNotFound(getPayment(db, id));
   const page = `/admin/payments/${id}`;
   if (payment.status !== 'completed') redirect(page);
@@ -45,16 +41,10 @@ export default async function RefundPage({ params }: { params: Promise<{ id: str
         action={refund.bind(null, id, etagOf(payment))}
         cancel={page}
         currency={currency}
-        invoice={{
-          ...invoice,
-          name: invoiceName(invoice),
-          isManaged: invoice.stripe_invoice_id !== null,
-        }}
-        initial={{
-          amount: formatPlainAmount(left, currency),
-          date: toCalendarDate(now(), env.timeZone),
-        }}
+        invoice={{ ...invoice, name: invoiceName(invoice), isManaged: invoice.stripe_invoice_id !== null }}
+        submit="Record refund"
+        typed={{ amount: formatPlainAmount(left, currency), date: toCalendarDate(now(), env.timeZone) }}
       />
     </Box>
   );
-}
+});

@@ -1,7 +1,7 @@
 import { Alert, Group, List, ListItem, Stack, Text } from '@mantine/core';
 import { formatCount } from '@/app/_components/format';
 import { LinkButton } from '@/app/_components/links';
-import { SubmitButton } from '@/app/admin/_components/forms/form';
+import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import { linkTo } from '@/app/admin/subscriptions/actions';
 import type { CustomerRow, CustomerSnippet } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';

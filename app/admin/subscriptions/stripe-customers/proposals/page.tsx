@@ -1,18 +1,14 @@
-import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
-import { getRuntime } from '@/lib/runtime';
 import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/stripe-customers';
 import { PageHeader } from '../../../_components/page/page-header';
+import { staffPage } from '../../../_components/page/staff-page';
 import { confirmChosen } from '../../actions';
 import { ProposalForm } from './proposal-form';
 
-export const metadata: Metadata = { title: 'Links to confirm' };
+export const metadata = { title: 'Links to confirm' };
 
 const ROWS = 50;
 
-export default async function ProposalsPage() {
-  await requireStaff();
-  const { db } = await getRuntime();
+export default staffPage(async ({ runtime: { db } }) => {
   const proposals = await listLinkProposals(db, ROWS);
   const total = proposals.length < ROWS ? proposals.length : await countLinkProposals(db);
   return (
@@ -25,4 +21,4 @@ export default async function ProposalsPage() {
       <ProposalForm action={confirmChosen} proposals={proposals} total={total} />
     </>
   );
-}
+});

@@ -9,8 +9,8 @@ const PREFIX = 'w5t.typed ';
  * nothing: the form finds it when it is opened again in the same tab.
  *
  * @param name of the form, among those of its page
- * @param answer what the form was answered last; null: nothing yet. An answer holds what was typed itself
- * @returns what was kept, null: nothing; and what the form does when it is sent
+ * @param answer the last answer to the form, which holds what was typed; null if it was not answered yet
+ * @returns what was kept, or null; and the handler that keeps what is sent
  */
 export function useKeptTyping(name: string, answer: unknown) {
   const [kept, setKept] = useState<Record<string, string> | null>(null);

@@ -1,0 +1,15 @@
+'use client';
+
+import { Button, type ButtonProps } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useFormStatus } from 'react-dom';
+
+/** The button of a form whose action takes a while. */
+export function SubmitButton({ children, ...button }: ButtonProps & { children: ReactNode }) {
+  const { pending } = useFormStatus();
+  return (
+    <Button type="submit" size="sm" loading={pending} {...button}>
+      {children}
+    </Button>
+  );
+}

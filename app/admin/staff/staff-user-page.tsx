@@ -1,0 +1,51 @@
+import { Box } from '@mantine/core';
+import { notFound } from 'next/navigation';
+import type { ComponentProps, ReactNode } from 'react';
+import { getStaffUser } from '@/lib/auth/staff-user';
+import type { Runtime } from '@/lib/runtime';
+import { orNotFound } from '../../_components/or-not-found';
+import { ActionForm } from '../_components/forms/form';
+import { PageHeader } from '../_components/page/page-header';
+import { adminPage } from '../_components/page/staff-page';
+import { titleOf } from '../_components/page/title-of';
+
+/** The title of a page about a member of staff, which only admins learn. */
+export const staffTitle = (kind: string, titleFor: (name: string) => string) =>
+  titleOf(kind, async (id, { runtime, staff }) =>
+    staff.role === 'admin' ? titleFor((await getStaffUser(runtime.db, { id })).name) : null,
+  );
+
+interface StaffUserCall {
+  user: Awaited<ReturnType<typeof getStaffUser>>;
+  /** Whether admins look at their own login. */
+  isSelf: boolean;
+  runtime: Runtime;
+  search: URLSearchParams;
+}
+
+/** A page about a member of staff. */
+export const staffUserPage = (show: (call: StaffUserCall) => Promise<ReactNode>) =>
+  adminPage<{ id: string }>(async ({ staff, runtime, params: { id }, search }) => {
+    if (!/^[\w-]{1,64}$/.test(id)) notFound();
+    const user = await orNotFound(getStaffUser(runtime.db, { id }));
+    return show({ user, isSelf: id === staff.id, runtime, search });
+  });
+
+interface Props extends Omit<ComponentProps<typeof ActionForm>, 'cancel'> {
+  user: { id: string; name: string };
+  title: string;
+  description: string;
+  advice?: ReactNode;
+}
+
+/** A page with one form about a person. */
+export function StaffFormPage({ user, title, description, advice, ...form }: Props) {
+  const href = `/admin/staff/${user.id}`;
+  return (
+    <Box maw={600}>
+      <PageHeader back={{ href, label: user.name }} title={title} description={description} />
+      {advice}
+      <ActionForm {...form} cancel={href} />
+    </Box>
+  );
+}
