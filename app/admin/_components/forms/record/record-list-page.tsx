@@ -1,9 +1,8 @@
-import { IconPlus } from '@tabler/icons-react';
 import type { z } from 'zod';
-import { LinkButton } from '../../../../_components/links';
 import { toHref } from '../../../../_components/search-params';
 import type { ListDeclaration } from '../../lists/list-declaration';
 import { ListPage } from '../../lists/list-page';
+import { NewLink } from './new-link';
 import { RecordNotice } from './record-notice';
 
 interface Props<Schema extends z.ZodObject, Row> {
@@ -23,15 +22,7 @@ export function RecordListPage<Schema extends z.ZodObject, Row>(props: Props<Sch
     <ListPage
       list={list}
       search={search}
-      actions={
-        <LinkButton
-          href={toHref(`${list.path}/new`, customer ? { customer } : {})}
-          size="sm"
-          leftSection={<IconPlus size={16} aria-hidden />}
-        >
-          {create}
-        </LinkButton>
-      }
+      actions={<NewLink href={toHref(`${list.path}/new`, customer ? { customer } : {})}>{create}</NewLink>}
       notice={<RecordNotice notice={search.get('notice')} done={{ deleted }} />}
     />
   );
