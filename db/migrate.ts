@@ -92,7 +92,7 @@ const FUNCTIONS = join(process.cwd(), 'db/functions');
  * replaces the one of its name; drizzle's marks stand between them, because a driver takes one statement at a time. A file
  * that changed needs a migration, which may hold nothing but the mark that the tests ask for.
  */
-export async function installFunctions(tx: Database): Promise<void> {
+async function installFunctions(tx: Database): Promise<void> {
   for (const file of readdirSync(FUNCTIONS).sort()) {
     const statements = readFileSync(join(FUNCTIONS, file), 'utf8').split('--> statement-breakpoint');
     for (const statement of statements) await tx.execute(sql.raw(statement));

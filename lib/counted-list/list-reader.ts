@@ -25,7 +25,7 @@ interface Counted {
 
 interface CountedListOptions<Row> extends CountedTable {
   /** The filters of the staff's list, and those that only other callers have. */
-  filters: Record<string, { counted?: Record<string, CountedFilter> }>;
+  filters?: Record<string, { counted?: Record<string, CountedFilter> }>;
   more?: Record<string, CountedFilter>;
   /** One by which few rows are found, and then sorted by this: no index in the order of the list is searched for them. */
   sorted?: readonly [by: string, order: SQL];
@@ -48,7 +48,7 @@ type Request = { page?: number | undefined; per_page?: number | undefined; custo
 export function countedList<Row>(options: CountedListOptions<Row>) {
   const { table, columns } = options;
   const toRows = (records: unknown[]) => records.map((record) => options.toRow(record as never));
-  const own = Object.values(options.filters).map(({ counted }) => counted);
+  const own = Object.values(options.filters ?? {}).map(({ counted }) => counted);
   const filters: Record<string, CountedFilter> = Object.assign({}, ...own, options.more);
   const closed = Object.keys(filters).filter((name) => filters[name]?.isClosed);
   const built = new Map<string, Statements>();

@@ -1,6 +1,5 @@
 import type { Page } from '../page';
-import { listPayments } from '../payments/list';
-import { getPayment } from '../payments/queries';
+import { getPayment, listPayments } from '../payments/queries';
 import {
   type PaymentRow,
   type PaymentUpdate,

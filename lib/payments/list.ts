@@ -1,29 +1,22 @@
-import { and, eq, getTableColumns, ilike, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, ilike, inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
-import {
-  customers,
-  disputes,
-  invoices,
-  paymentBlocks,
-  paymentDeltas,
-  paymentStatus,
-  payments,
-} from '@/db/schema';
+import { customers, disputes, invoices, paymentStatus, payments } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { dayFilters, defineList, filter, type PageAt, type Selection } from '../counted-list/define-list';
-import { countedList } from '../counted-list/list-reader';
 import { addCount, withoutIndex } from '../counted-list/sorted-page';
 import { customerFilter } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/queries';
 import type { CustomerSnippet } from '../customers/schema';
+import { AppError } from '../errors';
 import { calendarDate, oneOf, textLine } from '../fields';
 import { matchInvoice } from '../invoices/queries';
+import { toJsonAmounts } from '../money';
 import { MAX_ID } from '../page';
 import { readCursorPage } from '../page-query';
 import { containsPattern } from '../search-text';
 import { isOpenDispute } from './money-back';
-import { normalReference, type PaymentFilters, type PaymentRow, paymentRow, toPaymentRow } from './schema';
+import { normalReference, type PaymentRow, paymentRow, toPaymentRow } from './schema';
 
 /** The states a payment can be filtered by: its own, and those of its refunds and disputes. */
 export const PAYMENT_STATES = [...paymentStatus.enumValues, 'refunded_in_part', 'disputed'] as const;
@@ -47,7 +40,6 @@ const filters = {
       const open = db.select({ id: disputes.payment_id }).from(disputes).where(isOpenDispute);
       return { where: inArray(p.id, open), few: true };
     },
-    counted: { status: { matches: (status: SQL) => eq(p.status, status), isClosed: true } },
   },
   /** Part of it; case does not matter. */
   reference: filter(textLine(255, normalReference), (text) => ({
@@ -56,24 +48,6 @@ const filters = {
   })),
   ...dayFilters(p.payment_date),
 };
-
-const counted = countedList({
-  table: p,
-  blocks: paymentBlocks,
-  deltas: paymentDeltas,
-  order: [p.payment_date, p.id],
-  newestFirst: true,
-  filters,
-  more: {
-    invoice_id: { matches: (id) => eq(p.invoice_id, id) },
-    payment_reference: { matches: (reference) => eq(p.payment_reference, reference) },
-  },
-  columns: getTableColumns(p),
-  toRow: toPaymentRow,
-});
-
-/** Payments, newest first; a page past the end is empty. */
-export const listPayments = (db: Database, given: PaymentFilters) => counted.list(db, given);
 
 /** The payments as staff see them. */
 export const paymentList = defineList({
@@ -195,3 +169,41 @@ export async function namePayments(db: Database, payments: PaymentRow[]): Promis
     disputed: disputeById.get(payment.id) ?? null,
   }));
 }
+
+type Keys = Pick<PaymentRow, 'customer_id' | 'invoice_id'>;
+
+/** What a page says of the invoice and the customer of a payment. */
+export async function getPaymentContext(db: Database, payment: Keys) {
+  const [found] = await db
+    .select({
+      invoice: {
+        id: invoices.id,
+        number: invoices.number,
+        status: invoices.status,
+        invoice_date: invoices.invoice_date,
+        due_date: invoices.due_date,
+        currency: invoices.currency,
+        total: invoices.total,
+        amount_paid: invoices.amount_paid,
+        amount_due: invoices.amount_due,
+        stripe_invoice_id: invoices.stripe_invoice_id,
+        /** The remaining amount of its completed payments. */
+        recorded: sql<string>`(select coalesce(sum(p.amount - p.refunded_amount), 0)::text from payments p
+          where p.invoice_id = invoices.id and p.status = 'completed')`,
+      },
+    })
+    .from(invoices)
+    .where(eq(invoices.id, payment.invoice_id));
+  const [customer] = await db
+    .select(snippetColumns)
+    .from(customers)
+    .where(eq(customers.id, payment.customer_id));
+  // Deleted between two reads; the tables' foreign keys allow nothing else.
+  if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
+  return {
+    customer: toCustomerSnippet(customer),
+    invoice: toJsonAmounts(found.invoice, 'total', 'amount_paid', 'amount_due', 'recorded'),
+  };
+}
+
+export type PaymentContext = Awaited<ReturnType<typeof getPaymentContext>>;

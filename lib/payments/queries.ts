@@ -1,13 +1,34 @@
-import { and, desc, eq, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
-import { auditedCustomer, auditLog, customers, invoices, payments } from '@/db/schema';
+import { auditedCustomer, auditLog, paymentBlocks, paymentDeltas, payments } from '@/db/schema';
 import type { AuditRow } from '../audit/audit-log';
-import { snippetColumns, toCustomerSnippet } from '../customers/queries';
-import { AppError } from '../errors';
-import { toJsonAmount, toJsonAmounts } from '../money';
+import { countedList } from '../counted-list/list-reader';
+import { isOfCustomer } from '../customers/merged-customers';
+import { toJsonAmount } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
-import { type PaymentRow, paymentNotFound, paymentRow, toPaymentRow } from './schema';
+import { type PaymentFilters, type PaymentRow, paymentNotFound, paymentRow, toPaymentRow } from './schema';
+
+/** Payments, newest first; a page past the end is empty. */
+export const listPayments = (db: Database, given: PaymentFilters) => counted.list(db, given);
+
+const counted = countedList({
+  table: payments,
+  blocks: paymentBlocks,
+  deltas: paymentDeltas,
+  order: [payments.payment_date, payments.id],
+  newestFirst: true,
+  more: {
+    customer_id: { matches: (id) => isOfCustomer(payments.customer_id, id) },
+    invoice_id: { matches: (id) => eq(payments.invoice_id, id) },
+    status: { matches: (status) => eq(payments.status, status), isClosed: true },
+    payment_reference: { matches: (reference) => eq(payments.payment_reference, reference) },
+    payment_date_from: { matches: (day) => gte(payments.payment_date, day), end: 'from' },
+    payment_date_to: { matches: (day) => lte(payments.payment_date, day), end: 'to' },
+  },
+  columns: getTableColumns(payments),
+  toRow: toPaymentRow,
+});
 
 /** @throws AppError not_found */
 export async function getPayment(db: Database, id: number): Promise<PaymentRow> {
@@ -17,44 +38,6 @@ export async function getPayment(db: Database, id: number): Promise<PaymentRow> 
 }
 
 const findPayment = statement(['id'], (db, { id }) => db.select().from(payments).where(eq(payments.id, id)));
-
-type Keys = Pick<PaymentRow, 'customer_id' | 'invoice_id'>;
-
-/** What a page says of the invoice and the customer of a payment. */
-export async function getPaymentContext(db: Database, payment: Keys) {
-  const [found] = await db
-    .select({
-      invoice: {
-        id: invoices.id,
-        number: invoices.number,
-        status: invoices.status,
-        invoice_date: invoices.invoice_date,
-        due_date: invoices.due_date,
-        currency: invoices.currency,
-        total: invoices.total,
-        amount_paid: invoices.amount_paid,
-        amount_due: invoices.amount_due,
-        stripe_invoice_id: invoices.stripe_invoice_id,
-        /** The remaining amount of its completed payments. */
-        recorded: sql<string>`(select coalesce(sum(p.amount - p.refunded_amount), 0)::text from payments p
-          where p.invoice_id = invoices.id and p.status = 'completed')`,
-      },
-    })
-    .from(invoices)
-    .where(eq(invoices.id, payment.invoice_id));
-  const [customer] = await db
-    .select(snippetColumns)
-    .from(customers)
-    .where(eq(customers.id, payment.customer_id));
-  // Deleted between two reads; the tables' foreign keys allow nothing else.
-  if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
-  return {
-    customer: toCustomerSnippet(customer),
-    invoice: toJsonAmounts(found.invoice, 'total', 'amount_paid', 'amount_due', 'recorded'),
-  };
-}
-
-export type PaymentContext = Awaited<ReturnType<typeof getPaymentContext>>;
 
 const MAX_LISTED = 20;
 

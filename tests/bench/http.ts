@@ -7,7 +7,7 @@ import { type Database, rows } from '@/db/database';
 import { limitWriters } from '@/db/transaction';
 import { EVERYTHING } from '@/lib/mcp/authenticate';
 import { findCustomerTool, getCustomerTool, listInvoicesTool } from '@/lib/mcp/tools';
-import { listPayments } from '@/lib/payments/list';
+import { listPayments } from '@/lib/payments/queries';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { benchDeps, createBenchToken, take, withSeededDatabase } from './database';
 import type { Recorded } from './floor-server';

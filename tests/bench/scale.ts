@@ -6,7 +6,7 @@ import { listInvoices } from '@/lib/invoices/list';
 import { EVERYTHING } from '@/lib/mcp/authenticate';
 import { getCustomerTool } from '@/lib/mcp/tools';
 import { getMoneyReceived, sumOpenInvoices } from '@/lib/overview/money';
-import { listPayments } from '@/lib/payments/list';
+import { listPayments } from '@/lib/payments/queries';
 import { listSalesDocuments } from '@/lib/sales-documents/list';
 import { listServices } from '@/lib/services/list';
 import { createBenchToken, SERVER } from './database';

@@ -7,7 +7,7 @@ import { listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { settleInvoice } from '@/lib/invoices/settle';
 import { isUnpaid, unpaidStatus, unpaidStatusSql } from '@/lib/overdue';
-import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/payable-invoices';
+import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/typed-payment';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';

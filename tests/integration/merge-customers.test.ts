@@ -12,7 +12,7 @@ import { addCustomerNote } from '@/lib/customers/notes';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { paymentImport } from '@/lib/imports/payment-import';
-import { listPayments } from '@/lib/payments/list';
+import { listPayments } from '@/lib/payments/queries';
 import { recordPayment } from '@/lib/payments/write-payment';
 import { saveRecord } from '@/lib/records/save-records';
 import { findCustomerHits } from '@/lib/search/hits';

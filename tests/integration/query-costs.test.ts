@@ -4,7 +4,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { type Database, rows } from '@/db/database';
 import { EVERYTHING } from '@/lib/mcp/authenticate';
 import { TOOLS } from '@/lib/mcp/tools';
-import { listPayments } from '@/lib/payments/list';
+import { listPayments } from '@/lib/payments/queries';
 import * as act from '@/lib/stripe-local/actions';
 import { createCustomer } from '../support/factories';
 import { useSync } from '../support/sync';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
 import { etagOf } from '@/lib/http/messages';
-import { listPayments } from '@/lib/payments/list';
+import { listPayments } from '@/lib/payments/queries';
 import { normalReference, type PaymentRow } from '@/lib/payments/schema';
 import {
   CORRECTION_FIELDS,

@@ -16,7 +16,7 @@ import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-list';
 import { etagOf } from '@/lib/http/messages';
 import { takesPayments } from '@/lib/invoices/settle';
 import { owedAfter } from '@/lib/invoices/totals';
-import type { PaymentContext } from '@/lib/payments/queries';
+import type { PaymentContext } from '@/lib/payments/list';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { isCorrectable } from '@/lib/payments/typed-payment';
 import { check, decide, markRefunded, remove } from '../actions';
