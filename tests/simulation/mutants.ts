@@ -128,7 +128,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'version-not-compared',
     needsDatabase: true,
-    edits: ['plan', 'customers', 'subscriptions', 'invoices'].flatMap((part) =>
+    edits: ['plan', 'customers', 'subscriptions', 'money'].flatMap((part) =>
       [
         ['IF written <', 'IF NULL AND written <'],
         [' AND t.version = r.version', ''],
