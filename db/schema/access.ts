@@ -243,8 +243,7 @@ export const oauthClients = pgTable(
     scopes: texts('scopes'),
     clientCredentialsScopes: texts('client_credentials_scopes'),
     userId: text('user_id').references(() => staffUsers.id, { onDelete: 'set null' }),
-    createdAt: instant('created_at').notNull().defaultNow(),
-    updatedAt: instant('updated_at').notNull().defaultNow(),
+    ...times,
     name: text(),
     uri: text(),
     icon: text(),
@@ -291,35 +290,32 @@ export const oauthResources = pgTable('oauth_resources', {
   customClaims: jsonb('custom_claims'),
   dpopBoundAccessTokensRequired: flag('dpop_bound_access_tokens_required'),
   disabled: flag('disabled'),
-  createdAt: instant('created_at').notNull().defaultNow(),
-  updatedAt: instant('updated_at').notNull().defaultNow(),
+  ...times,
   policyVersion: integer('policy_version').default(1),
   metadata: jsonb(),
 });
+
+const clientId = () =>
+  text('client_id')
+    .notNull()
+    .references(() => oauthClients.clientId, { onDelete: 'cascade' });
 
 export const oauthClientResources = pgTable(
   'oauth_client_resources',
   {
     id: textId(),
-    clientId: text('client_id')
-      .notNull()
-      .references(() => oauthClients.clientId, { onDelete: 'cascade' }),
+    clientId: clientId(),
     resourceId: text('resource_id')
       .notNull()
       .references(() => oauthResources.identifier, { onDelete: 'cascade' }),
     metadata: jsonb(),
-    createdAt: instant('created_at').notNull().defaultNow(),
+    createdAt: times.createdAt,
   },
   (t) => [
     uniqueIndex('oauth_client_resources_pair').on(t.clientId, t.resourceId),
     index('oauth_client_resources_resource').on(t.resourceId),
   ],
 );
-
-const clientId = () =>
-  text('client_id')
-    .notNull()
-    .references(() => oauthClients.clientId, { onDelete: 'cascade' });
 
 /** What both kinds of token are. Of their texts only the SHA-256 is kept. */
 const tokenColumns = () => ({
@@ -334,7 +330,7 @@ const tokenColumns = () => ({
   resources: texts('resources'),
   requestedUserInfoClaims: texts('requested_user_info_claims'),
   expiresAt: instant('expires_at').notNull(),
-  createdAt: instant('created_at').notNull().defaultNow(),
+  createdAt: times.createdAt,
   revoked: instant('revoked'),
   confirmation: jsonb(),
   scopes: texts('scopes').notNull(),
@@ -392,8 +388,7 @@ export const oauthConsents = pgTable(
     scopes: texts('scopes').notNull(),
     /** Ours: answers leave out who customers are. */
     hidesPersonalData: boolean('hides_personal_data').notNull().default(false),
-    createdAt: instant('created_at').notNull().defaultNow(),
-    updatedAt: instant('updated_at').notNull().defaultNow(),
+    ...times,
   },
   (t) => [
     index('oauth_consents_client').on(t.clientId),

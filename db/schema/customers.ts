@@ -97,6 +97,12 @@ export const customers = pgTable(
   ],
 );
 
+/** The customer that a row belongs to. */
+export const customerId = () =>
+  integer()
+    .notNull()
+    .references(() => customers.id);
+
 /** Numbers of merged customers. Each means the customer that it was merged into, and is never given to another one. */
 export const mergedCustomers = pgTable(
   'merged_customers',
@@ -105,9 +111,7 @@ export const mergedCustomers = pgTable(
     id: integer().primaryKey(),
     customer_number: text().notNull(),
     /** The customer that it is now. */
-    customer_id: integer()
-      .notNull()
-      .references(() => customers.id),
+    customer_id: customerId(),
     ...timestamps,
   },
   (t) => [
@@ -137,9 +141,7 @@ export const stripeCustomers = pgTable(
   'stripe_customers',
   {
     stripe_customer_id: text().primaryKey(),
-    customer_id: integer()
-      .notNull()
-      .references(() => customers.id),
+    customer_id: customerId(),
     linked_by: stripeLinkedBy().notNull(),
     /** The source of the number that links it. Null if the source was not noted. */
     number_source: numberSource(),
@@ -176,9 +178,7 @@ export const customerNotes = pgTable(
   'customer_notes',
   {
     id: id(),
-    customer_id: integer()
-      .notNull()
-      .references(() => customers.id),
+    customer_id: customerId(),
     text: text().notNull(),
     actor_type: actorType().notNull(),
     actor_id: text().notNull(),

@@ -14,7 +14,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
-import { customers } from './customers';
+import { customerId } from './customers';
 import { subscriptions } from './services';
 
 export const invoiceStatus = pgEnum('invoice_status', ['draft', 'sent', 'paid', 'overdue', 'cancelled']);
@@ -34,9 +34,7 @@ export const invoices = pgTable(
     id: id(),
     /** Null on drafts. Stripe may number two accounts' invoices alike, so ours alone are unique. */
     number: text(),
-    customer_id: integer()
-      .notNull()
-      .references(() => customers.id),
+    customer_id: customerId(),
     subscription_id: integer().references(() => subscriptions.id),
     status: invoiceStatus().notNull().default('draft'),
     invoice_date: date().notNull(),
@@ -125,9 +123,7 @@ export const salesDocuments = pgTable(
     document_number: text().notNull().unique(),
     type: salesDocumentType().notNull(),
     status: salesDocumentStatus().notNull().default('draft'),
-    customer_id: integer()
-      .notNull()
-      .references(() => customers.id),
+    customer_id: customerId(),
     document_date: date().notNull(),
     valid_until: date(),
     currency: currency(),
@@ -168,14 +164,17 @@ const line = {
   tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
 };
 
+const invoiceId = () =>
+  integer()
+    .notNull()
+    .references(() => invoices.id, { onDelete: 'cascade' });
+
 /** The lines of our own invoices. An imported invoice, or one of Stripe's, may have only totals. */
 export const invoiceLines = pgTable(
   'invoice_lines',
   {
     ...line,
-    invoice_id: integer()
-      .notNull()
-      .references(() => invoices.id, { onDelete: 'cascade' }),
+    invoice_id: invoiceId(),
   },
   (t) => [unique('invoice_lines_position').on(t.invoice_id, t.position)],
 );
@@ -211,8 +210,5 @@ export const numberSeries = pgTable('number_series', {
 /** Import keys of drafts. A draft has no number, so files find it again by this key. */
 export const draftImportKeys = pgTable('draft_import_keys', {
   import_key: text().primaryKey().default(sql`'draft-' || gen_random_uuid()`),
-  invoice_id: integer()
-    .notNull()
-    .unique()
-    .references(() => invoices.id, { onDelete: 'cascade' }),
+  invoice_id: invoiceId().unique(),
 });

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { check, date, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
-import { customers } from './customers';
+import { customerId } from './customers';
 import { invoices } from './invoices';
 
 export const paymentStatus = pgEnum('payment_status', ['pending', 'completed', 'failed', 'refunded']);
@@ -31,9 +31,7 @@ export const payments = pgTable(
     invoice_id: integer()
       .notNull()
       .references(() => invoices.id),
-    customer_id: integer()
-      .notNull()
-      .references(() => customers.id),
+    customer_id: customerId(),
     amount: money().notNull(),
     currency: currency(),
     payment_date: date().notNull(),

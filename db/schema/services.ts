@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
-import { customers } from './customers';
+import { customerId } from './customers';
 
 export const serverStatus = pgEnum('server_status', ['active', 'maintenance', 'offline', 'decommissioned']);
 export const serviceStatus = pgEnum('service_status', [
@@ -63,9 +63,7 @@ export const customerServices = pgTable(
   {
     id: id(),
     service_number: text().notNull().unique(),
-    customer_id: integer()
-      .notNull()
-      .references(() => customers.id),
+    customer_id: customerId(),
     server_id: integer().references(() => servers.id),
     service_type: serviceType().notNull(),
     status: serviceStatus().notNull().default('draft'),
@@ -114,9 +112,7 @@ export const subscriptions = pgTable(
   'subscriptions',
   {
     id: id(),
-    customer_id: integer()
-      .notNull()
-      .references(() => customers.id),
+    customer_id: customerId(),
     status: subscriptionStatus().notNull().default('incomplete'),
     next_billing_date: date(),
     cancel_at_period_end: boolean().notNull().default(false),

@@ -153,13 +153,16 @@ export const reconciliationRuns = pgTable(
   ],
 );
 
+const runId = () =>
+  integer()
+    .notNull()
+    .references(() => reconciliationRuns.id, { onDelete: 'cascade' });
+
 export const reconciliationChanges = pgTable(
   'reconciliation_changes',
   {
     id: id(),
-    run_id: integer()
-      .notNull()
-      .references(() => reconciliationRuns.id, { onDelete: 'cascade' }),
+    run_id: runId(),
     entity: text().$type<FieldChange['entity']>().notNull(),
     entity_id: integer(),
     stripe_id: text(),
@@ -180,9 +183,7 @@ export const reconciliationFailures = pgTable(
   'reconciliation_failures',
   {
     id: id(),
-    run_id: integer()
-      .notNull()
-      .references(() => reconciliationRuns.id, { onDelete: 'cascade' }),
+    run_id: runId(),
     object: text()
       .$type<'subscription' | 'invoice' | 'refund' | 'dispute' | 'customer' | 'event'>()
       .notNull(),
@@ -201,9 +202,7 @@ export const reconciliationFailures = pgTable(
 export const reconciliationSeen = pgTable(
   'reconciliation_seen',
   {
-    run_id: integer()
-      .notNull()
-      .references(() => reconciliationRuns.id, { onDelete: 'cascade' }),
+    run_id: runId(),
     stripe_id: text().notNull(),
   },
   (t) => [primaryKey({ columns: [t.run_id, t.stripe_id] })],

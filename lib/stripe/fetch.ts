@@ -124,41 +124,33 @@ const MAX_COLLECTED = 100;
  * When Stripe last collected something for an invoice; null: it never did. What was paid elsewhere and only
  * noted there does not count. Never throws for what Stripe or the network does.
  */
-export async function fetchCollectedAt(
-  stripe: Stripe,
-  now: () => Date,
-  invoice: string,
-): Promise<Fetched<Date | null>> {
-  const started = now();
-  try {
-    const page = await stripe.invoicePayments.list({ invoice, status: 'paid', limit: MAX_COLLECTED });
-    if (!Array.isArray(page.data)) return { state: 'unavailable', reason: 'invalid_answer' };
-    const times = page.data
+export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: string) {
+  const paid = { invoice, status: 'paid', limit: MAX_COLLECTED } as const;
+  return fetchPayments(stripe, now, paid, (payments) => {
+    const times = payments
       .filter(({ payment }) => payment.type !== 'payment_record')
       .map(({ status_transitions: { paid_at }, created }) => paid_at ?? created);
-    const object = times.length > 0 ? fromEpoch(Math.max(...times)) : null;
-    return { state: 'found', object, asOf: responseTime(page, started, now()) };
-  } catch (error) {
-    return unavailable(error);
-  }
+    return times.length > 0 ? fromEpoch(Math.max(...times)) : null;
+  });
 }
 
 /** Which invoice a payment intent was made for; null: none. Never throws for what Stripe or the network does. */
-export async function fetchInvoicePaid(
+export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
+  const payment = { type: 'payment_intent', payment_intent } as const;
+  return fetchPayments(stripe, now, { payment, limit: 1 }, ([first]) => asId(first?.invoice));
+}
+
+async function fetchPayments<T>(
   stripe: Stripe,
   now: () => Date,
-  payment_intent: string,
-): Promise<Fetched<string | null>> {
+  request: Stripe.InvoicePaymentListParams,
+  read: (payments: Stripe.InvoicePayment[]) => T,
+): Promise<Fetched<T>> {
   const started = now();
-  const payment = { type: 'payment_intent', payment_intent } as const;
   try {
-    const page = await stripe.invoicePayments.list({ payment, limit: 1 });
+    const page = await stripe.invoicePayments.list(request);
     if (!Array.isArray(page.data)) return { state: 'unavailable', reason: 'invalid_answer' };
-    return {
-      state: 'found',
-      object: asId(page.data[0]?.invoice),
-      asOf: responseTime(page, started, now()),
-    };
+    return { state: 'found', object: read(page.data), asOf: responseTime(page, started, now()) };
   } catch (error) {
     return unavailable(error);
   }
@@ -272,26 +264,30 @@ export interface ListRequest {
   of?: { payment_intent: string } | { charge: string };
 }
 
-/** A page of subscriptions, newest first. @throws Stripe's errors */
-export async function listProviderSubscriptions(stripe: Stripe, now: () => Date, request: ListRequest) {
-  return readPage(now, toProviderSubscription, () => stripe.subscriptions.list(params(request)));
+type ListedKind = Exclude<keyof ProviderObjects, 'customer'>;
+
+/** A page of objects of one kind, newest first. @throws Stripe's errors */
+export async function listObjects<Kind extends ListedKind>(
+  stripe: Stripe,
+  now: () => Date,
+  kind: Kind,
+  request: ListRequest,
+): Promise<ProviderPage<ProviderObjects[Kind]>> {
+  const started = now();
+  const page: Stripe.Response<Stripe.ApiList<{ id: string }>> = await list(stripe, kind, params(request));
+  const map = MAPPERS[kind] as (object: unknown) => ProviderObjects[Kind] | null;
+  return {
+    ...mapAll(map, page.data),
+    asOf: responseTime(page, started, now()),
+    next: page.has_more ? (page.data.at(-1)?.id ?? null) : null,
+  };
 }
 
-/** A page of invoices, newest first. @throws Stripe's errors */
-export async function listProviderInvoices(stripe: Stripe, now: () => Date, request: ListRequest) {
+function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof params>) {
+  if (kind === 'subscription') return stripe.subscriptions.list(request);
   // Only its payments tell what was paid without Stripe.
-  const expand = ['data.payments'];
-  return readPage(now, toProviderInvoice, () => stripe.invoices.list({ ...params(request), expand }));
-}
-
-/** A page of refunds, newest first. @throws Stripe's errors */
-export async function listProviderRefunds(stripe: Stripe, now: () => Date, request: ListRequest) {
-  return readPage(now, toProviderRefund, () => stripe.refunds.list(params(request)));
-}
-
-/** A page of disputes, newest first. @throws Stripe's errors */
-export async function listProviderDisputes(stripe: Stripe, now: () => Date, request: ListRequest) {
-  return readPage(now, toProviderDispute, () => stripe.disputes.list(params(request)));
+  if (kind === 'invoice') return stripe.invoices.list({ ...request, expand: ['data.payments'] });
+  return kind === 'refund' ? stripe.refunds.list(request) : stripe.disputes.list(request);
 }
 
 /** Of a page of credit notes, newest first, which invoice each changed when. @throws Stripe's errors */
@@ -324,22 +320,7 @@ function params({ status, createdFrom, after, of }: ListRequest) {
   };
 }
 
-async function readPage<T extends ProviderSubscription | ProviderInvoice | ProviderRefund | ProviderDispute>(
-  now: () => Date,
-  map: (object: unknown) => T | null,
-  request: () => Promise<Stripe.Response<Stripe.ApiList<{ id?: string }>>>,
-): Promise<ProviderPage<T>> {
-  const started = now();
-  const page = await request();
-  const last = page.data.at(-1)?.id;
-  return {
-    ...mapAll(map, page.data),
-    asOf: responseTime(page, started, now()),
-    next: page.has_more && last ? last : null,
-  };
-}
-
-function mapAll<T>(map: (object: unknown) => T | null, data: { id?: string }[]) {
+function mapAll<T>(map: (object: unknown) => T | null, data: { id: string }[]) {
   const objects: T[] = [];
   const refused: ProviderPage<T>['refused'] = [];
   for (const one of data) {
@@ -348,7 +329,7 @@ function mapAll<T>(map: (object: unknown) => T | null, data: { id?: string }[]) 
       if (object) objects.push(object);
     } catch (error) {
       if (!(error instanceof UnstorableError)) throw error;
-      refused.push({ id: one.id ?? '', error });
+      refused.push({ id: one.id, error });
     }
   }
   return { objects, refused };

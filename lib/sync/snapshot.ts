@@ -39,68 +39,46 @@ export interface Snapshot {
 }
 
 /** What a snapshot is read by. What a row leads to comes with it: see `read`. */
-export interface Keys {
-  events: string[];
+export const noKeys = () => ({
+  events: [] as string[],
   /** Ids of Stripe customers, to read their links and linked customers. */
-  stripeCustomers: string[];
+  stripeCustomers: [] as string[],
   /** Stripe customers all of whose subscriptions are wanted. */
-  whole: string[];
+  whole: [] as string[],
   /** Stripe customers whose completed checkouts are wanted. */
-  checkouts: string[];
+  checkouts: [] as string[],
   /** Ids of our customers, to read all their links. */
-  linked: number[];
+  linked: [] as number[],
   /** Customer numbers, in any case. */
-  numbers: string[];
-  emails: string[];
-  subscriptions: string[];
-  subscriptionIds: number[];
-  items: string[];
-  serviceIds: number[];
-  serviceNumbers: string[];
-  invoices: string[];
+  numbers: [] as string[],
+  emails: [] as string[],
+  subscriptions: [] as string[],
+  subscriptionIds: [] as number[],
+  items: [] as string[],
+  serviceIds: [] as number[],
+  serviceNumbers: [] as string[],
+  invoices: [] as string[],
   /** References of payments, and of those that were deleted. */
-  payments: string[];
+  payments: [] as string[],
   /** Payments by our ids, with all that came back of them, and by Stripe's payment intents. */
-  paymentIds: number[];
-  intents: string[];
+  paymentIds: [] as number[],
+  intents: [] as string[],
   /** Refunds and disputes by Stripe's ids, each with its payment. */
-  refunds: string[];
-  disputes: string[];
+  refunds: [] as string[],
+  disputes: [] as string[],
   /** Objects with a second: all events that Stripe created of it then. */
-  seconds: string[];
+  seconds: [] as string[],
   /** Tasks that staff may have been told of, by kind and subject. */
-  tasks: string[];
+  tasks: [] as string[],
   /** Subscriptions whose applied events are wanted, the latest first. */
-  reported: string[];
-}
+  reported: [] as string[],
+});
 
+export type Keys = ReturnType<typeof noKeys>;
 type Key = Keys[keyof Keys][number];
 
-export function noKeys(): Keys {
-  return {
-    events: [],
-    stripeCustomers: [],
-    whole: [],
-    checkouts: [],
-    linked: [],
-    numbers: [],
-    emails: [],
-    subscriptions: [],
-    subscriptionIds: [],
-    items: [],
-    serviceIds: [],
-    serviceNumbers: [],
-    invoices: [],
-    payments: [],
-    paymentIds: [],
-    intents: [],
-    refunds: [],
-    disputes: [],
-    seconds: [],
-    reported: [],
-    tasks: [],
-  };
-}
+/** These keys, and no others. */
+export const keysOf = (some: Partial<Keys>): Keys => mergeKeys(noKeys(), some);
 
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
   const merged: Record<string, Key[]> = { ...one };

@@ -2,7 +2,7 @@ import { asReported, type ProviderEvent } from '../../stripe/event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
 import { toProviderCheckout, toProviderSubscription } from '../../stripe/to-subscription';
 import type { HandledEvent, HandledEventType } from '../event-types';
-import { type Keys, mergeKeys, noKeys } from '../snapshot';
+import { type Keys, keysOf } from '../snapshot';
 import type { Draft } from './draft';
 import { applyInvoice } from './invoice';
 import { keysOfCheckout, keysOfInvoice, keysOfSubscription } from './object';
@@ -72,7 +72,7 @@ const HANDLERS: Record<HandledEventType, Handler> = {
 };
 
 export function keysOfEvent(event: HandledEvent): Keys {
-  return mergeKeys(noKeys(), { events: [event.id], ...HANDLERS[event.type].keys(event) });
+  return keysOf({ events: [event.id], ...HANDLERS[event.type].keys(event) });
 }
 
 export function decideEvent(draft: Draft, event: HandledEvent): 'processed' | 'stale' | 'unmatched' {

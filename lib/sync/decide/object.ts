@@ -8,8 +8,7 @@ import type {
 } from '../../stripe/provider';
 import {
   type Keys,
-  mergeKeys,
-  noKeys,
+  keysOf,
   type StoredDispute,
   type StoredInvoice,
   type StoredRefund,
@@ -28,9 +27,9 @@ import { applySubscription } from './subscription/subscription';
 export type Provided = { [Kind in Ordered]: { kind: Kind; value: ProviderObjects[Kind] } }[Ordered];
 
 export function keysOfProvided({ kind, value }: Provided): Keys {
-  if (kind === 'subscription') return mergeKeys(noKeys(), keysOfSubscription(value));
-  if (kind === 'invoice') return mergeKeys(noKeys(), keysOfInvoice(value));
-  return mergeKeys(noKeys(), keysOfMoneyBack(kind, value));
+  if (kind === 'subscription') return keysOf(keysOfSubscription(value));
+  if (kind === 'invoice') return keysOf(keysOfInvoice(value));
+  return keysOf(keysOfMoneyBack(kind, value));
 }
 
 export function applyObject(draft: Draft, { kind, value }: Provided, source: Source): void {

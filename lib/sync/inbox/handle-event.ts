@@ -10,7 +10,7 @@ import { UnstorableError } from '../../stripe/read';
 import type { Draft } from '../decide/draft';
 import { decideEvent, keysOfEvent } from '../decide/event';
 import { type HandledEvent, isHandled, THIN_WARNING } from '../event-types';
-import { type Keys, mergeKeys, noKeys, type StoredOutcome, uniteKeys } from '../snapshot';
+import { type Keys, keysOf, mergeKeys, noKeys, type StoredOutcome, uniteKeys } from '../snapshot';
 import type { EventEntry } from '../store/commit';
 import type { SyncDeps } from '../sync-deps';
 import {
@@ -238,7 +238,7 @@ function customerOf(delivery: Delivery): string | null {
 
 export function keysOfDelivery(delivery: Delivery): Keys {
   const handled = handledOf(delivery);
-  const keys = handled ? keysOfEvent(handled) : mergeKeys(noKeys(), { events: [delivery.event.id] });
+  const keys = handled ? keysOfEvent(handled) : keysOf({ events: [delivery.event.id] });
   return mergeKeys(keys, { stripeCustomers: stripeCustomersIn(delivery), intents: intentsOf(delivery) });
 }
 

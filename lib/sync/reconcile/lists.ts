@@ -2,16 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { decidedDisputes, reconciliationSeen } from '@/db/schema';
 import { earliest } from '../../dates';
-import {
-  isCursorGone,
-  type ListRequest,
-  listProviderCreditNotes,
-  listProviderDisputes,
-  listProviderInvoices,
-  listProviderRefunds,
-  listProviderSubscriptions,
-  type ProviderPage,
-} from '../../stripe/fetch';
+import { isCursorGone, type ListRequest, listObjects, listProviderCreditNotes } from '../../stripe/fetch';
 import { type Answers, Draft, type WantedKind } from '../decide/draft';
 import { applyObject, keysOfProvided, type Provided } from '../decide/object';
 import type { Ordered } from '../decide/order';
@@ -22,15 +13,6 @@ import { settingsOf, storeOf } from '../synchronize';
 import { applyListed, guarded, nextAfter, retrieveAndApply, STEP_PAGE, type StripeDeps } from './object';
 import type { Run } from './run';
 
-type Read = (deps: StripeDeps, request: ListRequest) => Promise<ProviderPage<Provided['value']>>;
-
-const READ: Record<Ordered, Read> = {
-  subscription: ({ stripe, now }, request) => listProviderSubscriptions(stripe, now, request),
-  invoice: ({ stripe, now }, request) => listProviderInvoices(stripe, now, request),
-  refund: ({ stripe, now }, request) => listProviderRefunds(stripe, now, request),
-  dispute: ({ stripe, now }, request) => listProviderDisputes(stripe, now, request),
-};
-
 /** @returns where the next page begins; null at the end; empty where the list must begin again */
 export async function reconcilePage(
   kind: Ordered,
@@ -39,7 +21,10 @@ export async function reconcilePage(
   filter: Pick<ListRequest, 'status' | 'createdFrom'>,
   after: string | null,
 ): Promise<string | null> {
-  const page = await fromStart(after, (cursor) => READ[kind](deps, { ...filter, after: cursor }));
+  const { stripe, now } = deps;
+  const page = await fromStart(after, (cursor) =>
+    listObjects(stripe, now, kind, { ...filter, after: cursor }),
+  );
   if (!page) return '';
   for (const { id, error } of page.refused) {
     await guarded(deps, run, kind, id, () => Promise.reject(error));

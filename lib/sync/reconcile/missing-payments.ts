@@ -3,7 +3,7 @@ import { rows } from '@/db/database';
 import type { Draft } from '../decide/draft';
 import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { applyPayment } from '../decide/payment';
-import { mergeKeys, noKeys, type StoredInvoice } from '../snapshot';
+import { keysOf, type StoredInvoice } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE } from './object';
 import type { Run } from './run';
@@ -49,7 +49,7 @@ async function recordMissing(
   if (stripe && !isKnown) await retrieveAndApply({ ...deps, stripe }, run, 'invoice', stripeId);
   await inRun(deps, run, {
     stripeCustomerId: customer,
-    keys: mergeKeys(noKeys(), { invoices: [stripeId], payments: [stripeId] }),
+    keys: keysOf({ invoices: [stripeId], payments: [stripeId] }),
     decide: (draft) => decideMissing(draft, stripeId),
   });
 }
@@ -91,7 +91,7 @@ export async function attachPayments(deps: SyncDeps, run: Run, after: string | n
     await guarded(deps, run, kind, stripe_id, () =>
       inRun(deps, run, {
         stripeCustomerId: null,
-        keys: mergeKeys(noKeys(), { [`${kind}s`]: [stripe_id] }),
+        keys: keysOf({ [`${kind}s`]: [stripe_id] }),
         decide: (draft) => attachPayment(draft, kind, stripe_id),
       }),
     );

@@ -6,7 +6,7 @@ import { stackOf } from '../../log';
 import { stripeErrorCode } from '../../stripe/fetch';
 import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
 import type { Ordered } from '../decide/order';
-import { mergeKeys, noKeys } from '../snapshot';
+import { keysOf } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { NotReportedError, synchronize, type Work } from '../synchronize';
 import { beat, LeaseLostError, type Run } from './run';
@@ -37,7 +37,7 @@ export async function applyListed(deps: SyncDeps, run: Run, object: Provided, as
 export async function retrieveAndApply(deps: StripeDeps, run: Run, kind: Ordered, id: string): Promise<void> {
   const reason = await inRun(deps, run, {
     stripeCustomerId: null,
-    keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
+    keys: keysOf({ [`${kind}s`]: [id] }),
     decide: (draft) => applyRetrieved(draft, kind, id),
   });
   if (reason === undefined) await resolveFailure(deps, kind, id);

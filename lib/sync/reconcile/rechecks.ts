@@ -6,7 +6,7 @@ import { recheckLink } from '../decide/customer';
 import { keysOfCheckout } from '../decide/object';
 import { applyCheckout, settleMoved } from '../decide/subscription/checkout';
 import { replayEvent } from '../inbox/handle-event';
-import { mergeKeys, noKeys } from '../snapshot';
+import { keysOf } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import {
   guarded,
@@ -100,7 +100,7 @@ export async function recheckCustomers(
 async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<void> {
   const failure = await inRun(deps, run, {
     stripeCustomerId: id,
-    keys: mergeKeys(noKeys(), { stripeCustomers: [id] }),
+    keys: keysOf({ stripeCustomers: [id] }),
     decide: (draft) => {
       const failure = recheckLink(draft, id);
       settleMoved(draft);
@@ -167,7 +167,7 @@ async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: st
   for (const checkout of found.filter(({ reference }) => reference === id)) {
     await inRun(deps, run, {
       stripeCustomerId: customer,
-      keys: mergeKeys(noKeys(), keysOfCheckout(checkout)),
+      keys: keysOf(keysOfCheckout(checkout)),
       decide: (draft) => {
         applyCheckout(draft, checkout);
         settleMoved(draft);

@@ -14,14 +14,14 @@ import { type Actor, type AuditRow, recordAudit } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import { stackOf } from '../../log';
 import { stripePaymentOf } from '../../payments/stripe-payment';
-import { type ListRequest, listIntents, listProviderDisputes, listProviderRefunds } from '../../stripe/fetch';
-import { attachPayment } from '../decide/money-back';
+import { type ListRequest, listIntents, listObjects } from '../../stripe/fetch';
+import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
 import type { Ordered } from '../decide/order';
 import { type NamedChange, nameChanges } from '../reconcile/changes';
 import { decideMissing } from '../reconcile/missing-payments';
 import { failureCode, type StripeDeps } from '../reconcile/object';
-import { mergeKeys, noKeys } from '../snapshot';
+import { keysOf } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize, type Work } from '../synchronize';
 
@@ -64,7 +64,7 @@ async function checkInvoice(check: Check, id: string): Promise<void> {
   await attempt(check, () =>
     perform(check, {
       stripeCustomerId: null,
-      keys: mergeKeys(noKeys(), { invoices: [id], payments: [id] }),
+      keys: keysOf({ invoices: [id], payments: [id] }),
       decide: (draft) => decideMissing(draft, id),
     }),
   );
@@ -147,12 +147,10 @@ async function chargesOf({ deps }: Check, paymentId: number, invoice: string | n
   ];
 }
 
-const LISTS = { refund: listProviderRefunds, dispute: listProviderDisputes };
-
-async function applyAll(check: Check, kind: keyof typeof LISTS, of: Of, listed: Set<string>): Promise<void> {
+async function applyAll(check: Check, kind: MoneyBackKind, of: Of, listed: Set<string>): Promise<void> {
   const { stripe, now } = check.deps;
-  const read = (after: string | null) =>
-    LISTS[kind](stripe, now, { status: null, createdFrom: null, after, of });
+  const all = { status: null, createdFrom: null, of };
+  const read = (after: string | null) => listObjects(stripe, now, kind, { ...all, after });
   for (let page = await read(null); ; page = await read(page.next)) {
     for (const value of page.objects) {
       listed.add(value.id);
@@ -220,7 +218,7 @@ function retrieve(check: Check, kind: Ordered, id: string): Promise<void> {
   return attempt(check, async () => {
     const failure = await perform(check, {
       stripeCustomerId: null,
-      keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
+      keys: keysOf({ [`${kind}s`]: [id] }),
       decide: (draft) => applyRetrieved(draft, kind, id),
     });
     if (failure) check.failures.push(failure);

@@ -10,7 +10,7 @@ import type { Draft } from '../decide/draft';
 import { settleMoved } from '../decide/subscription/checkout';
 import { setItemService } from '../decide/subscription/items';
 import { dateServices } from '../decide/subscription/service-dates';
-import { mergeKeys, noKeys } from '../snapshot';
+import { keysOf } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
 import { readUnconfirmedLinks } from './stripe-customers';
@@ -31,7 +31,7 @@ export async function linkStripeCustomer(
   const to = Math.min(link.to, MAX_ID);
   await synchronize(deps, {
     stripeCustomerId,
-    keys: mergeKeys(noKeys(), {
+    keys: keysOf({
       stripeCustomers: [stripeCustomerId],
       whole: [stripeCustomerId],
       linked: [link.from, to],

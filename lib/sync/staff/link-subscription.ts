@@ -15,7 +15,7 @@ import {
 } from '../decide/subscription/adopt-sold';
 import { setItemService } from '../decide/subscription/items';
 import { dateServices } from '../decide/subscription/service-dates';
-import { type Keys, mergeKeys, noKeys, type StoredSubscription } from '../snapshot';
+import { type Keys, keysOf, type StoredSubscription } from '../snapshot';
 import { read } from '../store/store';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
@@ -96,7 +96,7 @@ async function keysOfBoth(db: Database, id: number): Promise<Keys> {
     .select({ reference: subscriptions.checkout_reference })
     .from(subscriptions)
     .where(eq(subscriptions.id, id));
-  return mergeKeys(noKeys(), { subscriptionIds: [id, made?.reference ?? 0] });
+  return keysOf({ subscriptionIds: [id, made?.reference ?? 0] });
 }
 
 function both(draft: Draft, id: number): Both | null {
@@ -150,7 +150,7 @@ export async function relinkItem(
 ): Promise<FieldChange[]> {
   const { result } = await synchronize(deps, {
     stripeCustomerId: found.stripe_customer_id,
-    keys: mergeKeys(noKeys(), {
+    keys: keysOf({
       subscriptionIds: [found.id],
       serviceNumbers: serviceNumber === null ? [] : [serviceNumber],
     }),

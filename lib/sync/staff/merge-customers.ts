@@ -22,7 +22,7 @@ import { MAX_ID } from '../../page';
 import { moveStripeCustomer } from '../decide/customer';
 import type { Draft } from '../decide/draft';
 import { settleMoved } from '../decide/subscription/checkout';
-import { mergeKeys, noKeys } from '../snapshot';
+import { keysOf } from '../snapshot';
 import { commit, isVersionConflict } from '../store/commit';
 import { read } from '../store/store';
 import type { SyncDeps } from '../sync-deps';
@@ -144,7 +144,7 @@ async function settleMerged(deps: SyncDeps, customerId: number): Promise<void> {
 async function settle(deps: SyncDeps, id: string): Promise<void> {
   const question = {
     settings: settingsOf(deps),
-    keys: mergeKeys(noKeys(), { stripeCustomers: [id], whole: [id] }),
+    keys: keysOf({ stripeCustomers: [id], whole: [id] }),
     decide: (draft: Draft) => decide(draft, id),
   };
   const decided = await readAndDecide((keys) => read(deps.db, keys), question, new Inquiry(false));

@@ -3,12 +3,9 @@ import { toCalendarDate } from '@/lib/dates';
 import { toProviderEvent } from '@/lib/stripe/event';
 import {
   type ListRequest,
+  listObjects,
   listProviderCheckouts,
   listProviderCreditNotes,
-  listProviderDisputes,
-  listProviderInvoices,
-  listProviderRefunds,
-  listProviderSubscriptions,
 } from '@/lib/stripe/fetch';
 import { recheckLink } from '@/lib/sync/decide/customer';
 import { attachPayment, type MoneyBackKind } from '@/lib/sync/decide/money-back';
@@ -95,17 +92,10 @@ async function pages(
   while (after !== null);
 }
 
-const READ = {
-  subscription: listProviderSubscriptions,
-  invoice: listProviderInvoices,
-  refund: listProviderRefunds,
-  dispute: listProviderDisputes,
-};
-
 async function page(night: Night, kind: Ordered, request: ListRequest): Promise<string | null> {
   const { deps, process, lease } = night;
   if (!deps.stripe) return null;
-  const { objects, refused, asOf, next } = await READ[kind](deps.stripe, deps.now, request);
+  const { objects, refused, asOf, next } = await listObjects(deps.stripe, deps.now, kind, request);
   for (const { id, error } of refused) await night.each(kind, [id], () => Promise.reject(error));
   const unmet = await process.stating(() => objects.filter(({ id }) => !lease.row.seen.has(id)));
   const provided = unmet.map((value) => ({ kind, value }) as Provided);
