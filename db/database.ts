@@ -18,6 +18,14 @@ export async function rows<T extends Record<string, unknown>>(db: Database, quer
   return (Array.isArray(result) ? [...result] : (result as { rows: T[] }).rows) as T[];
 }
 
+/** These columns of a table, for a select. */
+export function pickColumns<T extends object, Name extends keyof T>(
+  table: T,
+  ...names: readonly Name[]
+): Pick<T, Name> {
+  return Object.fromEntries(names.map((name) => [name, table[name]])) as Pick<T, Name>;
+}
+
 /** The SQLSTATE or driver code beneath drizzle's wrapper, whose message holds the parameters. */
 export function pgErrorCode(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {

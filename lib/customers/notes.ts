@@ -1,6 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import { customerNotes, customers } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/audit-log';
@@ -77,12 +77,7 @@ export async function listCustomerNotes(
 ) {
   const place = behind && sql`(${behind.created_at.toISOString()}::timestamptz, ${behind.id}::int)`;
   return db
-    .select({
-      id: customerNotes.id,
-      text: customerNotes.text,
-      actor_name: customerNotes.actor_name,
-      created_at: customerNotes.created_at,
-    })
+    .select(pickColumns(customerNotes, 'id', 'text', 'actor_name', 'created_at'))
     .from(customerNotes)
     .where(
       and(

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
-import { type Database, statement } from '@/db/database';
+import { type Database, pickColumns, statement } from '@/db/database';
 import { customers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { prefixPattern } from '../search-text';
@@ -58,13 +58,8 @@ export function matchRank(query: string): SQL {
 
 /** The columns a snippet is made of, for the select of a row that embeds its customer. */
 export const snippetColumns = {
-  id: customers.id,
-  customer_number: customers.customer_number,
-  first_name: customers.first_name,
-  last_name: customers.last_name,
-  company: customers.company,
-  email: customers.email,
-  status: customers.status,
+  ...pickColumns(customers, 'id', 'customer_number', 'first_name', 'last_name', 'company'),
+  ...pickColumns(customers, 'email', 'status'),
 };
 
 type SnippetRecord = Pick<typeof customers.$inferSelect, keyof typeof snippetColumns>;
@@ -79,6 +74,16 @@ export function customerName(
   record: Pick<typeof customers.$inferSelect, 'company' | 'first_name' | 'last_name'>,
 ): string {
   return record.company || [record.first_name, record.last_name].filter(Boolean).join(' ');
+}
+
+/** The columns of a table that a row's schema names, with those of its customer. */
+export function rowColumns<T extends PgTable, Shape extends z.ZodRawShape>(
+  table: T,
+  { shape }: z.ZodObject<Shape>,
+) {
+  type Name = keyof T & keyof Shape;
+  const names = Object.keys(shape).filter((name) => name !== 'customer') as Name[];
+  return { ...pickColumns(table, ...names), customer: snippetColumns };
 }
 
 /** A record of some columns of a table, with its customer if they hold one. */

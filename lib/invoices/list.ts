@@ -5,34 +5,14 @@ import { invoiceBlocks, invoiceDeltas, invoiceStatus, invoices } from '@/db/sche
 import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
 import { customerFilter, numberFilter } from '../customers/match-customer';
-import {
-  fileColumns,
-  inColumns,
-  type RecordOf,
-  snippetColumns,
-  toCustomerSnippet,
-} from '../customers/queries';
+import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
 import { oneOf } from '../fields';
 import { toJsonAmounts } from '../money';
 import { addMoneyBack, isRefundedInPart } from './money-back';
 import { type InvoiceFilters, type InvoiceRow, invoicePage, invoiceRow } from './schema';
 
 /** Of an invoice in a list. */
-export const invoiceColumns = {
-  id: invoices.id,
-  number: invoices.number,
-  status: invoices.status,
-  invoice_date: invoices.invoice_date,
-  due_date: invoices.due_date,
-  currency: invoices.currency,
-  subtotal: invoices.subtotal,
-  tax: invoices.tax,
-  total: invoices.total,
-  amount_paid: invoices.amount_paid,
-  amount_due: invoices.amount_due,
-  stripe_invoice_id: invoices.stripe_invoice_id,
-  customer: snippetColumns,
-};
+export const invoiceColumns = rowColumns(invoices, invoiceRow);
 
 export function toInvoiceRow(record: RecordOf<typeof invoices, typeof invoiceColumns>): InvoiceRow {
   return {

@@ -1,5 +1,5 @@
 import { and, count, desc, eq, inArray, type SQL, sql, sum } from 'drizzle-orm';
-import { type Database, statement } from '@/db/database';
+import { type Database, pickColumns, statement } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { matchNumbered } from '../customers/match-customer';
 import { AppError } from '../errors';
@@ -42,15 +42,9 @@ export async function getInvoice(db: Database, id: number) {
   const [found] = await db
     .select({
       ...invoiceColumns,
-      version: invoices.version,
-      subscription_id: invoices.subscription_id,
-      paid_at: invoices.paid_at,
-      payment_failed_at: invoices.payment_failed_at,
-      uncollectible: invoices.uncollectible,
-      stripe_customer_id: invoices.stripe_customer_id,
-      stripe_synced_at: invoices.stripe_synced_at,
-      provider_as_of: invoices.provider_as_of,
-      provider_gone_at: invoices.provider_gone_at,
+      ...pickColumns(invoices, 'version', 'subscription_id', 'paid_at', 'payment_failed_at'),
+      ...pickColumns(invoices, 'uncollectible', 'stripe_customer_id', 'stripe_synced_at'),
+      ...pickColumns(invoices, 'provider_as_of', 'provider_gone_at'),
     })
     .from(invoices)
     .innerJoin(customers, eq(customers.id, invoices.customer_id))

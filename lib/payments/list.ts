@@ -1,6 +1,6 @@
 import { and, eq, ilike, inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import { customers, disputes, invoices, paymentStatus, payments } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { dayFilters, defineList, filter, type PageAt, type Selection } from '../counted-list/define-list';
@@ -177,16 +177,8 @@ export async function getPaymentContext(db: Database, payment: Keys) {
   const [found] = await db
     .select({
       invoice: {
-        id: invoices.id,
-        number: invoices.number,
-        status: invoices.status,
-        invoice_date: invoices.invoice_date,
-        due_date: invoices.due_date,
-        currency: invoices.currency,
-        total: invoices.total,
-        amount_paid: invoices.amount_paid,
-        amount_due: invoices.amount_due,
-        stripe_invoice_id: invoices.stripe_invoice_id,
+        ...pickColumns(invoices, 'id', 'number', 'status', 'invoice_date', 'due_date', 'currency'),
+        ...pickColumns(invoices, 'total', 'amount_paid', 'amount_due', 'stripe_invoice_id'),
         /** The remaining amount of its completed payments. */
         recorded: sql<string>`(select coalesce(sum(p.amount - p.refunded_amount), 0)::text from payments p
           where p.invoice_id = invoices.id and p.status = 'completed')`,

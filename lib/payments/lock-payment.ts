@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import { type Database, lockKey, pgErrorCode, statement } from '@/db/database';
+import { type Database, lockKey, pgErrorCode, pickColumns, statement } from '@/db/database';
 import { invoices, payments } from '@/db/schema';
 import { answersOf, ChangedMeanwhileError } from '@/db/transaction';
 import { findMergedInto } from '../customers/merged-customers';
@@ -103,14 +103,8 @@ export async function lockInvoicesById(tx: Database, ids: number[]): Promise<Map
 }
 
 const LOCKED = {
-  id: invoices.id,
-  customer_id: invoices.customer_id,
-  status: invoices.status,
-  currency: invoices.currency,
-  number: invoices.number,
-  amount_due: invoices.amount_due,
-  amount_off_stripe: invoices.amount_off_stripe,
-  stripe_invoice_id: invoices.stripe_invoice_id,
+  ...pickColumns(invoices, 'id', 'customer_id', 'status', 'currency', 'number'),
+  ...pickColumns(invoices, 'amount_due', 'amount_off_stripe', 'stripe_invoice_id'),
 };
 
 const lockRows = statement(['reference', 'target'], (db, { reference, target }) =>

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, inArray, like, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { findCustomers } from '../customers/find-customers';
@@ -228,14 +228,8 @@ export async function findPayableInvoices(db: Database, text: string) {
 async function read(db: Database, where: SQL | undefined, order: SQL) {
   const rows = await db
     .select({
-      id: invoices.id,
-      number: invoices.number,
-      status: invoices.status,
-      invoice_date: invoices.invoice_date,
-      due_date: invoices.due_date,
-      currency: invoices.currency,
-      total: invoices.total,
-      amount_due: invoices.amount_due,
+      ...pickColumns(invoices, 'id', 'number', 'status', 'invoice_date', 'due_date', 'currency'),
+      ...pickColumns(invoices, 'total', 'amount_due'),
       customer: snippetColumns,
     })
     .from(invoices)

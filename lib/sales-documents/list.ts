@@ -11,13 +11,7 @@ import {
 import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
 import { customerFilter, numberFilter } from '../customers/match-customer';
-import {
-  fileColumns,
-  inColumns,
-  type RecordOf,
-  snippetColumns,
-  toCustomerSnippet,
-} from '../customers/queries';
+import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
 import { toJsonAmounts } from '../money';
 import { MAX_PER_PAGE } from '../page';
 import {
@@ -33,20 +27,7 @@ export const DOCUMENT_TYPES = salesDocumentType.enumValues;
 const d = salesDocuments;
 
 /** Of a document in a list. */
-export const documentColumns = {
-  id: d.id,
-  document_number: d.document_number,
-  type: d.type,
-  status: d.status,
-  document_date: d.document_date,
-  valid_until: d.valid_until,
-  currency: d.currency,
-  subtotal: d.subtotal,
-  tax: d.tax,
-  total: d.total,
-  converted_to_invoice_id: d.converted_to_invoice_id,
-  customer: snippetColumns,
-};
+export const documentColumns = rowColumns(d, salesDocumentRow);
 
 export function toSalesDocumentRow(record: RecordOf<typeof d, typeof documentColumns>): SalesDocumentRow {
   return {

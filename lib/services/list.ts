@@ -13,13 +13,7 @@ import {
 import { defineList, filter, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
 import { customerFilter, matchNumbered, numberFilter } from '../customers/match-customer';
-import {
-  fileColumns,
-  inColumns,
-  type RecordOf,
-  snippetColumns,
-  toCustomerSnippet,
-} from '../customers/queries';
+import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
 import { calendarDate, textLine } from '../fields';
 import { toJsonAmounts } from '../money';
 import { containsPattern } from '../search-text';
@@ -32,23 +26,7 @@ export const BILLING_INTERVALS = billingInterval.enumValues;
 const s = customerServices;
 
 /** Of a service in a list. */
-export const serviceColumns = {
-  id: s.id,
-  service_number: s.service_number,
-  service_type: s.service_type,
-  status: s.status,
-  name: s.name,
-  domain: s.domain,
-  server_id: s.server_id,
-  price: s.price,
-  currency: s.currency,
-  billing_interval: s.billing_interval,
-  start_date: s.start_date,
-  next_billing_date: s.next_billing_date,
-  ends_on: s.ends_on,
-  cancelled_at: s.cancelled_at,
-  customer: snippetColumns,
-};
+export const serviceColumns = rowColumns(s, serviceRow);
 
 export function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): ServiceRow {
   return {

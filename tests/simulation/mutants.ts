@@ -52,7 +52,7 @@ one-shape-only lib/stripe/to-invoice.ts
 + asId(parent.subscription)
 
 window-from-failed-run lib/sync/reconcile/run.ts PostgreSQL
-- .where(eq(reconciliationRuns.lists_completed, true))
+- .where(eq(runs.lists_completed, true))
 +
 
 missing-payments-step-removed lib/sync/reconcile/steps.ts

@@ -1,5 +1,6 @@
 import { eq, inArray, sql } from 'drizzle-orm';
-import { type Database, rows } from '@/db/database';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { type Database, pickColumns, rows } from '@/db/database';
 import {
   customerServices,
   customers,
@@ -47,43 +48,20 @@ const READERS: [FieldChange['entity'], Reader][] = [
       return found.map((row) => ({ id: row.id, name: customerName(row) || row.customer_number }));
     },
   ],
-  [
-    'customer_service',
-    (db, ids) =>
-      db
-        .select({ id: customerServices.id, name: customerServices.service_number })
-        .from(customerServices)
-        .where(inArray(customerServices.id, ids)),
-  ],
-  [
-    'subscription',
-    (db, ids) =>
-      db.select({ id: subscriptions.id }).from(subscriptions).where(inArray(subscriptions.id, ids)),
-  ],
-  [
-    'subscription_item',
-    (db, ids) =>
-      db
-        .select({ id: subscriptionItems.id, subscription_id: subscriptionItems.subscription_id })
-        .from(subscriptionItems)
-        .where(inArray(subscriptionItems.id, ids)),
-  ],
-  [
-    'invoice',
-    (db, ids) =>
-      db.select({ id: invoices.id, name: invoices.number }).from(invoices).where(inArray(invoices.id, ids)),
-  ],
-  [
-    'payment',
-    (db, ids) =>
-      db
-        .select({ id: payments.id, name: payments.payment_reference })
-        .from(payments)
-        .where(inArray(payments.id, ids)),
-  ],
+  ['customer_service', read(customerServices, { name: customerServices.service_number })],
+  ['subscription', read(subscriptions)],
+  ['subscription_item', read(subscriptionItems, pickColumns(subscriptionItems, 'subscription_id'))],
+  ['invoice', read(invoices, { name: invoices.number })],
+  ['payment', read(payments, { name: payments.payment_reference })],
   ['refund', (db, ids) => nameMoneyBack(db, refunds, ids)],
   ['dispute', (db, ids) => nameMoneyBack(db, disputes, ids)],
 ];
+
+function read(table: PgTable & { id: PgColumn }, columns: Record<string, PgColumn> = {}): Reader {
+  const selected = { id: table.id, ...columns };
+  return (db, ids) =>
+    db.select(selected).from(table).where(inArray(table.id, ids)) as unknown as Promise<RecordName[]>;
+}
 
 async function nameMoneyBack(db: Database, table: typeof refunds | typeof disputes, ids: number[]) {
   return db

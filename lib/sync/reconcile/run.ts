@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { and, asc, count, desc, eq, isNull, lte } from 'drizzle-orm';
+import { and, asc, count, desc, eq, getTableColumns, isNull, lte } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
-  reconciliationChanges,
-  reconciliationFailures,
-  reconciliationRuns,
+  reconciliationChanges as changes,
+  reconciliationFailures as failures,
   reconciliationSeen,
+  reconciliationRuns as runs,
 } from '@/db/schema';
 import { AppError } from '../../errors';
 import { MAX_ID, type Page, type PageRequest } from '../../page';
 import { literal, readPage } from '../../page-query';
 
-type StoredRun = typeof reconciliationRuns.$inferSelect;
+type StoredRun = typeof runs.$inferSelect;
 
 /** A run is dead after this long without a sign of life; an object takes up to five requests of 3 x 10 s. */
 export const LEASE_MS = 180_000;
@@ -54,7 +54,7 @@ export async function acquireRun(
   hasStripe: boolean,
 ): Promise<Run | { runningId: number }> {
   const [started] = await db
-    .insert(reconciliationRuns)
+    .insert(runs)
     .values({
       trigger,
       started_by: startedBy,
@@ -66,10 +66,7 @@ export async function acquireRun(
     .onConflictDoNothing()
     .returning();
   if (started) return toRun(started);
-  const [running] = await db
-    .select()
-    .from(reconciliationRuns)
-    .where(eq(reconciliationRuns.status, 'running'));
+  const [running] = await db.select().from(runs).where(eq(runs.status, 'running'));
   if (!running) return acquireRun(db, now, { trigger, startedBy }, hasStripe); // it ended just now
   const isDead = running.heartbeat_at < deadBefore(now);
   if (isDead && running.started_at.getTime() < now.getTime() - STALE_MS) {
@@ -89,18 +86,18 @@ export async function acquireRun(
 /** What its process changed after the last checkpoint is logged, but was not counted. */
 async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   const run = toRun(row);
-  const ofRun = eq(reconciliationChanges.run_id, run.id);
-  run.counts.changes_count = await db.$count(reconciliationChanges, ofRun);
+  const ofRun = eq(changes.run_id, run.id);
+  run.counts.changes_count = await db.$count(changes, ofRun);
   return run;
 }
 
 /** Null: no run has read all of Stripe's lists yet, so that all of history is looked at. */
 async function windowStart(db: Database): Promise<Date | null> {
   const [last] = await db
-    .select({ started_at: reconciliationRuns.started_at })
-    .from(reconciliationRuns)
-    .where(eq(reconciliationRuns.lists_completed, true))
-    .orderBy(desc(reconciliationRuns.started_at))
+    .select({ started_at: runs.started_at })
+    .from(runs)
+    .where(eq(runs.lists_completed, true))
+    .orderBy(desc(runs.started_at))
     .limit(1);
   return last ? new Date(last.started_at.getTime() - WINDOW_MARGIN_MS) : null;
 }
@@ -146,10 +143,7 @@ export async function releaseRun(db: Database, run: Run): Promise<void> {
 }
 
 export async function countFailures(db: Database, run: Run): Promise<number> {
-  return db.$count(
-    reconciliationFailures,
-    and(eq(reconciliationFailures.run_id, run.id), isNull(reconciliationFailures.resolved_at)),
-  );
+  return db.$count(failures, and(eq(failures.run_id, run.id), isNull(failures.resolved_at)));
 }
 
 /** @returns false where another process took the run over, which will finish it */
@@ -177,40 +171,20 @@ export async function finishRun(
 /** Writes only while the lease is ours: the heartbeat is the one that we set. */
 async function moveHeartbeat(db: Database, id: number, lease: Date, values: Partial<StoredRun>) {
   const [row] = await db
-    .update(reconciliationRuns)
+    .update(runs)
     .set(values)
-    .where(
-      and(
-        eq(reconciliationRuns.id, id),
-        eq(reconciliationRuns.status, 'running'),
-        eq(reconciliationRuns.heartbeat_at, lease),
-      ),
-    )
+    .where(and(eq(runs.id, id), eq(runs.status, 'running'), eq(runs.heartbeat_at, lease)))
     .returning();
   return row;
 }
 
-const runs = reconciliationRuns;
-const changes = reconciliationChanges;
-const failures = reconciliationFailures;
-
-const runColumns = {
-  id: runs.id,
-  trigger: runs.trigger,
-  started_by: runs.started_by,
-  status: runs.status,
-  phase: runs.phase,
-  started_at: runs.started_at,
-  heartbeat_at: runs.heartbeat_at,
-  finished_at: runs.finished_at,
-  window_from: runs.window_from,
-  lists_completed: runs.lists_completed,
-  stripe_skipped: runs.stripe_skipped,
-  objects_checked: runs.objects_checked,
-  changes_count: runs.changes_count,
-  failures_count: runs.failures_count,
-  error_code: runs.error_code,
-};
+const {
+  cursor: _,
+  denied_code: __,
+  created_at: ___,
+  updated_at: ____,
+  ...runColumns
+} = getTableColumns(runs);
 
 export type RunRow = Pick<typeof runs.$inferSelect, keyof typeof runColumns>;
 export type RunChange = Omit<typeof changes.$inferSelect, 'updated_at'>;
