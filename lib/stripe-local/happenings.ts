@@ -17,8 +17,7 @@ import {
   settleRefund,
   voidCreditNote,
 } from './actions';
-import { creditable, refundableOf } from './actions/credit-notes';
-import { mayBecome, untouched } from './actions/money-back';
+import { creditable, mayBecome, refundableOf, untouched } from './actions/money-back';
 import { hasEnded } from './actions/subscriptions';
 import { collectedFor } from './charges';
 import type {

@@ -55,7 +55,7 @@ window-from-failed-run lib/sync/reconcile/run.ts PostgreSQL
 - .where(eq(runs.lists_completed, true))
 +
 
-missing-payments-step-removed lib/sync/reconcile/steps.ts
+missing-payments-step-removed lib/sync/reconcile/reconcile.ts
 - { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
 +
 

@@ -1,7 +1,6 @@
 import type { CheckoutSession, Customer, ItemInput } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
-import { finalizeInvoice, invoiceSubscription } from './invoices';
-import { payInvoice } from './pay-invoice';
+import { finalizeInvoice, invoiceSubscription, payInvoice } from './invoices';
 import { cancelSubscription, createSubscription, hasEnded, liveCustomer } from './subscriptions';
 
 type Optional =

@@ -1,5 +1,5 @@
 import { putIntent, putPayment } from '../charges';
-import type { Invoice, InvoiceLine, InvoicePayment, PaymentIntent, Subscription } from '../model';
+import type { Customer, Invoice, InvoiceLine, InvoicePayment, PaymentIntent, Subscription } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import {
   activateSubscription,
@@ -11,52 +11,59 @@ import {
   updateSubscription,
 } from './subscriptions';
 
-type Optional =
-  | 'tax'
-  | 'currency'
-  | 'billingReason'
-  | 'dueDate'
-  | 'effectiveAt'
-  | 'revises'
-  | 'startingBalance';
+type Optional = 'subscription' | 'currency' | 'billingReason' | 'dueDate' | 'effectiveAt' | 'revises';
 
 /**
  * With a due date, the customer pays the invoice; without one, the card is charged. The open invoice that it revises is
  * voided when this one is finalized.
  */
-type InvoiceInput = Partial<Pick<Invoice, Optional | 'subscription' | 'metadata'>> & {
+type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' | 'metadata'>> & {
   customer: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
 };
 
 /** A draft → invoice.created */
-export const createInvoice = action((world, input: InvoiceInput): Invoice => {
+export const createInvoice = action((world, { lines, ...input }: InvoiceInput): Invoice => {
   const customer = liveCustomer(world, input.customer);
   const subscription = world.subscriptions.get(input.subscription ?? '');
   const created = epochNow(world);
-  const subtotal = input.lines.reduce((sum, line) => sum + line.amount, 0);
-  const total = subtotal + (input.tax ?? 0);
-  const invoice = world.invoices.put({
+  const { tax = 0, startingBalance = 0 } = input;
+  const subtotal = lines.reduce((sum, line) => sum + line.amount, 0);
+  const total = subtotal + tax;
+  const invoice = putInvoice(world, customer, {
+    subscriptionMetadata: subscription?.metadata ?? {},
+    currency: subscription?.currency ?? 'eur',
+    ...input,
+    ...{ id: newId(world, 'in_'), created, subtotal, tax, total },
+    amountDue: Math.max(0, total + startingBalance),
+    lines: lines.map((line) => newLine(world, line, created)),
+  });
+  emit(world, 'invoice.created', invoice);
+  return invoice;
+});
+
+type Total = 'id' | 'created' | 'currency' | 'subtotal' | 'tax' | 'total' | 'amountDue' | 'lines';
+
+/** Adds an invoice, which is a draft with no payments unless something else is given. */
+export function putInvoice(
+  world: World,
+  customer: Customer,
+  given: Pick<Invoice, Total> & Partial<Invoice>,
+): Invoice {
+  return world.invoices.put({
     object: 'invoice',
-    id: newId(world, 'in_'),
-    created,
     customer: customer.id,
     customerEmail: customer.email,
     customerName: customer.name,
     customerAddress: customer.address,
-    subscription: input.subscription ?? null,
-    subscriptionMetadata: subscription?.metadata ?? {},
+    subscription: null,
+    subscriptionMetadata: {},
     status: 'draft',
     number: null,
-    currency: input.currency ?? subscription?.currency ?? 'eur',
-    billingReason: input.billingReason ?? 'manual',
-    collectionMethod: input.dueDate == null ? 'charge_automatically' : 'send_invoice',
-    dueDate: input.dueDate ?? null,
-    subtotal,
-    tax: input.tax ?? 0,
-    total,
-    startingBalance: input.startingBalance ?? 0,
-    amountDue: Math.max(0, total + (input.startingBalance ?? 0)),
+    billingReason: 'manual',
+    collectionMethod: given.dueDate == null ? 'charge_automatically' : 'send_invoice',
+    dueDate: null,
+    startingBalance: 0,
     amountPaid: 0,
     amountPaidOffStripe: 0,
     prePaymentCreditNotesAmount: 0,
@@ -65,21 +72,19 @@ export const createInvoice = action((world, input: InvoiceInput): Invoice => {
     attemptCount: 0,
     nextPaymentAttempt: null,
     finalizedAt: null,
-    revises: input.revises ?? null,
-    effectiveAt: input.effectiveAt ?? null,
+    revises: null,
+    effectiveAt: null,
     paidAt: null,
     voidedAt: null,
     markedUncollectibleAt: null,
-    periodStart: created,
-    periodEnd: created,
-    metadata: input.metadata ?? {},
-    lines: input.lines.map((line) => newLine(world, line, created)),
+    periodStart: given.created,
+    periodEnd: given.created,
+    metadata: {},
     paymentIntent: null,
     charge: null,
+    ...given,
   });
-  emit(world, 'invoice.created', invoice);
-  return invoice;
-});
+}
 
 /**
  * Draft → open, or paid at once where nothing is due. The invoice that it revises is voided.
@@ -90,7 +95,7 @@ export const createInvoice = action((world, input: InvoiceInput): Invoice => {
 export const finalizeInvoice = action((world, id: string, options: { number?: string } = {}): Invoice => {
   const before = invoiceThatIs(world, id, 'draft');
   const now = epochNow(world);
-  const numbered: Invoice = {
+  const numbered = {
     ...before,
     number: options.number ?? nextNumber(world, before.customer),
     finalizedAt: now,
@@ -273,4 +278,154 @@ export function resizeIntent(world: World, invoice: Invoice): void {
   const payment = defaultPayment(world, invoice);
   if (payment?.status === 'open') world.invoicePayments.put({ ...payment, amountRequested: amount });
   if (invoice.paymentIntent) changeIntent(world, invoice.paymentIntent, { amount });
+}
+
+/**
+ * Through the payment intent
+ * → payment_intent.succeeded, invoice_payment.paid, invoice.updated, invoice.paid, invoice.payment_succeeded;
+ * wholly off Stripe (the customer paid in cash) the last is not sent.
+ * Its subscription becomes active → customer.subscription.updated.
+ *
+ * @param options.offStripe true: all; a number: this part of the amount, and Stripe collects the rest
+ */
+export const payInvoice = action(
+  (world, id: string, options: { offStripe?: true | number } = {}): Invoice => {
+    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+    const remaining = before.amountDue - before.amountPaid;
+    const off = options.offStripe === true ? remaining : (options.offStripe ?? 0);
+    if (off < 0 || off > remaining)
+      throw new WorldError(`The invoice ${id} has ${remaining} left to pay, not ${off}.`);
+    if (off > 0) recordOffStripe(world, before, off);
+    const charge = off < remaining ? collect(world, before, remaining - off) : null;
+    if (!charge) cancelIntent(world, before);
+    const patch: Partial<Invoice> = {
+      status: 'paid',
+      attempted: true,
+      attemptCount: before.attemptCount + (charge ? 1 : 0),
+      nextPaymentAttempt: null,
+      paidAt: epochNow(world),
+      amountPaid: before.amountPaid + remaining,
+      amountPaidOffStripe: before.amountPaidOffStripe + off,
+      charge,
+    };
+    const succeeded = charge ? ['invoice.payment_succeeded'] : [];
+    const invoice = changeInvoice(world, before, patch, 'invoice.paid', ...succeeded);
+    activateSubscription(world, invoice);
+    return invoice;
+  },
+);
+
+/**
+ * A part of what is open: off Stripe, or collected beside the invoice's own payment intent
+ * → (payment_intent.succeeded), invoice_payment.paid, invoice.updated
+ *
+ * @param amount less than the remaining amount
+ */
+export const payInvoicePart = action(
+  (world, id: string, amount: number, options: { offStripe?: boolean } = {}): Invoice => {
+    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+    const remaining = before.amountDue - before.amountPaid;
+    if (amount <= 0 || amount >= remaining)
+      throw new WorldError(`The invoice ${id} has ${remaining} left to pay, of which ${amount} is no part.`);
+    if (options.offStripe) recordOffStripe(world, before, amount);
+    else collectPart(world, before, amount);
+    changeIntent(world, intentOf(before), { amount: remaining - amount });
+    return changeInvoice(world, before, {
+      amountPaid: before.amountPaid + amount,
+      amountPaidOffStripe: before.amountPaidOffStripe + (options.offStripe ? amount : 0),
+    });
+  },
+);
+
+/** A bank debit on its way: attempted, neither paid nor failed → payment_intent.processing, invoice.updated */
+export const beginPayment = action((world, id: string): Invoice => {
+  const before = invoiceThatIs(world, id, 'open');
+  const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });
+  emit(world, 'payment_intent.processing', intent);
+  return changeInvoice(world, before, { attempted: true, attemptCount: before.attemptCount + 1 });
+});
+
+const DAY = 86_400;
+
+/**
+ * → payment_intent.payment_failed, invoice.updated, invoice.payment_failed;
+ * an active subscription becomes past due → customer.subscription.updated
+ */
+export const failInvoicePayment = action((world, id: string): Invoice => {
+  const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+  const intent = changeIntent(world, intentOf(before), {
+    status: 'requires_payment_method',
+    lastPaymentError: { code: 'card_declined', message: 'Your card was declined.' },
+  });
+  emit(world, 'payment_intent.payment_failed', intent);
+  const patch = {
+    attempted: true,
+    attemptCount: before.attemptCount + 1,
+    nextPaymentAttempt: before.status === 'open' ? epochNow(world) + 3 * DAY : null,
+  };
+  const invoice = changeInvoice(world, before, patch, 'invoice.payment_failed');
+  const subscription = world.subscriptions.get(invoice.subscription ?? '');
+  if (subscription?.status === 'active') updateSubscription(world, subscription.id, { status: 'past_due' });
+  return invoice;
+});
+
+function intentOf(invoice: Invoice): string {
+  if (!invoice.paymentIntent) throw new WorldError(`The invoice ${invoice.id} has no payment intent.`);
+  return invoice.paymentIntent;
+}
+
+function collect(world: World, invoice: Invoice, amount: number): string {
+  const latestCharge = newId(world, 'ch_');
+  const intent = changeIntent(world, intentOf(invoice), {
+    status: 'succeeded',
+    amount,
+    amountReceived: amount,
+    latestCharge,
+    lastPaymentError: null,
+  });
+  emit(world, 'payment_intent.succeeded', intent);
+  const payment = defaultPayment(world, invoice);
+  if (!payment) throw new WorldError(`The invoice ${invoice.id} has no payment to settle.`);
+  const paid = world.invoicePayments.put({
+    ...payment,
+    status: 'paid',
+    amountRequested: amount,
+    amountPaid: amount,
+    paidAt: epochNow(world),
+  });
+  emit(world, 'invoice_payment.paid', paid);
+  return latestCharge;
+}
+
+/** → payment_intent.succeeded, invoice_payment.paid */
+function collectPart(world: World, invoice: Invoice, amount: number): void {
+  const intent = putIntent(world, invoice, {
+    id: newId(world, 'pi_'),
+    amount,
+    amountReceived: amount,
+    status: 'succeeded',
+    latestCharge: newId(world, 'ch_'),
+  });
+  emit(world, 'payment_intent.succeeded', intent);
+  recordPaid(world, invoice, amount, { type: 'payment_intent', payment_intent: intent.id });
+}
+
+function recordOffStripe(world: World, invoice: Invoice, amount: number): void {
+  recordPaid(world, invoice, amount, { type: 'payment_record', payment_record: newId(world, 'pr_') });
+}
+
+function recordPaid(
+  world: World,
+  invoice: Invoice,
+  amount: number,
+  payment: InvoicePayment['payment'],
+): void {
+  const paid = putPayment(world, invoice, {
+    amountRequested: amount,
+    amountPaid: amount,
+    status: 'paid',
+    payment,
+    paidAt: epochNow(world),
+  });
+  emit(world, 'invoice_payment.paid', paid);
 }

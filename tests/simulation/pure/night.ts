@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable } from '@/db/database';
 import { failureCode, type Subject } from '@/lib/sync/reconcile/object';
+import { LAST_LIST, STEPS } from '@/lib/sync/reconcile/reconcile';
 import { deadBefore, LeaseLostError, type Run } from '@/lib/sync/reconcile/run';
-import { LAST_LIST, STEPS } from '@/lib/sync/reconcile/steps';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Ran } from '../stage';
 import type { Model, ModelProcess } from './model';

@@ -1,13 +1,13 @@
 import { asc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, customers, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
-import { isSure } from '../../customers/sure-link';
-import { fromEpoch, toCalendarDate, toEpoch } from '../../dates';
-import { toMinorUnits } from '../../money';
-import { createCheckoutSession, invoicePrefix } from '../actions/checkout';
-import { addIntervals } from '../actions/subscriptions';
-import type { Subscription, SubscriptionItem } from '../model';
-import { epochNow, newId, type World } from '../world';
+import { isSure } from '../customers/sure-link';
+import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
+import { toMinorUnits } from '../money';
+import { createCheckoutSession, invoicePrefix } from './actions/checkout';
+import { addIntervals } from './actions/subscriptions';
+import type { Subscription, SubscriptionItem } from './model';
+import { epochNow, newId, type World } from './world';
 
 /** What filling the world needs from one part to the next. */
 export interface Filling {
