@@ -17,11 +17,11 @@ import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 const CRON_SECRET = 'a-secret-of-the-cron-job';
 const MIB = 1_048_576;
 
-/** Headers that belong to a connection, to the moment or to one request. */
+/** Headers that differ between two answers by nature: per connection, per moment or per request. */
 const ITS_OWN = ['date', 'connection', 'keep-alive', 'vary', 'content-encoding', 'x-request-id'];
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
-/** A request as it goes over the wire. */
+/** One HTTP request to replay against both servers. */
 interface Sent {
   method: string;
   path: string;
@@ -50,14 +50,14 @@ test('our server and Next answer every request with the same status, headers and
 }, 120_000);
 
 test.each(Object.entries(FAST_ROUTES))(
-  'our server and Next have the same functions for %s',
+  'our server and Next offer the same HTTP methods for %s',
   async (path, route) => {
     const file = await import(join(import.meta.dirname, '../../app', path, 'route.ts'));
     for (const method of METHODS) expect(file[method]).toBe(route[method]);
   },
 );
 
-/** Sends every request to a handler whose database is empty but for an invoice. */
+/** Sends every request to a handler. Its database contains only one invoice. */
 async function play(handle: Handler) {
   const env = { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET };
   const api = await openApi(handle, { env });
@@ -92,11 +92,11 @@ async function ask(url: string, { method, path, headers = {}, body }: Sent) {
     });
     sent.once('error', reject).end(body);
   });
-  // How the end of an empty body is marked does not matter.
+  // An empty body may end in different ways, so ignore these headers.
   const ignored = answer.text === '' ? [...ITS_OWN, 'content-length', 'transfer-encoding'] : ITS_OWN;
   const told = Object.entries(answer.headers).filter(([name]) => !ignored.includes(name));
   const text = answer.text.replaceAll(INSTANT, 'an instant');
-  // The tag of an answer with an instant differs.
+  // An answer that contains an instant has a different ETag each time.
   const isTimed = text !== answer.text || text === '';
   const named = told.map(([name, value]) => [name, isTimed && name === 'etag' ? 'a tag' : value]);
   return { status: answer.status, headers: Object.fromEntries(named), text };
@@ -115,7 +115,7 @@ const send = (method: string, path: string, headers = {}, body?: string): Sent =
 });
 const get = (path: string, headers = {}) => send('GET', path, headers);
 
-/** Every method of every path of the fast table, and addresses that are nearly one. */
+/** Returns every method on every path of the fast table, and on paths that almost match one. */
 function toPaths(): Sent[] {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
   const payments = ['/api/w5t/payments', '/api/w5t/payments/1'];
@@ -135,7 +135,7 @@ function toPaths(): Sent[] {
   ];
 }
 
-/** Good and bad requests, in an order in which each meets what it needs. */
+/** Returns valid and invalid requests for payments. A request comes after those that it depends on. */
 function toPayments(writer: string, reader: string): Sent[] {
   const path = '/api/w5t/payments';
   const payment = { payment_date: '2026-03-10', payment_reference: 'BANK-1' };

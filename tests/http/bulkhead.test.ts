@@ -50,7 +50,7 @@ async function postPayments(invoices: Invoice[]): Promise<number[]> {
   );
 }
 
-/** As their page does it. */
+/** Records payments as the staff page does. */
 async function recordAsStaff(invoice: Invoice): Promise<number[]> {
   const { runtime } = server;
   const writer = staffWriter(runtime, { id: 'staff', email: 'staff@example.com' });
@@ -73,15 +73,15 @@ async function deliverEvents(type: string, customer: string): Promise<number[]> 
   return Promise.all(Array.from({ length: AT_ONCE }, send));
 }
 
-/** Issued before anything is locked, because issuing a token waits among the writers. */
+/** Issued before anything is locked, because issuing a token queues behind other writes. */
 let reader: Promise<string> | undefined;
 const lookAround = async () => {
   reader ??= server.token('mcp:read');
   return measureReads(server.url, await reader);
 };
 
-test('writes for one invoice all succeed at once, and others are answered meanwhile', async () => {
-  await lookAround(); // health keeps its answer, so that a busy machine does not exceed its time limit
+test('concurrent writes for one invoice all succeed, and other requests are answered meanwhile', async () => {
+  await lookAround(); // warms the cache of the health check, so that a busy machine stays within its time limit
   const invoice = await createInvoice(server.runtime.db);
   const [statuses] = await Promise.all([postPayments([invoice]), lookAround()]);
   expect(statuses).toEqual(Array(AT_ONCE).fill(201));
@@ -89,7 +89,7 @@ test('writes for one invoice all succeed at once, and others are answered meanwh
 
 const postgres = inject('postgres');
 if (postgres) {
-  /** Holds what a statement locks, from another connection, while work waits for it. */
+  /** Holds the locks of a statement on another connection while `work` waits for them. */
   async function whileLocked(statement: SQL, work: () => Promise<number[]>) {
     const [row] = await rows<{ name: string }>(
       server.runtime.db,
@@ -97,13 +97,13 @@ if (postgres) {
     );
     const other = openPostgres(withDatabase(postgres?.url ?? '', row?.name ?? ''), { max: 1 });
     try {
-      await lookAround(); // the work that only the first request needs
+      await lookAround(); // does the work that only a first request causes, such as opening connections
       const quiet = await lookAround();
       let working: Promise<number[]> = Promise.resolve([]);
       const seen = await other.db.transaction(async (tx) => {
         await tx.execute(statement);
         working = work();
-        working.catch(() => {}); // awaited below
+        working.catch(() => {}); // `working` is awaited below
         await sleep(300);
         return lookAround();
       });
@@ -119,7 +119,7 @@ if (postgres) {
     ['12 payments by staff of one locked invoice', 1, ([one]: Invoice[]) => recordAsStaff(one as Invoice)],
   ] as const;
 
-  test.each(CASES)('%s keep no other request waiting', async (_, count, work) => {
+  test.each(CASES)('%s do not delay other requests', async (_, count, work) => {
     const invoices = await Promise.all(Array.from({ length: count }, () => createInvoice(server.runtime.db)));
     const ids = sql.raw(invoices.map(({ id }) => id).join());
     const seen = await whileLocked(sql`select from invoices where id in (${ids}) for update`, () =>
@@ -129,7 +129,7 @@ if (postgres) {
     requireQuick(seen, seen.quiet);
   });
 
-  test('12 registrations of OAuth clients that wait for their lock keep no other request waiting', async () => {
+  test('12 registrations of OAuth clients that wait for their lock do not delay other requests', async () => {
     const lock = sql`select pg_advisory_xact_lock(hashtextextended('oauth registration', 0))`;
     const register = async (i: number) => {
       const { status } = await fetch(`${server.url}/api/auth/oauth2/register`, {
@@ -147,7 +147,7 @@ if (postgres) {
   });
 
   test.each(['customer.subscription.updated', 'checkout.session.completed'])(
-    '12 deliveries of %s for one locked customer keep no other request waiting',
+    '12 deliveries of %s for one locked customer do not delay other requests',
     async (type) => {
       drawn += 1;
       const customer = `cus_${drawn}`;

@@ -13,7 +13,7 @@ async function call(authorization: string, method = 'GET') {
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-describe('the daily job’s door', () => {
+describe('the endpoint of the daily job', () => {
   test.each(['', 'Bearer', 'Bearer wrong-secret-altogether', SECRET])(
     'the authorization %j is refused',
     async (authorization) => {
@@ -26,7 +26,7 @@ describe('the daily job’s door', () => {
     expect((await call(`${scheme} ${SECRET}`)).status).toBe(200);
   });
 
-  test('every secret is refused if none is configured', async () => {
+  test('every secret is refused if none is configured on the server', async () => {
     const { runtime } = server;
     runtime.env.cronSecret = null;
     expect((await call('Bearer ')).status).toBe(401);
@@ -34,7 +34,7 @@ describe('the daily job’s door', () => {
     runtime.env.cronSecret = SECRET;
   });
 
-  test('the daily job runs to the end and says what it did', async () => {
+  test('the daily job runs to the end and reports its result', async () => {
     await createInvoice(server.runtime.db, { status: 'sent', due_date: '2026-03-01', number: 'OVER-1' });
     const { status, body } = await call(`Bearer ${SECRET}`);
     expect([status, body]).toEqual([
@@ -51,20 +51,20 @@ describe('the daily job’s door', () => {
     ]);
   });
 
-  test('a second call names the run in progress', async () => {
+  test('a second call returns the run that is still in progress', async () => {
     const { db, now } = server.runtime;
     const run = await acquireRun(db, now(), { trigger: 'staff', startedBy: 'staff@example.com' }, false);
     const { status, body } = await call(`Bearer ${SECRET}`);
     expect([status, body]).toMatchObject([200, { run_id: 'id' in run ? run.id : 0, already_running: true }]);
   });
 
-  test('a run that reaches the platform’s limit goes on in a request of its own', async () => {
+  test('a run that reaches the platform’s time limit continues in a new request', async () => {
     const { runtime } = server;
     await runtime.db.delete(reconciliationRuns);
     const { now, env } = runtime;
     Object.assign(env, { vercel: true, publicUrl: server.url });
     let asked = 0;
-    // The clock jumps past the limit once, while the first request is at work.
+    // The clock jumps past the time limit once, during the first request.
     runtime.now = () => new Date(now().getTime() + (++asked > 6 ? 250_000 : 0));
     const first = await call(`Bearer ${SECRET}`);
     expect(first.body).toMatchObject({ status: 'stopped', already_running: false });

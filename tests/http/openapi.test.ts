@@ -15,7 +15,7 @@ import { usePayments } from '../support/payments-server';
 
 type Body = Record<string, unknown>;
 
-/** The fields that a check refuses, each once. */
+/** Returns the distinct names of the fields that a check refuses. */
 function refusedFields(check: () => unknown): string[] {
   try {
     check();
@@ -33,7 +33,7 @@ describe('the OpenAPI document and the API', () => {
     invoice = (await openInvoice()).invoice;
   });
 
-  test('the document is public, also for other sites, and 304 for a reader who has it', async () => {
+  test('the document is public, readable by other sites, and answered with 304 if unchanged', async () => {
     const url = `${server.url}/api/openapi.json`;
     const answer = await fetch(url);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -46,12 +46,12 @@ describe('the OpenAPI document and the API', () => {
 
   const input = schemaOf('PaymentInput');
   const properties = input.properties as Record<string, Body>;
-  /** Adds what no schema can say: the invoice exists and is the customer's, the amount has its currency's decimals. */
+  /** Fixes what a schema cannot express: an existing invoice of this customer, an amount in its currency's decimals. */
   const fitting = (body: Body): Body => ({
     ...body,
     ...('invoice_id' in body && { invoice_id: invoice.id }),
     ...('customer_id' in body && { customer_id: invoice.customer_id }),
-    // The document says in words that it is kept in another form.
+    // The API stores references in normal form, as the document says.
     ...('payment_reference' in body && {
       payment_reference: normalReference(String(body.payment_reference)),
     }),
@@ -60,7 +60,7 @@ describe('the OpenAPI document and the API', () => {
   const inputs = arbitraryOf(input) as fc.Arbitrary<Body>;
   const changes = arbitraryOf(schemaOf('PaymentChanges')) as fc.Arbitrary<Body>;
 
-  test('bodies that fit the document are recorded as they are, changed and deleted', async () => {
+  test('bodies that fit the document are recorded unchanged, updated and deleted', async () => {
     await fc.assert(
       fc.asyncProperty(inputs, changes, async (given, changed) => {
         const body = fitting(given);
@@ -77,7 +77,7 @@ describe('the OpenAPI document and the API', () => {
   });
 
   test.each(Object.keys(properties))(
-    'a %s that the document does not allow is refused by its name',
+    'a %s that the document does not allow is refused, naming the field',
     (field) => {
       const schema = properties[field] ?? {};
       const misfits = arbitraryMisfit(schema, (value) => schemaErrors(schema, value).length === 0);
@@ -91,7 +91,7 @@ describe('the OpenAPI document and the API', () => {
     },
   );
 
-  test('a field that is missing or not in the document is refused by its name', () => {
+  test('a field that is missing or not in the document is refused by name', () => {
     const required = input.required as string[];
     const names = fc.string({ minLength: 1 }).filter((name) => !(name in properties) && name !== '__proto__');
     fc.assert(
@@ -108,7 +108,7 @@ describe('the OpenAPI document and the API', () => {
   const parameters = openApiDocument('http://localhost').paths['/api/w5t/payments']?.get.parameters;
 
   test.each(parameters as unknown as { name: string; schema: Body }[])(
-    'the parameter $name narrows the list, or is refused by its name',
+    'the parameter $name filters the list, or is refused by name',
     async ({ name, schema }) => {
       const isNumber = schema.type === 'integer';
       const fits = (text: unknown) => {
@@ -134,7 +134,7 @@ describe('README', () => {
   const { server } = usePayments();
   const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 
-  test('the examples of the payments API work on sample data as they are pasted', async () => {
+  test('the examples of the payments API in README work on sample data when pasted', async () => {
     await seedDatabase(server.runtime.db, { today: '2026-11-22', timeZone: 'UTC' });
     const ACCESS_TOKEN = await server.token('payments:read', 'payments:write');
     const examples = [...text.matchAll(/^curl [^`]*?\/api\/w5t\/payments[^`]*?$/gm)].map(([one]) => one);

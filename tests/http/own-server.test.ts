@@ -30,10 +30,10 @@ afterEach(() => server?.stop());
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** Reads the request's body and sends it back. */
+/** Echoes the request body. */
 const echo: Answer = async (request, response) => void response.end(await buffer(request));
 
-/** Serves with short time limits. @returns the port and the requests that reached the handler */
+/** Starts a server with short time limits. @returns its port and the requests that reached the handler */
 async function serve(answer: Answer = (_, response) => void response.end('ok'), settings = {}) {
   const port = await freePort();
   const seen: IncomingMessage[] = [];
@@ -69,13 +69,13 @@ describe('forwarding headers', () => {
   const told = ({ headers }: IncomingMessage) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => name in CLAIMS));
 
-  test('forwarding headers of a stranger are replaced by the peer’s address', async () => {
+  test('forwarding headers of an untrusted peer are replaced by its address', async () => {
     const { url, seen } = await serve();
     await fetch(url, { headers: CLAIMS });
     expect(seen.map(told)).toEqual([{ 'x-forwarded-for': '127.0.0.1' }]);
   });
 
-  test('forwarding headers of a trusted proxy name the client and the address it asked for', async () => {
+  test('forwarding headers of a trusted proxy determine the client address and the host', async () => {
     const { url, seen } = await serve(undefined, { trustedProxies: ['127.0.0.0/8'] });
     await fetch(url, { headers: { ...CLAIMS, 'x-forwarded-for': '8.8.8.8, 198.51.100.1' } });
     expect(seen.map(told)).toEqual([
@@ -89,11 +89,11 @@ describe('forwarding headers', () => {
   });
 });
 
-describe('requests that Next sends to our server', () => {
+describe('requests from Next to our own server', () => {
   const CLIENT = { 'x-forwarded-for': '198.51.100.1', 'x-forwarded-host': 'admin.example.com' };
   const told = ({ headers }: IncomingMessage) => [headers['x-forwarded-for'], headers['x-forwarded-host']];
 
-  test('a request that carries the headers of another one keeps the client and the host of that one', async () => {
+  test('a request that copies the headers of another one keeps its client address and host', async () => {
     const { url, seen } = await serve();
     await fetch(url);
     const copied = seen[0]?.headers['x-w5t-own-request']?.toString() ?? '';
@@ -111,7 +111,7 @@ describe('requests that Next sends to our server', () => {
     expect(seen.map(isOwnRequest)).toEqual([false, true, true, false, false]);
   });
 
-  test('a page that waits for such a request does not wait for its own place', async () => {
+  test('a page that waits for an internal request does not block on its own concurrency slot', async () => {
     const { url } = await serve(
       inPlaces(
         async (request, response) => {
@@ -127,7 +127,7 @@ describe('requests that Next sends to our server', () => {
 });
 
 describe('upgrades', () => {
-  test('upgrades are refused and their connections closed, also if the client holds on', async () => {
+  test('upgrades are refused and their connections closed, even if the client keeps its side open', async () => {
     const { port, seen } = await serve();
     const start = head('GET /nowhere', { Connection: 'Upgrade', Upgrade: 'websocket' });
     const connections = Array.from({ length: 30 }, () => openRaw(port, start));
@@ -139,7 +139,7 @@ describe('upgrades', () => {
     expect(seen).toEqual([]);
   });
 
-  test('an offer of HTTP/2 is ignored', async () => {
+  test('an offer to upgrade to HTTP/2 is ignored', async () => {
     const { port } = await serve();
     const offer = {
       Connection: 'Upgrade, HTTP2-Settings',
@@ -152,7 +152,7 @@ describe('upgrades', () => {
   });
 });
 
-describe('bodies', () => {
+describe('request bodies', () => {
   const size = async (request: IncomingMessage, response: ServerResponse) => {
     response.end(String((await buffer(request)).length));
   };
@@ -161,7 +161,7 @@ describe('bodies', () => {
   const stream = (bytes: number) => new Blob([new Uint8Array(bytes)]).stream();
 
   test.each(['/', '/sign-in?x=/api/', '/api/%77ebhook', '/mcpx', '//api/x'])(
-    'a body for the page %s is limited',
+    'a request body for the page %s is limited in size',
     async (path) => {
       const { url, seen } = await serve(size);
       const fits = await post(url + path, new Uint8Array(LIMITS.pageBody));
@@ -181,7 +181,7 @@ describe('bodies', () => {
   );
 
   test.each(['/api/../sign-in', '/api/./x', '/api\\x', '/api/a%2e%2e/x', 'http://localhost/sign-in'])(
-    'a body for %s, which may lead elsewhere, is limited',
+    'a request body for the ambiguous path %s is limited in size',
     async (path) => {
       const { port, seen } = await serve(size);
       const { closed, text } = openRaw(port, head(`POST ${path}`, { 'Content-Length': LIMITS.pageBody + 1 }));
@@ -192,7 +192,7 @@ describe('bodies', () => {
   );
 
   test.each(['/api/stripe/webhook', '/api/w5t/payments/1?x=%20', '/mcp', '/api'])(
-    'a body for %s is left to its route',
+    'a request body for %s is limited by its route alone',
     async (path) => {
       const { url } = await serve(size);
       const answer = await post(url + path, new Uint8Array(LIMITS.pageBody * 8));
@@ -200,7 +200,7 @@ describe('bodies', () => {
     },
   );
 
-  test('a body in pieces is handed on as a whole', async () => {
+  test('a request body that arrives in pieces is passed on as a whole', async () => {
     const { port, seen } = await serve(echo);
     const { socket, text } = openRaw(port, head('POST /sign-in', { 'Content-Length': 6 }));
     for (const piece of ['ab', 'cd', 'ef']) {
@@ -212,7 +212,7 @@ describe('bodies', () => {
     socket.destroy();
   });
 
-  test('a body that is announced and empty is refused, in one piece or two', async () => {
+  test('a chunked body without content is refused, in one piece or two', async () => {
     const { port, seen } = await serve();
     const start = head('POST /', { 'Transfer-Encoding': 'chunked' });
     const whole = openRaw(port, `${start}0\r\n\r\n`);
@@ -226,7 +226,7 @@ describe('bodies', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a body that breaks off never reaches a page', async () => {
+  test('a truncated request body never reaches a page', async () => {
     const { port, seen } = await serve();
     const { socket } = openRaw(port, head('POST /', { 'Content-Length': 6 }));
     socket.write('abc', () => socket.destroy());
@@ -235,7 +235,7 @@ describe('bodies', () => {
   });
 });
 
-describe('targets, hosts and headers', () => {
+describe('request targets, hosts and headers', () => {
   test.each([
     ['GET *', {}, 400],
     ['GET ftp://localhost/', {}, 400],
@@ -248,7 +248,7 @@ describe('targets, hosts and headers', () => {
     ['GET /', { Host: 'a.example, b.example' }, 400],
     ['GET /', { Host: 'a.example/x' }, 400],
     ['GET /', Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`x${i}`, ''])), 431],
-  ])('%s with headers %j is refused', async (request, headers, status) => {
+  ])('the request %s with headers %j is refused', async (request, headers, status) => {
     const { port, seen } = await serve();
     const { closed, text } = openRaw(port, head(request, headers as Record<string, string>));
     await closed;
@@ -256,7 +256,7 @@ describe('targets, hosts and headers', () => {
     expect(seen).toEqual([]);
   });
 
-  test('empty headers do not hide how long a body is', async () => {
+  test('a thousand empty headers cannot hide the length of a body', async () => {
     const { port, seen } = await serve();
     const empty = Array.from({ length: 998 }, (_, i) => [`x${i}`, '']);
     const { closed, text } = openRaw(
@@ -272,7 +272,7 @@ describe('targets, hosts and headers', () => {
     ['http://other.example/sign-in?a=1', '/sign-in?a=1', 'other.example'],
     ['HTTPS://Other.example:8443', '/', 'other.example:8443'],
     ['http://[::1]:80/a/../b', '/b', '[::1]'],
-  ])('the absolute target %s is answered as its path, and names the host', async (target, url, host) => {
+  ])('the absolute target %s is reduced to its path and sets the host', async (target, url, host) => {
     const { port, seen } = await serve();
     const { closed, text } = openRaw(port, head(`GET ${target}`, { Connection: 'close' }));
     await closed;
@@ -280,7 +280,7 @@ describe('targets, hosts and headers', () => {
     expect(seen.map((request) => [request.url, request.headers.host])).toEqual([[url, host]]);
   });
 
-  test('every answer of an https address tells browsers to stay with https, refusals too', async () => {
+  test('every response of an https address carries HSTS, also a refusal', async () => {
     const hsts = async (publicUrl: string, path: string) => {
       const { url } = await serve(undefined, { publicUrl });
       const answer = await fetch(url + path, {
@@ -305,7 +305,7 @@ describe('slow clients', () => {
     ['an API body that stalls', body('/mcp'), 400],
     ['a page body that trickles', body('/'), 400, 20],
     ['an API body that trickles', body('/mcp'), 400, 20],
-  ])('%s ends at the limit', async (_, start, limit, everyMs = 0) => {
+  ])('%s is closed at its time limit', async (_, start, limit, everyMs = 0) => {
     const { port } = await serve(echo);
     const { socket, closed, text } = openRaw(port, start);
     const drip = everyMs > 0 ? setInterval(() => socket.write('a'), everyMs) : undefined;
@@ -316,7 +316,7 @@ describe('slow clients', () => {
     expect(text()).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
-  /** Sends an upload a byte at a time until the server closes its connection. */
+  /** Sends an upload one byte at a time until the server closes its connection. */
   async function trickleUpload(port: number) {
     const { socket, closed, text } = openRaw(
       port,
@@ -328,7 +328,7 @@ describe('slow clients', () => {
     return { ms, text };
   }
 
-  test('an upload of staff may take longer, up to its own limit', async () => {
+  test('an upload by staff may take longer than other requests, up to its own limit', async () => {
     let received = 0;
     const count: Answer = async (request, response) => {
       for await (const chunk of request) received += chunk.length;
@@ -341,14 +341,14 @@ describe('slow clients', () => {
     expect(received).toBeGreaterThan(1);
   });
 
-  test('an upload that is refused is not received to its end', async () => {
+  test('a refused upload is not received to its end', async () => {
     const { port } = await serve((_, response) => void response.writeHead(401).end('no'));
     const { ms, text } = await trickleUpload(port);
     expect(ms).toBeLessThan(2900);
     expect(text()).toMatch(/^HTTP\/1\.1 401 .*no/s);
   });
 
-  test('a request that is not HTTP, or has large headers, is answered as such', async () => {
+  test('a malformed request or one with large headers gets the matching error response', async () => {
     const { port } = await serve();
     for (const [start, status] of [
       ['nonsense\r\n\r\n', 400],
@@ -360,7 +360,7 @@ describe('slow clients', () => {
     }
   });
 
-  test('a client that reads nothing of its answer is disconnected', async () => {
+  test('a client that does not read its response is disconnected', async () => {
     let gone = false;
     const { port } = await serve((_, response) => {
       response.once('close', () => (gone = true));
@@ -372,15 +372,15 @@ describe('slow clients', () => {
     socket.destroy();
   });
 
-  test('an answer may take its time', async () => {
+  test('a response may take longer than the time limit for requests', async () => {
     const { url } = await serve(async (_, response) => {
-      await sleep(800); // twice the time that a request may take
+      await sleep(800); // twice the time limit for receiving a request
       response.end('late');
     });
     expect(await (await fetch(url)).text()).toBe('late');
   });
 
-  test('a connection that is kept alive is closed by the server', async () => {
+  test('an idle keep-alive connection is closed by the server', async () => {
     const { port } = await serve();
     const { closed, text } = openRaw(port, head('GET /'));
     expect(await closed).toBeLessThan(4000);
@@ -388,15 +388,15 @@ describe('slow clients', () => {
   });
 });
 
-describe('requests sent ahead', () => {
-  /** Answers when the test says so. */
+describe('pipelined requests', () => {
+  /** Holds every response back until the test ends it. */
   function held() {
     const open: ServerResponse[] = [];
     const answer: Answer = (_, response) => void open.push(response);
     return { open, answer };
   }
 
-  test('the requests of a connection are answered one at a time, in order', async () => {
+  test('pipelined requests are answered one at a time, in order', async () => {
     const { open, answer } = held();
     const { port, seen } = await serve(answer);
     const paths = ['/a', '/b', '/c'];
@@ -411,7 +411,7 @@ describe('requests sent ahead', () => {
     socket.destroy();
   });
 
-  test('a connection that sends 2000 requests ahead is closed after one of them has begun', async () => {
+  test('a connection with 2000 pipelined requests is closed after the first one has begun', async () => {
     const { answer } = held();
     const { port, seen } = await serve(answer);
     const { closed } = openRaw(port, head('GET /sign-in').repeat(2000));
@@ -419,7 +419,7 @@ describe('requests sent ahead', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('requests behind one with a body close their connection, so that no bodies pile up', async () => {
+  test('pipelined requests behind one with a body close the connection, so that bodies do not pile up', async () => {
     const { open, answer } = held();
     const { port, seen } = await serve(answer);
     const post = `${head('POST /b', { 'Content-Length': 3 })}abc`;
@@ -435,7 +435,7 @@ describe('requests sent ahead', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/a', '/b', '/a']);
   });
 
-  test('a request whose client has left before its turn never begins, and a stop does not wait for it', async () => {
+  test('pipelined requests of a client that has left never begin and do not delay a stop', async () => {
     const { answer } = held();
     const { port, seen } = await serve(answer);
     const { socket } = openRaw(port, head('GET /a').repeat(5));
@@ -448,7 +448,7 @@ describe('requests sent ahead', () => {
     expect(performance.now() - from).toBeLessThan(SHORT.stopMs);
   });
 
-  test('requests behind an answer that ends its connection are not begun', async () => {
+  test('requests pipelined behind Connection: close are not begun', async () => {
     const { port, seen } = await serve();
     const { closed } = openRaw(port, head('GET /a', { Connection: 'close' }) + head('GET /b'));
     await closed;
@@ -456,7 +456,7 @@ describe('requests sent ahead', () => {
   });
 });
 
-describe('places for pages', () => {
+describe('concurrency limits of pages', () => {
   const limits = {
     pagesAtOnce: 2,
     pagesOfClient: 1,
@@ -466,7 +466,7 @@ describe('places for pages', () => {
     pagePlaceMs: 5000,
   };
 
-  /** Serves pages that end when the test says so. */
+  /** Serves pages that end when the test ends them. */
   async function servePages(changed = {}) {
     const begun: string[] = [];
     const ends = new Map<string, () => void>();
@@ -486,7 +486,7 @@ describe('places for pages', () => {
     return { begun, ends, ask, until: (paths: string[]) => vi.waitFor(() => expect(begun).toEqual(paths)) };
   }
 
-  test('pages wait for a place, and those of one client leave places to others', async () => {
+  test('pages wait for a free slot, and one client cannot take the slots of others', async () => {
     const { begun, ends, ask, until } = await servePages();
     const first = ask('/a1', '198.51.100.1');
     await until(['/a1']);
@@ -513,7 +513,7 @@ describe('places for pages', () => {
     expect(asked.slice(0, -1).map(({ text }) => text())).toEqual(asked.slice(1).map(() => ''));
   });
 
-  test('a page that has waited for too long is refused', async () => {
+  test('a page that has waited for a slot too long is refused', async () => {
     const { ask } = await servePages();
     ask('/a', '198.51.100.1');
     const second = ask('/b', '198.51.100.1');
@@ -521,7 +521,7 @@ describe('places for pages', () => {
     expect(second.text()).toMatch(/^HTTP\/1\.1 503 /);
   });
 
-  test('a page whose client has left while it waited takes no place', async () => {
+  test('a page whose client left while it waited takes no slot', async () => {
     const { begun, ends, ask, until } = await servePages({ pagesWaiting: 1, pagePatienceMs: 5000 });
     ask('/a', '198.51.100.1');
     await until(['/a']);
@@ -537,7 +537,7 @@ describe('places for pages', () => {
     expect(begun).not.toContain('/left');
   });
 
-  test('a page whose client has left keeps its place until its work ends', async () => {
+  test('a page whose client has left keeps its slot until its work ends', async () => {
     const { begun, ends, ask, until } = await servePages();
     const left = ask('/a', '198.51.100.1');
     await until(['/a']);
@@ -550,7 +550,7 @@ describe('places for pages', () => {
     waits.socket.destroy();
   });
 
-  test('a page that takes long leaves its place to others', async () => {
+  test('a slow page gives up its slot to others', async () => {
     const { ask, until } = await servePages({ pagePlaceMs: 100 });
     ask('/a', '198.51.100.1');
     ask('/b', '198.51.100.1');
@@ -559,7 +559,7 @@ describe('places for pages', () => {
 });
 
 describe('connections', () => {
-  test('connections above the limit are refused, and taken again later', async () => {
+  test('connections above the limit are refused, and accepted again later', async () => {
     const { port, url } = await serve(undefined, {
       limits: { ...SHORT, headersMs: 5000, requestMs: 5000, connections: 3 },
     });
@@ -570,7 +570,7 @@ describe('connections', () => {
     await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200));
   });
 
-  test('connections that cannot be accepted do not end the process', async () => {
+  test('a failure to accept a connection does not end the process', async () => {
     const listen = vi.spyOn(Server.prototype, 'listen');
     const { url } = await serve();
     const listening = listen.mock.contexts as Server[];
@@ -580,14 +580,14 @@ describe('connections', () => {
     expect(await (await fetch(url)).text()).toBe('ok');
   });
 
-  test('connections come from this machine by either address', async () => {
+  test('both loopback addresses accept connections', async () => {
     const { port } = await serve();
     for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
       expect((await fetch(`http://${host}:${port}`)).status).toBe(200);
     }
   });
 
-  test('connections come from elsewhere only if HOST lets them', async () => {
+  test('other machines can connect only if HOST allows them', async () => {
     const outside = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
@@ -611,7 +611,7 @@ describe('connections', () => {
       async () => {},
     );
 
-  test('an address in use is reported, and leaves nothing listening', async () => {
+  test('an address in use is reported, and leaves no listener behind', async () => {
     const taken = createServer();
     await new Promise<void>((done) => taken.listen({ port: 0, host: '::1' }, done));
     const { port } = taken.address() as AddressInfo;
@@ -625,7 +625,7 @@ describe('connections', () => {
     await expect(open('192.0.2.77', await freePort())).rejects.toThrow(sentence);
   });
 
-  test('a client that goes away is noticed by its answer', async () => {
+  test('a client that disconnects closes its response', async () => {
     let gone = false;
     const { port } = await serve((_, response) => void response.once('close', () => (gone = true)));
     const { socket } = openRaw(port, head('GET /'));
@@ -636,8 +636,8 @@ describe('connections', () => {
   });
 });
 
-describe('a stop', () => {
-  test('a stop lets open requests finish, closes the rest and takes no more', async () => {
+describe('stopping the server', () => {
+  test('a stop lets open requests finish, closes idle connections and accepts no new ones', async () => {
     const { url, port } = await serve(async (request, response) => {
       if (request.url === '/slow') await sleep(600);
       response.end('done');
@@ -654,7 +654,7 @@ describe('a stop', () => {
     await stopped;
   });
 
-  test('a stop waits for open requests only up to its limit', async () => {
+  test('a stop waits for open requests only up to its time limit', async () => {
     const { port, seen } = await serve(() => {});
     const { closed } = openRaw(port, head('GET /'));
     await vi.waitFor(() => expect(seen).toHaveLength(1));

@@ -16,7 +16,7 @@ const GOOD = {
   status: 'completed',
 };
 
-/** Reads a body as the doors do, and checks it against invoice 1 of customer 1. */
+/** Parses a body as the routes do, and checks it against invoice 1 of customer 1. */
 function read<Schema extends z.ZodType<object>>(schema: Schema, text: string, currency = 'eur') {
   const parsed = validate(schema, parseJson(Buffer.from(text)), 'body');
   const payment = { ...GOOD, ...parsed };
@@ -38,7 +38,7 @@ function refusedFields(...given: Parameters<typeof read>): string[] {
   }
 }
 
-/** The JSON text of a payment with one of its values replaced by a text that is not quoted. */
+/** Returns the JSON text of a payment in which one field has this raw, unquoted text as its value. */
 const textWith = (field: string, value: string, body = GOOD) =>
   JSON.stringify({ ...body, [field]: '@' }).replace('"@"', value);
 
@@ -63,7 +63,7 @@ describe('amounts', () => {
   });
 });
 
-describe('values of the wrong kind', () => {
+describe('values of the wrong type', () => {
   const quoted = (...texts: string[]) => texts.map((text) => JSON.stringify(text));
   const ids = '0 -1 1.5 2147483648 9e15 1e400 "1" null true [1] {} 2000000000'.split(' ');
   const amounts = {
@@ -93,7 +93,7 @@ describe('values of the wrong kind', () => {
     ['payment_date', 'wrong', dates],
     ['payment_reference', 'wrong', references],
     ['status', 'wrong', ['"done"', '"Completed"', '""', 'null', '1']],
-  ])('a payment whose %s is %s is refused by that name', (field, _, texts, currency) => {
+  ])('a payment whose %s is %s is refused, naming the field', (field, _, texts, currency) => {
     for (const text of texts) {
       const refused = refusedFields(paymentInput, textWith(field, text), currency);
       expect([...new Set(refused)], short(text)).toEqual([field]);
@@ -124,7 +124,7 @@ describe('values of the wrong kind', () => {
     expect('status' in {}).toBe(false);
   });
 
-  test.each(READ_ONLY)('a new payment cannot choose its %s', (field) => {
+  test.each(READ_ONLY)('a new payment cannot set its %s', (field) => {
     expect(refusedFields(paymentInput, JSON.stringify({ ...GOOD, [field]: 1 }))).toEqual([field]);
   });
 
@@ -136,7 +136,7 @@ describe('values of the wrong kind', () => {
     }
   });
 
-  test('a change of no field is refused', () => {
+  test('a change without any field is refused', () => {
     expect(() => read(paymentUpdate, '{}')).toThrow(
       expect.objectContaining({
         fields: [{ field: '', message: expect.stringMatching(/at least one of invoice_id/) }],
@@ -157,13 +157,13 @@ describe('values of the wrong kind', () => {
     ['\u00a0TS-1\u2009', 'TS-1'],
     [' A\u202f\u3000 1 ', 'A 1'],
     ['x\u200b'.repeat(255), 'x'.repeat(255)],
-  ])('the reference %j is read as %j', (written, seen) => {
+  ])('the reference %j is normalized to %j', (written, seen) => {
     const text = textWith('payment_reference', JSON.stringify(written));
     expect(read(paymentInput, text).payment_reference).toBe(seen);
   });
 });
 
-test('a body after a byte order mark or among spaces is read, and a repeated field counts as given last', () => {
+test('a byte order mark and spaces around a body are ignored, and the last of repeated fields counts', () => {
   const text = JSON.stringify(GOOD);
   for (const written of [
     `\ufeff${text}`,
@@ -180,7 +180,7 @@ describe('bodies over HTTP', () => {
   test.each([
     ['amount', 12.345],
     ['payment_date', '2025-02-30'],
-  ])('a wrong %s is refused by POST and PATCH, and the payment stays', async (field, value) => {
+  ])('an invalid %s is refused by POST and PATCH and leaves the payment unchanged', async (field, value) => {
     const { body, path, payment } = await recorded();
     const wrong = { [field]: value };
     expectProblem(await call('POST', '', { ...body, ...wrong }), 'validation_failed', [field]);
@@ -201,7 +201,7 @@ describe('bodies over HTTP', () => {
     expect((await call('GET', `/${payment.id}`)).body).toEqual(payment);
   });
 
-  test('a reference that looks like another names the same payment', async () => {
+  test('a reference with equivalent characters identifies the same payment', async () => {
     const { body } = await openInvoice();
     const [written, seen] = ['\u2009CAFE\u0301\u200b\u00a0\u00a0-1 ', 'CAF\u00c9 -1'];
     const { body: payment } = await call('POST', '', { ...body, payment_reference: written });
@@ -217,7 +217,7 @@ describe('bodies over HTTP', () => {
     expectProblem(renamed, 'conflict', ['payment_reference']);
   });
 
-  test('a body of 50,000 unknown fields is refused in few words', async () => {
+  test('a body with 50,000 unknown fields is refused with a short response', async () => {
     const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, 1]));
     const answers = [
       await call('POST', '', { ...many, ['x'.repeat(300_000)]: 1 }),

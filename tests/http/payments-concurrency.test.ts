@@ -3,16 +3,16 @@ import { expect, test } from 'vitest';
 import { auditLog, payments } from '@/db/schema';
 import { usePayments } from '../support/payments-server';
 
-// A race fails seldom, and the log says why.
+// Races are hard to reproduce, so keep the errors in the log.
 const { server, call, openInvoice, recorded, stateOf } = usePayments({ LOG_LEVEL: 'error' });
 
-/** More than the connections of the pool. */
+/** More than the pool has connections. */
 const MANY = 30;
 
 const times = <T>(count: number, send: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => send(i)));
 
-/** How often each status was answered. */
+/** Counts the responses by status. */
 function counted(answers: { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
@@ -31,7 +31,7 @@ async function actionsOn(id: number): Promise<string[]> {
 const rowsOf = (reference: string) =>
   server.runtime.db.select().from(payments).where(eq(payments.payment_reference, reference));
 
-test('posts of one new reference at once make one row, one 201 and one audit entry', async () => {
+test('concurrent POSTs of one new reference create one row, one 201 and one audit entry', async () => {
   const { invoice, body } = await openInvoice();
   const answers = await times(MANY, () => call('POST', '', body));
   expect(counted(answers)).toEqual({ 201: 1, 200: MANY - 1 });
@@ -41,7 +41,7 @@ test('posts of one new reference at once make one row, one 201 and one audit ent
   expect(await stateOf(invoice.id)).toEqual({ status: 'paid', paid: 119, due: 0 });
 });
 
-test('posts of many references for one invoice at once all count', async () => {
+test('concurrent POSTs of many references for one invoice all count', async () => {
   const { invoice, body } = await openInvoice({ total: '3' });
   const answers = await times(MANY, (i) =>
     call('POST', '', { ...body, amount: 0.1, payment_reference: `PART-${i}` }),
@@ -50,7 +50,7 @@ test('posts of many references for one invoice at once all count', async () => {
   expect(await stateOf(invoice.id)).toEqual({ status: 'paid', paid: 3, due: 0 });
 });
 
-test('one of many posts at once creates the payment if each asks for a new one', async () => {
+test('one of many concurrent POSTs with If-None-Match creates the payment', async () => {
   const { body } = await openInvoice();
   const answers = await times(MANY, (i) =>
     call('POST', '', { ...body, amount: i + 1 }, { 'If-None-Match': '*' }),
@@ -73,14 +73,14 @@ test.each(['POST', 'PATCH'])('one %s of many at once with the same If-Match succ
   expect(await actionsOn(payment.id)).toEqual(['create', 'update']);
 });
 
-test('one deletion of many at once finds the payment', async () => {
+test('one of many concurrent DELETEs finds the payment', async () => {
   const { invoice, path, payment } = await recorded();
   expect(counted(await times(MANY, () => call('DELETE', path)))).toEqual({ 204: 1, 404: MANY - 1 });
   expect(await actionsOn(payment.id)).toEqual(['create', 'delete']);
   expect(await stateOf(invoice.id)).toEqual({ status: 'sent', paid: 0, due: 119 });
 });
 
-test('posts of one new reference for two invoices in turn never fail', async () => {
+test('concurrent POSTs of one new reference for two invoices never fail', async () => {
   const a = await openInvoice();
   const b = await openInvoice({ customer_id: a.invoice.customer_id });
   const answers = await times(MANY, (i) =>
@@ -100,7 +100,7 @@ test('payments moved crosswise between two invoices at once never fail', async (
   expect(counted(answers)).toEqual({ 200: MANY });
 });
 
-test('a payment moved from invoice to invoice at once ends on one of them', async () => {
+test('a payment moved concurrently between invoices ends on one of them', async () => {
   const { invoice, path } = await recorded();
   const { customer_id } = invoice;
   const all = [invoice, ...(await times(4, async () => (await openInvoice({ customer_id })).invoice))];
@@ -110,20 +110,20 @@ test('a payment moved from invoice to invoice at once ends on one of them', asyn
   expect(paid.sort()).toEqual([0, 0, 0, 0, 119]);
 });
 
-test('a payment renamed among few names at once never waits in a circle', async () => {
+test('a payment renamed concurrently among few references never deadlocks', async () => {
   const { path } = await recorded();
   const answers = await times(MANY, (i) => call('PATCH', path, { payment_reference: `NAME-${i % 5}` }));
   expect(counted(answers)).toEqual({ 200: MANY });
 });
 
-test('one of two payments gets a reference that both ask for at once', async () => {
+test('one of two payments gets a reference that both request at once', async () => {
   const both = [await recorded(), await recorded()];
   const payment_reference = 'WANTED-BY-BOTH';
   const answers = await times(20, (i) => call('PATCH', both[i % 2]?.path, { payment_reference }));
   expect(counted(answers)).toEqual({ 200: 10, 409: 10 });
 });
 
-test('posts, changes and deletions of one reference at once leave at most one row', async () => {
+test('concurrent POSTs, PATCHes and DELETEs of one reference leave at most one row', async () => {
   const { invoice, body, path } = await recorded();
   const answers = await times(MANY, (i) =>
     i % 3 === 0

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { etagOf, type HttpRequest, preconditionOf } from '@/lib/http/messages';
 import { expectProblem, usePayments } from '../support/payments-server';
 
-describe('the conditions of a write', () => {
+describe('preconditions of a write', () => {
   const STATE = { id: 1 };
   const tag = etagOf(STATE);
   const allows = (headers: Record<string, string>, state: unknown) =>
@@ -16,7 +16,7 @@ describe('the conditions of a write', () => {
     ...['', ' ', '""', '"other"', 'other', 'W/"*"', '"a,*,b"', '"*"', '"a", "b"'].map(
       (text): [string, boolean] => [text, false],
     ),
-  ])('If-Match: %s of a present state holds: %s', (text, holds) => {
+  ])('If-Match: %s on an existing payment evaluates to %s', (text, holds) => {
     expect(allows({ 'If-Match': text }, STATE)).toBe(holds);
     expect(allows({ 'If-Match': text }, null)).toBe(false);
   });
@@ -26,22 +26,22 @@ describe('the conditions of a write', () => {
     [tag, false],
     [`"other", W/${tag}`, false],
     ['"other"', true],
-  ])('If-None-Match: %s of a present state holds: %s', (text, holds) => {
+  ])('If-None-Match: %s on an existing payment evaluates to %s', (text, holds) => {
     expect(allows({ 'If-None-Match': text }, STATE)).toBe(holds);
     expect(allows({ 'If-None-Match': text }, null)).toBe(true);
   });
 
-  test('both conditions must hold', () => {
+  test('If-Match and If-None-Match must both hold', () => {
     expect(allows({ 'If-Match': tag, 'If-None-Match': '*' }, STATE)).toBe(false);
     expect(allows({ 'If-Match': tag, 'If-None-Match': '"other"' }, STATE)).toBe(true);
     expect(allows({}, STATE)).toBeUndefined();
   });
 });
 
-describe('payments and their tags', () => {
+describe('ETags of payments', () => {
   const { call, openInvoice, recorded } = usePayments();
 
-  test('a tag names what was read: 304 for the same, 412 once it has changed', async () => {
+  test('an ETag gives 304 while the payment is unchanged, and 412 once it has changed', async () => {
     const { path, etag } = await recorded();
     expect(etag).toMatch(/^"[\w-]+"$/);
     const same = await call('GET', path, undefined, { 'If-None-Match': `"other", W/${etag}` });
@@ -54,7 +54,7 @@ describe('payments and their tags', () => {
     expect((await call('DELETE', path, undefined, { 'If-Match': '*' })).status).toBe(404);
   });
 
-  test('every answer with one payment has the same tag for the same state', async () => {
+  test('every response with one payment has the same ETag for the same state', async () => {
     const { body, path, etag } = await recorded();
     const answers = [
       await call('GET', path),
@@ -65,7 +65,7 @@ describe('payments and their tags', () => {
     expect(answers.map(({ headers }) => headers.get('etag'))).toEqual(Array(4).fill(etag));
   });
 
-  test('HEAD is GET without the body', async () => {
+  test('HEAD answers like GET without the body', async () => {
     const { path, etag } = await recorded();
     const head = await call('HEAD', path);
     expect([head.status, head.body]).toEqual([200, null]);
@@ -75,7 +75,7 @@ describe('payments and their tags', () => {
     expect((await call('HEAD', '?per_page=0')).status).toBe(422);
   });
 
-  test('PUT, PATCH and DELETE change nothing if the condition fails', async () => {
+  test('PUT, PATCH and DELETE change nothing if the precondition fails', async () => {
     const { path, payment } = await recorded();
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
       const answer = await call(method, path, { amount: 1 }, { 'If-Match': '"stale"' });
@@ -84,10 +84,10 @@ describe('payments and their tags', () => {
     expect((await call('GET', path)).body).toEqual(payment);
   });
 
-  test('POST of a known reference changes the payment only if its conditions hold', async () => {
+  test('POST of a known reference updates the payment only if its preconditions hold', async () => {
     const { body, etag, path, payment } = await recorded();
     for (const headers of [{ 'If-None-Match': '*' }, { 'If-Match': '"other"' }, { 'If-Match': ' ' }]) {
-      // The conditions come before an error of the payment itself.
+      // The precondition is checked before the fields of the payment.
       for (const invoice_id of [body.invoice_id, 2_000_000_000]) {
         const answer = await call('POST', '', { ...body, invoice_id, amount: 7 }, headers as never);
         expectProblem(answer, 'precondition_failed');
@@ -103,7 +103,7 @@ describe('payments and their tags', () => {
     expect([same.status, same.body]).toEqual([200, first.body]);
   });
 
-  test('POST of a new reference creates nothing if it asks for a known one', async () => {
+  test('POST of a new reference with If-Match creates nothing', async () => {
     const { body } = await openInvoice();
     expectProblem(await call('POST', '', body, { 'If-Match': '*' }), 'precondition_failed');
     const found = await call('GET', `?payment_reference=${body.payment_reference}`);
@@ -112,11 +112,11 @@ describe('payments and their tags', () => {
   });
 });
 
-describe('a payment as GET answers it', () => {
+describe('writing back a payment as GET returned it', () => {
   const { call, recorded } = usePayments();
 
   test.each(['PUT', 'PATCH'])(
-    '%s takes it back, with other values where a field may change',
+    '%s accepts the payment, and new values for its writable fields',
     async (method) => {
       const { path, etag, payment } = await recorded();
       const same = await call(method, path, payment, { 'If-Match': etag });
@@ -139,7 +139,7 @@ describe('a payment as GET answers it', () => {
     },
   );
 
-  test('read-only fields alone change nothing, and all that differ are named', async () => {
+  test('read-only fields alone change nothing, and an error names each one that differs', async () => {
     const { path, payment } = await recorded();
     const wrong = await call('PUT', path, { ...payment, id: payment.id + 1, currency: 'usd', amount: 5 });
     expectProblem(wrong, 'validation_failed', ['id', 'currency']);

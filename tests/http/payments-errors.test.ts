@@ -11,7 +11,7 @@ const { server, call, openInvoice } = usePayments();
 const MIB = 1_048_576;
 const UNKNOWN = `w5t_${'a'.repeat(43)}`;
 
-/** A body of JSON that is so many bytes long. */
+/** Returns a JSON body of exactly this many bytes. */
 const padded = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
@@ -21,14 +21,14 @@ test.each<[string, unknown]>([
   ['Latin-1', Buffer.from('{"payment_reference":"Müller"}', 'latin1')],
   ['gzip', Buffer.from('1f8b0800000000000003ab5674acac0200', 'hex')],
   ['brackets without end', '['.repeat(100_000)],
-])('400 answers a body of %s', async (_, body) => {
+])('a body of %s is answered with 400', async (_, body) => {
   expectProblem(await call('POST', '', body), 'malformed_json');
   expectProblem(await call('PATCH', '/1', body), 'malformed_json');
 });
 
-describe('tokens', () => {
+describe('tokens of the payments API', () => {
   test.each(['', 'w5t_abc', `Bearer ${UNKNOWN}`, `Bearer ${UNKNOWN} ${UNKNOWN}`, 'Basic YTph', 'Bearer '])(
-    '401 answers the authorization "%s"',
+    'the authorization "%s" is answered with 401',
     async (Authorization) => {
       for (const [method = '', path] of [['GET'], ['POST'], ['GET', '/1'], ['DELETE', '/1']]) {
         const answer = await call(method, path, undefined, { Authorization });
@@ -38,7 +38,7 @@ describe('tokens', () => {
     },
   );
 
-  test('401 answers an expired token and a revoked one', async () => {
+  test('an expired or revoked token is answered with 401', async () => {
     const { db, now } = server.runtime;
     const expired = bearer((await server.newToken(['payments:read'], now())).token);
     expectProblem(await call('GET', '', undefined, expired), 'unauthenticated');
@@ -49,7 +49,7 @@ describe('tokens', () => {
     await db.update(accessTokens).set({ revoked_at: null });
   });
 
-  test('403 answers a token without the scope, before the request is read further', async () => {
+  test('a token without the scope is answered with 403 before the rest of the request is read', async () => {
     const reader = bearer(await server.token('payments:read'));
     const writer = bearer(await server.token('payments:write'));
     for (const headers of [writer, bearer(await server.token('mcp:read'))]) {
@@ -61,7 +61,7 @@ describe('tokens', () => {
     expectProblem(await call('DELETE', '/2000000000', undefined, reader), 'forbidden');
   });
 
-  test('the scheme of a token has no case, and the token has', async () => {
+  test('the authorization scheme is case-insensitive, the token case-sensitive', async () => {
     const { Authorization } = bearer(await server.token('payments:read'));
     const inLowerCase = { Authorization: Authorization.toLowerCase() };
     expectProblem(await call('GET', '', undefined, inLowerCase), 'unauthenticated');
@@ -70,11 +70,11 @@ describe('tokens', () => {
   });
 });
 
-describe('addresses and methods', () => {
+describe('addresses and methods of the payments API', () => {
   const unknown =
     '0 -0 -1 +1 0001 1.0 1.5 1e3 0x1 abc true null NaN 2000000000 2147483648 99999999999999999999'.split(' ');
   test.each([...unknown, '%31%2c', '%00', '1%20', '%20', "1'--", '1;2', '%EF%BC%91'])(
-    '404 answers the id %s',
+    'the payment id %s is answered with 404',
     async (id) => {
       expectProblem(await call('GET', `/${id}`), 'not_found');
       expectProblem(await call('PATCH', `/${id}`, { amount: 1 }), 'not_found');
@@ -83,7 +83,7 @@ describe('addresses and methods', () => {
     },
   );
 
-  test('404 answers an unknown address', async () => {
+  test('an unknown address is answered with 404', async () => {
     const { status, headers } = await unknownPath.GET();
     expect([status, headers.get('content-type')]).toEqual([404, 'application/problem+json']);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -94,7 +94,7 @@ describe('addresses and methods', () => {
     ['PATCH', '', 'GET, HEAD, POST, OPTIONS'],
     ['DELETE', '', 'GET, HEAD, POST, OPTIONS'],
     ['POST', '/1', 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
-  ])('405 answers %s of "%s" with the methods that are allowed', async (method, path, allow) => {
+  ])('%s of "%s" is answered with 405 and the allowed methods', async (method, path, allow) => {
     const answer = await call(method, path, {});
     expectProblem(answer, 'method_not_allowed');
     expect(answer.headers.get('allow')).toBe(allow);
@@ -103,8 +103,8 @@ describe('addresses and methods', () => {
   });
 });
 
-describe('sizes and types of bodies', () => {
-  test('413 answers a byte more than 1 MiB, with Content-Length or without', async () => {
+describe('sizes and media types of bodies', () => {
+  test('a body one byte over 1 MiB is answered with 413, with Content-Length or without', async () => {
     const tooLarge = padded(MIB + 1);
     expectProblem(await call('POST', '', tooLarge), 'payload_too_large');
     expectProblem(await call('PATCH', '/1', Buffer.from(tooLarge)), 'payload_too_large');
@@ -122,7 +122,7 @@ describe('sizes and types of bodies', () => {
     'application/merge-patch+json',
     'application/jsonp',
     'text/html, application/json',
-  ])('415 answers the type "%s"', async (type) => {
+  ])('the media type "%s" is answered with 415', async (type) => {
     expectProblem(await call('POST', '', '{}', { 'Content-Type': type }), 'unsupported_media_type');
     expectProblem(await call('PUT', '/1', '{}', { 'Content-Type': type }), 'unsupported_media_type');
   });
@@ -131,18 +131,18 @@ describe('sizes and types of bodies', () => {
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
     ' application/json ;x=y',
-  ])('JSON of the type "%s" is read', async (type) => {
+  ])('JSON with the media type "%s" is accepted', async (type) => {
     const { body } = await openInvoice();
     expect((await call('POST', '', body, { 'Content-Type': type })).status).toBe(201);
   });
 
-  test('422 answers an empty object with the fields that are required', async () => {
+  test('an empty object is answered with 422 and the required fields', async () => {
     const answer = await call('POST', '', {});
     expectProblem(answer, 'validation_failed');
     expect(answer.body.errors[0]).toEqual({ field: 'invoice_id', message: 'is required' });
   });
 
-  test('400 answers a body that breaks off, which is not logged as our failure', async () => {
+  test('a truncated body is answered with 400 and not logged as a server error', async () => {
     const logged = vi.spyOn(server.runtime.log, 'error');
     async function* broken() {
       yield Buffer.from('{"amount":');
@@ -165,7 +165,7 @@ describe('a busy or missing database', () => {
     ['a deadlock', '40P01'],
     ['a lock that is not available', '55P03'],
     ['a statement that takes too long', '57014'],
-  ])('503 answers %s, and when to try again', async (_, code) => {
+  ])('%s is answered with 503 and Retry-After', async (_, code) => {
     const { body } = await openInvoice();
     const busy = Object.create(server.runtime.db, {
       transaction: { value: () => Promise.reject(Object.assign(new Error('no words'), { code })) },
@@ -176,7 +176,7 @@ describe('a busy or missing database', () => {
     expect(answer.headers.get('retry-after')).toBe('5');
   });
 
-  test('503 answers while the database does not, and no token is refused', async () => {
+  test('an unreachable database is answered with 503, and no token is refused', async () => {
     const { body } = await openInvoice();
     const away = openPostgres('postgres://nobody:secret@127.0.0.1:1/none', { max: 1 });
     setRuntime({ ...server.runtime, db: away.db });

@@ -9,7 +9,7 @@ import { expectProblem, fieldsOf, usePayments } from '../support/payments-server
 
 const { server, call, openInvoice, recorded, stateOf } = usePayments();
 
-// What writes do to payments, invoices and the log is checked against a model in integration/settlement.
+// tests/integration/settlement.test.ts checks the effect of writes on payments, invoices and the log against a model.
 test('a payment is created, read, upserted, changed and deleted', async () => {
   const { invoice, body } = await openInvoice();
   const created = await call('POST', '', body);
@@ -47,16 +47,16 @@ test('a payment is created, read, upserted, changed and deleted', async () => {
   expect(trail.at(-1)).toMatchObject({ actor_type: 'token', before: { amount: '1.000' }, after: null });
 });
 
-describe('a payment of an invoice that Stripe manages', () => {
+describe('payments of an invoice that Stripe manages', () => {
   let made = 0;
-  /** An open invoice of Stripe's over 119.00 EUR, of which 70.00 are due. */
+  /** Creates an open Stripe invoice over 119.00 EUR with 70.00 due. */
   const openAtStripe = async (overrides: Parameters<typeof openInvoice>[0] = {}) => {
     made += 1;
     const owed = { stripe_invoice_id: `in_api_${made}`, amount_paid: '49', amount_due: '70' };
     return openInvoice({ ...owed, ...overrides });
   };
 
-  test('a payment that names money which Stripe has reported is refused, and the answer names what counts it', async () => {
+  test('a payment of money that Stripe already reported is refused, naming the payment that counts it', async () => {
     const { db } = server.runtime;
     const [{ invoice, body }, other] = [await openAtStripe(), await openInvoice()];
     const counted = await createPayment(db, {
@@ -81,7 +81,7 @@ describe('a payment of an invoice that Stripe manages', () => {
     expect(status).toBe(201);
   });
 
-  test('a payment of more than Stripe asks for is recorded, with a warning and a task for staff', async () => {
+  test('a payment above the amount due at Stripe is recorded, with a warning and a task for staff', async () => {
     const { db } = server.runtime;
     const { invoice, body } = await openAtStripe();
     const exact = await call('POST', '', { ...body, amount: 70, payment_reference: 'EXACT' });
@@ -136,18 +136,18 @@ describe('the list of payments', () => {
     await recorded({ customer_id: invoice.customer_id });
   });
 
-  /** The references of a list, each by the number in it. */
+  /** Returns the payments of a list, each as the number in its reference. */
   async function found(query: string): Promise<string[]> {
     const { status, body } = await call('GET', `?${query}`);
     expect(status).toBe(200);
     return body.data.map((payment: { payment_reference: string }) => payment.payment_reference.split('-')[1]);
   }
 
-  test('the newest payment comes first, and of one day the one that was recorded later', async () => {
+  test('the newest payment comes first, and within a day the one recorded last', async () => {
     expect(await found(`invoice_id=${invoice.id}`)).toEqual(['3', '1', '2', '0', '4']);
   });
 
-  test('pages have neither gap nor overlap, and are empty past the end', async () => {
+  test('pages have neither gaps nor overlaps, and are empty past the end', async () => {
     const query = `invoice_id=${invoice.id}&per_page=2`;
     const pages = [await found(query), await found(`${query}&page=2`), await found(`${query}&page=3`)];
     expect(pages).toEqual([['3', '1'], ['2', '0'], ['4']]);
@@ -159,7 +159,7 @@ describe('the list of payments', () => {
     expect(empty.body).toEqual({ page: 1, per_page: 25, total: 0, last_page: 1, data: [] });
   });
 
-  test('each filter narrows the list, and so do all together', async () => {
+  test('each filter narrows the list, and all can be combined', async () => {
     expect(await found(`customer_id=${invoice.customer_id}&per_page=100`)).toHaveLength(6);
     expect(await found(`invoice_id=${invoice.id}&status=refunded`)).toEqual(['4']);
     expect(await found('payment_date_from=2026-01-06&payment_date_to=2026-01-07')).toEqual(['3', '1', '2']);
@@ -170,7 +170,7 @@ describe('the list of payments', () => {
     expect(await found(`${all}&payment_date_from=2026-01-06&payment_date_to=2026-01-06`)).toEqual(['2']);
   });
 
-  test('a payment is found by a reference of any characters, as long as may be', async () => {
+  test('a payment is found by a reference with any characters and of the maximum length', async () => {
     const payment_reference = `%_\\ ?&=+#"'<>;,--\\u0000%00Größe 漢字 😀👍🏽 مدفوعات `.padEnd(255, 'x');
     const { body } = await openInvoice();
     const { body: payment } = await call('POST', '', { ...body, payment_reference });
@@ -198,7 +198,7 @@ describe('the list of payments', () => {
     expect(headers.get('link')?.split(', ').sort()).toEqual(links.sort());
   });
 
-  // Values that the schema of a parameter refuses are drawn in openapi.test.ts.
+  // openapi.test.ts draws the values that a parameter's schema refuses.
   test.each([
     ['per_page', ['1e1', '0x10', '%2B5', '+5', encodeURI('５')]],
     ['page', ['-0', '20000001', '99999999999999999999', '1&page=2', '1&page=1']],
@@ -206,7 +206,7 @@ describe('the list of payments', () => {
     ['status', ['completed,refunded', 'COMPLETED']],
     ['customer_id', ['99999999999', '1%00']],
     ...['status[]', 'Page', 'amount', 'constructor', ''].map((name): [string, string[]] => [name, ['1']]),
-  ])('a wrong or unknown parameter "%s" is refused by its name', (name, texts) => {
+  ])('an invalid or unknown parameter "%s" is refused by name', (name, texts) => {
     for (const text of texts) {
       const check = () => validateQuery(paymentFilters, new URLSearchParams(`${name}=${text}`));
       expect(check, text).toThrow(
@@ -219,13 +219,13 @@ describe('the list of payments', () => {
     ['?page=0&per_page=abc&status=x&foo=1', ['page', 'per_page', 'status', 'foo']],
     ['?__proto__=1', ['__proto__']],
     ['?__proto__%0A=1&__proto__%0A=2', ['__proto__']],
-  ])('the list %s is refused with every wrong parameter', async (query, fields) => {
+  ])('the list %s is refused, naming every invalid parameter', async (query, fields) => {
     const answer = await call('GET', query);
     expectProblem(answer, 'validation_failed');
     expect(fieldsOf(answer).sort()).toEqual(fields.sort());
   });
 
-  test('every operation refuses a parameter that it does not know, and changes nothing', async () => {
+  test('every operation refuses an unknown parameter and changes nothing', async () => {
     const { body, path, payment } = await recorded();
     for (const [method, at, sent] of [
       ['POST', '', { ...body, amount: 1 }],

@@ -12,7 +12,7 @@ const ADA = { email: 'ada@example.com', password: 'a difference engine' };
 const STRANGER = '198.51.100.66';
 const { server, attempt, told, knownDevice, addStaff } = useSignIn();
 
-/** Hashes that were begun and wait for the test to let them end. */
+/** Password hashes in progress that wait until the test ends them. */
 const held: { password: string; end(): void }[] = [];
 let isHeld = false;
 useHash((...args: ScryptArgs) => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 const passTime = (seconds: number) => server.later(seconds);
-/** Counts wrong passwords from as many unknown devices. */
+/** Records failed sign-ins, each from a different unknown device. */
 async function failElsewhere(times: number, email = GRACE.email): Promise<void> {
   const { db, now } = server.runtime;
   for (let i = 0; i < times; i += 1) {
@@ -38,9 +38,9 @@ const fail = async (times: number, from: string, cookie?: string) => {
   return answers;
 };
 
-describe('wrong passwords', () => {
+describe('failed sign-ins', () => {
   test.each([GRACE.email, 'unknown@example.com'])(
-    'an address that fails for %s waits longer and longer, and no other address does',
+    'an address that fails for %s waits longer each time, and other addresses do not wait',
     async (email) => {
       const from = STRANGER;
       for (let i = 0; i < 5; i += 1) expect(await told({ email, from })).toBe('401');
@@ -59,19 +59,19 @@ describe('wrong passwords', () => {
     },
   );
 
-  test('the right password ends the failures of its address', async () => {
+  test('the right password clears the failures of its address', async () => {
     await fail(4, STRANGER);
     expect(await told({ ...GRACE, from: STRANGER })).toBe('200');
     expect(await fail(5, STRANGER)).toEqual(['401', '401', '401', '401', '401']);
   });
 
-  test('an IPv6 network of 64 bits is one address', async () => {
+  test('an IPv6 network of 64 bits counts as one address', async () => {
     for (let i = 1; i <= 5; i += 1) expect(await told({ from: `2001:db8:0:7::${i}` })).toBe('401');
     expect(await told({ from: '2001:db8:0:7:ffff::1' })).toBe('429 30');
     expect(await told({ from: '2001:db8:0:8::1' })).toBe('401');
   });
 
-  test('an IPv6 network of 56 bits fails ten times an hour for an account, one of 48 bits twenty times', async () => {
+  test('an IPv6 network of 56 bits may fail ten times an hour for an account, one of 48 bits twenty times', async () => {
     const from = (network: number, i: number) => `2001:db8:9:${(network * 256 + i).toString(16)}::1`;
     for (let i = 0; i < 10; i += 1) expect(await told({ from: from(1, i) })).toBe('401');
     expect(await told({ from: from(1, 10) })).toBe('429 3600');
@@ -83,7 +83,7 @@ describe('wrong passwords', () => {
     expect(await told({ ...GRACE, from: from(9, 1) })).toBe('200');
   });
 
-  test('one IPv6 network keeps no unknown device of another network off an account', async () => {
+  test('one IPv6 network cannot lock unknown devices of other networks out of an account', async () => {
     const answers: string[] = [];
     for (let i = 0; i < 150; i += 1) {
       answers.push(await told({ from: `2001:db8:9:${(i * 256).toString(16)}::1` }));
@@ -92,22 +92,22 @@ describe('wrong passwords', () => {
     expect(await told({ ...GRACE, from: '2001:db8:a::1' })).toBe('200');
   });
 
-  test('chains and texts that are not addresses count as one address', async () => {
+  test('address chains and invalid addresses share one counter', async () => {
     const forged = ['192.0.2.1, 192.0.2.2', '192.0.2.3, 192.0.2.4', 'x', '192.0.2.5:1', ''];
     for (const from of forged) expect(await told({ from })).toBe('401');
     expect(await told({ from: '192.0.2.6,192.0.2.7' })).toBe('429 30');
   });
 
-  test('parallel guesses share the tries', async () => {
+  test('parallel guesses share one limit', async () => {
     const answers = await Promise.all(Array.from({ length: 25 }, () => told({ from: STRANGER })));
     const tried = answers.filter((answer) => answer === '401').length;
-    // A network has few places in the queue: the others were told to wait, and have their tries left.
+    // A network has few places in the queue. The remaining guesses were turned away and did not count.
     expect(await fail(5 - tried, STRANGER)).toEqual(Array.from({ length: 5 - tried }, () => '401'));
     expect(await told({ from: STRANGER })).toBe('429 30');
   });
 
   test.each([GRACE.email, 'unknown@example.com'])(
-    'a hundred wrong passwords for %s in an hour shut out all unknown devices',
+    'a hundred wrong passwords for %s within an hour lock out all unknown devices',
     async (email) => {
       await failElsewhere(99, email);
       expect(await told({ email })).toBe('401');
@@ -118,14 +118,14 @@ describe('wrong passwords', () => {
     },
   );
 
-  test('a right password does not count among the hundred', async () => {
+  test('a right password does not count towards the hundred failures', async () => {
     await failElsewhere(99);
     expect(await told({ ...GRACE })).toBe('200');
     expect(await told()).toBe('401');
     expect(await told()).toMatch(/^429/);
   });
 
-  test('one address may try twenty times a minute, over all accounts', async () => {
+  test('one address may try twenty times a minute, across all accounts', async () => {
     const answers: string[] = [];
     for (let i = 0; i < 21; i += 1) answers.push(await told({ email: `p${i}@example.com`, from: STRANGER }));
     expect(answers.slice(0, 20)).not.toContainEqual(expect.stringMatching(/^429/));
@@ -133,8 +133,8 @@ describe('wrong passwords', () => {
   });
 });
 
-describe('a known device', () => {
-  test('a known device is not shut out by strangers, not even by those of its own address', async () => {
+describe('known devices', () => {
+  test('a known device is not locked out by strangers, even from its own address', async () => {
     const cookie = await knownDevice(GRACE, STRANGER);
     await failElsewhere(100);
     await fail(6, STRANGER);
@@ -143,7 +143,7 @@ describe('a known device', () => {
     expect(await told({ ...GRACE, from: STRANGER, cookie })).toBe('200');
   });
 
-  test('a known device is counted by itself', async () => {
+  test('a known device has its own counter of failures', async () => {
     const cookie = await knownDevice();
     expect((await fail(6, STRANGER, cookie)).at(-1)).toBe('429 30');
     expect(await told({ from: STRANGER })).toBe('401');
@@ -153,20 +153,20 @@ describe('a known device', () => {
     expect(await told({ cookie })).toBe('401');
   });
 
-  // Each of them takes the fifth try of an address: a known device would not be refused at the sixth.
+  // Uses up the five tries of an address. The sixth is refused for a stranger but not for a known device.
   const isStranger = async (cookie: string) => {
     const answers = await fail(5, STRANGER);
     return [...answers, await told({ from: STRANGER, cookie })].at(-1) === '429 30';
   };
 
-  test('a known device keeps its name when it signs in again', async () => {
+  test('a known device keeps its id when it signs in again', async () => {
     const cookie = await knownDevice();
     const again = (await attempt({ ...GRACE, cookie })).headers.getSetCookie().join();
     expect(again).toContain(cookie.slice(0, cookie.indexOf('.', cookie.indexOf('=') + 1)));
     expect(await isStranger(cookie)).toBe(false);
   });
 
-  test('a known device is known to its own account only', async () => {
+  test('a device that one account knows is a stranger to every other account', async () => {
     const cookie = await knownDevice(ADA);
     const renamed = cookie.replace(accountKey(ADA.email).slice(0, 16), accountKey(GRACE.email).slice(0, 16));
     expect(renamed).not.toBe(cookie);
@@ -187,7 +187,7 @@ describe('a known device', () => {
     expect(await isStranger(cookie)).toBe(true);
   });
 
-  test('a device is a stranger after a new password', async () => {
+  test('a device becomes a stranger when the password changes', async () => {
     const cookie = await knownDevice();
     await setStaffPassword(
       server.runtime,
@@ -198,7 +198,7 @@ describe('a known device', () => {
     expect(await isStranger(cookie)).toBe(true);
   });
 
-  test('the cookie of a device is out of reach of scripts, other sites and plain http', async () => {
+  test('the device cookie is inaccessible to scripts, other sites and plain http', async () => {
     const { env } = server.runtime;
     const publicUrl = env.publicUrl;
     const cookies = async () => (await attempt({ ...GRACE })).headers.getSetCookie();
@@ -212,7 +212,7 @@ describe('a known device', () => {
   });
 });
 
-describe('the queue of passwords to hash', () => {
+describe('the queue for password hashing', () => {
   const QUEUE = Symbol.for('w5t.hash-queue');
   const LIMITS = { running: 2, waiting: 8, ofNetwork: 3, patienceMs: 600_000 };
   const release = () => {
@@ -222,7 +222,7 @@ describe('the queue of passwords to hash', () => {
   const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000 });
 
   beforeEach(() => {
-    // The queue of the process depends on its cores, and would lose patience with a slow test.
+    // The queue of the process depends on the number of cores, and its time-outs are too short for a slow test.
     Object.assign(globalThis, { [QUEUE]: createHashQueue(LIMITS) });
   });
   afterEach(() => {
@@ -230,7 +230,7 @@ describe('the queue of passwords to hash', () => {
     Object.assign(globalThis, { [QUEUE]: undefined });
   });
 
-  /** Many sign-ins at once, after those that find no place were turned away. */
+  /** Starts many sign-ins at once and waits until those that do not fit into the queue are turned away. */
   async function crowd() {
     isHeld = true;
     const answers: string[] = [];
@@ -240,7 +240,7 @@ describe('the queue of passwords to hash', () => {
     return { answers, all };
   }
 
-  test('few passwords are hashed at once, known devices first, few wait, the others may come back', async () => {
+  test('few passwords are hashed at once, known devices first, and sign-ins beyond the queue are turned away', async () => {
     const cookie = await knownDevice();
     const { answers, all } = await crowd();
     const known = attempt({ ...GRACE, cookie });
@@ -254,7 +254,7 @@ describe('the queue of passwords to hash', () => {
     expect(await told({ ...GRACE })).toBe('200');
   });
 
-  test('a sign-in that is turned away is told so, and not counted as a failure', async () => {
+  test('a sign-in that the full queue turns away says so and does not count as a failure', async () => {
     const from = '198.51.100.7';
     const { all } = await crowd();
     expect(await (await attempt({ from })).json()).toMatchObject({
@@ -285,7 +285,7 @@ describe('the queue of passwords to hash', () => {
     await Promise.all(crowded);
   });
 
-  test('a sign-in that has to wait anyway takes no place in the queue', async () => {
+  test('a sign-in that is rate limited takes no place in the queue', async () => {
     await fail(5, STRANGER);
     isHeld = true;
     const running = [told({ ...ADA }), told({ ...ADA })];
@@ -297,7 +297,7 @@ describe('the queue of passwords to hash', () => {
     expect(await Promise.all(running)).toEqual(['200', '200']);
   });
 
-  test('a new password passes through the same queue', async () => {
+  test('setting a new password goes through the same queue', async () => {
     const { all } = await crowd();
     const added = addStaff({ email: 'mary@example.com', password: 'a difference engine' });
     held.shift()?.end();
@@ -307,7 +307,7 @@ describe('the queue of passwords to hash', () => {
     await Promise.all(all);
   });
 
-  test('the process leaves one core free if it has two', async () => {
+  test('password hashing leaves one core free if the machine has two', async () => {
     Object.assign(globalThis, { [QUEUE]: undefined });
     isHeld = true;
     const all = Array.from({ length: 24 }, () => told());

@@ -22,7 +22,7 @@ const { server, door, attempt, addStaff } = useSignIn();
 beforeAll(() => addStaff());
 
 describe('signing in', () => {
-  test('the right password opens a database session, the cookie names it', async () => {
+  test('the right password creates a session in the database and a cookie with its token', async () => {
     const answer = await attempt({ ...GRACE, email: ` ${GRACE.email.toUpperCase()} ` });
     expect([answer.status, await answer.json()]).toEqual([200, { next: '/admin' }]);
     const [cookie = ''] = answer.headers.getSetCookie();
@@ -34,7 +34,7 @@ describe('signing in', () => {
     expect(await api.getSession({ headers: new Headers({ cookie }) })).toBeNull();
   });
 
-  test('over https every cookie of a session belongs to this host alone', async () => {
+  test('over https every session cookie is bound to this host', async () => {
     const env = { PUBLIC_URL: 'https://admin.example.com', BETTER_AUTH_SECRET: SECRET };
     const runtime = testRuntime(server.runtime.db, { env });
     const { cookies } = await signIn(runtime, GRACE, new Headers());
@@ -49,7 +49,7 @@ describe('signing in', () => {
     await runtime.db.delete(staffSessions);
   });
 
-  test('a wrong password and an unknown address get the same answer, for as much work', async () => {
+  test('a wrong password and an unknown address get the same response for the same work', async () => {
     hashed.splice(0);
     const tell = async (email: string) => {
       const answer = await attempt({ email });
@@ -68,18 +68,21 @@ describe('signing in', () => {
     ['an address that nobody has', { email: 'correct horse battery' }, { staff_id: null }],
     ['a zero byte in the address', { email: 'gr\0ace@example.com' }, { staff_id: expect.any(String) }],
     ['a very long address', { email: 'x'.repeat(10_000) }, { staff_id: null }],
-  ])('a sign-in with %s is logged with its address, without what was typed', async (_, typed, found) => {
-    const warned = vi.spyOn(server.runtime.log, 'warn');
-    const failed = () => warned.mock.calls.filter(([, message]) => message === 'sign-in failed');
-    const password = 'battery staple';
-    expect((await attempt({ ...typed, password, from: '198.51.100.7' })).status).toBe(401);
-    expect(failed()).toEqual([[{ by: 'password', address: '198.51.100.7', ...found }, 'sign-in failed']]);
-    expect(JSON.stringify(warned.mock.calls)).not.toMatch(/battery|@/);
-    warned.mockClear();
-    expect((await attempt(GRACE)).status).toBe(200);
-    expect(failed()).toEqual([]);
-    warned.mockRestore();
-  });
+  ])(
+    'a failed sign-in with %s is logged with its IP address, without the typed text',
+    async (_, typed, found) => {
+      const warned = vi.spyOn(server.runtime.log, 'warn');
+      const failed = () => warned.mock.calls.filter(([, message]) => message === 'sign-in failed');
+      const password = 'battery staple';
+      expect((await attempt({ ...typed, password, from: '198.51.100.7' })).status).toBe(401);
+      expect(failed()).toEqual([[{ by: 'password', address: '198.51.100.7', ...found }, 'sign-in failed']]);
+      expect(JSON.stringify(warned.mock.calls)).not.toMatch(/battery|@/);
+      warned.mockClear();
+      expect((await attempt(GRACE)).status).toBe(200);
+      expect(failed()).toEqual([]);
+      warned.mockRestore();
+    },
+  );
 
   test('passwords are hashed off the event loop', () => {
     expect(getStaffAuth(server.runtime).options.emailAndPassword).not.toHaveProperty('password');
@@ -91,7 +94,7 @@ describe('signing in', () => {
   const form = (fields: Record<string, string>) =>
     post({ accept: 'text/html,*/*' }, new URLSearchParams(fields));
 
-  test('a form without scripts is led on, or back to the page with the reason', async () => {
+  test('a form without scripts is redirected onward, or back to the page with the reason', async () => {
     const done = await form({ ...GRACE, next: '/admin/payments?page=2' });
     expect([done.status, done.headers.get('location')]).toEqual([303, '/admin/payments?page=2']);
     expect(done.headers.getSetCookie()).toHaveLength(2);
@@ -113,7 +116,7 @@ describe('signing in', () => {
   );
 
   test.each([new URL('http://localhost:3000'), null])(
-    'a form of our own page signs in',
+    'a form of our own page with the public URL %s signs in',
     async (publicUrl) => {
       const origin = (publicUrl ?? new URL(door())).origin;
       const type = { origin, 'content-type': 'application/json' };
@@ -127,17 +130,17 @@ describe('signing in', () => {
     [401, 'other values than text', '{"email":{},"password":[]}', 'application/json'],
     [415, 'another type', 'email=a', 'text/plain'],
     [413, '20 KB', ' '.repeat(20_000), 'application/json'],
-  ])('%i answers a body of %s', async (status, _, body, type) => {
+  ])('the status %i answers a body of %s', async (status, _, body, type) => {
     expect((await post({ 'content-type': type }, body)).status).toBe(status);
   });
 });
 
-describe('below /api/auth', () => {
+describe('routes below /api/auth', () => {
   const endpoints = () =>
     Object.values(getStaffAuth(server.runtime).api as unknown as Record<string, { path?: string }>);
   const bodyOf = (method: string) => (method === 'POST' ? { body: '{}' } : {});
 
-  test('the endpoints of better-auth are not reachable, except for the sign-in', async () => {
+  test('the endpoints of better-auth are unreachable, except for the sign-in', async () => {
     const paths = endpoints().map(({ path = '' }) => `/api/auth${path.replace(/:\w+/g, 'x')}`);
     expect(paths.length).toBeGreaterThan(20);
     const open: string[] = [];
@@ -152,7 +155,7 @@ describe('below /api/auth', () => {
     expect(open).toEqual(['GET /api/auth/sign-in/email 405', 'POST /api/auth/sign-in/email 401']);
   });
 
-  test('the app has no other route below /api/auth than those of OAuth and the sign-in', () => {
+  test('the app has no routes below /api/auth besides OAuth and the sign-in', () => {
     const folder = join(import.meta.dirname, '../../app/api/auth');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     expect(files.filter((file) => file.endsWith('.ts')).sort()).toEqual([
@@ -162,7 +165,7 @@ describe('below /api/auth', () => {
     ]);
   });
 
-  test('the library lets no one sign up or take a role', async () => {
+  test('the auth library refuses sign-ups and role changes', async () => {
     const { api } = getStaffAuth(server.runtime);
     const body = { email: 'mallory@example.com', password: 'x'.repeat(20), name: 'M', role: 'admin' };
     await expect(api.signUpEmail({ body })).rejects.toMatchObject({ statusCode: 400 });
@@ -173,13 +176,13 @@ describe('below /api/auth', () => {
   });
 });
 
-describe('the account of staff who owe something', () => {
+describe('accounts of staff with an overdue account step', () => {
   let cookie = '';
   beforeAll(async () => {
     cookie = (await attempt({ ...GRACE })).headers.getSetCookie()[0]?.split(';')[0] ?? '';
   });
   const act = <T>(run: () => T) => asAction({ cookie }, run);
-  /** Expects each action to lead to the page for what is owed. */
+  /** Expects each action to redirect to the page for the overdue step. */
   async function expectDue(...tried: (() => Promise<unknown>)[]): Promise<void> {
     for (const one of await Promise.allSettled(tried.map(act))) {
       const digest = expect.stringMatching(/^NEXT_REDIRECT;\w+;\/sign-in\/due/);
@@ -187,7 +190,7 @@ describe('the account of staff who owe something', () => {
     }
   }
 
-  test('a passkey is removed with the password of its owner only', async () => {
+  test('removing a passkey requires the password of its owner', async () => {
     const { db } = server.runtime;
     const [owner] = await db.select().from(staffUsers);
     const key = { publicKey: 'key', counter: 0, deviceType: 'multiDevice', backedUp: true } as const;
@@ -217,7 +220,7 @@ describe('the account of staff who owe something', () => {
   const beginApp = () => actions.beginApp(GRACE.password);
   const changePassword = () => actions.changePassword('/admin', {}, new FormData());
 
-  test('staff who owe a password may change that, and nothing else of their login', async () => {
+  test('staff who owe a new password can change it, and nothing else of their login', async () => {
     const { db } = server.runtime;
     await db.update(staffUsers).set({ passwordTemporary: true });
     await expectDue(...others, beginApp, () => actions.confirmApp('000000'));
@@ -227,7 +230,7 @@ describe('the account of staff who owe something', () => {
     await db.update(staffUsers).set({ passwordTemporary: false });
   });
 
-  test('staff who owe an authenticator app may set that up, and nothing else', async () => {
+  test('staff who owe an authenticator app can set it up, and nothing else', async () => {
     await demandTwoFactor(server.runtime.db, true, commandActor('test'));
     await expectDue(...others, changePassword);
     expect(await act(beginApp)).toHaveProperty('recoveryCodes');

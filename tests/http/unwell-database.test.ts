@@ -40,7 +40,7 @@ const rpc = (method: string, params: unknown) =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
 
-/** What health says after the ten seconds for which it keeps its answer. */
+/** Returns the health report after the ten seconds for which it is cached. */
 async function healthLater(seconds = 10) {
   server.later(seconds);
   const response = await get('/api/health', `Bearer ${CRON_SECRET}`);
@@ -66,7 +66,7 @@ describe('a database that is older than the code', () => {
     };
   });
 
-  /** Without a restart the next requests find that the database has what they need. */
+  /** Expects the next requests to see the migrated database without a restart. */
   async function expectWell() {
     expect((await call('GET')).status).toBe(200);
     expect((await rpc('tools/list', {})).status).toBe(200);
@@ -75,7 +75,7 @@ describe('a database that is older than the code', () => {
     expect([gone.status, gone.headers.get('location')]).toEqual([303, '/admin']);
   }
 
-  test('the API says at the first request that the database is not migrated', async () => {
+  test('the API reports an unmigrated database at the first request', async () => {
     const response = await call('GET');
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(response.headers.get('retry-after')).toBe('5');
@@ -85,14 +85,14 @@ describe('a database that is older than the code', () => {
     ]);
   });
 
-  test('the tool server says in its own form that the database is not migrated', async () => {
+  test('the MCP endpoint reports an unmigrated database as a JSON-RPC error', async () => {
     for (const response of [await rpc('tools/list', {}), await rpc('tools/list', {})]) {
       const refusal = { error: 'temporarily_unavailable', error_description: SENTENCE };
       expect([response.status, await response.json()]).toEqual([503, refusal]);
     }
   });
 
-  test('the webhook tells Stripe to deliver again while the database is not migrated', async () => {
+  test('the webhook asks Stripe to deliver again while the database is not migrated', async () => {
     const event = { id: 'evt_1', object: 'event', type: 'invoice.paid', created: 1, data: { object: {} } };
     const told = await deliver(server.url, event, server.runtime.now());
     expect([told.status, told.body]).toEqual([503, { error: SENTENCE }]);
@@ -102,7 +102,7 @@ describe('a database that is older than the code', () => {
     expect(await healthLater()).toMatchObject({ http: 503, status: 'down', database: 'not_migrated' });
   });
 
-  test('the error says that a database is from before the first release', async () => {
+  test('the error says that a database is older than the first release', async () => {
     const { db } = server.runtime;
     const [{ at } = { at: '' }] = await rows<{ at: string }>(
       db,
@@ -122,7 +122,7 @@ describe('a database that is older than the code', () => {
     expect([response.status, await response.json()]).toMatchObject([503, { detail: SENTENCE }]);
   });
 
-  test('the address that staff pages lead to says that the database is not migrated', async () => {
+  test('the error page of the staff pages says that the database is not migrated', async () => {
     await call('GET');
     const response = await get('/unavailable');
     expect(response.status).toBe(503);
@@ -130,8 +130,8 @@ describe('a database that is older than the code', () => {
   });
 });
 
-describe('a query that fails', () => {
-  test('a failed query of the API is logged under a reference, and its answer does not quote it', async () => {
+describe('failing queries', () => {
+  test('a failed query of the API is logged with a reference, and the response does not quote it', async () => {
     const { body } = await openInvoice();
     const { db } = server.runtime;
     server.logged.length = 0;
@@ -147,7 +147,7 @@ describe('a query that fails', () => {
     expect(JSON.stringify(server.logged)).not.toContain(body.payment_reference);
   });
 
-  test('a failed query of a tool is logged under a reference, without the data', async () => {
+  test('a failed query of a tool is logged with a reference, without its data', async () => {
     const { db } = server.runtime;
     server.logged.length = 0;
     await db.execute(sql`alter table customers rename column search_text to gone`);
@@ -166,20 +166,20 @@ describe('a query that fails', () => {
 describe('a full disk', () => {
   const well = { http: 200, status: 'ok', database: 'ok', disk: 'ok', alerts: [] };
 
-  test('health alerts when the disk has less left than is configured', async () => {
+  test('health alerts when the disk has less free space than configured', async () => {
     const { env } = server.runtime;
     expect(await healthLater()).toEqual(well);
     env.alerts.diskMb = 1_000_000_000;
     const message = 'The disk of DATA_DIR has less than 1000000000 MB left.';
     const alerts = [{ code: 'disk_low', message }];
     expect(await healthLater()).toEqual({ ...well, status: 'degraded', disk: 'low', alerts });
-    env.databaseUrl = 'postgres://elsewhere/w5t'; // whose disk is not this one
+    env.databaseUrl = 'postgres://elsewhere/w5t'; // a database server has a disk of its own
     expect(await healthLater()).toEqual(well);
     env.databaseUrl = null;
     env.alerts.diskMb = 200;
   });
 
-  /** Payments, events and new tables find no room. */
+  /** Statements that make every insert of payments, events and new tables fail as if the disk were full. */
   const NO_ROOM = [
     `create function no_room() returns trigger language plpgsql as
       $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`,
@@ -201,7 +201,7 @@ describe('a full disk', () => {
     await db.execute(sql`drop function no_room cascade`);
   }
 
-  test('a write that finds no room is answered with 507, and health alerts until there is room', async () => {
+  test('a write on a full disk is answered with 507, and health alerts until writes succeed', async () => {
     const { db } = server.runtime;
     const { body } = await openInvoice();
     const post = (reference: string) =>
@@ -213,7 +213,7 @@ describe('a full disk', () => {
     const message = 'The disk of the database is full: nothing can be saved until there is room again.';
     const full = { ...well, status: 'degraded', disk: 'full', alerts: [{ code: 'disk_full', message }] };
     expect(await healthLater()).toEqual(full);
-    // Reads, rows that are changed in place and other tables prove nothing.
+    // Reads, in-place updates and writes to other tables do not prove that there is space again.
     expect((await call('GET')).status).toBe(200);
     await openInvoice();
     await db.execute(sql`update access_tokens set last_used_at = now()`);
@@ -223,7 +223,7 @@ describe('a full disk', () => {
     expect((await post('DISK-2')).status).toBe(201);
   });
 
-  test('the use of a token is tried to be noted once a minute while the disk is full', async () => {
+  test('the last use of a token is written at most once a minute while the disk is full', async () => {
     const { db } = server.runtime;
     await db.update(accessTokens).set({ last_used_at: null });
     await fillDisk();
@@ -254,7 +254,7 @@ describe('a full disk', () => {
     await healthLater();
   });
 
-  test('health looks at the database once in ten seconds, however many ask', async () => {
+  test('health checks the database at most once in ten seconds', async () => {
     server.later(10);
     const asked = vi.spyOn(server.runtime.db, 'execute');
     await Promise.all(Array.from({ length: 20 }, () => get('/api/health')));

@@ -76,7 +76,8 @@ describe('refused uploads', () => {
         Object.entries(headers()).map(([name, value]) => [name === 'origin' ? 'Origin' : name, value]),
       ),
     });
-    const { socket, text: answer } = openRaw(Number(new URL(server.url).port), start); // and no byte of the body
+    // the head of the request, without any of the body
+    const { socket, text: answer } = openRaw(Number(new URL(server.url).port), start);
     await vi.waitFor(() => expect(answer()).toContain(text));
     expect(answer()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     socket.destroy();
@@ -93,8 +94,8 @@ describe('refused uploads', () => {
   });
 });
 
-describe('an admin', () => {
-  test('an uploaded file can be read by its owner alone', async () => {
+describe('uploads of an admin', () => {
+  test('an uploaded file can be read only by its owner', async () => {
     const answer = await upload('customer_number\nK1\n', 'kind=customers&name=K%C3%BCnden%25.csv');
     expect(answer.status).toBe(201);
     const { id } = (await answer.json()) as { id: string };
@@ -115,12 +116,12 @@ describe('an admin', () => {
     ['.hidden.csv', 'hidden.csv'],
     ['a"b\\c\n.csv', 'a-b-c-.csv'],
     [`${'ä'.repeat(300)}.csv`, `${'ä'.repeat(88)}.csv`],
-  ])('a file called %j stays in its folder', async (name, kept) => {
+  ])('a file named %j stays inside its folder', async (name, kept) => {
     await upload('a', String(new URLSearchParams({ kind: 'customers', name })));
     expect(await listUploads(dataDir)).toMatchObject([{ file_name: kept }]);
   });
 
-  test('a file that grows too large is not kept', async () => {
+  test('a file that exceeds the size limit is not kept', async () => {
     let left = MAX_UPLOAD_BYTES / 1e6 + 1;
     const body = new ReadableStream({
       pull(controller) {
@@ -129,12 +130,12 @@ describe('an admin', () => {
         controller.enqueue(new Uint8Array(1_000_000));
       },
     });
-    const answer = await upload(body); // its size is not told
+    const answer = await upload(body); // a stream, so that the request has no Content-Length
     expect([answer.status, (await answer.json()).detail]).toEqual([413, expect.stringContaining('200 MB')]);
     expect(readdirSync(folder)).toEqual([]);
   }, 60_000);
 
-  test('a file that breaks off is not kept', async () => {
+  test('a truncated upload is not kept', async () => {
     const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
       Origin: server.url,
       Host: new URL(server.url).host,
@@ -155,7 +156,7 @@ describe('an admin', () => {
     expect((await upload('a', query)).status).toBe(status);
   });
 
-  test('an empty file is refused, and the eleventh file', async () => {
+  test('an empty file and an eleventh file are refused', async () => {
     expect((await upload('')).status).toBe(422);
     for (let i = 0; i < 10; i += 1) expect((await upload('a')).status).toBe(201);
     const refused = await upload('a');
@@ -165,7 +166,7 @@ describe('an admin', () => {
     ]);
   });
 
-  test('no more than ten files are kept of many that are sent at once', async () => {
+  test('ten files at most are kept of many parallel uploads', async () => {
     const answers = await Promise.all(Array.from({ length: 15 }, () => upload('a')));
     expect(answers.map(({ status }) => status).sort()).toEqual([
       ...Array(10).fill(201),

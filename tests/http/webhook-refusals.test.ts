@@ -13,9 +13,9 @@ const server = useApi(
   { STRIPE_WEBHOOK_SECRET: `whsec_old,${WEBHOOK_SECRET}`, CRON_SECRET },
 );
 
-describe('deliveries that were refused', () => {
+describe('refused deliveries', () => {
   let sent = 0;
-  /** @param off seconds by which our clock is ahead of Stripe's */
+  /** @param off seconds by which our clock is ahead of Stripe's clock */
   const send = (secret: string, off = 0) => {
     sent += 1;
     const { now } = server.runtime;
@@ -47,7 +47,9 @@ describe('deliveries that were refused', () => {
     return { status, webhook: checks.webhook, codes: alerts.map(({ code }: { code: string }) => code) };
   }
 
-  /** Waits for what is being written: a minute that passes meanwhile would time out the driver's connections. */
+  /**
+   * Waits until this many rows are written. The clock must not advance meanwhile, or the driver's connections time out.
+   */
   const written = (count: number) =>
     vi.waitFor(
       async () => {
@@ -63,7 +65,7 @@ describe('deliveries that were refused', () => {
   });
 
   afterEach(async () => {
-    await minute(); // the next test begins with a write of its own
+    await minute(); // the next test starts a new minute, and so writes at once
     await minute();
     vi.useRealTimers();
     await server.runtime.db.delete(webhookRefusals);
@@ -75,7 +77,7 @@ describe('deliveries that were refused', () => {
     ['a signature without a time', `v1=${'0'.repeat(64)}`],
     ['a signature that is too short', 't=1,v1=00'],
     ['an old kind of signature', `t=1,v0=${'0'.repeat(64)}`],
-  ])('requests with %s are no deliveries of Stripe, and alert nobody', async (_, signature) => {
+  ])('requests with %s do not count as deliveries of Stripe and raise no alert', async (_, signature) => {
     for (let i = 0; i < 12; i += 1) {
       const { status } = await fetch(`${server.url}/api/stripe/webhook`, {
         method: 'POST',
@@ -89,7 +91,7 @@ describe('deliveries that were refused', () => {
     expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
   });
 
-  test('ten refused deliveries and none accepted are an alert, until one is accepted', async () => {
+  test('ten refused deliveries without an accepted one raise an alert until one is accepted', async () => {
     await refuse(9);
     await written(1);
     await minute();
@@ -116,7 +118,7 @@ describe('deliveries that were refused', () => {
     await written(1);
   });
 
-  test('refused deliveries are written and logged once a minute, however many come', async () => {
+  test('refused deliveries are written and logged at most once a minute', async () => {
     const { db, log } = server.runtime;
     const warned = vi.spyOn(log, 'warn');
     const writes = vi.spyOn(db, 'execute');
@@ -139,7 +141,7 @@ describe('deliveries that were refused', () => {
     vi.restoreAllMocks();
   });
 
-  test('refused deliveries that could not be written are told with the next', async () => {
+  test('refused deliveries that could not be written are counted with the next write', async () => {
     const { db } = server.runtime;
     const broken = vi.spyOn(db, 'execute').mockRejectedValueOnce(new Error('gone'));
     await refuse(3);
@@ -148,7 +150,7 @@ describe('deliveries that were refused', () => {
     await written(3);
   });
 
-  test('deliveries that were refused because no secret is set are told so', async () => {
+  test('deliveries that are refused for lack of a secret are reported as such', async () => {
     const { db, log, env, now } = server.runtime;
     const warned = vi.spyOn(log, 'warn');
     const secrets = env.stripe.webhookSecrets;
@@ -173,7 +175,7 @@ describe('deliveries that were refused', () => {
     [-301, 'behind', '301 seconds'],
     [86_400, 'ahead of', '1440 minutes'],
   ])(
-    'a clock that is off by %d seconds is named as the reason of refused deliveries',
+    'a clock that is off by %d seconds is reported as the reason for refused deliveries',
     async (off, where, by) => {
       const { db, log, env, now } = server.runtime;
       const warned = vi.spyOn(log, 'warn');
@@ -196,9 +198,9 @@ describe('deliveries that were refused', () => {
     },
   );
 
-  test('refused deliveries count for three days after the last', async () => {
+  test('refused deliveries count for three days after the last one', async () => {
     const { db, env, now } = server.runtime;
-    await db.delete(stripeEvents); // one that was accepted ends it
+    await db.delete(stripeEvents); // an accepted delivery would end the alert
     const last = (days: number) => new Date(Date.now() - days * 86_400_000);
     const refused = { id: 1, count: 10, since: last(9), last_at: last(2.9) };
     await db.insert(webhookRefusals).values(refused);
@@ -208,10 +210,10 @@ describe('deliveries that were refused', () => {
   });
 });
 
-describe('the signature', () => {
+describe('webhook signatures', () => {
   const at = (seconds: number) => new Date(server.runtime.now().getTime() + seconds * 1000);
   const [T, HEX] = [`t=${NOON}`, '0'.repeat(64)];
-  // Separated by spaces.
+  // Malformed signature headers, separated by spaces.
   const malformed = `hello t= t=,v1= v1= , = t ${T} ${T}, ${T},v1 ${T},v1= ${T},v1=,v1= ${T},v0=${HEX} ${T},v1=0
     ${T},v1=${HEX}0 ${T},v1=${'z'.repeat(64)} ${T},v1=${'\u00e9'.repeat(64)} t=-${NOON},v1= ${T}.5,v1=
     t=0x69b6a140,v1= ${T}v1= ${T};v1= T=${NOON},V1= ${T},v1=${HEX},v1=`;
@@ -235,7 +237,7 @@ describe('the signature', () => {
     ['a signature in 301 s', (body) => ({ header: signatureOf(body, at(301)) })],
     ['a changed byte', (body) => ({ body: body.replace('finalized', 'finalizeD') })],
     ['a BOM before its body', (body) => ({ body: `\uFEFF${body}` })],
-  ])('a delivery with %s is refused, and leaves nothing', async (_, options) => {
+  ])('a delivery with %s is refused and stores nothing', async (_, options) => {
     const event = draw();
     const answer = await answerTo(event, options(JSON.stringify(event)));
     expect(answer).toEqual({ status: 400, body: { error: 'Invalid signature' } });
@@ -243,7 +245,7 @@ describe('the signature', () => {
     expect(await server.runtime.db.select().from(stripeEvents).where(ofEvent)).toEqual([]);
   });
 
-  test('a signature is refused while no secret is set, also that of an empty secret', async () => {
+  test('every signature is refused while no secret is configured, even one made with an empty secret', async () => {
     const { stripe } = server.runtime.env;
     const secrets = stripe.webhookSecrets;
     stripe.webhookSecrets = [];
@@ -276,7 +278,7 @@ describe('the signature', () => {
     `{"id":"evt_x",${SNAPSHOT},"data":{}}`,
     '{"id":"evt_x","object":"v2.core.event","type":"v1.invoice.paid","created":"soon"}',
     '{"object":"v2.core.event","type":"v1.invoice.paid","created":"2026-03-15T12:00:00.000Z"}',
-  ])('a signed body %s is refused as no event, logged and counted', async (body) => {
+  ])('a signed body %s is refused as an invalid event, logged and counted', async (body) => {
     const warned = vi.spyOn(server.runtime.log, 'warn');
     const answer = await answerTo({}, { body, header: signatureOf(body, at(0)) });
     expect(answer).toEqual({ status: 400, body: { error: 'Invalid payload' } });

@@ -29,7 +29,7 @@ import {
 import { useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 
-// tests/integration/sync-rules-*.test.ts test the rows after each event.
+// tests/integration/sync-rules-*.test.ts test the rows that each event writes.
 const server = useApi({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
 const sync = useSync({ server });
 const GRACE = { type: 'staff', id: 'grace', name: 'Grace' } as const;
@@ -40,11 +40,11 @@ const send = (event: object) => deliver(server.url, event, server.runtime.now())
 const outcome = async (event: object) => (await send(event)).body.outcome;
 const statuses = async (deliveries: Promise<{ status: number }>[]) =>
   (await Promise.all(deliveries)).map(({ status }) => status);
-/** Of a customer of its own, as all rows are in one database. */
+/** Gives a test its own Stripe customer, since all tests share one database. */
 const own = (id: string) => ({ customer: `cus_${id}` });
 const failure = { status: 500, body: { error: 'Internal error', ref: expect.any(String) } };
 
-describe('a delivery', () => {
+describe('webhook deliveries', () => {
   const active = { provider_as_of: expect.any(Date), status: 'active' };
   const cancelled = { status: 'cancelled', ended_at: expect.any(Date) };
   const told: [Told, 'invoiceOf' | 'paymentOf' | 'subscriptionOf', string, object][] = [
@@ -67,7 +67,7 @@ describe('a delivery', () => {
     });
   }
 
-  test('an event that changes nothing is answered why: another type, too old, of no customer', async () => {
+  test('an event that changes nothing is answered with the reason', async () => {
     const [other, older] = [draw(voided('in_5')), draw(finalized('in_1'))];
     expect(await send(other)).toEqual({ status: 200, body: { received: true, outcome: 'ignored' } });
     expect(await sync.invoiceOf('in_5')).toBeUndefined();
@@ -77,7 +77,7 @@ describe('a delivery', () => {
     expect([await outcome(unmatched), await outcome(unmatched)]).toEqual(['unmatched', 'unmatched']);
   });
 
-  describe('that is a thin event', () => {
+  describe('thin events', () => {
     const thin = (more: object) => ({
       ...{ id: `evt_thin_${++drawn}`, object: 'v2.core.event', livemode: false },
       ...{ type: 'v1.invoice.paid', created: '2026-03-15T12:00:00.123Z' },
@@ -95,7 +95,7 @@ describe('a delivery', () => {
         { data: { object: { id: 'in_thin', customer: 'cus_thin' } }, type: 'invoice.paid' },
       ],
       ['that is a ping', { type: 'v2.core.event_destination.ping', related_object: null }],
-    ])('%s it is stored, changes nothing and is explained to staff', async (_, more) => {
+    ])('a thin event %s is stored, changes nothing and is explained to staff', async (_, more) => {
       const event = thin(more);
       expect(await send(event)).toEqual({ status: 200, body: { received: true, outcome: 'ignored' } });
       expect(await sync.eventOf(event.id)).toMatchObject({
@@ -107,7 +107,7 @@ describe('a delivery', () => {
       expect(await replayForStaff(sync.deps(), GRACE, event.id)).toBe('ignored');
     });
 
-    test('staff are told about thin events, but not about a ping or the wrong mode', async () => {
+    test('staff are warned about thin events, but not about a ping or one of the wrong mode', async () => {
       const { db, env, now } = server.runtime;
       await db.delete(stripeEvents);
       const codes = async () =>
@@ -129,7 +129,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('an event of the other mode is kept with a warning, and applied by staff alone', async () => {
+  test('an event of the other mode is stored with a warning, and only staff can apply it', async () => {
     const { env } = server.runtime;
     env.stripe.mode = 'live';
     const other = draw(finalized('in_mode', own('mode')));
@@ -144,7 +144,7 @@ describe('a delivery', () => {
     expect(await sync.invoiceOf('in_mode')).toBeDefined();
   });
 
-  test('an event that fails is answered 500, kept, and taken when it comes again', async () => {
+  test('an event that fails is answered with 500, stored, and applied when it is delivered again', async () => {
     const { runtime } = server;
     const { db } = runtime;
     const failing = draw(created('sub_f', own('f')));
@@ -170,7 +170,7 @@ describe('a delivery', () => {
     ],
     [{ amount_remaining: 1e300 }, 'The amount 1e+300 is no whole number of at most twelve digits.'],
   ])(
-    'an event with %j fails with a reason, and is tried again by staff alone',
+    'an event with %j fails with a reason, and only staff can try it again',
     async (more, failure_reason) => {
       const event = draw(finalized('in_bad', { ...own('bad'), ...more }));
       expect(await send(event)).toEqual(failure);
@@ -185,15 +185,15 @@ describe('a delivery', () => {
   );
 });
 
-describe('deliveries at once', () => {
-  test('of many deliveries of one event at once one is applied', async () => {
+describe('concurrent deliveries', () => {
+  test('one of many concurrent deliveries of an event is applied', async () => {
     const once = draw(succeeded('in_32', own('32')));
     const outcomes = await Promise.all(Array.from({ length: 32 }, () => outcome(once)));
     expect(outcomes.sort()).toEqual([...Array(31).fill('duplicate'), 'processed']);
     expect(await sync.paymentOf('in_32')).toBeDefined();
   });
 
-  test('API and webhook writing one payment at once wait for each other, and none fails', async () => {
+  test('the API and the webhook writing one payment at once wait for each other without an error', async () => {
     const deliverPayment = () => send(draw(succeeded('in_both', own('both'))));
     await deliverPayment();
     const { id = 0 } = (await sync.paymentOf('in_both')) ?? {};
@@ -206,14 +206,14 @@ describe('deliveries at once', () => {
     expect(await statuses(both)).toEqual(Array(20).fill(200));
   });
 
-  test('two new Stripe customers of one e-mail address at once are one customer, if addresses link', async () => {
+  test('two new Stripe customers with one e-mail address become one customer if linking by address is on', async () => {
     server.runtime.env.linkByEmail = true;
     for (const round of [1, 2]) {
       const twins = [`a${round}`, `b${round}`];
       const more = { customer_email: `twin-${round}@example.com` };
       const deliverBoth = () =>
         statuses(twins.map((id) => send(draw(finalized(id, { ...own(id), ...more })))));
-      // Either may be the first of two that come at once, and is linked by its next event.
+      // Either event may be the first, and its customer is linked by its next event.
       expect([await deliverBoth(), await deliverBoth()]).toEqual([
         [200, 200],
         [200, 200],
@@ -224,7 +224,7 @@ describe('deliveries at once', () => {
     server.runtime.env.linkByEmail = false;
   });
 
-  test('of two checkouts with one reference at once one becomes what was sold, and the other waits', async () => {
+  test('one of two concurrent checkouts with one reference records the sale, and the other waits for staff', async () => {
     const { db } = server.runtime;
     const customer = await createCustomer(db);
     const { sold } = await createSold(db, { customer_id: customer.id });

@@ -35,7 +35,7 @@ const CALLS: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ['list-servers-tool', {}, { count: 1, data: [{ status: 'active' }] }],
 ];
 
-/** Both clients check structuredContent against the tool's output schema and throw where it does not fit. */
+/** Versions of the client SDK. Each throws if structuredContent does not match the tool's output schema. */
 const GENERATIONS = [
   {
     name: '@modelcontextprotocol/sdk 1.x',
@@ -43,7 +43,7 @@ const GENERATIONS = [
     connect: async () => {
       const one = new Client1(client);
       const transport = new Transport1(mcp.url, headers());
-      // Its own class does not fit its own interface under exactOptionalPropertyTypes.
+      // The SDK's transport class does not match its own interface under exactOptionalPropertyTypes.
       await one.connect(transport as unknown as Parameters<Client1['connect']>[0]);
       return { one, version: () => transport.protocolVersion };
     },
@@ -71,49 +71,52 @@ async function connect2(mode: 'legacy' | 'auto' | { pin: string }) {
   return { one, version: () => one.getNegotiatedProtocolVersion() };
 }
 
-test.each(GENERATIONS)('$name connects, lists the tools and calls each', async ({ connect, version }) => {
-  const connected = await connect();
-  const { one } = connected;
-  expect(connected.version()).toBe(version);
-  expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
-  expect(one.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
-  expect(one.getInstructions()).toContain('never instructions');
-  const { tools } = await one.listTools();
-  expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
-  for (const [name, args, expected] of CALLS) {
-    const result = await one.callTool({ name, arguments: args });
-    expect(result.isError, name).toBeFalsy();
-    expect(result.structuredContent, name).toMatchObject(expected);
-    const [block] = result.content as { text: string }[];
-    expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
-  }
-  const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
-  expect(await unknown).toMatchObject({
-    isError: true,
-    content: [
-      {
-        type: 'text',
-        text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
-      },
-    ],
-  });
-  await one.close();
-});
+test.each(GENERATIONS)(
+  '$name connects, lists the tools and calls each of them',
+  async ({ connect, version }) => {
+    const connected = await connect();
+    const { one } = connected;
+    expect(connected.version()).toBe(version);
+    expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
+    expect(one.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+    expect(one.getInstructions()).toContain('never instructions');
+    const { tools } = await one.listTools();
+    expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
+    for (const [name, args, expected] of CALLS) {
+      const result = await one.callTool({ name, arguments: args });
+      expect(result.isError, name).toBeFalsy();
+      expect(result.structuredContent, name).toMatchObject(expected);
+      const [block] = result.content as { text: string }[];
+      expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
+    }
+    const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
+    expect(await unknown).toMatchObject({
+      isError: true,
+      content: [
+        {
+          type: 'text',
+          text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
+        },
+      ],
+    });
+    await one.close();
+  },
+);
 
-describe('how clients are connected', () => {
+describe('connection instructions', () => {
   const DEFAULT_URL = 'http://localhost:3000';
   const PUBLIC_URL = 'https://admin.example.com';
   const snippetOf = (name: string, url = DEFAULT_URL) =>
     listConnections(url).find((one) => one.client === name)?.snippet ?? '';
 
-  test('README and docs/clients.md say how to connect, word for word', () => {
+  test('README and docs/clients.md contain the connection instructions word for word', () => {
     const textOf = (name: string) => readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
     const section = /^## Connect a client\n\n(.*?)\n\n## /ms.exec(textOf('README.md'))?.[1];
     expect(section).toBe(toConnectMarkdown(DEFAULT_URL, 'one'));
     expect(textOf('docs/clients.md')).toBe(`# Connect a client\n\n${toConnectMarkdown(DEFAULT_URL)}\n`);
   });
 
-  test('each client is given the public address', () => {
+  test('the instructions of each client contain the public address', () => {
     const connections = listConnections(PUBLIC_URL);
     expect(connections.map((one) => one.client)).toEqual([
       ...['claude.ai', 'ChatGPT', 'Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex'],
@@ -122,13 +125,13 @@ describe('how clients are connected', () => {
     for (const { snippet } of connections) expect(snippet).toContain(`${PUBLIC_URL}/mcp`);
   });
 
-  test('snippets in JSON can be parsed', () => {
+  test('the JSON snippets can be parsed', () => {
     for (const { language, snippet } of listConnections(DEFAULT_URL)) {
       if (language === 'json') expect(JSON.parse(snippet)).toBeTypeOf('object');
     }
   });
 
-  test('mcp-remote may use http only if the address is http', () => {
+  test('the snippet for mcp-remote allows http only if the address is http', () => {
     expect(snippetOf('Claude Desktop')).toContain('--allow-http');
     expect(snippetOf('Claude Desktop', PUBLIC_URL)).not.toContain('--allow-http');
   });

@@ -6,10 +6,10 @@ import { beforeAll, expect, test } from 'vitest';
 import * as mcpRoute from '@/app/mcp/route';
 import { useApi } from '../support/api';
 
-/** Scenarios of the conformance suite that hold for any server. */
+/** Scenarios of the conformance suite that apply to every server. */
 const APPLICABLE = ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'];
 
-/** The others, by the reason why they do not apply here. */
+/** The other scenarios, grouped by the reason why they do not apply here. */
 const NOT_APPLICABLE = {
   'calls a tool that only a server made for the suite has': [
     ...['tools-call-simple-text', 'tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource'],
@@ -38,7 +38,7 @@ const require = createRequire(import.meta.url);
 const suite = dirname(require.resolve('@modelcontextprotocol/conformance/package.json'));
 let token = '';
 
-/** The tool server at another path, where each request gets the token that the suite cannot send. */
+/** The MCP endpoint on another path, where requests get a token, because the suite cannot send one. */
 const server = useApi({
   '/conformance': Object.fromEntries(
     Object.entries(mcpRoute).map(([method, handle]) => [
@@ -61,7 +61,7 @@ async function conformance(...args: string[]): Promise<string> {
   return (await run).stdout;
 }
 
-test('each scenario of the conformance suite is either run or left out for a reason', async () => {
+test('each scenario of the conformance suite is either run or excluded with a reason', async () => {
   const listed = [...(await conformance('list', '--server')).matchAll(/^\s+- (\S+)/gm)].map(
     ([, name]) => name,
   );
@@ -69,7 +69,7 @@ test('each scenario of the conformance suite is either run or left out for a rea
 });
 
 test.each(APPLICABLE)('the tool server conforms to the scenario %s', async (scenario) => {
-  // The suite exits with 1 if a check fails.
+  // The suite exits with code 1 if a check fails.
   const report = await conformance('server', '--url', `${server.url}/conformance`, '--scenario', scenario);
   expect(report).toMatch(/Passed: [1-9]\d*\/\d+, 0 failed, 0 warnings/);
 });

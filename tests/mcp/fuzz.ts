@@ -28,7 +28,7 @@ const anything = fc.oneof(
 
 type Schema = Record<string, unknown>;
 
-/** Values that mostly fit an argument's schema, so that a call reaches the database. */
+/** Draws values that mostly fit the schema of an argument, so that a call reaches the database. */
 function argumentOf(schema: Schema): fc.Arbitrary<unknown> {
   const fitting = () => {
     if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
@@ -50,7 +50,7 @@ function argumentOf(schema: Schema): fc.Arbitrary<unknown> {
   );
 }
 
-/** Arguments of a tool, sometimes with unknown ones. */
+/** Draws the arguments of a tool, sometimes with unknown ones added. */
 function argumentsOf(properties: Record<string, Schema>): fc.Arbitrary<Record<string, unknown>> {
   const values = Object.entries(properties).map(([name, schema]) => [name, argumentOf(schema)]);
   const own = fc.record(Object.fromEntries(values), { requiredKeys: [] });
@@ -107,7 +107,7 @@ const message = fc.record(
   { requiredKeys: [] },
 );
 
-/** Bodies: nearly messages, JSON, and neither. */
+/** Draws request bodies: almost valid messages, other JSON, and text that is not JSON. */
 const body = fc.oneof(
   { weight: 6, arbitrary: message.map((one) => JSON.stringify(one)) },
   { weight: 1, arbitrary: fc.array(message, { maxLength: 3 }).map((batch) => JSON.stringify(batch)) },
@@ -115,7 +115,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
   {
     weight: 1,
-    arbitrary: fc.tuple(message, fc.nat(300)).map(([one, end]) => JSON.stringify(one).slice(0, end)), // broken off
+    arbitrary: fc.tuple(message, fc.nat(300)).map(([one, end]) => JSON.stringify(one).slice(0, end)), // truncated JSON
   },
 );
 
@@ -136,7 +136,7 @@ const firstHeaders = {
   'content-type': header('application/json; charset=utf-8', 'text/plain'),
   origin: header('null', 'http://localhost:3000', 'https://evil.example'),
 };
-/** Headers of which most are let in, once they have a token. */
+/** Draws headers. Most of them are accepted once the request has a token. */
 const headers = fc.oneof(
   { weight: 3, arbitrary: fc.record(otherHeaders, { requiredKeys: [] }) },
   { weight: 1, arbitrary: fc.record(firstHeaders, { requiredKeys: [] }) },
@@ -156,11 +156,14 @@ const rpcAnswer = z
   .refine((answer) => (answer.result === undefined) !== (answer.error === undefined));
 const refusal = z.strictObject({ error: z.string(), error_description: z.string() });
 
-/** What no answer may quote of the code behind it. */
+/** Implementation details that must not appear in a response. */
 const INSIDES =
   /node_modules|\.[cm]?[jt]s:\d|\n\s+at |drizzle|zod|pglite|failed query|syntax error|invalid input|out of range|cannot read|not a function|not iterable|invalid_(type|union)|Internal error/i;
 
-/** Declares the tests that send random requests to the tool server, each so many times. */
+/**
+ * Declares the tests that send random requests to the MCP endpoint.
+ * @param runs the number of requests per test
+ */
 export function fuzzToolServer(runs: number): void {
   const mcp = useMcpServer({ MCP_REQUESTS_PER_MINUTE: '1000000' });
   beforeAll(() => seedDatabase(mcp.db, { today: '2026-03-15', timeZone: 'UTC' }));
@@ -188,16 +191,16 @@ export function fuzzToolServer(runs: number): void {
   const check = <T>(property: fc.IAsyncProperty<T>) =>
     fc.assert(property, { numRuns: runs, seed: SEED, endOnFailure: true });
 
-  test('any body is answered by the protocol', async () => {
+  test('any body gets a valid protocol response', async () => {
     await check(fc.asyncProperty(body, async (sent) => void (await send(sent))));
   });
 
-  test('any headers are answered by the protocol', async () => {
+  test('any headers get a valid protocol response', async () => {
     await check(fc.asyncProperty(body, headers, methods, async (...sent) => void (await send(...sent))));
   });
 
   test.each(TOOLS.map(({ wire }) => wire))(
-    '$name answers any arguments with rows or a sentence',
+    '$name answers any arguments with rows or a readable error',
     async (tool) => {
       const args = argumentsOf((tool.inputSchema.properties ?? {}) as Record<string, Schema>);
       const property = fc.asyncProperty(args, async (given) => {

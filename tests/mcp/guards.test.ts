@@ -21,7 +21,7 @@ test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('the method %s is not allow
   expect((await response.text()) === '').toBe(method === 'HEAD');
 });
 
-describe('Origin', () => {
+describe('the Origin header', () => {
   test.each([
     ['https://admin.example.com', 200],
     ['https://chat.example.org', 200],
@@ -42,7 +42,7 @@ describe('Origin', () => {
     expect((await mcp.post(LIST, headers)).status).toBe(403);
   });
 
-  test('an allowed page may ask first, and read a refusal', async () => {
+  test('an allowed page may send a preflight request and read an error response', async () => {
     const preflight = await fetch(mcp.url, {
       method: 'OPTIONS',
       headers: { origin: 'https://chat.example.org', 'access-control-request-method': 'POST' },
@@ -74,13 +74,13 @@ describe('Origin', () => {
     ['http://localhost.evil.example', 403],
     ['http://localhost:80:80', 403],
     ['file://localhost', 403],
-  ])('a local service answers the Origin %s with %i', async (origin, status) => {
+  ])('a service at a local address answers the Origin %s with %i', async (origin, status) => {
     setRuntime({ ...mcp.runtime, env: testRuntime(mcp.db).env });
     expect((await mcp.post(LIST, { origin })).status).toBe(status);
   });
 });
 
-describe('token', () => {
+describe('tokens of the MCP endpoint', () => {
   const CHALLENGE =
     'Bearer realm="mcp", resource_metadata="https://admin.example.com/.well-known/oauth-protected-resource/mcp"';
   const MISSING = `${CHALLENGE}, scope="mcp:read"`;
@@ -101,7 +101,7 @@ describe('token', () => {
     expect(await response.json()).toEqual({ error, error_description: expect.any(String) });
   });
 
-  test('the scheme of a token has no case, and several spaces may follow it', async () => {
+  test('the authorization scheme is case-insensitive and may be followed by several spaces', async () => {
     for (const scheme of ['bearer ', 'BEARER  ', 'Bearer    ']) {
       expect((await mcp.post(LIST, { authorization: `${scheme}${mcp.token}` })).status).toBe(200);
     }
@@ -116,7 +116,7 @@ describe('token', () => {
     );
   });
 
-  test('the use of a token is recorded', async () => {
+  test('the last use of a token is recorded', async () => {
     const { id, token } = await mcp.newToken(['mcp:read']);
     await mcp.post(LIST, { authorization: `Bearer ${token}` });
     await expect
@@ -124,7 +124,7 @@ describe('token', () => {
       .toEqual(mcp.runtime.now());
   });
 
-  test('a token that cannot be looked up is answered with 503, never 401', async () => {
+  test('a token that cannot be looked up is answered with 503, never with 401', async () => {
     const down = openPostgres('postgres://nobody@127.0.0.1:1/nothing', { max: 1 });
     setRuntime({ ...mcp.runtime, db: down.db });
     const response = await mcp.post(LIST);
@@ -134,7 +134,7 @@ describe('token', () => {
   });
 });
 
-describe('body', () => {
+describe('headers and request bodies', () => {
   test.each([
     ['application/json', 200],
     ['text/event-stream', 200],
@@ -157,7 +157,7 @@ describe('body', () => {
     expect((await handleMcpRequest(request)).status).toBe(200);
   });
 
-  test('the order of checks is method, Origin, token, size, content type, Accept, JSON', async () => {
+  test('the checks run in the order method, Origin, token, size, content type, Accept, JSON', async () => {
     const answer = async (headers: Record<string, string>, body: string, method = 'POST') =>
       (await handleMcpRequest(new Request(mcp.url, { method, headers, body }))).status;
     const broken = '{'.padEnd(MiB + 1);
@@ -173,7 +173,7 @@ describe('body', () => {
   });
 });
 
-test('an unexpected error is answered with a reference alone', async () => {
+test('an unexpected error is answered with only a reference', async () => {
   const { log } = mcp.runtime;
   const error = vi.fn();
   const info = () => {
@@ -191,7 +191,7 @@ test('an unexpected error is answered with a reference alone', async () => {
   });
 });
 
-test('a service that cannot start answers 503', async () => {
+test('a service that cannot start answers with 503', async () => {
   const failed = Promise.reject(new Error('no database at db.internal'));
   failed.catch(() => {}); // an unhandled rejection would end the process
   Object.assign(globalThis, { [Symbol.for('w5t.runtime')]: failed });

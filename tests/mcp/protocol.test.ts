@@ -5,7 +5,7 @@ const mcp = useMcpServer();
 const request = (method: string, params?: unknown) => ({ jsonrpc: '2.0', id: 7, method, params });
 const clientInfo = { name: 'test', version: '1' };
 
-/** A request of the 2026 protocol: what initialize would have said is in each. */
+/** Builds a request of the 2026-07-28 protocol, which repeats the data of `initialize` in each request. */
 function stateless(method: string, params: Record<string, unknown> = {}) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -22,7 +22,7 @@ async function answerOf(response: Response): Promise<RpcAnswer> {
   return (await response.json()) as RpcAnswer;
 }
 
-describe('initialize', () => {
+describe('the initialize request', () => {
   test.each([
     ['2025-06-18', '2025-06-18'],
     ['2025-11-25', '2025-11-25'],
@@ -31,7 +31,7 @@ describe('initialize', () => {
     ['2024-10-07', '2025-11-25'],
     ['2026-07-28', '2025-11-25'],
     ['soon', '2025-11-25'],
-  ])('initialize of version %s answers %s', async (protocolVersion, answered) => {
+  ])('initialize with version %s is answered with version %s', async (protocolVersion, answered) => {
     const params = { protocolVersion, capabilities: {}, clientInfo };
     expect(await answerOf(await mcp.post(request('initialize', params)))).toEqual({
       jsonrpc: '2.0',
@@ -46,7 +46,7 @@ describe('initialize', () => {
   });
 
   test.each(['2099-01-01', '2026-07-28', '2024-11-05', 'x'])(
-    'initialize is negotiated by its body, whatever the header %s says',
+    'initialize uses the version in its body and ignores the header value %s',
     async (header) => {
       const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
       const headers = { 'mcp-protocol-version': header, 'mcp-method': 'initialize' };
@@ -68,7 +68,7 @@ describe('initialize', () => {
   );
 });
 
-describe('messages', () => {
+describe('JSON-RPC messages', () => {
   test.each([
     ['', -32700],
     ['{', -32700],
@@ -95,7 +95,7 @@ describe('messages', () => {
     },
   );
 
-  test('ping is answered, an unknown method is -32601', async () => {
+  test('ping is answered, and an unknown method gives -32601', async () => {
     expect(await mcp.rpc('ping')).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
     for (const method of ['nope', 'resources/read', 'prompts/get', 'toString', '__proto__']) {
       expect((await mcp.rpc(method)).error, method).toEqual({ code: -32601, message: 'Method not found' });
@@ -106,28 +106,25 @@ describe('messages', () => {
     ['resources/list', { resources: [] }],
     ['resources/templates/list', { resourceTemplates: [] }],
     ['prompts/list', { prompts: [] }],
-  ])('%s is answered with an empty list, which 2026-07-28 forbids', async (method, empty) => {
+  ])('%s is answered with an empty list, and refused by 2026-07-28', async (method, empty) => {
     expect(await mcp.rpc(method)).toEqual({ jsonrpc: '2.0', id: 1, result: empty });
     expect((await mcp.rpc(method, { cursor: 'x' })).result).toEqual(empty);
     const refused = await mcp.post(...stateless(method));
     expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
   });
 
-  test.each(['list-servers-tool', 'nope'])(
-    'arguments that are null are as if absent, for %s',
-    async (name) => {
-      const ask = async (message: readonly [object, Record<string, string>?]) =>
-        (await mcp.post(...message)).text();
-      for (const of of [
-        (params: object) => [request('tools/call', params)] as const,
-        stateless.bind(null, 'tools/call'),
-      ]) {
-        expect(await ask(of({ name, arguments: null }))).toBe(await ask(of({ name })));
-      }
-    },
-  );
+  test.each(['list-servers-tool', 'nope'])('arguments that are null count as absent for %s', async (name) => {
+    const ask = async (message: readonly [object, Record<string, string>?]) =>
+      (await mcp.post(...message)).text();
+    for (const of of [
+      (params: object) => [request('tools/call', params)] as const,
+      stateless.bind(null, 'tools/call'),
+    ]) {
+      expect(await ask(of({ name, arguments: null }))).toBe(await ask(of({ name })));
+    }
+  });
 
-  test('the server opens no session and asks for none', async () => {
+  test('the server opens no session and requires none', async () => {
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
     const response = await mcp.post(request('initialize', params));
     expect(response.headers.get('mcp-session-id')).toBeNull();
@@ -135,16 +132,16 @@ describe('messages', () => {
   });
 });
 
-describe('MCP-Protocol-Version', () => {
+describe('the MCP-Protocol-Version header', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'the version %s is served',
+    'the protocol version %s is supported',
     async (version) => {
       expect((await mcp.post(request('tools/list'), { 'mcp-protocol-version': version })).status).toBe(200);
     },
   );
 
   test.each(['1999-01-01', '2024-10-07', '2099-01-01', 'x'.repeat(100)])(
-    'the unknown version %s is answered with 400',
+    'the unknown protocol version %s is answered with 400',
     async (version) => {
       const response = await mcp.post(request('tools/list'), { 'mcp-protocol-version': version });
       expect(response.status).toBe(400);
@@ -162,13 +159,13 @@ describe('MCP-Protocol-Version', () => {
   );
 });
 
-describe('2026-07-28', () => {
-  test('initialize does not exist any more', async () => {
+describe('protocol 2026-07-28', () => {
+  test('initialize is an unknown method in 2026-07-28', async () => {
     const refused = await mcp.post(...stateless('initialize'));
     expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
   });
 
-  test('an unknown version is answered with those that server/discover names', async () => {
+  test('an unknown version is answered with the versions that server/discover lists', async () => {
     const [body, headers] = stateless('server/discover');
     const discovered = (await answerOf(await mcp.post(body, headers))).result;
     const unknown = await mcp.post(body, { ...headers, 'mcp-protocol-version': '2099-01-01' });
@@ -178,18 +175,18 @@ describe('2026-07-28', () => {
     });
   });
 
-  test('the list of tools may be kept for five minutes, by its caller alone', async () => {
+  test('the list of tools may be cached for five minutes, privately', async () => {
     const { result } = await answerOf(await mcp.post(...stateless('tools/list')));
     expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: 'private' });
     expect((await mcp.rpc('tools/list')).result).not.toHaveProperty('ttlMs');
   });
 
-  test('a stream of changes is refused, not opened', async () => {
+  test('a subscription to changes is refused', async () => {
     const listen = stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
     expect((await answerOf(await mcp.post(...listen))).error?.code).toBe(-32603);
   });
 
-  test('the headers of 2026-07-28 must agree with the body', async () => {
+  test('the headers of 2026-07-28 must match the body', async () => {
     const [body] = stateless('tools/list');
     expect((await mcp.post(body)).status).toBe(400);
     const [, headers] = stateless('tools/list');
@@ -197,7 +194,7 @@ describe('2026-07-28', () => {
   });
 });
 
-describe('the short way of tools/call', () => {
+describe('the fast path of tools/call', () => {
   test.each([
     ['list-servers-tool', {}],
     ['list-servers-tool', undefined],
@@ -205,23 +202,23 @@ describe('the short way of tools/call', () => {
     ['find-customer-tool', { query: 5, limit: 1 }],
     ['get-customer-tool', { id: 1 }],
     ['nope', {}],
-  ])('%s %j is answered as by mcp-handler', async (name, args) => {
+  ])('%s with %j gets the same response on the fast path as from mcp-handler', async (name, args) => {
     const call = { name, arguments: args };
     const short = await mcp.post(request('tools/call', { ...call, _meta: { progressToken: 1 } }));
-    // A member that the short way does not know sends the same call the long way.
+    // The fast path does not support unknown members, so this call goes through mcp-handler.
     const long = await mcp.post(request('tools/call', { ...call, unknown: true }));
     expect(short.status).toBe(long.status);
     expect(await short.text()).toBe(await long.text());
   });
 
-  test('a call of the other protocol does not take it', async () => {
+  test('a call of protocol 2026-07-28 does not take the fast path', async () => {
     const [body] = stateless('tools/call', { name: 'list-servers-tool', arguments: {} });
     expect((await mcp.post(body, { 'mcp-protocol-version': '2025-11-25' })).status).toBe(400);
     expect((await mcp.post(body)).status).toBe(400);
   });
 });
 
-test('deep nesting is answered as an error of the caller', async () => {
+test('deeply nested JSON is answered as a client error', async () => {
   const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
   const call = (args: string) =>
     mcp.post(

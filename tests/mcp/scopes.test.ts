@@ -36,7 +36,7 @@ beforeAll(async () => {
   await createServer(mcp.db);
 });
 
-test('the token of the demo sees names, by every tool that answers with customers', async () => {
+test('the demo’s token sees names in every tool that returns customers', async () => {
   const call = withToken(await prepareAccessToken(mcp.db, mcp.runtime));
   for (const { name } of TOOLS) {
     const args =
@@ -50,7 +50,7 @@ test('the token of the demo sees names, by every tool that answers with customer
 });
 
 const as = async (scopes: Scope[]) => withToken((await mcp.newToken(scopes)).token);
-/** A caller by a token that hides personal data. */
+/** Returns a caller whose token hides personal data. */
 const hidden = async () => {
   const { id, token } = await mcp.newToken(['mcp:read']);
   await mcp.db.update(accessTokens).set({ hides_personal_data: true }).where(eq(accessTokens.id, id));
@@ -65,7 +65,7 @@ const withToken = (token: string) => {
 };
 const contentOf = (body: RpcAnswer) => body.result?.structuredContent as Record<string, unknown>;
 
-describe('scopes', () => {
+describe('scopes of a token', () => {
   test.each<[Scope[], string[]]>([
     [['customers:read'], ['find-customer-tool', 'get-customer-tool', 'list-services-tool']],
     [['billing:read'], ['list-invoices-tool', 'list-sales-documents-tool']],
@@ -75,7 +75,7 @@ describe('scopes', () => {
     expect(((body.result?.tools ?? []) as { name: string }[]).map(({ name }) => name)).toEqual(names);
   });
 
-  test('a tool beyond the scopes of a token is answered with 403, naming all that are needed', async () => {
+  test('a tool beyond the scopes of a token is answered with 403, naming all required scopes', async () => {
     const call = await as(['servers:read']);
     const refused = await call('tools/call', { name: 'list-invoices-tool', arguments: {} });
     expect(refused.status).toBe(403);
@@ -84,7 +84,7 @@ describe('scopes', () => {
     );
   });
 
-  test('prices are left out of answers without billing:read', async () => {
+  test('prices are omitted from responses without billing:read', async () => {
     const call = await as(['customers:read']);
     const customer = await call('tools/call', { name: 'get-customer-tool', arguments: { id: customerId } });
     const services = await call('tools/call', { name: 'list-services-tool', arguments: {} });
@@ -101,7 +101,7 @@ describe('scopes', () => {
   test.each<[string, () => ReturnType<typeof as>]>([
     ['that hides personal data', () => hidden()],
     ['that has the scope of before', () => as(['mcp:read', 'without_personal_data'])],
-  ])('a token %s is answered without names, and is told so', async (_, caller) => {
+  ])('a token %s gets masked responses that say so', async (_, caller) => {
     const call = await caller();
     for (const [name, args] of [
       ['find-customer-tool', { query: 'k1' }],
@@ -120,7 +120,7 @@ describe('scopes', () => {
   });
 });
 
-describe('what is masked', () => {
+describe('masked personal data', () => {
   const ask = async (name: string, args: object) => {
     const call = await hidden();
     const { body } = await call('tools/call', { name, arguments: args });
@@ -128,7 +128,7 @@ describe('what is masked', () => {
   };
 
   test.each(['mueller@example.com', 'mueller', 'm', 'Müller GmbH', 'example.com', '@', ' ', '%'])(
-    'the text %j finds no customer',
+    'the search text %j finds no customer if names are masked',
     async (query) => {
       const { isError, text } = await ask('find-customer-tool', { query });
       expect(isError).toBe(true);
@@ -136,15 +136,18 @@ describe('what is masked', () => {
     },
   );
 
-  test.each(['K1', 'k'])('the customer number %s finds its customer', async (query) => {
-    expect(contentOf((await ask('find-customer-tool', { query })).body)).toMatchObject({
-      count: 1,
-      matches: [{ customer_number: 'K1', name: '[masked]', email: '[masked]' }],
-    });
-  });
+  test.each(['K1', 'k'])(
+    'the customer number %s finds its customer even if names are masked',
+    async (query) => {
+      expect(contentOf((await ask('find-customer-tool', { query })).body)).toMatchObject({
+        count: 1,
+        matches: [{ customer_number: 'K1', name: '[masked]', email: '[masked]' }],
+      });
+    },
+  );
 
   test.each([{}, { summary: true }, { fields: ['id'] }])(
-    'services are not searched by their domain, with %j',
+    'services cannot be searched by domain if names are masked, with %j',
     async (more) => {
       const found = await ask('list-services-tool', { domain: 'm', ...more });
       const missed = await ask('list-services-tool', { domain: 'x', ...more });
@@ -155,13 +158,13 @@ describe('what is masked', () => {
   );
 });
 
-test('a masked name of a service holds no address, and no part of one', () => {
+test('a masked service name contains no part of an e-mail address', () => {
   const answer = maskAnswer({ services: [{ name: 'Mailbox mustermann@example.com' }] });
   expect(answer).toMatchObject({ services: [{ name: 'Mailbox [masked]' }] });
 });
 
-describe('answers that fit', () => {
-  test('an answer holds only the fields that were asked for', async () => {
+describe('size of tool responses', () => {
+  test('a response contains only the requested fields', async () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', {
       fields: ['status', 'customer.customer_number'],
       per_page: 2,
@@ -185,7 +188,7 @@ describe('answers that fit', () => {
     });
   });
 
-  test('an unknown field is refused with the list', async () => {
+  test('an unknown field is refused with the list of valid fields', async () => {
     for (const name of ['list-invoices-tool', 'list-servers-tool', 'list-services-tool']) {
       const { isError, content } = await mcp.callTool(name, { fields: ['id', 'secret'] });
       expect(isError).toBe(true);
@@ -193,7 +196,7 @@ describe('answers that fit', () => {
     }
   });
 
-  test('a summary says which part of the totals no payment shows', async () => {
+  test('a summary says which part of the totals no payment covers', async () => {
     const { id: customer_id } = await createCustomer(mcp.db, { customer_number: 'K-SUMS' });
     const create = (status: 'paid' | 'overdue' | 'cancelled' | 'draft', values: object) =>
       createInvoice(mcp.db, { customer_id, currency: 'chf', total: '100', status, ...values });
@@ -224,7 +227,7 @@ describe('answers that fit', () => {
     await mcp.db.delete(invoices).where(eq(invoices.customer_id, customer_id));
   });
 
-  test('a summary counts and adds up by currency and status', async () => {
+  test('a summary counts and sums by currency and status', async () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', { summary: true });
     const none = { currency: 'eur', amount_paid: 0, settled_by_credit: 0, written_off: 0 };
     expect(structuredContent).toEqual({
@@ -242,7 +245,7 @@ describe('answers that fit', () => {
     expect(services.structuredContent).toEqual({ total: 0, summary: [] });
   });
 
-  test('a page that would fill a context is refused with advice', async () => {
+  test('a page that would fill the model’s context is refused with advice', async () => {
     const name = 'n'.repeat(2000);
     for (let i = 0; i < 60; i++) await createService(mcp.db, { customer_id: customerId, name });
     const { isError, content } = await mcp.callTool('list-services-tool', { per_page: 100 });
@@ -253,8 +256,8 @@ describe('answers that fit', () => {
   });
 });
 
-describe('the log of calls', () => {
-  test('the log of calls holds who, what and about whom, and no names', async () => {
+describe('the log of tool calls', () => {
+  test('the log of tool calls contains caller, tool and customer, but no names', async () => {
     const call = await as(['mcp:read']);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await call('tools/call', { name: 'find-customer-tool', arguments: { query: 'mueller@example.com' } });
@@ -284,7 +287,7 @@ describe('the log of calls', () => {
     expect(mcp.logged).toContainEqual(expect.objectContaining({ trace_id: second?.trace_id }));
   });
 
-  test('the log of calls holds no names that were given in wrong arguments', async () => {
+  test('the log of tool calls contains no names from invalid arguments', async () => {
     const call = await as(['mcp:read']);
     const name = 'mueller@example.com';
     for (const args of [{ customer_number: name }, { [name]: 1 }, { id: name }]) {
@@ -297,7 +300,7 @@ describe('the log of calls', () => {
     expect(JSON.stringify(kept)).not.toContain('muel');
   });
 
-  test('the log of calls names the member of staff whose token it is', async () => {
+  test('the log of tool calls contains the member of staff who owns the token', async () => {
     const staff_email = 'ada@example.com';
     await mcp.db.insert(staffUsers).values({ id: 'ada', name: 'Ada', email: staff_email });
     const { id, token } = await mcp.newToken(['mcp:read']);
@@ -308,7 +311,7 @@ describe('the log of calls', () => {
     expect(last).toMatchObject({ caller_name: 'Test', staff_email, client_id: null });
   });
 
-  test.each([['9999-12-31'], ['2026-03-15']])('the log of calls is listed up to %s', async (to) => {
+  test.each([['9999-12-31'], ['2026-03-15']])('the log of tool calls can be listed up to %s', async (to) => {
     await mcp.callTool('list-servers-tool', {});
     await flushToolCalls(mcp.runtime);
     const filters = callFilters.parse({ to });
@@ -316,14 +319,14 @@ describe('the log of calls', () => {
     expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
   });
 
-  test('the log of calls is cleared after the days it is kept', async () => {
+  test('the log of tool calls is deleted after its retention period', async () => {
     const later = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);
     expect((await clearToolCalls(mcp.db, { now: later, days: 92 })).cleared).toBe(0);
     expect((await clearToolCalls(mcp.db, { now: later, days: 90 })).cleared).toBeGreaterThan(2);
   });
 });
 
-test('a caller who asks more often than the limit has to wait', async () => {
+test('a caller above the rate limit has to wait', async () => {
   mcp.runtime.env.mcpRequestsPerMinute = 20;
   const call = await as(['servers:read']);
   const answers = await Promise.all(Array.from({ length: 25 }, () => call('ping')));

@@ -6,10 +6,10 @@ import { type Api, useApi } from '../support/api';
 export interface McpServer extends Pick<Api, 'runtime' | 'newToken' | 'logged'> {
   readonly url: URL;
   readonly db: Database;
-  /** A token with the scope mcp:read. */
+  /** An access token with the scope mcp:read. */
   readonly token: string;
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** One request of the 2025 protocols; its answer. */
+  /** Sends one request of the 2025 protocols. @returns the response */
   rpc(method: string, params?: unknown): Promise<RpcAnswer>;
   callTool(name: string, args?: unknown): Promise<ToolAnswer>;
 }
@@ -26,7 +26,7 @@ interface ToolAnswer {
   structuredContent?: Record<string, unknown>;
 }
 
-/** The tool server over HTTP on an empty database. */
+/** Serves the MCP endpoint over HTTP on an empty database. */
 export function useMcpServer(env: Record<string, string> = {}): McpServer {
   const api = useApi({ '/mcp': mcpRoute }, env, { withLog: true });
   let token = '';

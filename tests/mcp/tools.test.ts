@@ -19,7 +19,7 @@ const textOf = async (name: string, args?: unknown) => {
   return content.map((block) => block.text).join();
 };
 
-describe('bad arguments are explained to the model', () => {
+describe('errors for invalid arguments', () => {
   test.each([
     ['find-customer-tool', undefined, 'query is required.'],
     ['find-customer-tool', { query: ' ' }, 'query must not be empty (got "").'],
@@ -70,11 +70,11 @@ describe('bad arguments are explained to the model', () => {
     ['find-customer-tool', { query: null }, 'query must be a string (got null).'],
     ['list-invoices-tool', { fields: false }, 'fields must be a list of column names (got false).'],
     ['list-invoices-tool', { summary: 'yes' }, 'summary must be true or false (got "yes").'],
-  ])('%s with %j explains itself', async (name, args, text) => {
+  ])('%s explains to the model what is wrong with %j', async (name, args, text) => {
     expect(await textOf(name, args)).toBe(text);
   });
 
-  test('a long argument is not repeated in full', async () => {
+  test('a long argument is shortened in the error', async () => {
     expect((await textOf('list-invoices-tool', { status: 'x'.repeat(5000) })).length).toBeLessThan(200);
   });
 });
@@ -93,7 +93,7 @@ describe('malformed calls', () => {
   });
 });
 
-describe('answers', () => {
+describe('results of tools', () => {
   let customer: Awaited<ReturnType<typeof createCustomer>>;
 
   beforeAll(async () => {
@@ -108,12 +108,12 @@ describe('answers', () => {
     await createServer(mcp.db);
   });
 
-  test.each(['C-1', 'c-1'])('get-customer-tool finds the number %s', async (customer_number) => {
+  test.each(['C-1', 'c-1'])('get-customer-tool finds the customer number %s', async (customer_number) => {
     const { structuredContent } = await mcp.callTool('get-customer-tool', { customer_number });
     expect(structuredContent).toMatchObject({ id: customer.id, customer_number: 'C-1' });
   });
 
-  test('canonical digits are taken as numbers, and numbers as text', async () => {
+  test('digits without leading zeros count as numbers, and numbers are accepted as text', async () => {
     await createCustomer(mcp.db, { customer_number: '7', company: 'Seven AG' });
     await createCustomer(mcp.db, { customer_number: '099', company: 'Ninety-nine AG' });
     const call = async (name: string, args: object) => (await mcp.callTool(name, args)).structuredContent;
@@ -127,7 +127,7 @@ describe('answers', () => {
     expect(await textOf('get-customer-tool', { customer_number: 99 })).toContain('customer_number 99');
   });
 
-  test('an optional argument that is null counts as not given', async () => {
+  test('an optional argument that is null counts as absent', async () => {
     const call = async (name: string, args: object) => (await mcp.callTool(name, args)).structuredContent;
     const byId = { id: customer.id, customer_number: null };
     expect(await call('get-customer-tool', byId)).toEqual(
@@ -141,7 +141,7 @@ describe('answers', () => {
     }
   });
 
-  test('get-customer-tool answers a customer with what is open and active', async () => {
+  test('get-customer-tool returns a customer with open documents and active services', async () => {
     const { structuredContent } = await mcp.callTool('get-customer-tool', { id: customer.id });
     const { search_text, version, erased_at, created_at, updated_at, ...master } = customer;
     expect(structuredContent).toEqual({
@@ -204,7 +204,7 @@ describe('answers', () => {
     expect(beyond.structuredContent).toMatchObject({ total: 0, last_page: 1, data: [] });
   });
 
-  test('each call leaves one line in the log, without arguments or token', async () => {
+  test('each call writes one log line without arguments or token', async () => {
     mcp.logged.length = 0;
     await mcp.callTool('find-customer-tool', { query: 'ünï' });
     await mcp.callTool('get-customer-tool', { customer_number: 'private-number' });
@@ -221,13 +221,13 @@ describe('answers', () => {
 });
 
 describe('tools/list', () => {
-  test('the tools are listed as before, since a change here changes the interface', async () => {
+  test('the list of tools matches the stored copy, since a change affects clients', async () => {
     const { result } = await mcp.rpc('tools/list');
     await expect(`${JSON.stringify(result, null, 2)}\n`).toMatchFileSnapshot('tools-list.txt');
   });
 });
 
-describe('the size of answers', () => {
+describe('the size of results', () => {
   const KB = 1000;
   const bytesOf = async (method: string, params?: unknown) => {
     const response = await mcp.post({ jsonrpc: '2.0', id: 1, method, params });
@@ -273,10 +273,10 @@ describe('the size of answers', () => {
 
   const charactersOf = async (name: string, args: object = {}) =>
     (await mcp.callTool(name, args)).content[0]?.text.length ?? 0;
-  /** Characters of 20,000 tokens. */
+  /** The number of characters in about 20,000 tokens. */
   const MOST = 70_000;
 
-  test('no default answer exceeds 20,000 tokens', async () => {
+  test('results with default arguments stay below 20,000 tokens', async () => {
     for (const { name } of TOOLS) {
       const args = {
         'find-customer-tool': { query: 'K-' },
@@ -288,7 +288,7 @@ describe('the size of answers', () => {
     }
   });
 
-  test('get-customer-tool leaves out rows that would exceed it, and says how many there are', async () => {
+  test('get-customer-tool omits rows beyond the size limit and says how many exist', async () => {
     const { id: customer_id } = await createCustomer(mcp.db, { customer_number: 'LONG' });
     for (let i = 0; i < 90; i += 1) {
       await createService(mcp.db, { customer_id, service_number: `L${i}`, name: 'n'.repeat(900) });
@@ -304,7 +304,7 @@ describe('the size of answers', () => {
     await mcp.db.delete(customerServices).where(eq(customerServices.customer_id, customer_id));
   });
 
-  test('list-servers-tool answers every server with every column, and first says how to ask for less', async () => {
+  test('list-servers-tool returns every server with every column, after a hint how to ask for less', async () => {
     expect((await mcp.callTool('list-servers-tool')).structuredContent).not.toHaveProperty('hint');
     for (let i = 0; i < 340; i += 1) await createServer(mcp.db, { hostname: `many-${i}.example.com` });
     const { structuredContent, content } = await mcp.callTool('list-servers-tool');
@@ -321,7 +321,7 @@ describe('the size of answers', () => {
     expect(few.content[0]?.text.length).toBeLessThan(MOST / 2);
   });
 
-  test('tools announce how long their answers may be', async () => {
+  test('tools announce the maximum size of their results', async () => {
     const { result } = await mcp.rpc('tools/list');
     const tools = result?.tools as { name: string; _meta?: Record<string, number> }[];
     expect(

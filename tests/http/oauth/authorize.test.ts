@@ -18,10 +18,10 @@ const EVIL = 'https://evil.example/callback';
 
 type Params = Record<string, string | null>;
 
-describe('metadata', () => {
+describe('OAuth metadata', () => {
   const get = (path: string, method = 'GET') => fetch(flow.server.url + path, { method });
 
-  test('the metadata leads from the endpoint to every address', async () => {
+  test('the metadata contains the address of every OAuth endpoint', async () => {
     const refused = await flow.call(null);
     expect(refused.status).toBe(401);
     expect(refused.headers.get('www-authenticate')).toBe(
@@ -47,7 +47,7 @@ describe('metadata', () => {
   });
 
   test.each(['', '/mcp', '/api/auth'])(
-    'the documents of the issuer at "%s" name this issuer, and one place for tokens',
+    'the metadata of the issuer at "%s" contains this issuer and the common token endpoint',
     async (path) => {
       for (const address of [
         `/.well-known/oauth-authorization-server${path}`,
@@ -61,7 +61,7 @@ describe('metadata', () => {
           authorization_endpoint: `${ISSUER}/oauth2/authorize`,
           token_endpoint: `${ISSUER}/oauth2/token`,
         });
-        // Answers name the last one.
+        // Only authorization responses of /api/auth contain an `iss` parameter.
         expect('authorization_response_iss_parameter_supported' in read).toBe(path === '/api/auth');
       }
     },
@@ -72,7 +72,7 @@ describe('metadata', () => {
     '/.well-known/oauth-authorization-server/other',
     '/.well-known/oauth-authorization-server/',
     '/mcp/.well-known/other',
-  ])('the unknown address %s is answered with 404 in JSON', async (path) => {
+  ])('the unknown metadata address %s is answered with 404 and JSON', async (path) => {
     for (const method of ['GET', 'OPTIONS', 'POST']) {
       const response = await get(path, method);
       expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
@@ -82,7 +82,7 @@ describe('metadata', () => {
     expect([head.status, await head.text()]).toEqual([404, '']);
   });
 
-  test('metadata may be read by pages of other sites, and not written', async () => {
+  test('pages of other sites may read the metadata but not write it', async () => {
     const path = '/.well-known/oauth-protected-resource';
     expect((await get(path)).headers.get('access-control-allow-origin')).toBe('*');
     expect((await get(path, 'OPTIONS')).status).toBe(204);
@@ -108,19 +108,22 @@ const WRONG: [string, Params, string][] = [
   ['without a prompt', { prompt: 'none' }, 'interaction_required'],
 ];
 
-describe('a wrong authorization request', () => {
-  test.each(WRONG)('a request %s returns to a local client with an error', async (_, params, error) => {
-    const back = await flow.authorize(await flow.client(), params);
-    expect(back.href.split('?')[0]).toBe(CALLBACK);
-    expect(Object.fromEntries(back.searchParams)).toMatchObject({ error, iss: ISSUER, state: 'a state' });
-  });
+describe('invalid authorization requests', () => {
+  test.each(WRONG)(
+    'a request %s is redirected to a loopback client with an error',
+    async (_, params, error) => {
+      const back = await flow.authorize(await flow.client(), params);
+      expect(back.href.split('?')[0]).toBe(CALLBACK);
+      expect(Object.fromEntries(back.searchParams)).toMatchObject({ error, iss: ISSUER, state: 'a state' });
+    },
+  );
 
   const atSite: typeof WRONG = [
     ...WRONG,
     ['with a token for its answer', { response_type: 'token' }, 'unsupported_response_type'],
   ];
   test.each(atSite)(
-    'a request %s of a site’s client ends on our page, with a link back',
+    'a request %s from a website’s client ends on our page, with a link back',
     async (_, params, error) => {
       const client = await flow.client({ redirect_uris: [SITE] });
       for (const signedIn of [true, false]) {
@@ -141,7 +144,7 @@ describe('a wrong authorization request', () => {
     },
   );
 
-  test('a wrong request goes back at once to a client that an admin has entered', async () => {
+  test('an invalid request is redirected at once to a client that an admin has registered', async () => {
     const typed = { name: 'Copilot Studio', redirects: SITE, hasSecret: false };
     const by = { actor: commandActor('test'), secret: SECRET };
     const { clientId } = await addOwnClient(flow.server.runtime, typed, by);
@@ -152,14 +155,14 @@ describe('a wrong authorization request', () => {
     }
   });
 
-  test('a wrong request goes back at once to an app of a private scheme', async () => {
+  test('an invalid request is redirected at once to an app with a private URI scheme', async () => {
     const cursor = 'cursor://anysphere.cursor-mcp/oauth/callback';
     const client = await flow.client({ redirect_uris: [cursor] });
     const back = await flow.authorize(client, { redirect_uri: cursor, scope: 'mcp:write' });
     expect(back.href).toMatch(/^cursor:.*error=invalid_scope/);
   });
 
-  test('the link back leads only to what the client has registered', async () => {
+  test('the link back accepts only redirect addresses that the client has registered', async () => {
     const client = await flow.client({ redirect_uris: [SITE] });
     for (const named of [
       { client_id: client, redirect_uri: 'https://evil.example/' },
@@ -191,7 +194,7 @@ describe('a wrong authorization request', () => {
       ],
     ),
     ['without a client to a foreign redirect', { client_id: null, redirect_uri: EVIL }],
-  ])('a request %s leads nowhere else', async (_, params) => {
+  ])('a request %s is never redirected to an unregistered address', async (_, params) => {
     const back = await flow.authorize(await flow.client(), params);
     const isOwn = back.origin === PUBLIC_URL && back.pathname === REFUSED;
     const isError = back.href.startsWith(CALLBACK) && /[?#]error=/.test(back.href);
@@ -200,14 +203,14 @@ describe('a wrong authorization request', () => {
   });
 
   test.each(['client_id', 'redirect_uri', 'state', 'resource', 'scope', 'code_challenge'])(
-    'a request with a NUL in %s is refused, and not asked of the database',
+    'a request with a NUL in %s is refused before the database is queried',
     async (name) => {
       const page = await flow.authorize(await flow.client(), { [name]: 'a\0b' });
       expect([page.pathname, page.searchParams.get('error')]).toEqual(['/oauth/refused', 'invalid_request']);
     },
   );
 
-  test('a request that gives a parameter twice is refused', async () => {
+  test('a request with a repeated parameter is refused', async () => {
     const client = await flow.client();
     const query = `client_id=${client}&client_id=other&response_type=code`;
     const page = await fetch(`${flow.server.url}/api/auth/oauth2/authorize?${query}`, { redirect: 'manual' });
@@ -216,14 +219,14 @@ describe('a wrong authorization request', () => {
 });
 
 test.each([...Object.keys(REFUSAL_TEXTS), 'another_error'])(
-  'the page of a client that is refused with %s says what to do',
+  'the refusal page for the error %s says what to do',
   (error) => {
     expect(refusalText(error)).toMatch(/\. (In the app, |Start |Ask |Wait |Update the app|Try again)/);
   },
 );
 
-describe('a right authorization request', () => {
-  test('a request without a session leads to the sign-in, and from there back', async () => {
+describe('valid authorization requests', () => {
+  test('a request without a session leads to the sign-in page, and from there back', async () => {
     const to = await flow.authorize(await flow.client(), {}, false);
     expect(to.pathname).toBe('/sign-in');
     expect(to.searchParams.get('next')).toMatch(/^\/api\/auth\/oauth2\/authorize\?/);
@@ -237,7 +240,7 @@ describe('a right authorization request', () => {
   });
 
   test.each([`${RESOURCE}/`, PUBLIC_URL, `${PUBLIC_URL}/`])(
-    'the resource %s means the endpoint',
+    'the resource %s stands for the MCP endpoint',
     async (resource) => {
       const client = await flow.client();
       const { body } = await flow.exchange(client, await flow.code(client, { resource }), { resource });
@@ -245,7 +248,7 @@ describe('a right authorization request', () => {
     },
   );
 
-  test('a redirect to the loopback may have any port', async () => {
+  test('a loopback redirect may use any port', async () => {
     const client = await flow.client({ application_type: 'web' });
     const redirect_uri = 'http://127.0.0.1:59999/callback';
     const code = await flow.code(client, { redirect_uri });
@@ -254,7 +257,7 @@ describe('a right authorization request', () => {
 });
 
 describe('consent', () => {
-  test('a consent that was changed on its way gives nothing', async () => {
+  test('a consent request that was tampered with grants nothing', async () => {
     const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
     page.searchParams.set('scope', 'customers:read billing:read offline_access');
     expect((await flow.consent(page, ['billing:read'])).pathname).toBe(REFUSED);
@@ -264,32 +267,32 @@ describe('consent', () => {
     ['allowed', ALL_SCOPES, ALL_SCOPES],
     ['denied', [], ALL_SCOPES],
     ['allowed, then denied', ALL_SCOPES, []],
-  ] as const)('a consent page that was %s is answered once', async (_, first, second) => {
+  ] as const)('a consent page that was %s cannot be submitted again', async (_, first, second) => {
     const page = await flow.authorize(await flow.client());
     expect((await flow.consent(page, [...first])).href).toMatch(/^http:\/\/127\.0\.0\.1:4711/);
     const again = await flow.consent(page, [...second]);
     expect([again.pathname, again.searchParams.get('error')]).toEqual([REFUSED, 'expired']);
   });
 
-  test('a consent page that is sent many times at once gives one code', async () => {
+  test('a consent page that is submitted many times at once issues one code', async () => {
     const page = await flow.authorize(await flow.client());
     const sent = await Promise.all(Array.from({ length: 5 }, () => flow.consent(page, ALL_SCOPES)));
     expect(sent.filter(({ searchParams }) => searchParams.has('code'))).toHaveLength(1);
   });
 
-  test('a consent cannot give more than was asked for', async () => {
+  test('a consent cannot grant a scope that the client did not request', async () => {
     const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
     expect((await flow.consent(page, ['customers:read', 'billing:read'])).pathname).toBe(REFUSED);
   });
 
-  test.each([CALLBACK, SITE])('a consent that is denied tells the client at %s', async (redirect_uri) => {
+  test.each([CALLBACK, SITE])('a denied consent is reported to the client at %s', async (redirect_uri) => {
     const client = await flow.client({ redirect_uris: [redirect_uri] });
     const back = await flow.consent(await flow.authorize(client, { redirect_uri }), []);
     expect(back.host).toBe(new URL(redirect_uri).host);
     expect(Object.fromEntries(back.searchParams)).toMatchObject({ error: 'access_denied', iss: ISSUER });
   });
 
-  test('a consent to fewer scopes gives fewer, and a refresh no more', async () => {
+  test('a consent to fewer scopes grants only those, also after a refresh', async () => {
     const client = await flow.client();
     const tokens = await flow.connect(client, ['servers:read'], true);
     expect(tokens.scope.split(' ').sort()).toEqual(['offline_access', 'servers:read']);
@@ -307,7 +310,7 @@ describe('consent', () => {
 
 describe('hiding personal data', () => {
   const OLD_SCOPE = 'without_personal_data';
-  /** The name of the customer, as a token sees it. */
+  /** Returns the customer's name as a caller with this token sees it. */
   const nameFor = async (token: string) => {
     const params = { name: 'get-customer-tool', arguments: { customer_number: 'K-HIDE' } };
     const { result } = (await (await flow.call(token, 'tools/call', params)).json()) as {
@@ -319,7 +322,7 @@ describe('hiding personal data', () => {
     await createCustomer(flow.server.runtime.db, { customer_number: 'K-HIDE', company: 'Müller GmbH' });
   });
 
-  test('a client that asks for every scope, of today and of before, sees names', async () => {
+  test('a client that requests every scope, including retired ones, sees names', async () => {
     const read = await fetch(`${flow.server.url}/.well-known/oauth-protected-resource/mcp`);
     const { scopes_supported } = (await read.json()) as { scopes_supported: string[] };
     for (const asked of [scopes_supported, [...scopes_supported, OLD_SCOPE], [OLD_SCOPE]]) {
@@ -331,7 +334,7 @@ describe('hiding personal data', () => {
     }
   });
 
-  test('hiding personal data is offered nowhere', async () => {
+  test('the OAuth metadata does not offer a scope that hides personal data', async () => {
     const { call, client, connect, register, server } = flow;
     const narrow = await connect(await client(), ['servers:read'], true);
     const refused = await call(narrow.access_token, 'tools/call', { name: 'find-customer-tool' });
@@ -350,7 +353,7 @@ describe('hiding personal data', () => {
     }
   });
 
-  test('a person hides personal data on one device, also after a refresh, and not on another', async () => {
+  test('hiding personal data applies to one device, also after a refresh, and not to another', async () => {
     const client = await flow.client();
     const hidden = await flow.connect(client, ALL_SCOPES, true);
     const open = await flow.connect(client);
@@ -369,7 +372,7 @@ describe('hiding personal data', () => {
     const { db } = flow.server.runtime;
     const client = await flow.client();
     const tokens = await flow.connect(client);
-    // As the version before this one has written it.
+    // Rewrite the rows as the previous version of the app stored them.
     const scopes = ['customers:read', OLD_SCOPE, 'offline_access'];
     for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthConsents]) {
       await db.update(table).set({ scopes, referenceId: null }).where(eq(table.clientId, client));
@@ -384,7 +387,7 @@ describe('hiding personal data', () => {
   });
 });
 
-describe('staff who owe something', () => {
+describe('staff with an overdue account step', () => {
   const owe = {
     'a password of their own': (is: boolean) =>
       flow.server.runtime.db.update(staffUsers).set({ passwordTemporary: is }),
@@ -396,7 +399,7 @@ describe('staff who owe something', () => {
   });
 
   test.each(Object.entries(owe))(
-    'a person who owes %s is led to its page, and gets no code',
+    'a member of staff who owes %s is sent to the page for it and gets no code',
     async (_, set) => {
       const { db } = flow.server.runtime;
       await db.delete(oauthConsents);

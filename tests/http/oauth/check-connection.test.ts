@@ -11,10 +11,10 @@ interface Sent {
   headers: Headers;
 }
 
-/** The way to the server, as proxies in between may be. */
+/** A stand-in for the network between client and server. It can change or replace requests, as a proxy might. */
 type Way = (sent: Sent, go: (headers?: Headers) => Promise<Response>) => Promise<Response>;
 
-/** A company's service, whose public address leads to the server of this test. */
+/** Starts the service of a company. Requests to its public address reach the server of this test. */
 function useCheck(env: Record<string, string> = {}) {
   const flow = useFlow(env);
   beforeEach(() => {
@@ -22,7 +22,11 @@ function useCheck(env: Record<string, string> = {}) {
     for (const { document } of PUBLISHED) flow.documents.set(document.client_id, document);
   });
 
-  /** Checks over a way. @returns the report, its failures as text, and all that was sent to the public address */
+  /**
+   * Runs the connection check.
+   * @param way the network in between; by default it changes nothing
+   * @returns the report, its failures as text, and all requests to the public address
+   */
   async function check(way: Way = (_, go) => go()) {
     const { runtime, url: address } = flow.server;
     const { publicUrl } = runtime.env;
@@ -34,7 +38,7 @@ function useCheck(env: Record<string, string> = {}) {
       const headers = new Headers(init?.headers);
       const one = { url, method: init?.method ?? 'GET', headers };
       sent.push(one);
-      // A busy machine is not what a time-out is for.
+      // Without the time-out, so that a busy machine does not fail the check.
       return way(one, (other = headers) =>
         real(url.replace(publicUrl, address), { ...init, headers: other, signal: null }),
       );
@@ -49,7 +53,7 @@ function useCheck(env: Record<string, string> = {}) {
   return { flow, check };
 }
 
-/** Takes a header away from the requests that are meant. */
+/** Removes a header from the selected requests. */
 const without =
   (name: string, isMeant: (sent: Sent) => boolean = () => true): Way =>
   (sent, go) => {
@@ -58,7 +62,7 @@ const without =
     return go(headers);
   };
 
-/** Answers the requests that are meant in place of the service. */
+/** Answers the selected requests itself, instead of the service. */
 const instead =
   (isMeant: (sent: Sent) => boolean, body: string | null, init?: ResponseInit): Way =>
   (sent, go) =>
@@ -67,7 +71,7 @@ const instead =
 describe('the connection check', () => {
   const { flow, check } = useCheck();
 
-  test('the check goes the way of every client, and leaves nothing behind', async () => {
+  test('the check takes every client through its whole connection and leaves nothing behind', async () => {
     const { report, sent } = await check();
     expect(report.problem).toBeNull();
     expect(report.clients.map(({ name, sentence }) => `${name}: ${sentence}`)).toEqual([
@@ -93,7 +97,7 @@ describe('the connection check', () => {
     expect(new Set(revisions)).toEqual(new Set([null, '2026-07-28', '2025-11-25', '2025-06-18']));
   });
 
-  test('the check asks as each client does, and says which steps work', async () => {
+  test('the check imitates the requests of each client and reports which steps work', async () => {
     const agentOf = ({ headers }: Sent) => headers.get('user-agent') ?? '';
     const { sent, report } = await check();
     expect(new Set(sent.map(agentOf))).toEqual(
@@ -118,7 +122,7 @@ describe('the connection check', () => {
     ]);
   });
 
-  test('the check leaves the tokens and consents of people who use a client', async () => {
+  test('the check does not touch the tokens and consents that people gave to a client', async () => {
     const [{ document, redirect_uri } = PUBLISHED[0] as never] = PUBLISHED;
     const id = document.client_id;
     const code = await flow.code(id, { redirect_uri });
@@ -127,7 +131,7 @@ describe('the connection check', () => {
     expect(await flow.status(body.access_token)).toBe(200);
   });
 
-  test('the check says whose metadata document cannot be read', async () => {
+  test('the check reports the client whose metadata document cannot be read', async () => {
     flow.documents.delete('https://chatgpt.com/oauth/client.json');
     expect((await check()).failed).toEqual([
       'ChatGPT: Its metadata document https://chatgpt.com/oauth/client.json is not taken: the name has no address.',
@@ -146,11 +150,11 @@ describe('the connection check', () => {
       without('mcp-protocol-version', isRevision),
       'Codex: server/discover of the revision 2026-07-28 is answered with 400.',
     ],
-  ])('the check notices a proxy that takes away %s', async (_, way, sentence) => {
+  ])('the check detects a proxy that removes %s', async (_, way, sentence) => {
     expect((await check(way)).failed).toEqual([sentence]);
   });
 
-  test('the check notices a proxy that takes away Authorization from every client', async () => {
+  test('the check detects a proxy that removes Authorization from the requests of every client', async () => {
     const { failed } = await check(without('authorization'));
     expect(failed[0]).toBe('claude.ai: The header Authorization is lost on the way to the tools.');
   });
@@ -172,11 +176,11 @@ describe('the connection check', () => {
       () => Promise.reject(new TypeError('fetch failed', { cause: refused })),
       'The address does not answer from here: ECONNREFUSED.',
     ],
-  ])('the check reports %s once for all clients', async (_, way, problem) => {
+  ])('the check reports %s once instead of for every client', async (_, way, problem) => {
     expect((await check(way)).report).toEqual({ problem, clients: [] });
   });
 
-  test('the check notices a proxy that leads elsewhere than to the sign-in', async () => {
+  test('the check detects a proxy that redirects elsewhere than to the sign-in page', async () => {
     const isAuthorize = ({ url }: Sent) => url.startsWith(`${ISSUER}/oauth2/authorize`);
     const headers = { location: '/maintenance' };
     const { failed } = await check(instead(isAuthorize, null, { status: 302, headers }));
@@ -188,7 +192,7 @@ describe('the connection check', () => {
 describe('the connection check without dynamic registration', () => {
   const { check } = useCheck({ OAUTH_DYNAMIC_REGISTRATION: 'off' });
 
-  test('clients that register themselves are reported as not able to connect', async () => {
+  test('clients that register themselves are reported as unable to connect', async () => {
     const { failed } = await check();
     expect(failed.map((text) => text.split(':')[0])).toEqual([
       'Cursor',
@@ -200,10 +204,10 @@ describe('the connection check without dynamic registration', () => {
   });
 });
 
-describe('the connection check at an address that is not public', () => {
+describe('the connection check at a local address', () => {
   const { check } = useCheck({ PUBLIC_URL: 'http://localhost:3000' });
 
-  test('clients of vendors are reported as not able to reach the service', async () => {
+  test('cloud clients are reported as unable to reach the service', async () => {
     const { failed } = await check();
     expect(failed.map((text) => text.split(':')[0])).toEqual([
       'claude.ai',

@@ -36,7 +36,7 @@ export interface Tokens {
   error?: string;
 }
 
-/** The routes of OAuth, with a member of staff signed in, and metadata documents from a map. */
+/** Serves the OAuth routes with a member of staff signed in. Metadata documents come from the map `documents`. */
 export function useFlow(env: Record<string, string> = {}) {
   useHash(quickHash);
   const server = useApi(
@@ -55,7 +55,7 @@ export function useFlow(env: Record<string, string> = {}) {
   let cookie = '';
   let addresses = 0;
   let userId = '';
-  /** What clients publish, by address. */
+  /** The metadata documents that clients publish, by URL. */
   const documents = new Map<string, unknown>();
   beforeAll(async () => {
     server.runtime.fetchDocument = async ({ href }) => {
@@ -74,7 +74,7 @@ export function useFlow(env: Record<string, string> = {}) {
       const { cookies } = await signIn(server.runtime, { ...ADA, password }, new Headers());
       cookie = cookies.map((one) => one.split(';')[0]).join('; ');
     },
-    /** From an address of its own, unless one is given. */
+    /** Registers a client, by default from a new IP address. */
     register: async (metadata: Record<string, unknown>, from?: string) => {
       addresses += 1;
       return fetch(`${server.url}/api/auth/oauth2/register`, {
@@ -86,7 +86,7 @@ export function useFlow(env: Record<string, string> = {}) {
         body: JSON.stringify(metadata),
       });
     },
-    /** A public client with the usual callback. @returns its id */
+    /** Registers a public client with the usual callback. @returns its id */
     async client(metadata: Record<string, unknown> = {}): Promise<string> {
       const made = await flow.register({
         client_name: 'Test client',
@@ -96,7 +96,7 @@ export function useFlow(env: Record<string, string> = {}) {
       });
       return ((await made.json()) as { client_id: string }).client_id;
     },
-    /** @returns where the browser is sent */
+    /** Opens the authorization endpoint. @returns the address of the redirect */
     async authorize(clientId: string, params: Record<string, string | null> = {}, signedIn = true) {
       await server.runtime.db.delete(staffRateLimits);
       const query = new URLSearchParams();
@@ -117,12 +117,12 @@ export function useFlow(env: Record<string, string> = {}) {
       });
       return new URL(answer.headers.get('location') ?? `none:${answer.status}`, PUBLIC_URL);
     },
-    /** @returns where the browser is sent after the consent page was answered */
+    /** Submits the consent page. @returns the address of the redirect */
     async consent(page: URL, scopes: ReadScope[], hidesPersonalData = false): Promise<URL> {
       const decided = { query: page.search.slice(1), scopes, hidesPersonalData };
       return new URL(await decideConsent(server.runtime, new Headers({ cookie }), decided), PUBLIC_URL);
     },
-    /** The whole way to a code. */
+    /** Authorizes a client and consents. @returns the authorization code */
     async code(
       clientId: string,
       params: Record<string, string | null> = {},
@@ -141,7 +141,7 @@ export function useFlow(env: Record<string, string> = {}) {
       for (const [name, value] of Object.entries(form)) if (value !== null) body.set(name, value);
       return fetch(`${server.url}/api/auth/oauth2/${path}`, { method: 'POST', headers, body });
     },
-    /** @returns the status and what was answered */
+    /** Posts to the token endpoint. @returns the status and the response body */
     async token(form: Record<string, string | null>, headers?: Record<string, string>) {
       const answer = await flow.post('token', form, headers);
       return { status: answer.status, body: (await answer.json()) as Tokens };
@@ -157,7 +157,7 @@ export function useFlow(env: Record<string, string> = {}) {
       }),
     refresh: (clientId: string, refresh_token: string, form: Record<string, string | null> = {}) =>
       flow.token({ grant_type: 'refresh_token', client_id: clientId, refresh_token, ...form }),
-    /** The whole way to tokens. */
+    /** Authorizes a client and exchanges its code. @returns the tokens */
     async connect(clientId: string, scopes?: ReadScope[], hides?: boolean): Promise<Tokens> {
       const { body } = await flow.exchange(clientId, await flow.code(clientId, {}, scopes, hides));
       return body;

@@ -24,7 +24,7 @@ describe('dynamic registration', () => {
     ['a client at the IPv6 loopback', { redirect_uris: ['http://[::1]:3000/callback'] }],
     ['a web client with a secret', { ...REDIRECTS, token_endpoint_auth_method: 'client_secret_post' }],
     ['a client with unknown metadata', { ...REDIRECTS, contacts: [7], logo_uri: 'ftp://x', jwks: {} }],
-  ])('%s is registered', async (_, metadata) => {
+  ])('a client with %s is registered', async (_, metadata) => {
     const answer = await flow.register(metadata);
     expect(answer.status).toBe(201);
     expect(await answer.json()).toMatchObject({
@@ -37,7 +37,7 @@ describe('dynamic registration', () => {
     ['invisible characters', '\u200b\u2060'],
     ['a mark that turns the text around', 'Claude\u202e'],
     ['a NUL', 'a\0b'],
-  ])('a name of %s is dropped', async (_, client_name) => {
+  ])('the client name %s is dropped', async (_, client_name) => {
     const answer = await flow.register({ client_name, ...REDIRECTS });
     expect(answer.status).toBe(201);
     expect(await answer.json()).not.toHaveProperty('client_name', client_name);
@@ -60,7 +60,7 @@ describe('dynamic registration', () => {
     },
   );
 
-  test('clients with private schemes and secrets get tokens', async () => {
+  test('clients with private URI schemes and secrets get tokens', async () => {
     const redirect_uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
     for (const method of ['client_secret_basic', 'client_secret_post']) {
       const answer = await flow.register({
@@ -74,7 +74,7 @@ describe('dynamic registration', () => {
       expect(wrong).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
       const none = await flow.exchange(id, await code(), { redirect_uri });
       expect(none.body.error).toBe('invalid_client');
-      // Whichever way it is registered, either is taken.
+      // Both ways to send the secret work, whichever one the client registered.
       const inForm = await flow.exchange(id, await code(), { redirect_uri, client_secret: secret });
       expect(inForm.status).toBe(200);
       const basic = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
@@ -83,7 +83,7 @@ describe('dynamic registration', () => {
     }
   });
 
-  test('one address registers twenty clients, also if it asks for many at once, and staff see that', async () => {
+  test('one address can register twenty clients, also with parallel requests, and staff see when it reaches the limit', async () => {
     const { db, env, now } = flow.server.runtime;
     const from = '203.0.113.9';
     const many = await Promise.all(Array.from({ length: 22 }, () => flow.register(REDIRECTS, from)));
@@ -101,10 +101,10 @@ describe('dynamic registration', () => {
       },
     ]);
     const health = await checkHealth({ ...flow.server.runtime, now });
-    expect(health.status).toBe('ok'); // anybody can register clients
+    expect(health.status).toBe('ok'); // anyone can register clients, so a full quota must not raise an alert
   });
 
-  test('an address that many clients may share registers 200 clients', async () => {
+  test('an address that many clients may share can register 200 clients', async () => {
     const { db, now } = flow.server.runtime;
     const client = { redirectUris: ['https://x.example/cb'], registeredFrom: '10.9.9.9', createdAt: now() };
     const ids = Array.from({ length: 199 }, (_, n) => ({ id: `shared-${n}`, clientId: `shared-${n}` }));
@@ -118,7 +118,7 @@ describe('dynamic registration', () => {
     for (const own of ['203.0.113.9', '172.32.0.1', '2001:db8:7:1::']) expect(maxRegistrations(own)).toBe(20);
   });
 
-  test('redirects that are not allowed are left out of a registration', async () => {
+  test('redirects that are not allowed are dropped from a registration', async () => {
     const allowed = ['https://x.example/cb', 'http://127.0.0.1/cb'];
     const given = [
       'vendor-app://cb',
@@ -139,14 +139,14 @@ describe('dynamic registration', () => {
   });
 
   test.each([['vendor-app://cb', 'http://x.example/'], [7], 'https://x.example/cb'])(
-    'a registration whose redirects %j are none that are allowed is refused',
+    'a registration with only the disallowed redirects %j is refused',
     async (redirect_uris) => {
       const answer = await flow.register({ redirect_uris });
       expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
     },
   );
 
-  test('IPv6 networks of 56 and 48 bits leave registrations to others until theirs are used or cleared', async () => {
+  test('a full quota of an IPv6 network of 56 or 48 bits leaves registrations to other networks', async () => {
     const register = async (network: number, i: number) =>
       (await flow.register(REDIRECTS, `2001:db8:7:${(network * 256 + i).toString(16)}::1`)).status;
     const statuses = async (network: number) => {
@@ -164,7 +164,7 @@ describe('dynamic registration', () => {
     expect(await register(1, 1)).toBe(201);
   });
 
-  test('a registered client is cleared after a day unless a person has authorized it', async () => {
+  test('a registered client is deleted after a day unless a person has authorized it', async () => {
     const { db, now } = flow.server.runtime;
     const [used, unused, disconnected] = [await flow.client(), await flow.client(), await flow.client()];
     await flow.connect(used);
@@ -177,12 +177,12 @@ describe('dynamic registration', () => {
     await clearUnusedClients(db, new Date(now().getTime() + 90_000_000));
     expect(await ids()).toEqual(expect.arrayContaining([used, disconnected]));
     expect(await ids()).not.toContain(unused);
-    // So that the app, which keeps its id, can be connected again.
+    // The app still has its client id, so it must be able to connect again.
     expect((await flow.authorize(disconnected)).pathname).toBe('/oauth/consent');
   });
 });
 
-describe('a metadata document', () => {
+describe('client metadata documents', () => {
   const ID = 'https://claude.ai/oauth/mcp-oauth-client-metadata';
   const redirect_uri = 'https://claude.ai/api/mcp/auth_callback';
   const document = {
@@ -193,19 +193,19 @@ describe('a metadata document', () => {
   };
 
   test.each(PUBLISHED)(
-    'the published document of $document.client_name introduces a client, which gets tokens',
+    'the published document of $document.client_name identifies a client, which gets tokens',
     async ({ document, redirect_uri }) => {
       const id = document.client_id;
       documents.set(id, document);
       const code = await flow.code(id, { redirect_uri, scope: 'mcp:read offline_access' });
       const { body } = await flow.exchange(id, code, { redirect_uri, resource: RESOURCE });
       expect(await flow.status(body.access_token)).toBe(200);
-      documents.delete(id); // a consent outlives the document
+      documents.delete(id); // a consent must outlive the document
       expect((await flow.refresh(id, body.refresh_token)).status).toBe(200);
     },
   );
 
-  test('a wrong request of a client with a document ends on our page', async () => {
+  test('an invalid request of a client with a document ends on our page', async () => {
     documents.set(ID, document);
     const page = await flow.authorize(ID, { redirect_uri, scope: 'mcp:write' });
     expect([page.pathname, page.searchParams.get('error')]).toEqual(['/oauth/refused', 'invalid_scope']);
@@ -213,7 +213,7 @@ describe('a metadata document', () => {
     expect(back).toMatchObject({ name: 'Claude', host: 'claude.ai' });
   });
 
-  test('twenty documents of a host are stored, and cleared after an hour', async () => {
+  test('twenty documents of a host are stored, and deleted after an hour', async () => {
     const host = 'https://many.example';
     for (let n = 1; n <= 21; n += 1) {
       const id = `${host}/${n}.json`;
@@ -221,7 +221,7 @@ describe('a metadata document', () => {
       const page = await flow.authorize(id, { redirect_uri: `${host}/callback` }, false);
       expect(page.pathname).toBe(n <= 20 ? '/sign-in' : '/oauth/refused');
     }
-    // They do not count towards clients that register themselves.
+    // Documents do not count towards the limit for self-registered clients.
     expect((await flow.register(REDIRECTS)).status).toBe(201);
     const hourLater = new Date(flow.server.runtime.now().getTime() + 3_600_001);
     await clearUnusedClients(flow.server.runtime.db, hourLater);
@@ -229,14 +229,14 @@ describe('a metadata document', () => {
     expect(await flow.server.runtime.db.$count(oauthClients, isOne)).toBe(0);
   });
 
-  test('redirects that are not allowed are left out of a document', async () => {
+  test('redirects that are not allowed are dropped from a document', async () => {
     const id = 'https://app.example/mixed.json';
     documents.set(id, { client_id: id, redirect_uris: ['vendor-app://cb', redirect_uri] });
     expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/consent');
     expect((await flow.authorize(id, { redirect_uri: 'vendor-app://cb' })).pathname).toBe('/oauth/refused');
   });
 
-  test('a document that changes its redirects takes the old ones away', async () => {
+  test('a redirect that disappears from a document stops working', async () => {
     const id = 'https://app.example/client.json';
     const [old, other] = ['https://app.example/old', 'https://app.example/new'];
     documents.set(id, { client_id: id, redirect_uris: [old] });
@@ -273,7 +273,7 @@ describe('a metadata document', () => {
     'https://user@app.example/client.json',
     'https://app.example/a/../client.json',
     'https://app.example/client.json#x',
-  ])('the address %s of a document is refused', async (id) => {
+  ])('the document address %s is refused', async (id) => {
     documents.set(id, { client_id: id, redirect_uris: [redirect_uri] });
     expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/refused');
   });

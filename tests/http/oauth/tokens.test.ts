@@ -15,7 +15,7 @@ const CLI = commandActor('test');
 const ELSEWHERE = 'https://other.example/mcp';
 
 const refusal = (error: string) => ({ status: 400, body: { error } });
-/** A new client that is connected, with its tokens. */
+/** Connects a new client. @returns its id and tokens */
 const connected = async () => {
   const client = await flow.client();
   return { client, ...(await flow.connect(client)) };
@@ -25,7 +25,7 @@ async function expectEnded({ client, access_token, refresh_token }: Awaited<Retu
   expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
 }
 
-test('a client goes from registration over consent to a call, a refresh and its end', async () => {
+test('a client can register, get consent, call a tool, refresh its token and revoke it', async () => {
   const { db } = flow.server.runtime;
   const client = await flow.client();
   const page = await flow.authorize(client);
@@ -54,7 +54,7 @@ test.each<[string, Record<string, string | null>, Record<string, string>, number
   ['a secret', { client_secret: 'a\0b' }, {}, 400],
   ['the name of a header', { client_id: null }, { authorization: `Basic ${btoa('a%00b:c')}` }, 401],
   ['the bytes of a header', { client_id: null }, { authorization: `Basic ${btoa('a\0b:c')}` }, 401],
-])('a NUL in %s is an error of the client', async (_, form, headers, status) => {
+])('a NUL in %s is answered as a client error', async (_, form, headers, status) => {
   const asked = {
     grant_type: 'authorization_code',
     client_id: 'x',
@@ -66,7 +66,7 @@ test.each<[string, Record<string, string | null>, Record<string, string>, number
   expect((await flow.post('revoke', { token: 't', ...form }, headers)).status).toBe(status);
 });
 
-describe('codes', () => {
+describe('authorization codes', () => {
   test.each<[string, Record<string, string | null>, string]>([
     [
       'a wrong verifier',
@@ -77,17 +77,17 @@ describe('codes', () => {
     ['another redirect', { redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
     ['another resource', { resource: ELSEWHERE }, 'invalid_target'],
     ['another grant', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
-  ])('a code with %s gives nothing', async (_, form, error) => {
+  ])('a code exchanged with %s yields no tokens', async (_, form, error) => {
     const client = await flow.client();
     expect(await flow.exchange(client, await flow.code(client), form)).toMatchObject(refusal(error));
   });
 
-  test('a code of another client gives nothing', async () => {
+  test('a code of another client yields no tokens', async () => {
     const code = await flow.code(await flow.client());
     expect(await flow.exchange(await flow.client(), code)).toMatchObject(refusal('invalid_grant'));
   });
 
-  test('a narrower consent on another device leaves the code of a wider one', async () => {
+  test('a narrower consent on another device does not restrict the code of a wider one', async () => {
     const client = await flow.client();
     const before = await flow.code(client);
     const now = await flow.code(client, {}, ['servers:read'], true);
@@ -97,7 +97,7 @@ describe('codes', () => {
     }
   });
 
-  test('a code that is used twice ends both tokens', async () => {
+  test('a code that is used twice revokes both tokens', async () => {
     const client = await flow.client();
     const code = await flow.code(client);
     const { body } = await flow.exchange(client, code);
@@ -106,7 +106,7 @@ describe('codes', () => {
     await expectEnded({ client, ...body });
   });
 
-  test('a code that is used many times at once leaves no token', async () => {
+  test('a code that is used many times at once leaves no valid token', async () => {
     const client = await flow.client();
     const code = await flow.code(client);
     const answers = await Promise.all(Array.from({ length: 5 }, () => flow.exchange(client, code)));
@@ -117,14 +117,14 @@ describe('codes', () => {
 });
 
 describe('refresh tokens', () => {
-  /** Makes every used refresh token of a client too old to be answered again. */
+  /** Moves every used refresh token of a client past its grace period, in which it may be used again. */
   const endGrace = (client: string) =>
     flow.server.runtime.db
       .update(oauthRefreshTokens)
       .set({ rotationReplayExpiresAt: new Date(0) })
       .where(eq(oauthRefreshTokens.clientId, client));
 
-  test('a used refresh token is answered again for ten minutes, then ends its grant', async () => {
+  test('a used refresh token works for another ten minutes, then its reuse ends the grant', async () => {
     const { db } = flow.server.runtime;
     const { client, ...first } = await connected();
     const second = await flow.refresh(client, first.refresh_token);
@@ -149,7 +149,7 @@ describe('refresh tokens', () => {
     );
   });
 
-  test('a refresh token that is used five times at once gets the same answer each time', async () => {
+  test('a refresh token that is used five times at once gets the same response each time', async () => {
     const { client, refresh_token } = await connected();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => flow.refresh(client, refresh_token, { scope: 'mcp:read' })),
@@ -162,7 +162,7 @@ describe('refresh tokens', () => {
     expect((await flow.refresh(client, body.refresh_token)).status).toBe(200);
   });
 
-  describe('of one client on two devices', () => {
+  describe('two devices of one client', () => {
     const devices = async () => {
       const client = await flow.client();
       return { client, one: await flow.connect(client), two: await flow.connect(client) };
@@ -176,7 +176,7 @@ describe('refresh tokens', () => {
     const revoke = (client: string, token: string, form = {}) =>
       flow.post('revoke', { client_id: client, token, ...form });
 
-    test('a stale refresh token of one device leaves the other connected', async () => {
+    test('reusing a stale refresh token of one device leaves the other connected', async () => {
       const { client, one, two } = await devices();
       const rotated = await flow.refresh(client, one.refresh_token);
       await endGrace(client);
@@ -186,7 +186,7 @@ describe('refresh tokens', () => {
     });
 
     test.each([{}, { token_type_hint: 'refresh_token' }, { token_type_hint: 'access_token' }])(
-      'a refresh token that one revokes leaves the other connected, with %j',
+      'revoking the refresh token of one device with %j leaves the other connected',
       async (form) => {
         const { client, one, two } = await devices();
         expect((await revoke(client, one.refresh_token, form)).status).toBe(200);
@@ -195,7 +195,7 @@ describe('refresh tokens', () => {
       },
     );
 
-    test('a used refresh token that one revokes, also twice at once, leaves the other connected', async () => {
+    test('revoking a used refresh token of one device, also twice at once, leaves the other connected', async () => {
       const { client, one, two } = await devices();
       const rotated = await flow.refresh(client, one.refresh_token);
       const tokens = [one.refresh_token, one.refresh_token, `Bearer ${one.refresh_token}`];
@@ -205,7 +205,7 @@ describe('refresh tokens', () => {
       await expectConnected(client, two);
     });
 
-    test('a narrower consent and a step-up of one leave the other connected', async () => {
+    test('a narrower consent and a step-up on one device leave the other connected', async () => {
       const client = await flow.client();
       const wide = await flow.connect(client);
       const narrow = await flow.connect(client, ['servers:read'], true);
@@ -214,7 +214,7 @@ describe('refresh tokens', () => {
       for (const device of [narrow, steppedUp]) await expectConnected(client, device);
     });
 
-    test('a code of one that is used twice leaves the other connected', async () => {
+    test('using a code of one device twice leaves the other connected', async () => {
       const client = await flow.client();
       const code = await flow.code(client);
       await flow.exchange(client, code);
@@ -223,7 +223,7 @@ describe('refresh tokens', () => {
       await expectConnected(client, two);
     });
 
-    test('one is disconnected by itself', async () => {
+    test('one device can be disconnected without the other', async () => {
       const { db } = flow.server.runtime;
       const { client, one, two } = await devices();
       const apps = (await listConnectedApps(db, flow.userId())).filter(({ clientId }) => clientId === client);
@@ -233,7 +233,7 @@ describe('refresh tokens', () => {
       expect(states.sort()).toEqual([200, 401]);
     });
 
-    test('a stale refresh token from before grants had consents of their own ends its own tokens', async () => {
+    test('a stale refresh token of a grant without its own consent ends only its own tokens', async () => {
       const { db } = flow.server.runtime;
       const { client, one, two } = await devices();
       const rotated = await flow.refresh(client, one.refresh_token);
@@ -247,7 +247,7 @@ describe('refresh tokens', () => {
     });
   });
 
-  test('a stale refresh token without the secret of its client ends nothing', async () => {
+  test('a stale refresh token without the client’s secret ends nothing', async () => {
     const made = await flow.register({
       redirect_uris: [CALLBACK],
       token_endpoint_auth_method: 'client_secret_post',
@@ -265,7 +265,7 @@ describe('refresh tokens', () => {
     expect(await flow.status(rotated.body.access_token)).toBe(200);
   });
 
-  test('grants are cleared once their tokens have expired', async () => {
+  test('grants are deleted once their tokens have expired', async () => {
     const { db, now } = flow.server.runtime;
     const { client } = await connected();
     const count = () => db.$count(oauthConsents, eq(oauthConsents.clientId, client));
@@ -274,12 +274,12 @@ describe('refresh tokens', () => {
     expect(await count()).toBe(1);
     await clearOver(db, inDays(31));
     expect(await count()).toBe(0);
-    // The client was authorized once, so that it stays known.
+    // The client was authorized once, so it stays registered.
     expect(await db.$count(oauthClients, eq(oauthClients.clientId, client))).toBe(1);
     expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
   });
 
-  test('a refresh token that expired, of another client or for another resource gives nothing', async () => {
+  test('a refresh token that expired, or is for another client or resource, yields no tokens', async () => {
     const { client, refresh_token } = await connected();
     const other = await flow.client();
     expect(await flow.refresh(other, refresh_token)).toMatchObject(refusal('invalid_grant'));
@@ -292,10 +292,10 @@ describe('refresh tokens', () => {
     expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
   });
 
-  test('a refresh on its way while the access is ended gives nothing', async () => {
+  test('a refresh during a disconnect yields no tokens', async () => {
     const { db } = flow.server.runtime;
     const { client, access_token, refresh_token } = await connected();
-    await db.delete(oauthConsents); // as a disconnect does, which cannot see tokens that are not written yet
+    await db.delete(oauthConsents); // as a disconnect does; it cannot see tokens that are not written yet
     expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
     expect(await flow.status(access_token)).toBe(401);
     expect(await db.$count(oauthRefreshTokens, eq(oauthRefreshTokens.clientId, client))).toBe(0);
@@ -303,7 +303,7 @@ describe('refresh tokens', () => {
 });
 
 describe('access tokens', () => {
-  test('no other token passes for an access token, nor an access token at another door', async () => {
+  test('only access tokens give access, and only to the MCP endpoint', async () => {
     const client = await flow.client();
     const code = await flow.code(client);
     expect(await flow.status(code)).toBe(401);
@@ -314,7 +314,8 @@ describe('access tokens', () => {
       expect(await flow.status(text)).toBe(401);
     }
     const { db } = flow.server.runtime;
-    expect(await verifyAccessToken(db, access_token, new Date())).toBeNull(); // as payments ask
+    // the payments API verifies tokens this way
+    expect(await verifyAccessToken(db, access_token, new Date())).toBeNull();
     const elsewhere = { resource: ELSEWHERE, now: new Date() };
     expect(await verifyOAuthToken(db, access_token, elsewhere)).toBeNull();
     expect(await flow.refresh(client, access_token)).toMatchObject(refusal('invalid_grant'));
@@ -323,7 +324,7 @@ describe('access tokens', () => {
     expect(more.body.scope).toBe('servers:read offline_access');
   });
 
-  test('a client with a secret needs PKCE too', async () => {
+  test('a client with a secret also needs PKCE', async () => {
     const made = await flow.register({
       redirect_uris: [CALLBACK],
       token_endpoint_auth_method: 'client_secret_post',
@@ -337,7 +338,7 @@ describe('access tokens', () => {
     expect(bare).toMatchObject(refusal('invalid_request'));
   });
 
-  test('an access token ends when it expires', async () => {
+  test('an access token stops working when it expires', async () => {
     const { client, access_token } = await connected();
     await flow.server.runtime.db
       .update(oauthAccessTokens)
@@ -347,7 +348,7 @@ describe('access tokens', () => {
   });
 
   test.each(['access_token', 'refresh_token'] as const)(
-    'an access token ends when its %s is revoked',
+    'an access token stops working when its %s is revoked',
     async (name) => {
       const made = await connected();
       const revoke = (token: string) => flow.post('revoke', { client_id: made.client, token });
@@ -358,12 +359,12 @@ describe('access tokens', () => {
   );
 });
 
-describe('an unknown client', () => {
+describe('unknown clients', () => {
   test.each<[string, Record<string, string>]>([
     ['token', { grant_type: 'refresh_token', refresh_token: 'w5r_none' }],
     ['token', { grant_type: 'authorization_code', code: 'x', redirect_uri: CALLBACK, code_verifier: 'y' }],
     ['revoke', { token: 'w5r_none' }],
-  ])('an unknown client is answered 401 invalid_client at %s, with %j', async (path, form) => {
+  ])('an unknown client is answered with 401 invalid_client at %s, for %j', async (path, form) => {
     for (const client_id of ['gone', 'https://app.example/gone.json']) {
       const answer = await flow.post(path, { client_id, ...form });
       expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'invalid_client' }]);
@@ -373,11 +374,11 @@ describe('an unknown client', () => {
   });
 });
 
-// Each changes the person, in this order.
-describe('the apps of a person', () => {
+// The tests depend on their order, since each changes the member of staff.
+describe('connected apps of a member of staff', () => {
   const { email, password } = ADA;
 
-  test('apps end when an admin resets the password, with codes that wait', async () => {
+  test('connected apps and unused codes end when an admin resets the password', async () => {
     const { runtime } = flow.server;
     const made = await connected();
     const code = await flow.code(made.client);
@@ -387,7 +388,7 @@ describe('the apps of a person', () => {
     expect(await listConnectedApps(runtime.db, flow.userId())).toEqual([]);
   });
 
-  test('apps go on when the role or the own password changes', async () => {
+  test('connected apps stay connected when the role changes or the owner changes the password', async () => {
     const { runtime } = flow.server;
     await flow.signIn();
     const { access_token } = await connected();
@@ -399,7 +400,7 @@ describe('the apps of a person', () => {
     expect(await flow.status(access_token)).toBe(200);
   });
 
-  test('apps end when the member of staff is removed', async () => {
+  test('connected apps end when the member of staff is removed', async () => {
     await flow.signIn(`${password} 2`);
     const made = await connected();
     await removeStaffUser(flow.server.runtime, { email }, CLI);
