@@ -9,7 +9,7 @@ const DOCUMENT = '/api/openapi.json';
 
 const site = useSite('company');
 
-test('the API reference is public, has a policy of its own and is kept by no cache', async () => {
+test('the API reference is public, has its own security policy and is not cached', async () => {
   const { status, headers } = await fetch(site.url + PATH);
   expect(status).toBe(200);
   expect(headers.get('content-security-policy')).toContain("'strict-dynamic'");
@@ -17,7 +17,7 @@ test('the API reference is public, has a policy of its own and is kept by no cac
   expect(headers.get('x-content-type-options')).toBe('nosniff');
 });
 
-/** Opens the reference for a visitor, and waits for its operations. */
+/** Opens the API reference as a visitor and waits for its operations. */
 async function openReference(options = {}) {
   const page = await site.open(PATH, { as: null, ...options });
   await page.locator('.opblock').first().waitFor();
@@ -27,7 +27,7 @@ const operation = (page: Page, name: string) => page.getByRole('button', { name 
 const scrollsSideways = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
 
-test('the API reference shows every operation of the document', async () => {
+test('the API reference shows every operation of the OpenAPI document', async () => {
   const { paths } = await (await fetch(site.url + DOCUMENT)).json();
   const described = Object.entries<object>(paths).flatMap(([path, item]) =>
     Object.keys(item)
@@ -46,10 +46,11 @@ test('the API reference shows every operation of the document', async () => {
   expect([await page.locator('h1').count(), await page.locator('main').count()]).toEqual([1, 1]);
 });
 
-test('an operation is tried out in the API reference with a token, which is gone with the page', async () => {
+test('the API reference can send requests with a token, and forgets the token with the page', async () => {
   const page = await openReference();
   await page.getByRole('button', { name: 'Authorize' }).click();
-  expect(await page.getByRole('dialog').getByRole('textbox').count()).toBe(1); // no secret of a machine
+  // the dialog asks for the API token only, not for secrets of the cron job or the webhook
+  expect(await page.getByRole('dialog').getByRole('textbox').count()).toBe(1);
   await page.getByRole('dialog').getByLabel('accessToken').fill(site.facts.token);
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -72,12 +73,12 @@ test('an operation is tried out in the API reference with a token, which is gone
   expect(await page.getByLabel('accessToken').inputValue()).toBe('');
 });
 
-test('an address with an operation opens it in the API reference', async () => {
+test('a link to an operation opens that operation in the API reference', async () => {
   const page = await site.open(`${PATH}#/Health/checkHealth`);
   await page.locator('.opblock.is-open [data-path="/api/health"]').waitFor();
 });
 
-test('the API reference fits a phone', async () => {
+test('the API reference fits a phone screen', async () => {
   const page = await openReference({ viewport: { width: 390, height: 844 } });
   expect(await scrollsSideways(page)).toBe(false);
   expect(await violationsOf(page)).toEqual([]);
@@ -99,7 +100,7 @@ test('the API reference follows the colour scheme', async () => {
   await expect.poll(colours).toEqual(['rgb(255, 255, 255)', 'rgb(26, 31, 54)']);
 });
 
-test('the API reference says that its document is missing, and tries again', async () => {
+test('the API reference reports a missing document and offers to try again', async () => {
   site.allowComplaints(/503/);
   const page = await site.open('/');
   await page.route(`**${DOCUMENT}`, (route) => route.fulfill({ status: 503, body: '' }));
@@ -111,7 +112,7 @@ test('the API reference says that its document is missing, and tries again', asy
   expect(await page.getByRole('alert').filter({ hasText: 'could not be loaded' }).count()).toBe(0);
 });
 
-test('the API reference links to the document when scripts are off', async () => {
+test('the API reference links to the document if scripts are off', async () => {
   const page = await site.open(PATH, { javaScriptEnabled: false });
   expect(await page.locator('noscript p').isVisible()).toBe(true);
   expect(await page.getByRole('status').isVisible()).toBe(false);
@@ -119,7 +120,7 @@ test('the API reference links to the document when scripts are off', async () =>
   await page.waitForURL(site.url + DOCUMENT);
 });
 
-test('the start page leads to the API reference by a new document with its own policy', async () => {
+test('the link from the start page loads the API reference as a new document with its own security policy', async () => {
   const page = await site.open('/');
   const loaded = page.waitForResponse(site.url + PATH);
   await page.getByRole('link', { name: 'API reference' }).click();
@@ -127,7 +128,7 @@ test('the start page leads to the API reference by a new document with its own p
   await operation(page, 'List payments').waitFor();
 });
 
-test('only the API reference loads Swagger UI, and it asks no other site', async () => {
+test('only the API reference loads Swagger UI, and it sends no requests to other sites', async () => {
   const page = await site.open('/', { own: true });
   const foreign = watchForeignRequests(page, site.url);
   const carriers: string[] = [];

@@ -23,7 +23,7 @@ beforeAll(async () => {
   host = await publishDocuments([SITE_CLIENT, ...PUBLISHED.map(({ document }) => document)]);
 });
 afterAll(() => host?.close());
-// Its server finds documents where they say that they are, and its staff come to owe a second factor.
+// A fresh site, because its server reads the documents from `host`, and a test later demands a second factor of staff.
 const site = useSite('company', { fresh: true, env: () => host.env });
 
 let page: Page;
@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 type Provider = ReturnType<typeof browserProvider>;
 
-/** Each generation: what it does with a provider. @returns a client, and whether it could connect */
+/** Both generations of the client SDK. Each opens a client for an OAuth provider. */
 const GENERATIONS = [
   {
     name: '@modelcontextprotocol/sdk 1.x',
@@ -74,8 +74,8 @@ const call = (token: string) =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   });
 
-describe.each(GENERATIONS)('$name', ({ open }) => {
-  test('a client registers, is allowed, calls, refreshes, and is disconnected', {
+describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
+  test('a client can register, get consent, call tools, refresh its token and be disconnected', {
     timeout: 90_000,
   }, async () => {
     const provider = browserProvider(page);
@@ -120,7 +120,7 @@ describe.each(GENERATIONS)('$name', ({ open }) => {
   });
 });
 
-test('a client that an admin registers by hand connects too', { timeout: 60_000 }, async () => {
+test('a client that an admin registers by hand can connect', { timeout: 60_000 }, async () => {
   await page.goto(`${site.url}/admin/tokens/clients`);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByLabel('Name').fill('Copilot Studio');
@@ -140,7 +140,7 @@ test('a client that an admin registers by hand connects too', { timeout: 60_000 
   }
 });
 
-test('a client that a metadata document introduces connects too', { timeout: 60_000 }, async () => {
+test('a client with a metadata document can connect', { timeout: 60_000 }, async () => {
   for (const { open } of GENERATIONS) {
     const provider = browserProvider(page, { document: SITE_CLIENT });
     await expect(open(provider).connect()).rejects.toThrow();
@@ -159,7 +159,9 @@ test('a client that a metadata document introduces connects too', { timeout: 60_
   await page.getByText('Example app').first().waitFor();
 });
 
-test('a wrong request of a client leads back to its site by a click alone', { timeout: 60_000 }, async () => {
+test('an invalid request of a website’s client returns to the website only after a click', {
+  timeout: 60_000,
+}, async () => {
   const { client_id, redirect_uris } = SITE_CLIENT;
   const query = new URLSearchParams({
     response_type: 'code',
@@ -178,7 +180,9 @@ test('a wrong request of a client leads back to its site by a click alone', { ti
   expect(Object.fromEntries(await sent())).toMatchObject({ error: 'invalid_scope', state: 'a state' });
 });
 
-test('the link back to a client fits a phone, however long its host', { timeout: 60_000 }, async () => {
+test('the link back to a client fits a phone screen, even with a long host name', {
+  timeout: 60_000,
+}, async () => {
   const redirect_uri = `https://${'a-long-name-'.repeat(4)}x.of-somebody-else.example/callback`;
   const made = await fetch(`${site.url}/api/auth/oauth2/register`, {
     method: 'POST',
@@ -193,14 +197,14 @@ test('the link back to a client fits a phone, however long its host', { timeout:
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-test('denying a client gives it an error and no code', async () => {
+test('denying consent sends the client an error and no code', async () => {
   const provider = browserProvider(page);
   await expect(GENERATIONS[0]?.open(provider).connect()).rejects.toThrow();
   await page.getByRole('button', { name: 'Deny' }).click();
   expect((await sent()).get('error')).toBe('access_denied');
 });
 
-test('the log shows the calls of clients, and the check of the connection finds nothing wrong', {
+test('the log shows the calls of clients, and the connection check finds no problem but the local address', {
   timeout: 60_000,
 }, async () => {
   await page.goto(`${site.url}/admin/tokens/calls?tool=list-invoices-tool`);
@@ -214,7 +218,8 @@ test('the log shows the calls of clients, and the check of the connection finds 
   await page.getByText('6 of 10 clients can connect.').waitFor();
   const told = await page.getByRole('status').getByRole('listitem').allTextContents();
   const failed = told.filter((sentence) => !sentence.includes(': It can connect'));
-  for (const sentence of failed) expect(sentence).toContain(`do not reach ${site.url}`); // it is not public
+  // the test’s address is not public
+  for (const sentence of failed) expect(sentence).toContain(`do not reach ${site.url}`);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Claude Code' }).click();
   expect(await violationsOf(page)).toEqual([]);
@@ -222,7 +227,7 @@ test('the log shows the calls of clients, and the check of the connection finds 
   await page.getByText(/Bearer w5t_[\w-]{43}/).waitFor();
 });
 
-test('a person who owes a password and a second factor comes to the consent page too', {
+test('a member of staff who owes a password and a second factor reaches the consent page after both', {
   timeout: 90_000,
 }, async () => {
   await site.restart(async (db) => {

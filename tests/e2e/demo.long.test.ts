@@ -17,7 +17,7 @@ const newEnv = async (name: string) => ({
   LOG_LEVEL: 'error',
 });
 
-test('the second start of a demo keeps data and password, and replaces the access token', async () => {
+test('restarting the demo keeps data and password and replaces the access token', async () => {
   const env = await newEnv('data');
   const start = async () => {
     const demo = await startUntil(DEMO_READY, DEMO, env);
@@ -35,7 +35,7 @@ test('the second start of a demo keeps data and password, and replaces the acces
 
   const first = await start();
   const { cronSecret } = JSON.parse(readFileSync(join(env.DATA_DIR, 'demo.json'), 'utf8'));
-  // It catches up on the payment that the demo missed, and does not try the event again that can never be applied.
+  // The run catches up on the payment that the demo missed, and skips the event that can never be applied.
   const reconcile = async () => (await get('cron/reconcile', cronSecret)).json();
   await expect
     .poll(reconcile, { timeout: 30_000, interval: 500 })
@@ -53,7 +53,7 @@ test('the second start of a demo keeps data and password, and replaces the acces
   await again.stop();
 }, 120_000);
 
-test('a demo shows no login if another program has taken its port meanwhile', async () => {
+test('a demo shows no login if another program has taken its port', async () => {
   const env = await newEnv('other');
   const { output, exited } = await startUntil(/Filling the empty database/, DEMO, env);
   const program = createServer((_, response) => response.end('{"status":"ok"}'));

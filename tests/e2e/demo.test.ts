@@ -23,12 +23,12 @@ afterAll(async () => {
 
 const shown = (pattern: RegExp) => pattern.exec(demo?.output() ?? '')?.[0] ?? '';
 
-test('the curl command that the demo shows lists payments', async () => {
+test('the curl command of the demo lists payments', async () => {
   const { output } = await runToEnd(['bash', '-c', shown(/^curl .*$/m)]);
   expect(JSON.parse(output)).toMatchObject({ per_page: 2, data: [{}, {}] });
 });
 
-test('the settings for an MCP client that the demo shows reach every tool, and show names', async () => {
+test('the demo’s settings for an MCP client reach every tool and show names', async () => {
   const { url, headers } = JSON.parse(shown(/^\{\n.*?^\}$/ms)).mcpServers.w5t;
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
@@ -53,16 +53,16 @@ test.each([
   expect(told).toEqual({ code: 0, out: expect.stringMatching(out), err: '' });
 });
 
-test('the secrets of the demo are for their owner alone, whatever the umask', () => {
+test('the demo’s secret files are readable only by their owner, whatever the umask', () => {
   expect(statSync(join(env.DATA_DIR, 'demo.json')).mode & 0o777).toBe(0o600);
 });
 
-test('a second demo says that the port is in use', async () => {
+test('a second demo reports that the port is in use', async () => {
   const second = await runCommandFile('demo', [], env);
   expect(second).toMatchObject({ code: 1, err: expect.stringMatching(/^Port \d+ is in use/) });
 });
 
-test('Ctrl-C stops the server of the demo', async () => {
+test('Ctrl-C stops the demo’s server', async () => {
   if (!demo) throw new Error('the demo did not start');
   pressCtrlC(demo);
   await demo.exited;

@@ -36,7 +36,7 @@ const signIn = async (on: Page, email: string, password: string) => {
   await on.getByRole('button', { name: 'Sign in' }).click();
 };
 
-test('a server without staff prints an address once, whose page may be looked at repeatedly', async () => {
+test('a server without staff prints a one-time address once, and its page can be opened repeatedly', async () => {
   expect(site.log()).toMatch(
     /^Nobody can sign in yet\. Create the first admin here, once and within an hour:\nhttp/m,
   );
@@ -49,13 +49,13 @@ test('a server without staff prints an address once, whose page may be looked at
   await page.getByRole('heading', { name: 'Create the first admin' }).waitFor();
 });
 
-test('a wrong one-time address says how to get another', async () => {
+test('a wrong one-time address explains how to get another', async () => {
   const other = printed()[0]?.replace(/.{8}$/, 'AAAAAAAA') ?? '';
   const answer = await fetch(other);
   expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('prints a new one')]);
 });
 
-test('the first-admin page shows an error at its field and keeps what was typed', async () => {
+test('the first-admin page shows an error at its field and keeps the typed values', async () => {
   await create({ 'E-mail': GRACE.email, Password: 'eleven char', 'Password again': 'eleven char' });
   await page.getByText('Must have 12 to 128 characters.').waitFor();
   await create({ Password: GRACE.password, 'Password again': 'another password' });
@@ -65,7 +65,7 @@ test('the first-admin page shows an error at its field and keeps what was typed'
   await expect.poll(focused).toBe('repeated');
 });
 
-test('the first admin is created and signed in on a known device, and the address ends', async () => {
+test('the first admin is created and signed in on a known device, and the one-time address expires', async () => {
   const [address = ''] = printed();
   await create({ Name: 'Grace Hopper', Password: GRACE.password, 'Password again': GRACE.password });
   await page.waitForURL(`${site.url}/admin`);
@@ -88,11 +88,11 @@ test('the sign-in page works without scripts', async () => {
   await plain.close();
 });
 
-test('the sign-in page says how long to wait after too many attempts', async () => {
+test('the sign-in page shows how long to wait after too many attempts', async () => {
   const stranger = await browser.newPage();
   await visit(stranger, `${site.url}/sign-in`);
   const wrong = { email: 'ada@example.com', password: 'not the password' };
-  // From the page, since the server counts the attempts of an address, and node may choose another.
+  // Sent from the page, because the server counts attempts per address and Node may use another address.
   const attempt = async (body: string) => {
     const headers = { 'content-type': 'application/json' };
     return (await fetch('/api/auth/sign-in/email', { method: 'POST', headers, body })).status;
@@ -105,7 +105,7 @@ test('the sign-in page says how long to wait after too many attempts', async () 
   await stranger.close();
 });
 
-test('a server with staff prints no address, and no server prints a password', async () => {
+test('a server with staff prints no one-time address, and no server prints a password', async () => {
   await site.restart();
   await visit(page, `${site.url}/admin`);
   await page.getByRole('button', { name: 'Account of Grace Hopper' }).waitFor();

@@ -18,14 +18,14 @@ import { type Outcome, RawClient } from './support/raw-client';
 import { createDatabase } from './support/site-database';
 
 const MIB = 1_048_576;
-// Linux tells what a process has open and how large it is.
+// /proc, which shows the open files and the memory of a process, exists only on Linux.
 const canSeeProcesses = existsSync('/proc/self/fd');
 
 const folder = temporaryFolder();
 let started: Command[] = [];
 beforeAll(() => ensureBuild(), 400_000);
 afterEach(async () => {
-  // Their children end by themselves.
+  // The child processes end by themselves.
   for (const { child } of started) child.kill('SIGKILL');
   for (const { exited } of started.splice(0)) await exited;
 });
@@ -45,10 +45,10 @@ async function startServer(
 const childOf = ({ child: { pid } }: Command) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
 
-// Several batches for a server, which writes two at once; the embedded database writes smaller ones.
+// Enough rows for several batches. A server writes two batches at once; those of the embedded database are smaller.
 const ROWS = onPostgres() ? 5000 : 1000;
 test.each(['SIGKILL', 'SIGINT'] as const)(
-  'the same command completes an import that got %s',
+  'running an import again completes it after %s',
   async (signal) => {
     const file = join(folder, `${signal}.csv`);
     const lines = Array.from({ length: ROWS }, (_, i) => `T${i},Company ${i}`);
@@ -56,7 +56,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
     const database = await createDatabase(join(folder, signal), async () => {});
     const env = { DATA_DIR: join(folder, signal), ...database.env };
     const { child, ended } = await startCommandFile('import', ['customers', file, '--yes'], env);
-    await once(child.stderr, 'data'); // how far it is: some rows are in
+    await once(child.stderr, 'data'); // the first progress report, so some rows are written
     child.kill(signal);
     const { code, out } = await ended;
     if (signal === 'SIGINT') {
@@ -73,12 +73,12 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
   180_000,
 );
 
-describe('npm start, killed', () => {
-  test('a killed server stands in the way of neither a command nor the next server', async () => {
+describe('a killed server', () => {
+  test('a killed server blocks neither commands nor the next server', async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'killed')) };
     const run = (name: string, ...args: string[]) => runCommandFile(name, args, env);
     const { server } = await startServer(env);
-    // The first command of a server may come before it takes commands.
+    // This command may start before the new server accepts commands.
     expect(await run('db-seed')).toMatchObject({ code: 0, out: expect.stringMatching(/^customers: \d+$/m) });
     expect(await run('db-seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already holds/) });
     const { socket = '', pid } = readLock(env.DATA_DIR);
@@ -92,7 +92,7 @@ describe('npm start, killed', () => {
   }, 120_000);
 
   test.runIf(canSeeProcesses)(
-    'a server whose parent is killed ends, and gives the database up',
+    'a server whose parent process is killed ends and unlocks the database',
     async () => {
       const env = { DATA_DIR: await makeDataDir(join(folder, 'orphan')) };
       const { server } = await startServer(env);
@@ -105,12 +105,12 @@ describe('npm start, killed', () => {
   );
 });
 
-describe('npm start, told to stop while payments are recorded', () => {
+describe('stopping npm start while payments are recorded', () => {
   const WRITERS = 18;
-  /** Of a page, which Next answers. */
+  /** They read a page that Next renders. */
   const READERS = 2;
   const INVOICES = 5;
-  /** How many payments are answered before the signal, so that it comes in the middle. */
+  /** Payments answered before the signal, so that it arrives under load. */
   const BEFORE = 200;
   const LONGEST_STOP_MS = 10_000;
   const invoices: { id: number; customer_id: number }[] = [];
@@ -128,7 +128,7 @@ describe('npm start, told to stop while payments are recorded', () => {
   }, 60_000);
   afterAll(() => database?.drop());
 
-  test('a server that is told to stop loses no payment that it answered and gives no half answer', async () => {
+  test('a stopping server keeps every payment that it confirmed and truncates no response', async () => {
     const { server, port: own } = await startServer({ DATA_DIR: join(folder, 'stopped'), ...database.env });
     port = own;
     expect((await fetch(`http://127.0.0.1:${port}/sign-in`)).status).toBe(200);
@@ -144,7 +144,7 @@ describe('npm start, told to stop while payments are recorded', () => {
         if (typeof outcome === 'string') return ends.push(outcome);
         written.set(reference, outcome);
         if (toldAt || written.size < BEFORE) continue;
-        toldAt = performance.now(); // at once, so that no other writer gives the signal too
+        toldAt = performance.now(); // set at once, so that only this writer sends the signal
         await callTool();
         toldAt = performance.now();
         server.child.kill('SIGTERM');
@@ -174,7 +174,7 @@ describe('npm start, told to stop while payments are recorded', () => {
     expect(calls).toEqual([{ tool: 'list-servers-tool' }]);
   }, 60_000);
 
-  /** Calls a tool, which is the last thing before the signal. */
+  /** Calls a tool, as the last request before the signal. */
   async function callTool(): Promise<void> {
     const params = { name: 'list-servers-tool', arguments: {} };
     const { status } = await fetch(`http://127.0.0.1:${port}/mcp`, {
@@ -189,7 +189,7 @@ describe('npm start, told to stop while payments are recorded', () => {
     expect(status).toBe(200);
   }
 
-  /** Records a payment of 1. */
+  /** Records a payment of 1.00 on one of the invoices. */
   function record(client: RawClient, payment_reference: string, turn: number): Promise<Outcome> {
     const { id, customer_id } = invoices[turn % INVOICES] ?? {};
     const payment = { invoice_id: id, customer_id, amount: 1, payment_date: '2026-03-10', payment_reference };
@@ -198,7 +198,7 @@ describe('npm start, told to stop while payments are recorded', () => {
   }
 });
 
-describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open files at most', () => {
+describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 open files', () => {
   let port: number;
   let pid: string;
   let stalled: Promise<number>[];
@@ -207,11 +207,11 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
   beforeAll(async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'hostile')) };
     const { server, port: own } = await startServer(env, 'ulimit -n 256; ');
-    started = []; // for all tests
+    started = []; // so that these servers stay up for all tests of this block
     port = own;
     pid = childOf(server);
     for (const path of ['/', '/nowhere', '/api/health']) await get(path);
-    // They take half a minute of real time, in which the other tests run.
+    // These connections take half a minute of real time to end. The other tests run meanwhile.
     const body = (path: string) => openRaw(port, `${head(`POST ${path}`, { 'Content-Length': 90 })}abc`);
     const trickling = body('/');
     drip = setInterval(() => trickling.socket.write('a'), 1000);
@@ -226,7 +226,7 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
     fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(20_000) });
   const countFiles = () => readdirSync(`/proc/${pid}/fd`).length;
 
-  test('1,500 upgrade requests leave no file open', async () => {
+  test('1,500 upgrade requests leave no files open', async () => {
     const before = countFiles();
     const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket' };
     const held = [];
@@ -241,7 +241,7 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
     for (const { socket } of held) socket.destroy();
   }, 120_000);
 
-  test('120 unfinished bodies of 9 MiB cost little memory', async () => {
+  test('120 unfinished request bodies of 9 MiB use little memory', async () => {
     const before = memoryOf(pid);
     let largest = 0;
     const piece = Buffer.alloc(MIB);
@@ -260,7 +260,7 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
     expect((largest - before) / MIB).toBeLessThan(120);
   }, 60_000);
 
-  test('headers that stall end after 15 s, and bodies after 30 s however they trickle', async () => {
+  test('stalled headers time out after 15 s, and stalled or trickling bodies after 30 s', async () => {
     const [ofHeaders, ...ofBodies] = await Promise.all(stalled);
     expect(ofHeaders).toBeGreaterThan(14_900);
     expect(ofHeaders).toBeLessThan(20_000);
@@ -269,11 +269,11 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
   }, 60_000);
 });
 
-describe.runIf(canSeeProcesses)('npm start, asked for more pages than it can render', () => {
+describe.runIf(canSeeProcesses)('npm start with more page requests than it can render', () => {
   const ASKING = 200;
   const MEASURED_MS = 8000;
 
-  test('health, the webhook and the API answer within a second while 200 connections ask for pages', async () => {
+  test('health, the webhook and the API answer within a second while 200 connections request pages', async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'pages')), STRIPE_WEBHOOK_SECRET: 'whsec_test' };
     const { server, port } = await startServer(env);
     const url = `http://127.0.0.1:${port}`;
@@ -291,7 +291,7 @@ describe.runIf(canSeeProcesses)('npm start, asked for more pages than it can ren
     let memory = 0;
     let isOver = false;
     const askForPages = async (_: unknown, i: number) => {
-      // Some leave before they have an answer, and one sends many requests ahead.
+      // Every second connection leaves early, and the first one pipelines many requests.
       const page = head('GET /sign-in', { Connection: 'close' });
       const requests = i === 0 ? head('GET /sign-in').repeat(2000) : page;
       while (!isOver) {
@@ -324,7 +324,7 @@ describe.runIf(canSeeProcesses)('npm start, asked for more pages than it can ren
     const busy = await measureFor(MEASURED_MS);
     await Promise.all(asking);
     expect(statuses).toEqual(new Set(['health 200', 'webhook 400', 'api 200']));
-    // On a machine that is busy with other things, even a quiet server answers late.
+    // On a busy machine even an idle server is slow, so the limit scales with its idle time.
     expect(busy).toBeLessThan(Math.max(1000, 10 * quiet));
     expect(memory / MIB).toBeLessThan(700);
   }, 120_000);

@@ -14,7 +14,7 @@ import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
 
 const ON_SERVER = { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: 'x'.repeat(32) };
 
-/** On this machine, but not the address from which Next asks our server. */
+/** A loopback address other than the one from which Next calls our server. */
 const PROXY = '127.0.0.2';
 
 const folder = temporaryFolder();
@@ -24,15 +24,15 @@ beforeAll(async () => {
   unpatched = unpatchedDriver(folder);
 }, 400_000);
 
-describe('a start that is refused', () => {
-  /** Starts the server as `npm start` does. */
+describe('refused starts', () => {
+  /** Runs the script of `npm start` to its end. */
   const start = async (env: Record<string, string> = {}, args: string[] = []) => {
     const given = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), ...env };
     const { code, output } = await runToEnd([process.execPath, START, ...args], given);
     return { code, lines: output.trim().split('\n') };
   };
 
-  test('npm start names each wrong variable in a line of its own', async () => {
+  test('npm start reports each invalid variable on its own line', async () => {
     expect(await start({ PORT: 'http', STRIPE_SECRET_KEY: 'secret', CRON_SECRET: 'short' })).toEqual({
       code: 1,
       lines: [
@@ -43,18 +43,18 @@ describe('a start that is refused', () => {
     });
   });
 
-  test('npm start refuses an option that it does not know', async () => {
+  test('npm start refuses unknown options', async () => {
     const sentence = "Unknown option '--migrat': --help shows what there is.";
     expect(await start({}, ['--migrat'])).toEqual({ code: 1, lines: [sentence] });
   });
 
-  test('npm start refuses an option that npm has taken for itself', async () => {
+  test('npm start refuses an option that npm has swallowed', async () => {
     const { code, output } = await runToEnd(['npm', '-s', 'start', '--migrate']);
     const sentence = 'npm took --migrate for an option of its own: write npm start -- --migrate.';
     expect([code, output.trim().split('\n').at(-1)]).toEqual([1, sentence]);
   });
 
-  test('npm start names a port that is in use', async () => {
+  test('npm start reports a port that is in use', async () => {
     const server = createServer().listen(0);
     const { port } = server.address() as AddressInfo;
     expect(await start({ PORT: String(port) })).toEqual({
@@ -64,7 +64,7 @@ describe('a start that is refused', () => {
     server.close();
   });
 
-  test('npm start says that there is no build', () => {
+  test('npm start reports a missing build', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [START], {
       cwd: folder,
       encoding: 'utf8',
@@ -73,7 +73,7 @@ describe('a start that is refused', () => {
     expect([status, stdout, stderr]).toEqual([1, '', sentence]);
   });
 
-  test('npm start says that the database of DATABASE_URL does not answer', async () => {
+  test('npm start reports that the database of DATABASE_URL does not answer', async () => {
     const sentence = 'The database of DATABASE_URL does not answer: start it, or correct its address.';
     expect(await start(ON_SERVER)).toEqual({ code: 1, lines: [sentence] });
   });
@@ -90,7 +90,7 @@ describe('a start that is refused', () => {
     expect(refused).toEqual({ code: 1, out: '', err: `${UNPATCHED}\n` });
   });
 
-  test('a plain next start names a wrong variable without a stack trace', async () => {
+  test('a plain next start reports an invalid variable without a stack trace', async () => {
     const port = String(await freePort());
     const wrong = { DATA_DIR: join(folder, 'data'), STRIPE_SECRET_KEY: 'secret' };
     const { code, output } = await runToEnd([process.execPath, NEXT.bin, 'start', '-p', port], wrong);
@@ -109,7 +109,7 @@ describe('a server on the embedded database', () => {
     dataDir = await makeDataDir(join(folder, 'served'));
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    // The worst that an operator may have: files for everybody, and few of them open.
+    // The worst configuration of an operator: new files readable by everyone, and few open files allowed.
     const command = `umask 0; ulimit -n 256; exec ${process.execPath} ${START}`;
     const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'error', TRUSTED_PROXIES: PROXY };
     server = await startUntil(/Listening/, ['bash', '-c', command], env);
@@ -119,14 +119,14 @@ describe('a server on the embedded database', () => {
     await server?.exited;
   });
 
-  test('the token that a command makes while the server runs opens the payments API', async () => {
+  test('a token that a command creates while the server runs gives access to the payments API', async () => {
     const args = ['create', '--name', 'ERP', '--scopes', 'payments:read'];
     const made = await runCommandFile('token', args, { DATA_DIR: dataDir });
     expect(made).toEqual({ code: 0, out: expect.stringMatching(/^w5t_\S+\n$/), err: expect.any(String) });
     const headers = { authorization: `Bearer ${made.out.trim()}` };
     const get = (query: string) => fetch(`${url}/api/w5t/payments?${query}`, { headers });
     expect((await get('per_page=1')).status).toBe(200);
-    // Next reads queries with a parser of its own, which would pass over these names.
+    // Next's own query parser would drop these names.
     for (const [query, field] of [
       ['__proto__=1', '__proto__'],
       ['page=1&%5F_proto__', '__proto__'],
@@ -139,7 +139,7 @@ describe('a server on the embedded database', () => {
   });
 
   test.runIf(existsSync('/proc/self'))(
-    'a server action of another page is answered behind a proxy',
+    'a server action sent to another page is answered behind a proxy',
     async () => {
       const action = listServerActions('1').find(({ name }) => name.endsWith('connect/actions.ts#check'));
       if (!action) throw new Error('the action is not built');
@@ -162,7 +162,7 @@ describe('a server on the embedded database', () => {
     },
   );
 
-  test('whatever a stranger sends, each line of the log is one line of JSON', async () => {
+  test('each log line is one line of JSON, whatever a stranger sends', async () => {
     const before = server?.output().length ?? 0;
     const forged = '/x%0A%7B%22level%22:50,%22msg%22:%22forged%22%7D%1B%5B31m';
     const action = { 'next-action': `40${'0'.repeat(40)}` };
@@ -187,14 +187,14 @@ describe('a server on the embedded database', () => {
     expect(lines.filter((line) => /forged|garbage|select /.test(JSON.stringify(line)))).toEqual([]);
   });
 
-  test('the files of a server with an open umask are for their owner alone', () => {
+  test('the files of a server with an open umask are accessible only to their owner', () => {
     const paths = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
     expect(paths.length).toBeGreaterThan(1000);
     expect(paths.filter((path) => (statSync(join(dataDir, path)).mode & 0o077) !== 0)).toEqual([]);
   });
 
   test.runIf(existsSync('/proc/self'))(
-    'the server has threads beside those that hash, and few memory arenas',
+    'the server has threads beyond those that hash, and few memory arenas',
     () => {
       const parent = server?.child.pid;
       const pid = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
@@ -204,7 +204,7 @@ describe('a server on the embedded database', () => {
     },
   );
 
-  test('a server that is told to stop ends without an error and gives the database up', async () => {
+  test('a server that is told to stop exits with code 0 and unlocks the database', async () => {
     expect(existsSync(join(dataDir, 'lock.json'))).toBe(true);
     server?.child.kill('SIGTERM');
     expect(await server?.exited).toBe(0);

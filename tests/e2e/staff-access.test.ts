@@ -9,8 +9,8 @@ const site = useSite('company', { as: ADMIN });
 
 const payments = (token: string) =>
   fetch(`${site.url}/api/w5t/payments?per_page=1`, { headers: { authorization: `Bearer ${token}` } });
-describe('access tokens', () => {
-  test('a token is issued, shown once, used, revoked, and refused', async () => {
+describe('pages for access tokens', () => {
+  test('a token can be issued, is shown once, works, and is refused once revoked', async () => {
     const page = await site.open('/admin/tokens', { own: true });
     await page.getByRole('link', { name: 'Issue token' }).click();
     await page.getByLabel('Name').fill('Shop <b>');
@@ -47,7 +47,7 @@ describe('access tokens', () => {
     expect(site.log()).not.toContain(token);
   });
 
-  test('a wrong field of a token has a message, and what was typed stays', async () => {
+  test('an invalid field of the token form shows a message, and the typed values stay', async () => {
     const page = await site.open('/admin/tokens/new');
     await page.getByLabel('Name').fill('Import');
     await page.getByLabel('Expires').selectOption('365');
@@ -66,7 +66,7 @@ describe('access tokens', () => {
   });
 });
 
-describe('staff', () => {
+describe('pages for staff', () => {
   const add = async (page: Page, email: string, name: string) => {
     await visit(page, `${site.url}/admin/staff/new`);
     await page.getByLabel('E-mail').fill(email);
@@ -77,7 +77,7 @@ describe('staff', () => {
     return (await page.locator('pre').textContent()) ?? '';
   };
 
-  test('a person is added, signs in, gets a new password and is signed out by it, and is removed', async () => {
+  test('a person can be added, sign in, get a new password, which ends their sessions, and be removed', async () => {
     const page = await site.open('/admin/staff');
     await page.getByRole('link', { name: 'Add person' }).click();
     const password = await add(page, 'ada@example.com', 'Ada Lovelace');
@@ -115,7 +115,7 @@ describe('staff', () => {
     for (const secret of [password, changed]) expect(site.log()).not.toContain(secret);
   });
 
-  test('a changed role counts from the next request on', async () => {
+  test('a changed role applies from the next request', async () => {
     const page = await site.open('/admin/staff');
     const password = await add(page, 'alan@example.com', 'Alan Turing');
     const hers = await site.open('/sign-in', { as: null });
@@ -142,7 +142,7 @@ describe('staff', () => {
     expect(await page.getByText('Too late').count()).toBe(0);
   });
 
-  test('admins are not offered to remove or demote themselves', async () => {
+  test('admins cannot remove or demote themselves', async () => {
     const page = await site.open('/admin/staff');
     await page.locator('tbody tr').filter({ hasText: '(you)' }).click();
     await page.getByRole('heading', { name: ADMIN.name }).waitFor();
@@ -152,7 +152,7 @@ describe('staff', () => {
     ).toBe(0);
   });
 
-  test('adding a person is refused for an address with a login and for a short password', async () => {
+  test('adding a person is refused if the address already has a login or the password is short', async () => {
     const page = await site.open('/admin/staff/new');
     await page.getByLabel('E-mail').fill(STAFF.email);
     await page.getByLabel('Admin').check();
@@ -167,8 +167,8 @@ describe('staff', () => {
   });
 });
 
-describe('plain staff', () => {
-  test('plain staff see neither pages nor links for admins, and are told to ask one', async () => {
+describe('pages without admin rights', () => {
+  test('plain staff see neither pages nor links for admins, and a hint to ask an admin', async () => {
     const page = await site.open('/admin/connect', { as: STAFF });
     await page.getByText('Ask an admin for an access token').waitFor();
     const entries = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
@@ -184,7 +184,7 @@ describe('plain staff', () => {
   });
 });
 
-test('the account button is named by what it shows', async () => {
+test('the accessible name of the account button contains the visible text', async () => {
   const page = await site.open('/admin');
   const button = page.getByRole('button', { name: `Account of ${ADMIN.name} ${ADMIN.email}` });
   expect(await button.getAttribute('aria-label')).toBeNull();

@@ -7,7 +7,7 @@ import { useSite } from './support/use-site';
 
 const site = useSite('company', { as: ADMIN });
 
-/** Widths at which pages are only measured: their markup is that of the two that axe looks at. */
+/** Widths at which only the layout is checked. The markup is the same as at the two widths that axe checks. */
 const BETWEEN = [1280, 1024, 820];
 
 describe.each([1440, 390])('at %i px', (width) => {
@@ -22,7 +22,7 @@ describe.each([1440, 390])('at %i px', (width) => {
   });
 
   test.each([...EVERY_PAGE, ...MORE_STATES])(
-    'the page %s is accessible in light and in dark, fits, stands still and is light',
+    'the page %s passes axe in light and dark mode, fits, does not shift and loads little script',
     async (of) => {
       if (of === '/admin/1') site.allowComplaints(/404/);
       const path = pathOf(facts, of);

@@ -8,7 +8,7 @@ import { useSite } from './support/use-site';
 
 const site = useSite('company', { as: ADMIN });
 
-describe('on a desk and a phone', () => {
+describe('desktop and phone width', () => {
   let page: Page;
   let check: Awaited<ReturnType<typeof watchPages>>;
   let facts: Awaited<ReturnType<typeof factsWithUpload>>;
@@ -20,7 +20,7 @@ describe('on a desk and a phone', () => {
   });
 
   test.each(EVERY_PAGE)(
-    'the page %s is accessible, fits a desk and a phone, stands still and is light',
+    'the page %s passes axe, fits a desktop and a phone, does not shift and loads little script',
     async (of) => {
       if (of === '/admin/1') site.allowComplaints(/404/);
       const path = pathOf(facts, of);
@@ -32,7 +32,7 @@ describe('on a desk and a phone', () => {
   );
 });
 
-test('pages of each kind are accessible on a phone in the dark', async () => {
+test('one page of each kind passes axe on a phone in dark mode', async () => {
   const page = await site.open('/admin', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
   for (const of of [
     '/sign-in',

@@ -11,13 +11,13 @@ import { useSite } from './support/use-site';
 
 const NEW_PASSWORD = 'another battery staple';
 
-// An admin demands a second factor of everyone, which ends sessions that other files use.
+// A fresh site, because an admin demands a second factor of everyone, which ends the sessions of other test files.
 const site = useSite('company', { fresh: true });
 
 const arrive = (page: Page, path: string) => page.waitForURL((url) => url.pathname === path);
 const alert = (page: Page, text: string | RegExp) =>
   page.getByRole('alert').filter({ hasText: text }).waitFor();
-/** Signs in by password; where that leads to depends on the person. */
+/** Signs in with a password. The page that follows depends on the person. */
 async function enter(who: { email: string; password: string }, path: string): Promise<Page> {
   const page = await site.open('/sign-in', { as: null });
   await signIn(page, who.email, who.password);
@@ -28,7 +28,7 @@ async function typeCode(page: Page, code: string): Promise<void> {
   await page.getByLabel('Code').fill(code);
   await press(page, 'Continue');
 }
-/** Sets an app up. @returns what makes its codes, and the recovery codes */
+/** Sets up an authenticator app. @returns a generator of its codes, and the recovery codes */
 async function setUpApp(page: Page, password: string) {
   await page
     .getByRole('form', { name: 'Set up two-factor authentication' })
@@ -48,8 +48,8 @@ async function setUpApp(page: Page, password: string) {
   return { code, codes };
 }
 
-describe('a passkey', () => {
-  test('a passkey is added, signs in alone, and is removed', async () => {
+describe('passkeys', () => {
+  test('a passkey can be added, suffices to sign in, and can be removed', async () => {
     const page = await enter(KEYS, '/admin');
     await giveAuthenticator(page);
     await page.reload();
@@ -87,7 +87,7 @@ describe('a passkey', () => {
 });
 
 describe('two-factor authentication', () => {
-  test('two-factor authentication asks for a code, takes a recovery code once, and limits wrong ones', {
+  test('two-factor authentication asks for a code, accepts a recovery code once and limits wrong codes', {
     timeout: 120_000,
   }, async () => {
     const page = await enter(CODES, '/admin');
@@ -101,7 +101,7 @@ describe('two-factor authentication', () => {
     const second = await enter(CODES, '/sign-in/code');
     expect(await violationsOf(second)).toEqual([]);
     await visit(second, `${site.url}/admin`);
-    await arrive(second, '/sign-in'); // the password alone opens nothing
+    await arrive(second, '/sign-in'); // the password alone leaves the person signed out
     const third = await enter(CODES, '/sign-in/code');
     await typeCode(third, '000000');
     await alert(third, 'The code is wrong');
@@ -124,12 +124,12 @@ describe('two-factor authentication', () => {
     expect(site.log()).not.toContain(recovery);
   });
 
-  test('an admin demands two-factor authentication of everyone, and resets it for one', {
+  test('an admin can require two-factor authentication of everyone and reset it for one person', {
     timeout: 120_000,
   }, async () => {
     const page = await site.open('/admin/staff', { as: ADMIN, own: true });
     await confirm(page, 'Require it for everyone', 'Require it');
-    await arrive(page, '/sign-in/due'); // every account is tried
+    await arrive(page, '/sign-in/due'); // the requirement covers every account, so the admin has to set it up too
     const { code } = await setUpApp(page, ADMIN.password);
     await page.getByRole('link', { name: 'I have saved them' }).click();
     await arrive(page, '/admin/staff');
@@ -158,7 +158,7 @@ describe('two-factor authentication', () => {
 });
 
 describe('passwords and invitations', () => {
-  test('one’s own password is changed, and the other sessions end', async () => {
+  test('changing the own password ends the other sessions', async () => {
     const page = await enter(KEYS, '/admin');
     const other = await enter(KEYS, '/admin');
     await visit(page, `${site.url}/admin/account`);
@@ -180,7 +180,7 @@ describe('passwords and invitations', () => {
     await enter({ ...KEYS, password: NEW_PASSWORD }, '/admin');
   });
 
-  test('an invited person chooses a password once', async () => {
+  test('an invited person can choose a password once', async () => {
     const page = await site.open('/admin/staff/new', { as: ADMIN, own: true });
     await page.getByLabel('E-mail').fill('alan@example.com');
     await page.getByLabel('Name', { exact: true }).fill('Alan Turing');

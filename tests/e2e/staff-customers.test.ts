@@ -11,7 +11,7 @@ const site = useSite('company');
 const pageOfWren = () => `/admin/customers/${site.facts.wren}`;
 const field = (page: Page) => page.getByRole('combobox', { name: 'Search' });
 
-/** Waits until the page takes the keys. */
+/** Opens the search by keyboard. Retries until the page has loaded its scripts. */
 async function openSearch(page: Page): Promise<void> {
   await expect
     .poll(async () => {
@@ -22,8 +22,8 @@ async function openSearch(page: Page): Promise<void> {
     .toBe(true);
 }
 
-describe('the search', () => {
-  test('the search finds a customer by part of an e-mail address, with the keyboard alone', async () => {
+describe('the search dialog', () => {
+  test('the search finds a customer by part of an e-mail address, using only the keyboard', async () => {
     const page = await site.open('/admin');
     await openSearch(page);
     await page.keyboard.type('wren-AND');
@@ -50,7 +50,7 @@ describe('the search', () => {
     expect(await page.getByRole('dialog').isVisible()).toBe(false);
   });
 
-  test('the search goes straight to a record whose id is typed, without waiting for results', async () => {
+  test('the search opens a record at once if its id is typed', async () => {
     const page = await site.open('/admin');
     await openSearch(page);
     await page.keyboard.type('cus_wren');
@@ -58,7 +58,7 @@ describe('the search', () => {
     await page.waitForURL(site.url + pageOfWren());
   });
 
-  test('Escape closes the search and gives the focus back', async () => {
+  test('Escape closes the search and returns the focus', async () => {
     const page = await site.open('/admin/customers');
     await openSearch(page);
     await page.keyboard.press('Escape');
@@ -71,7 +71,7 @@ describe('the search', () => {
     await expect.poll(focused).toBe('New customer');
   });
 
-  test('the search says that nothing was found, and shows only results of the last input', async () => {
+  test('the search reports when nothing is found, and shows only results of the last input', async () => {
     const page = await site.open('/admin');
     await openSearch(page);
     await page.keyboard.type('K-WREN');
@@ -81,7 +81,7 @@ describe('the search', () => {
     expect(await page.getByRole('option').count()).toBe(0);
   });
 
-  test('the search says when the server does not answer, and when the session has ended', async () => {
+  test('the search reports when the server does not answer or the session has ended', async () => {
     const page = await site.open('/admin', { own: true });
     site.allowComplaints(/ERR_FAILED|401/);
     await openSearch(page);
@@ -96,7 +96,7 @@ describe('the search', () => {
     expect(await link.getAttribute('href')).toBe('/sign-in?next=%2Fadmin');
   });
 
-  test('the search is a page without scripts', async () => {
+  test('the search works as a page without scripts', async () => {
     const page = await site.open('/admin', { javaScriptEnabled: false });
     await page.getByRole('link', { name: 'Search' }).first().click();
     await page.waitForURL(`${site.url}/admin/search`);
@@ -117,11 +117,11 @@ describe('the search', () => {
   });
 });
 
-describe('the address that the search asks', () => {
+describe('the search endpoint', () => {
   const ask = (query: string, options = {}) =>
     site.fetch(`/admin/search/results${query}`, { headers: { accept: 'application/json' }, ...options });
 
-  test('the search is answered to staff, and kept nowhere', async () => {
+  test('the search endpoint answers staff with uncached results', async () => {
     const answer = await ask('?q=k-wren');
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await answer.json()).toEqual({
@@ -143,16 +143,19 @@ describe('the address that the search asks', () => {
     });
   });
 
-  test('the search is refused to visitors as a problem', async () => {
+  test('the search endpoint refuses visitors with a problem response', async () => {
     const answer = await ask('?q=k-wren', { as: null });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'application/problem+json']);
   });
 
-  test.each(['', '?q=', '?q=%00', `?q=${'x'.repeat(201)}`])('a search for %j is not valid', async (query) => {
-    expect((await ask(query)).status).toBe(422);
-  });
+  test.each(['', '?q=', '?q=%00', `?q=${'x'.repeat(201)}`])(
+    'the search endpoint refuses the invalid query %j',
+    async (query) => {
+      expect((await ask(query)).status).toBe(422);
+    },
+  );
 
-  test('the search takes no other method', async () => {
+  test('the search endpoint accepts only GET', async () => {
     const answer = await ask('?q=a', { method: 'POST' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
@@ -182,7 +185,7 @@ describe('the page of a customer', () => {
     );
   });
 
-  test('the page of a customer links to the lists of all that the customer has', async () => {
+  test('the page of a customer links to the full lists of the customer’s records', async () => {
     const page = await site.open(pageOfWren());
     for (const [name, path] of [
       ['All invoices (3)', '/admin/invoices?customer=K-WREN'],
@@ -221,16 +224,16 @@ describe('the page of a customer', () => {
   });
 });
 
-describe('merging and erasing', () => {
+describe('merging and erasing customers', () => {
   const old = () => `/admin/customers/${site.facts.old}`;
 
-  test('merging and erasing customers are not offered to plain staff', async () => {
+  test('plain staff are not offered to merge or erase customers', async () => {
     const page = await site.open(old());
     await page.getByRole('link', { name: 'Edit' }).waitFor();
     expect(await page.getByRole('link', { name: /^(Merge|Erase)/, includeHidden: true }).count()).toBe(0);
   });
 
-  test('two customers are compared and merged, and page and number of the old one lead to the other', async () => {
+  test('two customers can be compared and merged, and the old one’s page and number lead to the new one', async () => {
     const page = await site.open(old(), { as: ADMIN });
     await use(page, 'link', 'Merge with another customer…');
     await page.getByLabel('Customer', { exact: true }).fill('twice@example');
@@ -258,7 +261,7 @@ describe('merging and erasing', () => {
     expect(page.url()).toBe(merged);
   });
 
-  test('erasing a customer waits for open services, asks for the number, and leaves the books', async () => {
+  test('erasing a customer requires ended services and the typed number, and keeps the books', async () => {
     const { customer, service } = site.facts.gone;
     const path = `/admin/customers/${customer}`;
     const page = await site.open(path, { as: ADMIN });

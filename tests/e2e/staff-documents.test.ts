@@ -23,7 +23,7 @@ const INVOICES = '/admin/invoices';
 
 const site = useSite('company');
 
-/** Connects the official client to the site's tools. @returns what a call answers, and a way to end */
+/** Connects the official client to the site's tools. @returns a function that calls a tool, and one that disconnects */
 async function connectTools() {
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   const headers = { authorization: `Bearer ${site.facts.toolsToken}` };
@@ -43,7 +43,7 @@ async function draft(page: Page, kind = INVOICES) {
   return new URL(page.url()).pathname;
 }
 
-test('a customer rents a service, accepts an offer and pays its invoice; the tools show each at once', async () => {
+test('a customer rents a service, accepts an offer and pays its invoice, and the tools show each step at once', async () => {
   const page = await site.open('/admin/customers/new');
   const tools = await connectTools();
   await page.getByLabel('Company').fill('Alpenblick Hosting');
@@ -78,7 +78,7 @@ test('a customer rents a service, accepts an offer and pays its invoice; the too
   await fillLine(page, 1, 'Dedicated server', '79,90');
   await press(page, 'Add line');
   await fillLine(page, 2, 'Discount', '-9.90');
-  await page.getByText('€83.30').waitFor(); // 70 and 19 %
+  await page.getByText('€83.30').waitFor(); // 70.00 plus 19 % tax
   await press(page, 'Save draft');
   await told(page, 'The draft is saved.');
   await page.getByRole('heading', { name: /^Offer AN-/ }).waitFor();
@@ -118,8 +118,8 @@ test('a customer rents a service, accepts an offer and pays its invoice; the too
   await tools.close();
 });
 
-describe('a draft', () => {
-  test('a wrong field of a draft has a message and the focus, and all that was typed stays', async () => {
+describe('drafts of documents', () => {
+  test('an invalid field of a draft gets a message and the focus, and the typed values stay', async () => {
     const page = await site.open(`${DOCUMENTS}/new`);
     await page.getByLabel('Type').selectOption('order_confirmation');
     await page.getByRole('combobox', { name: 'Customer', exact: true }).fill('nobody');
@@ -174,7 +174,7 @@ describe('a draft', () => {
     await page.getByText('CHF 1,500.00').first().waitFor();
   });
 
-  test('lines of a draft are added, moved and removed with the keyboard alone', async () => {
+  test('lines of a draft can be added, moved and removed with only the keyboard', async () => {
     const page = await site.open(`${INVOICES}/new?customer=K-DOC`);
     const type = async (text: string, price: string) => {
       await page.keyboard.type(text);
@@ -190,7 +190,7 @@ describe('a draft', () => {
     await tabTo(page, 'button', 'Move line 2 up');
     await page.keyboard.press('Enter');
     await hasFocus(page, 'button', 'Move line 1 up');
-    await page.keyboard.press('Enter'); // it is the first already
+    await page.keyboard.press('Enter'); // the line is already the first, so this changes nothing
     await tabTo(page, 'button', 'Add line');
     await page.keyboard.press('Enter');
     await hasFocus(page, 'textbox', 'Text', 2);
@@ -236,7 +236,7 @@ describe('a draft', () => {
     await other.getByText('31 Dec 2099').first().waitFor();
   });
 
-  test('a draft that was typed is restored with its lines after an expired session', async () => {
+  test('a typed draft is restored with its lines after the session expired', async () => {
     const page = await site.open(`${DOCUMENTS}/new?customer=K-DOC`, { own: true });
     await fillLine(page, 1, 'One', '1');
     await press(page, 'Add line');
@@ -254,7 +254,7 @@ describe('a draft', () => {
     await page.getByRole('cell', { name: 'Two' }).waitFor();
   });
 
-  test('a draft is deleted, and deleting it again from another page says the same', async () => {
+  test('deleting a draft again from an outdated page reports that it is gone', async () => {
     const page = await site.open(INVOICES);
     for (const kind of [INVOICES, DOCUMENTS]) {
       const path = await draft(page, kind);
@@ -267,7 +267,7 @@ describe('a draft', () => {
     }
   });
 
-  test('a sent invoice is due later or cancelled, and an outdated page neither sends nor deletes it', async () => {
+  test('a sent invoice can get a later due date or be cancelled, and an outdated page can neither send nor delete it', async () => {
     const page = await site.open(INVOICES);
     const path = await draft(page);
     const [sender, deleter] = [await site.open(path), await site.open(path)];
@@ -296,7 +296,7 @@ describe('a draft', () => {
   });
 });
 
-test('calling the actions of a draft writes no more than their forms can', async () => {
+test('direct calls of draft actions cannot write more than their forms', async () => {
   const page = await site.open(INVOICES);
   const id = Number((await draft(page)).split('/').at(-1));
   await confirm(page, 'Issue');
@@ -326,7 +326,7 @@ test('calling the actions of a draft writes no more than their forms can', async
   const made = await call('save', ['new_invoice', null, state, new Fields(forged)]);
   expect(made).toMatch(/\/admin\/invoices\/\d+\?notice=created$/);
   await visit(page, site.url + made);
-  await page.getByRole('button', { name: 'Issue' }).waitFor(); // a draft, without a number
+  await page.getByRole('button', { name: 'Issue' }).waitFor(); // the invoice is still a draft, without a number
   expect(await page.getByText('FORGED').count()).toBe(0);
   for (const version of [0, 1]) {
     expect(await call('step', ['invoice', id, version, 'send'])).toMatch(
@@ -335,7 +335,8 @@ test('calling the actions of a draft writes no more than their forms can', async
     expect(await call('remove', ['invoice', id, version])).toMatch(/notice=(precondition|validation)_failed/);
     const opened = JSON.stringify({ version, typed: {} });
     const changed = new Fields({ ...forged, opened });
-    expect(await call('save', ['invoice', id, state, changed])).toBe(200); // the form says what is wrong
+    // status 200 because the form shows the error
+    expect(await call('save', ['invoice', id, state, changed])).toBe(200);
   }
   expect(await call('step', ['invoice', id, 1, 'constructor'])).toMatch(/notice=validation_failed/);
   for (const args of [

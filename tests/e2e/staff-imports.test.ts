@@ -8,7 +8,7 @@ import { useSite } from './support/use-site';
 
 const site = useSite('company', { as: ADMIN });
 
-// Windows-1252; a country in lower case, and a cell too many.
+// Windows-1252, with a lower-case country and a row that has one cell too many.
 const FILE = Buffer.from(
   [
     'Kunde;company;country',
@@ -30,15 +30,15 @@ async function upload(page: Page, name: string, buffer: Buffer) {
 
 const fact = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
 
-describe('a file', () => {
-  test('a file is uploaded, mapped, tried and imported, and its rejected rows are corrected', async () => {
+describe('importing a file', () => {
+  test('a file can be uploaded, mapped, tried and imported, and its rejected rows corrected', async () => {
     const page = await site.open('/admin/imports');
     await upload(page, 'Kunden.csv', FILE);
     const encoding = page.getByRole('link', { name: 'Windows-1252' });
     expect(await encoding.getAttribute('aria-current')).toBe('true');
     await page.getByText('Müller € · Two · Three').waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    // What the column most likely is, is proposed.
+    // The most likely field of each column is preselected.
     expect(await page.getByLabel('Kunde').inputValue()).toBe('customer_number');
     expect(await page.getByRole('button', { name: 'Import', exact: true }).count()).toBe(0);
     await page.getByLabel('Kunde').selectOption('');
@@ -91,7 +91,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('a file of WHMCS is recognized by its columns; a file that is not CSV is refused', async () => {
+  test('a WHMCS file is recognized by its columns, and a file that is not CSV is refused', async () => {
     const page = await site.open('/admin/imports');
     await upload(page, 'clients.csv', readFileSync('docs/examples/whmcs-clients.csv'));
     expect(await page.getByRole('link', { name: 'columns of WHMCS' }).getAttribute('aria-current')).toBe(
@@ -107,8 +107,8 @@ describe('a file', () => {
   });
 });
 
-describe('the export', () => {
-  test('the export offers every kind of record, and a month for accounting', async () => {
+describe('exporting records', () => {
+  test('the export page offers every kind of record, and one month for accounting', async () => {
     const page = await site.open('/admin/export');
     await page.getByLabel('Kind').selectOption('Customers');
     const [records] = await Promise.all([

@@ -11,7 +11,7 @@ const site = useSite('company', { as: ADMIN });
 const main = (page: Page) => page.locator('main');
 const rows = (page: Page) => page.locator('tbody tr');
 
-test('a page without a session leads to the sign-in page, which leads back to it', async () => {
+test('a page without a session redirects to the sign-in page, which leads back to it', async () => {
   for (const path of [
     '/admin',
     '/admin/payments?status=completed',
@@ -25,7 +25,7 @@ test('a page without a session leads to the sign-in page, which leads back to it
   }
 });
 
-test('the policy of pages allows scripts by a nonce that changes, and no evaluation', async () => {
+test('the content security policy allows scripts only with a fresh nonce, and no eval', async () => {
   const policies = await Promise.all(
     [1, 2].map(async () => (await fetch(`${site.url}/sign-in`)).headers.get('content-security-policy')),
   );
@@ -34,7 +34,7 @@ test('the policy of pages allows scripts by a nonce that changes, and no evaluat
   expect(policies[0]).not.toContain('unsafe-eval');
 });
 
-test('a site on http does not demand https', async () => {
+test('a site on http sends no HSTS header', async () => {
   for (const path of ['/admin', '/sign-in']) {
     const { headers } = await site.fetch(path);
     expect([path, headers.get('strict-transport-security')]).toEqual([path, null]);
@@ -42,7 +42,7 @@ test('a site on http does not demand https', async () => {
 });
 
 test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
-  'an API address with a broken escape, %s, is not found',
+  'the API address %s with a broken escape is answered with 404',
   async (path) => {
     const answer = await fetch(site.url + path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
@@ -51,7 +51,7 @@ test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
 );
 
 test.each(['/admin/%ff', '/admin/webhooks/evt_%ff', '/docs/%'])(
-  'an address with a broken escape, %s, is not found',
+  'the page address %s with a broken escape is answered with 404',
   async (path) => {
     for (const cookie of ['', 'w5t.session_token=forged.signature']) {
       const answer = await site.fetch(path, { as: null, headers: { cookie } });
@@ -61,7 +61,7 @@ test.each(['/admin/%ff', '/admin/webhooks/evt_%ff', '/docs/%'])(
   },
 );
 
-test('the address of a record that does not exist is not found', async () => {
+test('the page of a record that does not exist is answered with 404', async () => {
   for (const path of [
     ...['999999', '0', 'x', '2147483648', '99999999999999'].map((id) => `/admin/customers/${id}`),
     '/admin/payments/999999',
@@ -85,14 +85,14 @@ test.each([
   ],
   ['/admin/invoices?from=tomorrow', 'Must be a calendar date'],
   ['/admin/webhooks?type=nonsense', 'Must be one of the types listed.'],
-])('the list %s says what is wrong with its filter and shows no rows', async (path, sentence) => {
+])('the list %s explains what is wrong with its filter and shows no rows', async (path, sentence) => {
   const text = await (await site.fetch(path)).text();
   expect(text).toContain(sentence);
   expect(text).not.toMatch(/<table|Download CSV/);
 });
 
-describe('signing in', () => {
-  test('a wrong password and an unknown address get the same answer', async () => {
+describe('signing in and out', () => {
+  test('a wrong password and an unknown address get the same response', async () => {
     const page = await site.open('/sign-in', { as: null });
     for (const email of [STAFF.email, 'nobody@example.com']) {
       await signIn(page, email, 'not the password');
@@ -104,7 +104,7 @@ describe('signing in', () => {
     site.allowComplaints(/401/);
   });
 
-  test('signing in leads to the page asked for, and signing out ends the session', async () => {
+  test('signing in leads to the requested page, and signing out ends the session', async () => {
     const page = await site.open('/admin', { as: null });
     await signIn(page, KEYS.email);
     await page.waitForURL(`${site.url}/admin`);
@@ -124,7 +124,7 @@ describe('signing in', () => {
     await page.getByRole('button', { name: `Account of ${KEYS.name}` }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL(`${site.url}/sign-in`);
-    // The remaining cookie makes this a known device, which strangers cannot lock out.
+    // The remaining cookie marks this browser as a known device, which strangers cannot lock out.
     expect(await page.context().cookies()).toMatchObject([
       { name: expect.stringMatching(/^w5t\.device\./), httpOnly: true, sameSite: 'Strict' },
     ]);
@@ -136,8 +136,8 @@ describe('signing in', () => {
   });
 });
 
-describe('the frame of the pages', () => {
-  test('the choice of light or dark is kept', async () => {
+describe('layout of the pages', () => {
+  test('the choice of light or dark mode is kept', async () => {
     const page = await site.open('/admin', { own: true });
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
     await page.getByRole('button', { name: /^Account of/ }).click();
@@ -147,7 +147,7 @@ describe('the frame of the pages', () => {
     expect(await scheme()).toBe('dark');
   });
 
-  test('the keyboard reaches the narrow navigation only while it is open, and leaves it', async () => {
+  test('the keyboard reaches the narrow navigation only while it is open, and can leave it', async () => {
     const page = await site.open('/admin/payments', { viewport: { width: 390, height: 844 } });
     const burger = page.getByRole('button', { name: 'Navigation' });
     const navigation = page.getByRole('navigation', { name: 'Main' });
@@ -169,7 +169,7 @@ describe('the frame of the pages', () => {
     await expect.poll(() => navigation.isVisible()).toBe(false);
   });
 
-  test('the ? key lists the keyboard shortcuts', async () => {
+  test('the ? key shows the keyboard shortcuts', async () => {
     const page = await site.open('/admin');
     await page.keyboard.press('?');
     await page
@@ -178,7 +178,7 @@ describe('the frame of the pages', () => {
       .waitFor();
   });
 
-  test('a payment that the API changes is changed on its page', async () => {
+  test('a payment that the API changed shows its new state and its history', async () => {
     const page = await site.open('/admin/payments/1');
     expect(await page.locator('dl').first().textContent()).toContain('ID');
     const api = { authorization: `Bearer ${site.facts.token}`, 'content-type': 'application/json' };
@@ -195,17 +195,17 @@ describe('the frame of the pages', () => {
   });
 });
 
-/** A click, of which a question may take two. */
+/** A link to click. A question may take two clicks. */
 const link = (page: Page, name: string | RegExp) =>
   page.getByRole('link', { name, exact: typeof name === 'string' });
 
-/** What the page's download holds. */
+/** Returns the content of the page's CSV download. */
 async function fileOf(page: Page): Promise<string> {
   const file = await link(page, 'Download CSV').getAttribute('href');
   return (await site.fetch(file ?? '')).text();
 }
 
-describe('questions of the desk, answered within two clicks or one search', () => {
+describe('everyday questions, each answered within two clicks or one search', () => {
   async function searchFor(page: Page, text: string): Promise<void> {
     const field = page.getByRole('combobox', { name: 'Search' });
     await expect
@@ -214,9 +214,9 @@ describe('questions of the desk, answered within two clicks or one search', () =
         return field.isVisible();
       })
       .toBe(true);
-    await field.fill(''); // the slash may have been pressed once more while the dialog opened
+    await field.fill(''); // the slash may have been typed into the field while the dialog opened
     await page.keyboard.type(text);
-    // Until all of it is answered, Enter leads to the page of all results.
+    // Wait for the results, because Enter opens the page of all results until then.
     await page
       .locator('[data-stale="false"]')
       .getByRole('option', { name: /ASKED|Asked/ })
@@ -225,7 +225,7 @@ describe('questions of the desk, answered within two clicks or one search', () =
     await page.keyboard.press('Enter');
   }
 
-  test('the search finds what a customer owes by words of its name in any order', async () => {
+  test('the search finds a customer by words of the name in any order, and shows what is owed', async () => {
     const page = await site.open('/admin');
     await searchFor(page, 'sons asked');
     await page.waitForURL(/\/admin\/customers\/\d+$/);
@@ -237,14 +237,14 @@ describe('questions of the desk, answered within two clicks or one search', () =
     );
   });
 
-  test('the search finds the invoice that an offer became by the end of its number', async () => {
+  test('the search finds the invoice made from an offer by the end of its number', async () => {
     const page = await site.open('/admin');
     await searchFor(page, 'ASKED-0815');
     await page.waitForURL(/sales-documents\/\d+$/);
     await main(page).getByText('ASKED-NEW').first().waitFor();
   });
 
-  test('renewals list the services that renew next week', async () => {
+  test('the renewals page lists the services that renew next week', async () => {
     const page = await site.open('/admin');
     await link(page, 'Renewals').click();
     await page.waitForURL(/renewals$/);
@@ -255,7 +255,7 @@ describe('questions of the desk, answered within two clicks or one search', () =
     expect(await fileOf(page)).toContain('S-ASKED');
   });
 
-  test('the search leads to the servers in maintenance', async () => {
+  test('the search finds the servers in maintenance', async () => {
     const page = await site.open('/admin');
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByRole('option', { name: 'Servers in maintenance' }).click();
@@ -274,7 +274,7 @@ describe('questions of the desk, answered within two clicks or one search', () =
     expect(await fileOf(page)).toContain('ASKED-OLD');
   });
 
-  test('the payments of last month are a CSV file', async () => {
+  test('the payments of last month can be downloaded as CSV', async () => {
     const page = await site.open('/admin');
     await link(page, 'Payments').click();
     await page.waitForURL(/payments$/);
@@ -284,7 +284,7 @@ describe('questions of the desk, answered within two clicks or one search', () =
     expect(await fileOf(page)).toContain('ASKED-PAID');
   });
 
-  test('the overview leads to what the latest run changed, and to its failures', async () => {
+  test('the overview leads to the changes and failures of the latest run', async () => {
     const page = await site.open('/admin');
     await link(page, 'See the run').click();
     await page.waitForURL(`${site.url}/admin/reconciliation/${site.facts.runId}`);
@@ -294,7 +294,7 @@ describe('questions of the desk, answered within two clicks or one search', () =
     await page.getByText('stripe_timeout').waitFor();
   });
 
-  test('the overview leads to the subscriptions past due, with their amounts', async () => {
+  test('the overview leads to the past-due subscriptions and their amounts', async () => {
     const page = await site.open('/admin');
     await link(page, /subscriptions? (is|are) past due/).click();
     await page.waitForURL(/status=past_due$/);
@@ -304,7 +304,7 @@ describe('questions of the desk, answered within two clicks or one search', () =
       .waitFor();
   });
 
-  test('the list of tokens names who added each', async () => {
+  test('the list of tokens shows who added each token', async () => {
     const page = await site.open('/admin');
     await link(page, 'Access tokens').click();
     await page.waitForURL(/tokens$/);
@@ -312,11 +312,11 @@ describe('questions of the desk, answered within two clicks or one search', () =
   });
 });
 
-describe('at every width', () => {
-  // The breakpoints of Mantine and of our style sheets, and the width from which lists are tables, each with its neighbours.
+describe('responsive layout', () => {
+  // The breakpoints of Mantine and our style sheets, and the width from which lists are tables, each ±1 px.
   const edges = [576, 768, 992, 1024, 1100, 1200, 1408].flatMap((edge) => [edge - 1, edge, edge + 1]);
 
-  test('navigation and account can be reached, nothing scrolls sideways, and tables begin at 800 px of content', async () => {
+  test('navigation and account are reachable, nothing scrolls sideways, and tables start at 800 px of content', async () => {
     const page = await site.open('/admin', { own: true });
     const navigation = page.getByRole('navigation', { name: 'Main' });
     for (const path of ['/admin', '/admin/invoices', `/admin/invoices/${site.facts.form.invoice}`]) {
@@ -346,7 +346,7 @@ describe('at every width', () => {
     }
   });
 
-  test('a card of an invoice keeps when it is due and what is open', async () => {
+  test('the card of an invoice shows its due date and open amount', async () => {
     const page = await site.open(`/admin/invoices?number=%23${site.facts.form.unpaid}`, {
       viewport: { width: 390, height: 844 },
     });
@@ -356,8 +356,8 @@ describe('at every width', () => {
   });
 });
 
-describe('finding one’s way', () => {
-  test('the tab of a record names it', async () => {
+describe('navigation between pages', () => {
+  test('the browser tab of a record shows its name', async () => {
     const page = await site.open('/admin');
     const { wren, form } = site.facts;
     for (const [path, title] of [
@@ -376,7 +376,7 @@ describe('finding one’s way', () => {
     }
   });
 
-  test('the way back from a record keeps the filters of its list', async () => {
+  test('the link back from a record keeps the filters of its list', async () => {
     const page = await site.open('/admin/invoices?status=open&sort=-amount');
     await main(page).locator('a[data-row]').first().click();
     await page.waitForURL(/\/admin\/invoices\/\d+$/);
@@ -389,7 +389,7 @@ describe('finding one’s way', () => {
     await page.waitForURL(`${site.url}/admin/invoices`);
   });
 
-  test('the page of a record has one primary button, and its menu ends with what cannot be undone', async () => {
+  test('the page of a record has one primary button, and irreversible actions come last in its menu', async () => {
     const page = await site.open('/admin');
     const { form, old } = site.facts;
     const last = async (path: string) => {
@@ -408,7 +408,7 @@ describe('finding one’s way', () => {
     expect(await main(page).locator('details[data-menu][open]').count()).toBe(0);
   });
 
-  test('leaving a half-written form asks, and a saved one is left without a question', async () => {
+  test('leaving an unsaved form asks for confirmation, and leaving a saved one does not', async () => {
     const page = await site.open(`/admin/customers/${site.facts.form.customer}`, { own: true });
     const asked: string[] = [];
     let answer: 'accept' | 'dismiss' = 'dismiss';
@@ -422,7 +422,7 @@ describe('finding one’s way', () => {
     await city.fill('Half');
     await page.getByRole('link', { name: 'Invoices', exact: true }).click();
     await expect.poll(() => asked).toEqual(['confirm']);
-    await page.goBack({ timeout: 1000 }).catch(() => null); // it is held back
+    await page.goBack({ timeout: 1000 }).catch(() => null); // the dialog blocks the navigation
     await expect.poll(() => asked).toEqual(['confirm', 'confirm']);
     expect(page.url()).toMatch(/\/edit$/);
     expect(await city.inputValue()).toBe('Half');
@@ -448,14 +448,14 @@ describe('finding one’s way', () => {
   });
 });
 
-describe('a phone in the dark', () => {
-  /** By the navigation, which a narrow screen hides behind a button. */
+describe('a phone in dark mode', () => {
+  /** Opens a page by the navigation, which a narrow screen hides behind a button. */
   async function goTo(page: Page, name: string): Promise<void> {
     await page.getByRole('button', { name: 'Navigation' }).click();
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
   }
-  /** An entry of a list, which has no table here. */
+  /** Finds an entry of a list, which is not a table at this width. */
   const entry = (page: Page, text: string) =>
     main(page).locator('ul li a').filter({ hasText: text, visible: true }).first();
   const toolsFor = async (token: string) => {
@@ -469,11 +469,11 @@ describe('a phone in the dark', () => {
     return (await fetch(`${site.url}/mcp`, { method: 'POST', headers, body })).status;
   };
 
-  test('a walk on a phone: sign in, find a customer, record and delete a payment, issue and revoke a token', {
+  test('staff can sign in, find a customer, record and delete a payment, and issue and revoke a token on a phone', {
     timeout: 120_000,
   }, async () => {
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true } as const;
-    // Links ask ahead here, as they do for users.
+    // Links prefetch here, as they do for users.
     const page = await site.open('/admin', { as: null, prefetch: true, ...phone });
     await signIn(page, ADMIN.email, 'not the password');
     await page.getByRole('alert').filter({ hasText: 'wrong' }).waitFor();

@@ -11,7 +11,7 @@ const LIST = '/admin/payments';
 
 const site = useSite('company');
 
-/** The nth payment of W2E-1. */
+/** Id of the nth payment of invoice W2E-1. */
 const id = (n: number) => site.facts.changed.ids[n];
 const path = (n: number) => `${LIST}/${id(n)}`;
 const api = (under: string, init: RequestInit = {}) =>
@@ -29,7 +29,7 @@ async function paymentsNamed(reference: string): Promise<PaymentRow[]> {
   return (await (await api(`?${new URLSearchParams({ payment_reference: reference })}`)).json()).data;
 }
 
-describe('recording', () => {
+describe('recording payments', () => {
   const fillIn = async (page: Page, amount: string, reference: string) => {
     await page.getByLabel('Amount in EUR').fill(amount);
     await page.getByLabel('Reference').fill(reference);
@@ -37,7 +37,7 @@ describe('recording', () => {
   const recordButton = (page: Page) => page.getByRole('button', { name: 'Record payment' });
   const newPath = () => `${LIST}/new?invoice=%23${site.facts.changed.invoice}`;
 
-  test('a payment is recorded from the number of its invoice', async () => {
+  test('a payment can be recorded by the number of its invoice', async () => {
     const page = await site.open(LIST);
     await page.getByRole('link', { name: 'Record payment' }).click();
     await page.waitForURL(`${site.url}${LIST}/new`);
@@ -75,7 +75,7 @@ describe('recording', () => {
     });
   });
 
-  test('recording a payment never overwrites another one with its reference', async () => {
+  test('recording a payment never overwrites another one with the same reference', async () => {
     const page = await site.open(newPath());
     await fillIn(page, '7', 'W2E-005');
     await press(page, 'Record payment');
@@ -83,12 +83,12 @@ describe('recording', () => {
     await link.waitFor();
     await hasFocus(page, 'textbox', 'Reference');
     expect((await paymentsNamed('W2E-005')).map(({ amount }) => amount)).toEqual([95]);
-    page.once('dialog', (dialog) => dialog.accept()); // what was typed is lost
+    page.once('dialog', (dialog) => dialog.accept()); // accepts the warning that the typed values will be lost
     await link.click();
     await page.waitForURL(`${site.url}${LIST}/${id(5)}`);
   });
 
-  test('a payment is recorded without scripts', async () => {
+  test('a payment can be recorded without scripts', async () => {
     const page = await site.open(newPath(), { javaScriptEnabled: false });
     await fillIn(page, '1', 'W2E-006');
     await press(page, 'Record payment');
@@ -110,7 +110,7 @@ describe('recording', () => {
   test('the request that records a payment does nothing without a session', async () => {
     const page = await site.open(newPath());
     await fillIn(page, '3', 'FORGED-W2E');
-    site.allowComplaints(/ERR_FAILED|Failed to fetch/); // of the request that was held back
+    site.allowComplaints(/ERR_FAILED|Failed to fetch/); // the browser reports the request that the test held back
     const action = await interceptAction(page, () => recordButton(page).click());
     const { headers } = await sendAction(action);
     expect(headers.get('x-action-redirect')).toContain('/sign-in');
@@ -119,7 +119,7 @@ describe('recording', () => {
     expect(await paymentsNamed('FORGED-W2E')).toHaveLength(1);
   });
 
-  test('a payment that was typed is restored after an expired session', async () => {
+  test('a typed payment is restored after the session expired', async () => {
     const page = await site.open(newPath(), { own: true });
     await fillIn(page, '4', 'KEPT-W2E');
     await endSession(page);
@@ -136,13 +136,13 @@ describe('recording', () => {
   });
 });
 
-describe('changing', () => {
+describe('changing payments', () => {
   const ask = async (page: Page, name: string) => {
     await press(page, name);
     await page.getByRole('dialog').waitFor();
   };
   const yes = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name });
-  test('marking a payment as refunded is confirmed, recorded once, and in its history', async () => {
+  test('marking a payment as refunded asks for confirmation, is recorded once and appears in its history', async () => {
     const page = await site.open(path(10));
     await ask(page, 'Mark as refunded');
     const dialog = page.getByRole('dialog', { name: 'Mark this payment as refunded?' });
@@ -156,7 +156,7 @@ describe('changing', () => {
     expect(await read(10)).toMatchObject({ status: 'refunded' });
   });
 
-  test('a payment is refunded in part, and the rest later', async () => {
+  test('a payment can be refunded in part, and the rest later', async () => {
     const page = await site.open(path(17));
     await page.getByRole('link', { name: 'Record refund' }).click();
     await page.getByText('Nothing is refunded at Stripe').waitFor();
@@ -180,7 +180,7 @@ describe('changing', () => {
     expect(await read(17)).toMatchObject({ status: 'refunded', refunded_amount: 83 });
   });
 
-  test('a pending payment is corrected and confirmed, another one failed', async () => {
+  test('a pending payment can be corrected and confirmed, or marked as failed', async () => {
     for (const n of [18, 19]) await write(n, 'PATCH', { status: 'pending' });
     const page = await site.open(path(18));
     await use(page, 'link', 'Correct');
@@ -205,7 +205,7 @@ describe('changing', () => {
     expect(await read(19)).toMatchObject({ status: 'failed' });
   });
 
-  test('a completed payment is corrected, and its history says what it was', async () => {
+  test('a completed payment can be corrected, and its history shows the old values', async () => {
     const page = await site.open(path(9));
     await use(page, 'link', 'Correct');
     expect(await page.getByLabel('Invoice').inputValue()).toBe('W2E-1');
@@ -237,7 +237,7 @@ describe('changing', () => {
     expect(await read(8)).toMatchObject({ status: 'failed' });
   });
 
-  test('deleting a payment names it; the list then says that it is gone, its page what it was', async () => {
+  test('deleting a payment asks with its name, and its old page then shows what it was', async () => {
     const page = await site.open(path(11));
     await ask(page, 'Delete');
     expect(await page.getByRole('dialog', { name: 'Delete this payment?' }).textContent()).toContain(
@@ -263,7 +263,7 @@ describe('changing', () => {
     ['Mark as refunded', 'Mark as refunded', 12],
     ['Delete', 'Delete payment', 13],
   ])(
-    '“%s” of a payment that changed meanwhile writes nothing and shows the new state',
+    'the action “%s” on a payment that changed meanwhile writes nothing and shows the new state',
     async (button, confirm, n) => {
       const page = await site.open(path(n));
       await ask(page, button);
@@ -293,7 +293,7 @@ describe('changing', () => {
   });
 });
 
-test('payments are sorted, opened and deleted with the keyboard alone', async () => {
+test('payments can be sorted, opened and deleted with only the keyboard', async () => {
   const page = await site.open(`${LIST}?customer=K-W2E&reference=W2E-02`);
   const focused = () =>
     page.evaluate(

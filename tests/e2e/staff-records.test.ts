@@ -25,8 +25,8 @@ const heading = (page: Page, name: string | RegExp) =>
 const rows = (page: Page) => page.locator('tbody tr');
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 
-describe('the list of invoices', () => {
-  test('invoices are filtered and paged, and link to their customer, offer and payments', async () => {
+describe('lists of records', () => {
+  test('invoices can be filtered and paged, and link to their customer, offer and payments', async () => {
     const page = await site.open('/admin/invoices');
     await page.getByText(/^1–25 of [\d,]+ invoices$/).waitFor();
     await page.getByRole('link', { name: 'Next' }).click();
@@ -52,7 +52,7 @@ describe('the list of invoices', () => {
     }
   });
 
-  test('the page of an invoice that is paid without payments says why', async () => {
+  test('the page of an invoice that is paid without payments explains why', async () => {
     const page = await site.open('/admin/invoices?customer=k-desk&status=paid');
     await rows(page).click();
     await heading(page, /Invoice DESK-0/);
@@ -61,7 +61,7 @@ describe('the list of invoices', () => {
     await page.getByText('€89.00 was paid outside Stripe. €30.00 was settled with').waitFor();
   });
 
-  test('the list of invoices says when a filter or a page finds no invoice', async () => {
+  test('the list of invoices says when a filter or page has no results', async () => {
     const page = await site.open('/admin/invoices?customer=nobody');
     await page.getByText('No invoices found').waitFor();
     await visit(page, `${site.url}/admin/invoices?page=9999`);
@@ -69,7 +69,7 @@ describe('the list of invoices', () => {
   });
 });
 
-test('services link to their server and to the subscription that bills them, and back', async () => {
+test('services link to their server and subscription, which link back', async () => {
   const page = await site.open('/admin/services?domain=DESK.ex');
   await rows(page).click();
   await heading(page, /desk\.example/);
@@ -91,7 +91,7 @@ test('servers are listed by host name', async () => {
   expect(names).toEqual(names.toSorted());
 });
 
-test('a sales document links to the invoice that it became', async () => {
+test('a sales document links to the invoice made from it', async () => {
   const page = await site.open('/admin/sales-documents?customer=K-DESK&type=offer');
   await rows(page).click();
   await heading(page, /Offer AN-DESK/);
@@ -99,7 +99,7 @@ test('a sales document links to the invoice that it became', async () => {
   await heading(page, /Invoice DESK-1/);
 });
 
-test('staff confirm that a customer created from Stripe is new', async () => {
+test('staff can confirm that a customer created from Stripe is new', async () => {
   const page = await site.open('/admin');
   await page.getByRole('link', { name: /created from Stripe/ }).click();
   await page.waitForURL(`${site.url}/admin/subscriptions/stripe-customers`);
@@ -112,7 +112,7 @@ test('staff confirm that a customer created from Stripe is new', async () => {
   expect(await rows(page).filter({ hasText: 'Desk <i>' }).count()).toBe(0);
 });
 
-test('Stripe customers that share an e-mail address with a customer are linked once staff confirm them, all at once', async () => {
+test('Stripe customers that share a customer’s e-mail address are linked together once staff confirm', async () => {
   const page = await site.open('/admin');
   await page.getByRole('link', { name: /^\d+ Stripe customers share an e-mail address/ }).click();
   await heading(page, /Links to confirm/);
@@ -128,8 +128,8 @@ test('Stripe customers that share an e-mail address with a customer are linked o
   await page.getByText('Decision by staff').waitFor();
 });
 
-describe('the overview', () => {
-  test('the overview shows the money of the chosen period and currency', async () => {
+describe('the overview page', () => {
+  test('the overview shows the amounts of the chosen period and currency', async () => {
     const page = await site.open('/admin');
     const chart = page.getByRole('list', { name: /^Money received by (day|week) over/ });
     const sum = async () =>
@@ -148,7 +148,7 @@ describe('the overview', () => {
     );
   });
 
-  test('the overview links to the lists behind its counts', async () => {
+  test('each count on the overview links to its list', async () => {
     const page = await site.open('/admin');
     await page.getByRole('link', { name: /^Active\s*\d+$/ }).click();
     await page.waitForURL(`${site.url}/admin/subscriptions?status=active`);
@@ -158,8 +158,8 @@ describe('the overview', () => {
   });
 });
 
-describe('a customer and a service', () => {
-  test('a customer and a service are created and edited, and each page says what happened', async () => {
+describe('forms of records', () => {
+  test('a customer and a service can be created and edited, and each page confirms the change', async () => {
     const page = await site.open('/admin/customers');
     await page.getByRole('link', { name: 'New customer' }).click();
     await page.waitForURL(`${site.url}/admin/customers/new`);
@@ -217,7 +217,7 @@ describe('a customer and a service', () => {
     await page.getByText('a year').first().waitFor();
   });
 
-  test('a wrong field of a record has a message and the focus, and all that was typed stays', async () => {
+  test('an invalid field of a record gets a message and the focus, and the typed values stay', async () => {
     const page = await site.open('/admin/services/new?customer=nobody');
     await page.getByLabel('Name').fill('Web');
     await page.getByLabel('Type').selectOption('domain');
@@ -238,7 +238,7 @@ describe('a customer and a service', () => {
     expect(await page.getByLabel('Interval').inputValue()).toBe('once');
   });
 
-  test('a customer is created without scripts', async () => {
+  test('a customer can be created without scripts', async () => {
     const page = await site.open('/admin/customers/new', { javaScriptEnabled: false });
     await press(page, 'Create customer');
     await page.getByText('Or a name is needed.').waitFor();
@@ -266,7 +266,7 @@ test('an expired session loses nothing that was typed', async () => {
   expect(await page.getByText('is restored here').count()).toBe(0);
 });
 
-test('a server is made with the keyboard alone', async () => {
+test('a server can be created with only the keyboard', async () => {
   const page = await site.open('/admin/servers/new');
   await page.getByLabel('Host name').focus();
   await page.keyboard.type('keys.example.net');
@@ -285,8 +285,8 @@ test('a server is made with the keyboard alone', async () => {
   await page.getByText('192.0.2.4, 192.0.2.5').first().waitFor();
 });
 
-describe('steps', () => {
-  test('a step of a service is confirmed in a dialog, and told', async () => {
+describe('status changes and notes', () => {
+  test('a status change of a service asks for confirmation and is reported', async () => {
     const page = await site.open(`/admin/services/${site.facts.form.service}`);
     await press(page, 'Cancel service');
     const dialog = page.getByRole('dialog', { name: 'Cancel this service?' });
@@ -303,7 +303,7 @@ describe('steps', () => {
     await inMenu(page, 'button', 'Resume').waitFor({ state: 'attached' });
   });
 
-  test('a step from an outdated page is refused', async () => {
+  test('a status change from an outdated page is refused', async () => {
     const page = await site.open(`/admin/servers/${site.facts.form.server}`);
     const other = await site.open(`/admin/servers/${site.facts.form.server}`);
     await confirm(other, 'Start maintenance');
@@ -313,7 +313,7 @@ describe('steps', () => {
     await inMenu(page, 'button', 'Back to active').waitFor({ state: 'attached' });
   });
 
-  test('only a customer without other records is deleted', async () => {
+  test('only a customer without records can be deleted', async () => {
     const page = await site.open(`/admin/customers/${site.facts.form.customer}`);
     await page.getByText('Other records refer to this customer, so it cannot be deleted.').waitFor();
     expect(await page.getByRole('button', { name: 'Delete', includeHidden: true }).count()).toBe(0);
@@ -324,7 +324,7 @@ describe('steps', () => {
   });
 });
 
-test('a note stands in the timeline under its author', async () => {
+test('a note appears in the timeline with its author', async () => {
   const page = await site.open(`/admin/customers/${site.facts.form.customer}`, { own: true });
   await page.getByRole('textbox', { name: 'Note' }).fill('  ');
   await press(page, 'Add note');
@@ -336,7 +336,7 @@ test('a note stands in the timeline under its author', async () => {
   await expect.poll(() => entry.textContent()).toContain(`Note by ${STAFF.email}`);
   expect(await entry.textContent()).toContain('Called.\nWill pay on Friday.');
   expect(await page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('');
-  // What the page says of this note is no answer to the next one.
+  // Change the text, so that the message about this note is not taken for the answer to the next one.
   await page.getByRole('textbox', { name: 'Note' }).fill('Paid.');
   await endSession(page);
   await press(page, 'Add note');
@@ -345,7 +345,7 @@ test('a note stands in the timeline under its author', async () => {
   await expect.poll(() => page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('Paid.');
 });
 
-test('a form that finds no room on the disk says so, and keeps what was typed', async () => {
+test('a form that fails because the disk is full says so and keeps the typed values', async () => {
   site.allowComplaints(/500|React error #441/);
   await site.restart(async (db) => {
     await db.execute(sql`create function no_room() returns trigger language plpgsql as

@@ -5,7 +5,7 @@ import { STAFF } from './support/company';
 import { choose, endSession, fillFilter, press, told } from './support/forms';
 import { useSite } from './support/use-site';
 
-// Runs, replays and checks with Stripe change what the pages of other files show.
+// A fresh site, because runs, replays and checks with Stripe change data that other test files show.
 const site = useSite('company', { fresh: true });
 
 const section = (page: Page, title: string) =>
@@ -20,7 +20,7 @@ test('the overview links to an event without a customer', async () => {
   await page.getByText('No matching customer').waitFor();
 });
 
-test('an action after the session has ended leads to the sign-in page and does nothing', async () => {
+test('an action after the end of the session redirects to the sign-in page and does nothing', async () => {
   const path = `/admin/webhooks/${site.facts.failedEvent}`;
   const page = await site.open(path, { own: true });
   await endSession(page);
@@ -30,7 +30,7 @@ test('an action after the session has ended leads to the sign-in page and does n
   await other.getByText('The event failed', { exact: true }).waitFor();
 });
 
-test('a failed event is found, read, replayed, and shows what it changed', async () => {
+test('a failed event can be found, read and replayed, and shows what it changed', async () => {
   const page = await site.open('/admin/webhooks');
   await choose(page, 'Outcome', 'Failed');
   await page.waitForURL(`${site.url}/admin/webhooks?outcome=failed`);
@@ -39,7 +39,7 @@ test('a failed event is found, read, replayed, and shows what it changed', async
   await page.getByText('The event failed', { exact: true }).waitFor();
 
   const payload = page.getByRole('region', { name: 'Payload' });
-  // A press while the page is still taking shape goes nowhere.
+  // A key press before the page has rendered has no effect, so retry it.
   const scrollToEnd = async () => {
     await payload.press('End');
     return payload.evaluate((region) => region.scrollTop);
@@ -63,7 +63,7 @@ test('a failed event is found, read, replayed, and shows what it changed', async
   await expect.poll(() => page.getByText(`Replayed by ${STAFF.email}`).count()).toBe(2);
 });
 
-test('events are found by type and by the object they are about', async () => {
+test('events can be found by type and by the id of their object', async () => {
   const page = await site.open('/admin/webhooks');
   await choose(page, 'Type', 'customer.subscription.updated');
   await page.waitForURL(/type=customer\.subscription\.updated/);
@@ -78,7 +78,7 @@ test('events are found by type and by the object they are about', async () => {
   await expect.poll(() => rows.count()).toBeGreaterThan(2);
 });
 
-test('an item without a service is linked, and its service gets a date', async () => {
+test('linking an item to a service gives the service a date', async () => {
   const { subscriptionId, itemId } = site.facts.unlinked;
   const page = await site.open('/admin/subscriptions');
   await choose(page, 'Items', 'Not linked');
@@ -101,7 +101,7 @@ test('an item without a service is linked, and its service gets a date', async (
   await told(page, 'The item is not linked to a service now.');
 });
 
-test('a Stripe customer is linked to another customer, once what moves is confirmed', async () => {
+test('a Stripe customer can be linked to another customer after confirming which records move', async () => {
   const path = `/admin/subscriptions/stripe-customers/${site.facts.stripeCustomer}`;
   const page = await site.open(path);
   await page.getByText('Customer number at Stripe').waitFor();
@@ -122,7 +122,7 @@ test('a Stripe customer is linked to another customer, once what moves is confir
   expect(await rows.filter({ hasText: site.facts.otherCustomer }).count()).toBe(await rows.count());
 });
 
-test('checking a payment with Stripe brings in a refund of which no event came', async () => {
+test('checking a payment with Stripe records a refund that no event reported', async () => {
   const { id, customerId } = site.facts.paidBack.silent;
   const page = await site.open(`/admin/payments/${id}`);
   expect(await section(page, 'Refunds and disputes').count()).toBe(0);
@@ -145,7 +145,7 @@ test('checking a payment with Stripe brings in a refund of which no event came',
   await page.getByText('Refund of €1.50: succeeded').waitFor();
 });
 
-test('checking a subscription with Stripe shows what changed, and an invoice is checked too', async () => {
+test('checking a subscription or an invoice with Stripe shows what changed', async () => {
   const page = await site.open(`/admin/subscriptions/${site.facts.drifted.checked}`);
   await press(page, 'Check with Stripe');
   await told(page, 'Checked with Stripe: ');
@@ -157,7 +157,7 @@ test('checking a subscription with Stripe shows what changed, and an invoice is 
   await told(page, 'Checked with Stripe: ');
 });
 
-test('a run that staff start is watched to its end, and shows what it repaired', async () => {
+test('a run that staff start can be followed to its end, and shows what it repaired', async () => {
   const page = await site.open('/admin/reconciliation');
   await press(page, 'Run now');
   await page.waitForURL(/\/admin\/reconciliation\/\d+$/);
@@ -176,7 +176,7 @@ test('a run that staff start is watched to its end, and shows what it repaired',
   await page.getByRole('heading', { name: /Past due/ }).waitFor();
 }, 120_000);
 
-test('checking a payment says in words that Stripe does not answer', async () => {
+test('checking a payment reports when Stripe does not answer', async () => {
   await site.stripe.close();
   const page = await site.open(`/admin/payments/${site.facts.paidBack.inPart.id}`);
   await press(page, 'Check with Stripe');

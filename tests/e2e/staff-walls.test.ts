@@ -16,21 +16,21 @@ import {
 import { HTTPS_URL, useSite } from './support/use-site';
 
 const FORGED = '__Host-w5t.session_token=forged.signature';
-/** Pages that only signed-in staff, or admins, can read. */
+/** Text of pages that only signed-in staff or admins may read. */
 const DATA = /K1\d{4}|€\d|example\.(com|org)|payment_reference|Mary Jackson/;
 
-// At last every action is carried out.
+// A fresh site, because the last test carries out every action.
 const site = useSite('https', { fresh: true, as: ADMIN });
 let uploadId = 'not-uploaded-yet';
 
 const isSignIn = (answer: Response) =>
   new URL(answer.headers.get('location') ?? '/', site.url).pathname === '/sign-in';
 
-describe('headers', () => {
+describe('security headers', () => {
   const pages = ['/', '/docs/api', '/admin', '/admin/tokens', '/admin/no-such-page'];
   const download = '/admin/invoices/export';
 
-  test('every page and download tells browsers what to refuse', async () => {
+  test('every page and download sends the security headers', async () => {
     for (const path of [...pages, download, '/sign-in']) {
       const { headers } = await site.fetch(path, path === '/sign-in' ? { as: null } : {});
       expect([path, Object.fromEntries(headers)]).toEqual([
@@ -58,7 +58,7 @@ describe('headers', () => {
     }
   });
 
-  test('every script of a page carries the nonce and comes from the site', async () => {
+  test('every script of a page has the nonce and comes from the site itself', async () => {
     for (const path of pages) {
       const answer = await site.fetch(path);
       const nonce = /'nonce-([^']+)'/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
@@ -71,14 +71,14 @@ describe('headers', () => {
     }
   });
 
-  test('a download is kept by no cache and sent as a file', async () => {
+  test('a download is not cached and is sent as an attachment', async () => {
     const { headers } = await site.fetch(download);
     expect(headers.get('cache-control')).toContain('no-store');
     expect(headers.get('content-disposition')).toMatch(/^attachment; /);
   });
 
   test.each(['/api/health', '/api/w5t/payments', '/api/openapi.json', '/api/nowhere'])(
-    'the answer of %s may be neither guessed at nor framed',
+    'the response of %s forbids MIME sniffing and framing',
     async (path) => {
       const { headers } = await site.fetch(path, { as: null });
       expect([
@@ -91,7 +91,7 @@ describe('headers', () => {
   );
 });
 
-describe('signing in', () => {
+describe('sessions and redirects', () => {
   const attempt = (next = '') =>
     site.fetch('/api/auth/sign-in/email', {
       as: null,
@@ -100,7 +100,7 @@ describe('signing in', () => {
       body: JSON.stringify({ email: OTHER.email, password: OTHER.password, next }),
     });
 
-  test('the session cookie is out of reach of scripts, other sites and plain http', async () => {
+  test('the session cookie is inaccessible to scripts, other sites and plain http', async () => {
     const answer = await attempt();
     const [name, ...flags] = (answer.headers.getSetCookie()[0] ?? '').toLowerCase().split('; ');
     expect(name).toMatch(/^__host-w5t\.session_token=/);
@@ -119,14 +119,14 @@ describe('signing in', () => {
     '/\t/evil.example',
     'javascript:alert(1)',
     '/%2f%2fevil.example',
-  ])('signing in with a next of %j leads to the overview', async (next) => {
+  ])('signing in with the unsafe redirect target %j leads to the overview', async (next) => {
     expect(await (await attempt(next)).json()).toEqual({ next: '/admin' });
     const again = await site.fetch(`/sign-in?next=${encodeURIComponent(next)}`);
     expect(new URL(again.headers.get('location') ?? '', site.url).href).toBe(`${site.url}/admin`);
   });
 });
 
-describe('every page and route handler of the staff', () => {
+describe('access to pages and route handlers', () => {
   const routes = listAdminRoutes('1');
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
   const routerHeaders = [
@@ -135,7 +135,7 @@ describe('every page and route handler of the staff', () => {
     { rsc: '1', 'next-router-segment-prefetch': '/_tree' },
   ];
 
-  test('all pages and route handlers of the staff are found, those for admins among them', () => {
+  test('the search for pages and route handlers of the staff finds them all, including those for admins', () => {
     const paths = routes.map(({ path }) => path);
     for (const path of [
       '/admin',
@@ -153,26 +153,26 @@ describe('every page and route handler of the staff', () => {
     expect(routes.filter(({ forAdmins }) => forAdmins).length).toBeGreaterThanOrEqual(7);
   });
 
-  test('every staff address refuses visitors or sends them to the sign-in page, by any method', {
+  test('every staff address refuses visitors or redirects them to the sign-in page, for any method', {
     timeout: 120_000,
   }, async () => {
     const check = async (path: string, method: string, cookie: string) => {
       const answer = await site.fetch(path, { as: null, method, headers: { cookie } });
       const text = await answer.text();
       const isRefused = isSignIn(answer) || [401, 403, 405].includes(answer.status);
-      // To OPTIONS the methods are named, and nothing else.
+      // OPTIONS may list the methods, and nothing else.
       const isSafe = isRefused || (method === 'OPTIONS' && text === '');
       expect([path, method, isSafe]).toEqual([path, method, true]);
       expect(text).not.toMatch(DATA);
     };
     for (const { path, kind } of routes) {
-      // Next itself answers the other methods of a page, for all pages alike.
+      // Next answers the other methods of a page itself, in the same way for every page.
       const tried = kind === 'route' || path === '/admin' ? methods : ['GET', 'POST'];
       await Promise.all([check(path, 'GET', ''), ...tried.map((method) => check(path, method, FORGED))]);
     }
   });
 
-  test('no staff address answers data to a router request of a visitor', async () => {
+  test('no staff address returns data to a visitor’s router request', async () => {
     for (const { path } of routes) {
       for (const headers of routerHeaders) {
         const answer = await site.fetch(path, { as: null, headers: { ...headers, cookie: FORGED } });
@@ -191,7 +191,7 @@ describe('every page and route handler of the staff', () => {
     }
   });
 
-  test('plain staff get no data of the pages for admins, in no form', async () => {
+  test('plain staff get no data of admin pages, not even by router requests', async () => {
     const theirs = /root@example\.com|other@example\.com|Mary Jackson|payments:write|mcp:read/;
     for (const { path } of routes.filter(({ forAdmins }) => forAdmins)) {
       for (const headers of [{}, ...routerHeaders]) {
@@ -201,7 +201,7 @@ describe('every page and route handler of the staff', () => {
     }
   });
 
-  test('admins are let in to the pages for admins', async () => {
+  test('admins can open the pages for admins', async () => {
     for (const path of [
       '/admin/imports',
       '/admin/tokens',
@@ -216,7 +216,7 @@ describe('every page and route handler of the staff', () => {
   });
 });
 
-describe('the upload', () => {
+describe('access to uploads', () => {
   const upload = (headers: Record<string, string>) =>
     site.fetch(`${UPLOAD_PATH}?kind=customers&name=forged.csv`, {
       as: null,
@@ -225,7 +225,7 @@ describe('the upload', () => {
       body: 'customer_number,company\nFORGED,Forged\n',
     });
 
-  test('an upload is refused to visitors, plain staff and other sites, and taken from an admin', async () => {
+  test('an upload is refused to visitors, plain staff and other sites, and accepted from an admin', async () => {
     const origin = HTTPS_URL;
     const cookie = await site.cookie();
     const refused: [Record<string, string>, number][] = [
@@ -245,7 +245,7 @@ describe('the upload', () => {
     expect((await site.fetch(`/admin/imports/${uploadId}`)).status).toBe(200);
   });
 
-  test('an uploaded file is for admins', async () => {
+  test('an uploaded file is readable only by admins', async () => {
     for (const path of [`/admin/imports/${uploadId}`, `/admin/imports/${uploadId}/rejected`]) {
       expect([path, (await site.fetch(path, { as: STAFF })).status]).toEqual([path, 403]);
       expect(isSignIn(await site.fetch(path, { as: null }))).toBe(true);
@@ -253,7 +253,7 @@ describe('the upload', () => {
   });
 });
 
-describe('every server action', () => {
+describe('access to server actions', () => {
   const OPEN = [
     'app/sign-in/actions.ts#signOut',
     'app/sign-in/new-login-actions.ts#createAdmin',
@@ -270,11 +270,11 @@ describe('every server action', () => {
     before = await site.inspect(look);
   });
 
-  test('every server action is known to these tests', () => {
+  test('the tests cover every server action', () => {
     expect(actions.map(({ name }) => name).sort()).toEqual(Object.keys(args()).sort());
   });
 
-  test('every server action sends visitors to the sign-in page, from wherever it is called', async () => {
+  test('every server action redirects visitors to the sign-in page, whichever page it is sent to', async () => {
     for (const action of actions) {
       for (const headers of [{}, { cookie: FORGED }]) {
         const answer = await postAction(site.url, action, argsOf(action), headers);
@@ -284,12 +284,12 @@ describe('every server action', () => {
         const form = await postForm(site.url, action, headers);
         expect([action.name, isSignIn(form)]).toEqual([action.name, true]);
       }
-      // A page that visitors may open lets them call no other action; "refused calls change nothing" shows it.
+      // Sent to a page that is open to visitors, the action must not run. "refused calls change nothing" checks it.
       await postAction(site.url, { ...action, path: '/sign-in' }, argsOf(action));
     }
   });
 
-  test('plain staff are refused the server actions of admins, from wherever they call them', async () => {
+  test('plain staff are refused the server actions of admins, whichever page they are sent to', async () => {
     const cookie = await site.cookie(STAFF);
     for (const action of actions.filter(({ name }) => name.endsWith('#issueFor'))) {
       const answer = await postAction(site.url, action, argsOf(action), { cookie });
@@ -303,7 +303,7 @@ describe('every server action', () => {
         const elsewhere = await postAction(site.url, { ...action, path }, argsOf(action), { cookie });
         expect(await elsewhere.text()).not.toMatch(/w5t_[\w-]{43}/);
       }
-      // Without scripts the page answers, to which the form leads back.
+      // A form without scripts is redirected to its page, and the page then refuses.
       const form = await postForm(site.url, action, { cookie });
       expect([action.name, form.status, form.headers.get('location')]).toEqual([
         action.name,
@@ -327,7 +327,7 @@ describe('every server action', () => {
     expect(await site.inspect(look)).toEqual(before);
   });
 
-  test('the same calls of an admin do what they say, and are audited', async () => {
+  test('the same calls by an admin succeed and are audited', async () => {
     for (const name of Object.keys(args()).filter((one) => /\/(tokens|staff|settings)\//.test(one))) {
       const action = actions.find((one) => one.name === name);
       if (!action) throw new Error(`${name} is not built`);
@@ -351,12 +351,12 @@ describe('every server action', () => {
     ]);
   });
 
-  test('the log of the server holds no secrets and addresses', () => {
+  test('the server log contains no secrets or addresses', () => {
     expect(site.log()).not.toMatch(/w5t_[\w-]{43}|correct horse|example\.com/);
   });
 });
 
-/** A digest of every table but the counted sign-ins, and what the audit log holds. */
+/** Returns a digest of every table except the sign-in counters, and the actions in the audit log. */
 async function look(db: Database) {
   const tables = await rows<{ name: string }>(
     db,

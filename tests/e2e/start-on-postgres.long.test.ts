@@ -23,7 +23,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
   const name = `w5t_start_${process.pid}`;
   const env = { DATABASE_URL: withDatabase(address, name), BETTER_AUTH_SECRET: 'x'.repeat(32) };
   const folder = temporaryFolder();
-  /** A database without anything in it, and another connection to it. */
+  /** An empty database, with a connection of the test to it. */
   let database: DatabaseHandle;
   let servers: Command[];
 
@@ -56,20 +56,20 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     expect(await refusal()).toEqual({ code: 1, lines: [NOT_MIGRATED] });
   });
 
-  test('npm start refuses a database from before the first release, also with --migrate', async () => {
+  test('npm start refuses a database from before the first release, even with --migrate', async () => {
     await migrate(database);
     await disownMigrations(database.db);
     expect(await refusal()).toEqual({ code: 1, lines: [FOREIGN] });
     expect(await refusal('--migrate')).toEqual({ code: 1, lines: [FOREIGN] });
   });
 
-  test('npm start -- --migrate brings a database to this version, also when two servers start at once', async () => {
+  test('npm start -- --migrate updates the database, even if two servers start at once', async () => {
     for (const url of await Promise.all([start('--migrate'), start('--migrate')])) {
       expect((await fetch(`${url}/api/health`)).status).toBe(200);
     }
   }, 90_000);
 
-  test('a function deployed before its database is migrated says so on each path until it is', async () => {
+  test('a function deployed before its database is migrated reports this on each path', async () => {
     const given = await newEnv();
     const url = `http://localhost:${given.PORT}`;
     const variables = { ...given, VERCEL: '1', PUBLIC_URL: url };
@@ -93,8 +93,8 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     expect((await get('/api/health')).status).toBe(200);
   }, 120_000);
 
-  // Each of Next's bundles has variables of its own: only a built server shows what they share.
-  test('12 payments of a locked invoice wait, and no other request does', async () => {
+  // Each of Next's bundles has its own variables, so only a built server shows which state they share.
+  test('12 payments of a locked invoice do not delay other requests', async () => {
     await migrate(database);
     const { db } = database;
     const tokenFor = async (scope: Scope) => {
@@ -104,7 +104,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     const invoice = await createInvoice(db);
     const [writing, reading] = [await tokenFor('payments:write'), await tokenFor('mcp:read')];
     const url = await start();
-    await measureReads(url, reading); // the first time takes longer
+    await measureReads(url, reading); // warms up, because the first requests take longer
     const quiet = await measureReads(url, reading);
     let posts: Promise<Response>[] = [];
     const seen = await db.transaction(async (tx) => {

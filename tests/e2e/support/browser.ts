@@ -7,9 +7,9 @@ import { waitForLock } from '@/db/lock';
 
 const SYSTEM_CHROMIUM = '/usr/bin/chromium';
 
-/** The system's Chromium, else the one packed into a package. */
+/** Starts the system's Chromium or, if there is none, the one from the npm package. */
 export async function launchBrowser(): Promise<Browser> {
-  // The package's own arguments are for one page at a time: with a single process, which ends with it.
+  // The package's own arguments suit one page at a time: they use a single process, which ends with the page.
   return chromium.launch({
     executablePath: existsSync(SYSTEM_CHROMIUM) ? SYSTEM_CHROMIUM : await unpackChromium(),
     args: [
@@ -25,7 +25,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** One process unpacks it: another would take what is half written for it. */
+/** Unpacks Chromium under a lock, so that no other process starts a half-written file. */
 async function unpackChromium(): Promise<string> {
   const unlock = await waitForLock(join(tmpdir(), 'w5t-chromium'));
   try {
@@ -35,17 +35,17 @@ async function unpackChromium(): Promise<string> {
   }
 }
 
-/** Opens a page and waits for what it streams: until that is in its place, its words may stand there twice. */
+/** Opens a page and waits until streamed content is in place. Until then a text may occur twice. */
 export async function visit(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.locator('[id^="S:"]').first().waitFor({ state: 'detached' });
 }
 
-/** What a page complains of from now on: console errors, uncaught errors, breaches of its policy. */
+/** Collects the complaints of a page from now on: console errors, uncaught errors and violations of its policy. */
 export async function watchComplaints(page: Page): Promise<string[]> {
   const complaints: string[] = [];
   page.on('console', (message) => {
-    // A wrong password or code is answered 401, which the console calls an error.
+    // A wrong password or code is answered with 401, which the console reports as an error.
     if (message.location().url.includes('/api/auth/sign-in/')) return;
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
@@ -59,7 +59,7 @@ export async function watchComplaints(page: Page): Promise<string[]> {
   return complaints;
 }
 
-/** The addresses beyond an origin that a page asks for from now on. */
+/** Collects the addresses outside an origin that a page requests from now on. */
 export function watchForeignRequests(page: Page, origin: string): string[] {
   const foreign: string[] = [];
   page.on('request', (request) => {

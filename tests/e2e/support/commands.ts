@@ -5,18 +5,18 @@ export { freePort } from '../../support/pooler';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** The last line that `npm run demo` writes before it waits. */
+/** Matches the last line that `npm run demo` prints before it waits. */
 export const DEMO_READY = /Ctrl-C stops everything/;
 
 export interface Command {
   child: ChildProcess;
-  /** What it wrote so far, stdout and stderr. */
+  /** Returns the output so far, stdout and stderr. */
   output(): string;
-  /** Its exit code; null after a signal. */
+  /** Its exit code, or null after a signal. */
   exited: Promise<number | null>;
 }
 
-/** Starts a command as from a terminal: with a process group of its own, and nothing of the test's environment. */
+/** Starts a command as a terminal would: in its own process group and without the environment of the tests. */
 export function startCommand(command: string[], env: Record<string, string> = {}): Command {
   const { PATH, HOME, TMPDIR } = process.env;
   const [program = '', ...args] = command;
@@ -33,9 +33,9 @@ export function startCommand(command: string[], env: Record<string, string> = {}
 }
 
 /**
- * Starts a command and waits until it has written that it is ready.
+ * Starts a command and waits until its output matches `ready`.
  *
- * @throws Error with everything it wrote if it ends before
+ * @throws Error with the whole output if the command ends first
  */
 export async function startUntil(
   ready: RegExp,
@@ -52,13 +52,13 @@ export async function startUntil(
   return started;
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end. @returns its exit code and output */
 export async function runToEnd(command: string[], env: Record<string, string> = {}) {
   const { output, exited } = startCommand(command, env);
   return { code: await exited, output: output() };
 }
 
-/** What Ctrl-C sends: to every process of the terminal's group. */
+/** Sends SIGINT to the whole process group, as Ctrl-C does in a terminal. */
 export function pressCtrlC({ child }: Command): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   process.kill(-child.pid, 'SIGINT');

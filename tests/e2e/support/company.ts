@@ -33,23 +33,23 @@ const password = 'correct horse battery';
 export const STAFF = { email: 'grace@example.com', name: 'Grace Hopper', password };
 export const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password };
 export const OTHER = { email: 'other@example.com', name: 'Mary Jackson', password };
-/** Signs in with a passkey. */
+/** This member of staff signs in with a passkey. */
 export const KEYS = { email: 'keys@example.com', name: 'Katherine Johnson', password };
-/** Signs in with codes of an app. */
+/** This member of staff signs in with codes of an authenticator app. */
 export const CODES = { email: 'codes@example.com', name: 'Dorothy Vaughan', password };
 
 const ACTOR = commandActor('test');
 const MINUTE = 60_000;
 export const TODAY = new Date().toISOString().slice(0, 10);
-/** The first day of the next week. */
+/** Monday of next week, as a calendar date. */
 export const MONDAY = addDays(TODAY, 7 - ((new Date(`${TODAY}T00:00:00Z`).getUTCDay() + 6) % 7));
 
 export type Company = Awaited<ReturnType<typeof fillCompany>>;
 
 /**
- * The sample company as of today, its staff, tokens and runs, and the records that tests use as their own.
+ * Fills the sample company as of today, with staff, tokens, runs, and records for individual test files.
  *
- * @returns what is needed to find them
+ * @returns ids and secrets that the tests need
  */
 export async function fillCompany(db: Database) {
   const now = new Date();
@@ -73,13 +73,13 @@ export async function fillCompany(db: Database) {
     wren: await fillWren(db),
     form: await fillForms(db),
     ...(await fillErasable(db)),
-    /** Payments that are only read, and others that are changed. */
+    /** Some tests only read the first payments; others change the second ones. */
     paid: await fillPayments(db, 'E2E'),
     changed: await fillTask(db, await fillPayments(db, 'W2E')),
   };
 }
 
-/** An uneventful run of yesterday, and one of today with changes and a failure. */
+/** Inserts a run of yesterday without changes, and one of today with changes and a failure. @returns the id */
 async function insertRuns(db: Database, now: Date): Promise<number> {
   const run = (startedAt: number) => ({
     phase: 'done' as const,
@@ -143,7 +143,7 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
   return run_id;
 }
 
-/** K-WREN, who owes 300.00 EUR, has twelve payments, and one of everything else. Only read. */
+/** K-WREN owes 300.00 EUR and has twelve payments and one of every other record. Tests only read it. */
 async function fillWren(db: Database): Promise<number> {
   const { id: customer_id } = await createCustomer(db, {
     customer_number: 'K-WREN',
@@ -183,7 +183,7 @@ async function fillWren(db: Database): Promise<number> {
   return customer_id;
 }
 
-/** K-DESK with an invoice that an offer became, and a service on a server that a subscription bills. */
+/** K-DESK has an invoice made from an offer, and a service on a server that a subscription bills. */
 async function fillDesk(db: Database) {
   const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });
   const subscription = await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_desk' });
@@ -215,7 +215,7 @@ async function fillDesk(db: Database) {
   await createStripeCustomer(db, { stripe_customer_id: 'cus_new', customer_id, linked_by: 'created' });
 }
 
-/** K-FORM with a service on a server, K-ALONE, to whom nothing refers, and a draft of each kind. */
+/** K-FORM with a service on a server, K-ALONE without any records, and a draft of each kind. */
 async function fillForms(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-FORM', company: 'Form & Co' });
   const { id: alone } = await createCustomer(db, { customer_number: 'K-ALONE', company: 'Alone' });
@@ -235,7 +235,7 @@ async function fillForms(db: Database) {
   return { customer, alone, server, service, invoice, unpaid, document, pending, completed };
 }
 
-/** K-GONE, who can be erased once its service has ended, and K-OLD and K-NEW, which are one customer twice. */
+/** K-GONE can be erased once its service has ended. K-OLD and K-NEW are the same customer twice. */
 async function fillErasable(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-GONE', company: 'Gone & Co' });
   const { id: service } = await createService(db, { customer_id: customer, service_number: 'S-GONE' });
@@ -247,7 +247,9 @@ async function fillErasable(db: Database) {
   return { gone: { customer, service }, old };
 }
 
-/** 30 completed payments of one local invoice, E2E-1 of K-E2E: E2E-000 of 100.00 EUR, E2E-001 of 99.00, … */
+/**
+ * Inserts 30 completed payments of one invoice, such as E2E-1 of K-E2E: E2E-000 of 100.00 EUR, E2E-001 of 99.00 EUR, …
+ */
 async function fillPayments(db: Database, name: string) {
   const customer = await createCustomer(db, { customer_number: `K-${name}`, company: '=Weiß & Söhne' });
   const invoice = await createInvoice(db, { number: `${name}-1`, customer_id: customer.id });
@@ -260,7 +262,7 @@ async function fillPayments(db: Database, name: string) {
   return { invoice: invoice.id, ids };
 }
 
-/** A task about the invoice. */
+/** Adds a task about the invoice. */
 async function fillTask<Paid extends { invoice: number }>(db: Database, paid: Paid): Promise<Paid> {
   const message = 'The bank took back 71.00 EUR of invoice W2E-1: the customer owes 71.00 EUR.';
   const about = { entity: 'invoice' as const, entity_id: paid.invoice };
@@ -268,7 +270,7 @@ async function fillTask<Paid extends { invoice: number }>(db: Database, paid: Pa
   return paid;
 }
 
-/** K-BROKEN, who has a payment that cannot be read, behind more than one batch of the export. */
+/** K-BROKEN has a payment that cannot be read, placed after more than one export batch. */
 async function fillBroken(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-BROKEN' });
   const { id: invoice } = await createInvoice(db, { number: 'BROKEN-1', customer_id: customer });
@@ -279,7 +281,7 @@ async function fillBroken(db: Database) {
     from generate_series(1, 1500) i order by i desc`);
 }
 
-/** K-ASKED, about whom the questions of the desk are, and a server in maintenance. Only read. */
+/** K-ASKED is the customer in the everyday questions. Also adds a server in maintenance. Tests only read them. */
 async function fillAsked(db: Database) {
   const customer = await createCustomer(db, { customer_number: 'K-ASKED', company: 'Asked & Sons' });
   const of = { customer_id: customer.id };

@@ -9,16 +9,17 @@ import type { useSite } from './use-site';
 type Site = ReturnType<typeof useSite>;
 type Facts = Site['facts'] & { upload?: string };
 
-/** Bytes of JavaScript that a page may load, compressed. */
+/** The most compressed bytes of JavaScript that a page may load. */
 const MAX_SCRIPT = 250_000;
 
 /**
- * How much may move. A slow browser paints what it has parsed so far, and then a row of buttons that ends at the right
- * moves with each button parsed. That sums up to some thousandths; a tenth counts as good (web.dev/articles/cls).
+ * The largest layout shift of a page. A slow browser paints what it has parsed so far, and then a right-aligned row of
+ * buttons moves with each parsed button. That sums up to a few thousandths; a tenth counts as good
+ * (web.dev/articles/cls).
  */
 const MAX_SHIFT = 0.01;
 
-/** Pages that need a record of a certain kind. `{form.invoice}` stands for that fact of the site. */
+/** Pages that need a certain kind of record. `{form.invoice}` is replaced by that fact of the site. */
 const OF_RECORDS: Record<string, string> = {
   '/admin/webhooks/1': '/admin/webhooks/{failedEvent}',
   '/admin/subscriptions/stripe-customers/1': '/admin/subscriptions/stripe-customers/{stripeCustomer}',
@@ -33,14 +34,14 @@ const OF_RECORDS: Record<string, string> = {
   '/admin/payments/1/refund': '/admin/payments/{form.completed}/refund',
 };
 
-/** Every page in the file system (`/admin/1` is not found). `pathOf` fills in the facts. */
+/** Every page in the file system, as a template for `pathOf`. `/admin/1` tests the 404 page. */
 export const EVERY_PAGE = [
   ...listAdminRoutes('1').flatMap(({ kind, path }) => (kind === 'page' ? [OF_RECORDS[path] ?? path] : [])),
   '/sign-in',
   '/',
 ];
 
-/** Pages in another state. */
+/** Some pages in further states. */
 export const MORE_STATES = [
   '/admin/search?q=a',
   '/admin/webhooks?outcome=failed',
@@ -68,9 +69,9 @@ export const MORE_STATES = [
 ];
 
 /**
- * The address of a page, with the site's facts in their places.
+ * Returns the address of a page with the facts of the site filled in.
  *
- * @throws Error if the site has no such fact
+ * @throws Error if the site does not have a fact
  */
 export function pathOf(facts: Facts, page: string): string {
   return page.replace(/\{([\w.]+)\}/g, (_, fact: string) => {
@@ -80,7 +81,7 @@ export function pathOf(facts: Facts, page: string): string {
   });
 }
 
-/** The facts of a site and the id of a file that is uploaded now. */
+/** Uploads a file. @returns the facts of the site and the id of the upload */
 export async function factsWithUpload(site: Site): Promise<Facts> {
   const answer = await site.fetch('/api/uploads?kind=customers&name=customers.csv', {
     method: 'POST',
@@ -91,7 +92,7 @@ export async function factsWithUpload(site: Site): Promise<Facts> {
   return { ...site.facts, upload };
 }
 
-/** Watches what a page moves and loads. @returns opens a page and checks both */
+/** Watches the layout shifts and scripts of a page. @returns a function that opens a path and checks both */
 export async function watchPages(page: Page, url: string): Promise<(path: string) => Promise<void>> {
   await watchShifts(page);
   const scripts = await watchScripts(page);
@@ -107,7 +108,7 @@ export async function watchPages(page: Page, url: string): Promise<(path: string
   };
 }
 
-/** At this width no date, amount or badge is cut off, and nothing makes the page scroll sideways. */
+/** Expects no clipped date, amount or badge and no sideways scrolling at this width. */
 export async function fitsAt(page: Page, path: string, width: number): Promise<void> {
   await page.setViewportSize({ width, height: 844 });
   const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -117,7 +118,7 @@ export async function fitsAt(page: Page, path: string, width: number): Promise<v
 
 type Shifted = typeof window & { shifted?: number };
 
-/** Sums up what moves without having been touched. */
+/** Sums up the layout shifts that no user input caused. */
 async function watchShifts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     new PerformanceObserver((list) => {
@@ -129,7 +130,9 @@ async function watchShifts(page: Page): Promise<void> {
   });
 }
 
-/** Adds up the scripts of a page, each by its bytes when it first came over the wire and not from a cache. */
+/**
+ * Adds up the script bytes of a page. A script counts with its size at first load, even if it later comes from a cache.
+ */
 async function watchScripts(page: Page) {
   const sizes = new Map<string, number>();
   const scripts = new Map<string, string>();

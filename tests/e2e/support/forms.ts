@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright';
 import { expect } from 'vitest';
 import { STAFF } from './company';
 
-/** Opens the chip of a filter. */
+/** Opens the panel of a filter. */
 async function openFilter(page: Page, label: string): Promise<void> {
   await page
     .locator('search summary')
@@ -16,7 +16,7 @@ export async function choose(page: Page, label: string, choice: string): Promise
   await page.locator('search details[open]').getByRole('link', { name: choice, exact: true }).click();
 }
 
-/** Sets a filter to a text. */
+/** Types a text into a filter. */
 export async function fillFilter(page: Page, label: string, text: string, field = label): Promise<void> {
   await openFilter(page, label);
   const panel = page.locator('search details[open]');
@@ -24,7 +24,7 @@ export async function fillFilter(page: Page, label: string, text: string, field 
   await panel.getByRole('button', { name: 'Apply' }).click();
 }
 
-/** Line `n` of a form, counted from 1. */
+/** Finds line `n` of a form, counted from 1. */
 export const line = (page: Page, n: number) => page.getByRole('group', { name: `Line ${n}`, exact: true });
 
 export async function fillLine(page: Page, n: number, text: string, price: string): Promise<void> {
@@ -34,7 +34,7 @@ export async function fillLine(page: Page, n: number, text: string, price: strin
 
 export const press = (page: Page, name: string) => use(page, 'button', name);
 
-/** Follows a link, or presses a button, also one that stands in the menu of a page. */
+/** Follows a link or presses a button, even if it is in the menu of the page. */
 export async function use(page: Page, role: 'button' | 'link', name: string): Promise<void> {
   await page
     .getByRole(role, { name, exact: true, includeHidden: true })
@@ -44,17 +44,17 @@ export async function use(page: Page, role: 'button' | 'link', name: string): Pr
   await page.getByRole(role, { name, exact: true }).click();
 }
 
-/** What stands in the closed menu of a page. */
+/** Finds a link or button in the closed menu of a page. */
 export const inMenu = (page: Page, role: 'button' | 'link', name: string): Locator =>
   page.locator('details[data-menu]:not([open])').getByRole(role, { name, exact: true, includeHidden: true });
 
-/** Presses a button and says yes. */
+/** Presses a button and confirms the dialog. */
 export async function confirm(page: Page, button: string, answer = button): Promise<void> {
   await press(page, button);
   await page.getByRole('dialog').getByRole('button', { name: answer, exact: true }).click();
 }
 
-/** Waits for what came of a button. */
+/** Waits for the message that reports the result of a button. */
 export const told = (page: Page, text: string | RegExp) =>
   page.getByRole('status').filter({ hasText: text }).waitFor();
 
@@ -72,17 +72,17 @@ export async function tabTo(page: Page, role: Focusable, name: string | RegExp, 
   throw new Error(`${name} cannot be reached`);
 }
 
-/** Waits until it has the focus. */
+/** Waits until an element has the focus. */
 export const hasFocus = (page: Page, role: Focusable, name: string, n = 0) =>
   expect.poll(() => hasIt(page.getByRole(role, { name, exact: true }).nth(n))).toBe(true);
 
-/** Lets the session of a page end, whose context must be its own. */
+/** Ends the session of a page. The page needs its own browser context. */
 export const endSession = (page: Page) =>
   page
     .context()
     .addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: new URL(page.url()).origin }]);
 
-/** Fills in the sign-in page and sends it. */
+/** Fills in and submits the sign-in page. */
 export async function signIn(page: Page, email = STAFF.email, password = STAFF.password): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);

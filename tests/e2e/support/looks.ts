@@ -1,10 +1,10 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright';
 
-/** The rules whose answer depends on colours. */
+/** The axe rules that depend on colours. */
 export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds in a page, each with its places. @param runOnly the rules to check; all, unless told */
+/** Runs axe on a page. @param runOnly the rules to check; all by default @returns each violation with its elements */
 export async function violationsOf(page: Page, runOnly?: string[]): Promise<string[]> {
   await page.evaluate(axe.source);
   const options = JSON.stringify({ resultTypes: ['violations'], runOnly });
@@ -15,7 +15,7 @@ export async function violationsOf(page: Page, runOnly?: string[]): Promise<stri
   );
 }
 
-/** Dates, amounts and badges that a page shows only in part, or cuts off where nothing scrolls. */
+/** Finds dates, amounts and badges that are clipped or only partly visible. */
 export async function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const vital = /\d{1,2} [A-Z][a-z]{2,3} \d{4}|[€$£¥]\d|\b[A-Z]{3}\s\d/;

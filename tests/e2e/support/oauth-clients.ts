@@ -11,7 +11,7 @@ const PRELOADED = pathToFileURL(join(import.meta.dirname, 'small-internet.mjs'))
 
 export const CALLBACK = 'http://127.0.0.1:47110/callback';
 
-/** A client that is known by a document of its site, where it is answered too. */
+/** A client with a metadata document on its website, where its redirect address is, too. */
 export const SITE_CLIENT = {
   client_id: 'https://app.example/client.json',
   client_name: 'Example app',
@@ -19,7 +19,7 @@ export const SITE_CLIENT = {
   token_endpoint_auth_method: 'none',
 };
 
-/** How a client is known before it comes; without, it registers itself. */
+/** How the client is identified. By default it registers itself. */
 type Known = { client_id: string; client_secret?: string } | { document: typeof SITE_CLIENT };
 
 interface Stored {
@@ -30,8 +30,8 @@ interface Stored {
 }
 
 /**
- * The OAuth provider that both generations of the SDK ask for. It keeps its answers in memory, and its browser is a page
- * of the test.
+ * An OAuth provider for both generations of the SDK. It keeps its state in memory and uses a page of the test as its
+ * browser.
  */
 export function browserProvider(page: Page, known?: Known) {
   const document = known && 'document' in known ? known.document : undefined;
@@ -74,7 +74,7 @@ export function browserProvider(page: Page, known?: Known) {
 
 const ANSWERED_AT = /^(http:\/\/127\.0\.0\.1:47110|https:\/\/app\.example)\//;
 
-/** Answers for the program that listens on the loopback, and for the site. @returns what it was sent, once it is */
+/** Intercepts the OAuth redirect to a local client or website. @returns a function that waits for its parameters */
 export async function awaitCallback(page: Page): Promise<() => Promise<URLSearchParams>> {
   let sent: URLSearchParams | undefined;
   await page.route(ANSWERED_AT, (route) => {
@@ -89,8 +89,8 @@ export async function awaitCallback(page: Page): Promise<() => Promise<URLSearch
 }
 
 /**
- * Publishes metadata documents of clients at their own https addresses, for the one server that is started with
- * `env`. The product knows nothing of it: its name resolution and connections are diverted from outside.
+ * Publishes metadata documents at their own https addresses, for a server that is started with `env`. The product is
+ * not changed: `env` redirects its name resolution and connections.
  */
 export async function publishDocuments(documents: { client_id: string }[]) {
   const found = new Map(documents.map((document) => [document.client_id, document]));
@@ -106,7 +106,7 @@ export async function publishDocuments(documents: { client_id: string }[]) {
   writeFileSync(certificate, CERTIFICATE);
   const names = new Set([...found.keys()].map((id) => new URL(id).host));
   return {
-    /** With them a server finds the documents where they say that they are. */
+    /** Variables with which a server finds the documents at their published addresses. */
     env: {
       NODE_OPTIONS: `--import ${PRELOADED}`,
       NODE_EXTRA_CA_CERTS: certificate,

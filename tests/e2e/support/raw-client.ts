@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { head } from '../../support/raw-connection';
 
-/** `none`: the connection ended before a byte of the answer, or was refused; `half`: after some of them. */
+/** The status of a response. `none`: the connection was refused or ended before a response; `half`: during one. */
 export type Outcome = number | 'none' | 'half';
 
-/** Sends one request after the other on one connection, and tells what became of each to the byte. */
+/** Sends requests one after the other on one connection, and detects a response that is cut off at any byte. */
 export class RawClient {
   private socket: Socket | undefined;
 
@@ -32,13 +32,13 @@ export class RawClient {
   private open(): Socket {
     if (this.socket && !this.socket.destroyed) return this.socket;
     this.socket = connect(this.port, '127.0.0.1');
-    return this.socket.on('error', () => {}); // its close follows
+    return this.socket.on('error', () => {}); // `close` is emitted next and handles it
   }
 }
 
 function isWhole(text: string): boolean {
   const [top = ''] = text.split('\r\n\r\n', 1);
   const length = /^content-length: (\d+)/im.exec(top)?.[1];
-  if (length === undefined) return text.endsWith('\r\n0\r\n\r\n'); // of an answer in chunks
+  if (length === undefined) return text.endsWith('\r\n0\r\n\r\n'); // a chunked response ends with this line
   return text.length === top.length + 4 + Number(length);
 }

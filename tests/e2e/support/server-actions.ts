@@ -4,7 +4,7 @@ import type { Page } from 'playwright';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** What lies below these is for admins, and what ends like this; everything else below /admin for all staff. */
+/** Everything below these paths or with this ending is for admins. All staff may use the rest of /admin. */
 const FOR_ADMINS = ['/admin/imports', '/admin/tokens', '/admin/staff', '/admin/settings'];
 const ENDS_FOR_ADMINS = /^\/admin\/customers\/[^/]+\/(erase|merge)$/;
 
@@ -14,7 +14,7 @@ export interface AdminRoute {
   forAdmins: boolean;
 }
 
-/** Every page and route handler below app/admin, with `segment` in place of what varies. */
+/** Lists every page and route handler below app/admin, with `segment` in place of parameters. */
 export function listAdminRoutes(segment: string): AdminRoute[] {
   return readdirSync(join(ROOT, 'app/admin'), { recursive: true, encoding: 'utf8' })
     .map((file) => /^(?:(.*)\/)?(page|route)\.tsx?$/.exec(file))
@@ -26,17 +26,17 @@ export function listAdminRoutes(segment: string): AdminRoute[] {
     });
 }
 
-/** A server action of the build. */
+/** A server action in the production build. */
 export interface BuiltAction {
   id: string;
-  /** `app/admin/tokens/actions.ts#issue`. */
+  /** File and function, such as `app/admin/tokens/actions.ts#issue`. */
   name: string;
-  /** A page that carries it, with `segment` in place of what varies. */
+  /** A page that uses the action, with `segment` in place of parameters. */
   path: string;
   forAdmins: boolean;
 }
 
-/** Every server action that the build knows. */
+/** Lists every server action of the production build. */
 export function listServerActions(segment: string): BuiltAction[] {
   const text = readFileSync(join(ROOT, '.next/server/server-reference-manifest.json'), 'utf8');
   const { node } = JSON.parse(text) as { node: Record<string, ManifestEntry> };
@@ -61,7 +61,7 @@ function isForAdmins(path: string): boolean {
     ENDS_FOR_ADMINS.test(path) || FOR_ADMINS.some((place) => path === place || path.startsWith(`${place}/`))
   );
 }
-/** Fields of a form, as an argument of an action. */
+/** Form fields as the argument of an action. */
 export class Fields {
   constructor(readonly values: Record<string, string>) {}
 }
@@ -81,7 +81,7 @@ export async function postAction(
   });
 }
 
-/** Sends a form that names an action, as a browser without scripts does. */
+/** Submits a form with a server action as a browser without scripts does. */
 export async function postForm(
   url: string,
   { id, path }: Pick<BuiltAction, 'id' | 'path'>,
@@ -103,14 +103,14 @@ function encode(args: unknown[]): FormData {
   body.append('0', text);
   return body;
 }
-/** A server action as a browser sent it. */
+/** A request with a server action, as a browser sent it. */
 export interface SentAction {
   url: string;
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** What pressing a button would send, which the server never sees. */
+/** Presses a button and intercepts its server action before it reaches the server. */
 export async function interceptAction(page: Page, press: () => Promise<void>): Promise<SentAction> {
   const caught = new Promise<SentAction>((resolve) => {
     page.route('**', async (route, request) => {
@@ -133,7 +133,7 @@ export async function interceptAction(page: Page, press: () => Promise<void>): P
   return action;
 }
 
-/** Sends the action again with this cookie, or without a cookie. */
+/** Sends the action again, with this cookie or without one. */
 export function sendAction({ url, headers, body }: SentAction, cookie?: string): Promise<Response> {
   return fetch(url, {
     method: 'POST',
@@ -145,7 +145,7 @@ export function sendAction({ url, headers, body }: SentAction, cookie?: string):
 
 const first = { typed: {}, problems: {} };
 /**
- * Arguments with which each action would do something; an action that is missing here fails a test.
+ * Arguments with which each action would have an effect. A test fails if an action is missing.
  *
  * @param otherId a person who may be changed and removed
  */
@@ -229,7 +229,8 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   'app/admin/staff/actions.ts#resetFactor': [otherId],
   'app/admin/staff/actions.ts#invite': [otherId],
   'app/admin/staff/actions.ts#remove': [otherId],
-  'app/admin/staff/actions.ts#demand': [true], // the last one: from then on the admin has to go elsewhere
+  // must be the last, because it forces the admin to set up a second factor
+  'app/admin/staff/actions.ts#demand': [true],
   'app/admin/account/actions.ts#changePassword': [
     '/admin/account',
     {},

@@ -10,17 +10,17 @@ import { withDatabase } from '../../support/database-url';
 
 type Fill = (db: Database) => Promise<void>;
 
-/** The database of a server. */
+/** The database of a test server. */
 export interface SiteDatabase {
   env: Record<string, string>;
-  /** Opens it beside a server that is at rest: an embedded one as a copy, as after a crash. */
+  /** Reads the database while the server is idle. An embedded one is read from a copy, as after a crash. */
   look<T>(work: (db: Database) => Promise<T>): Promise<T>;
-  /** Opens it itself. The server must be down, since an embedded database belongs to one process. */
+  /** Writes to the database itself. The server must be down, since an embedded database belongs to one process. */
   write(work: (db: Database) => Promise<void>): Promise<void>;
   drop(): Promise<void>;
 }
 
-/** A new database for a server, filled: an embedded one in its folder, or one on the tests' own server. */
+/** Creates and fills a database for a server: embedded in its folder, or on the tests' PostgreSQL server. */
 export async function createDatabase(dataDir: string, fill: Fill): Promise<SiteDatabase> {
   const server = inject('postgres');
   if (!server) {
@@ -32,7 +32,9 @@ export async function createDatabase(dataDir: string, fill: Fill): Promise<SiteD
   return base;
 }
 
-/** Fills a database that `copyDatabase` copies. On a server it is dropped with all that the run made. */
+/**
+ * Fills the template for `copyDatabase`. On a PostgreSQL server it is dropped together with the other test databases.
+ */
 export async function createTemplate(folder: string, fill: Fill): Promise<void> {
   const server = inject('postgres');
   if (!server) return fillFolder(folder, fill);
@@ -40,7 +42,7 @@ export async function createTemplate(folder: string, fill: Fill): Promise<void> 
   await lookInto(withDatabase(server.url, `${server.template}_site`), fill);
 }
 
-/** A database for a server that begins as a copy of the template in `folder`. */
+/** Creates a database for a server as a copy of the template in `folder`. */
 export async function copyDatabase(folder: string, dataDir: string): Promise<SiteDatabase> {
   const server = inject('postgres');
   if (server) return onTestServer(server.url, `${server.template}_site`);

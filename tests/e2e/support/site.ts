@@ -11,11 +11,11 @@ import { createDatabase, type SiteDatabase } from './site-database';
 
 export interface Site {
   url: string;
-  /** Everything the server wrote. */
+  /** Returns the whole output of the server. */
   log(): string;
-  /** Looks into the database while the server is at rest. */
+  /** Reads the database while the server is idle. */
   inspect<T>(look: (db: Database) => Promise<T>): Promise<T>;
-  /** Restarts the server, and writes to the database meanwhile. */
+  /** Restarts the server. `write` runs while it is down. */
   restart(write?: (db: Database) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,17 +23,17 @@ export interface Site {
 const SLOWEST_START_MS = 30_000;
 
 /**
- * A production server of its own, on a free port and on a new database.
+ * Starts a production server on a free port and on a new database.
  *
- * @param fill writes what the tests will find, before the server starts: an embedded database belongs
- *   to one process at a time
+ * @param fill writes the data of the tests before the server starts, because an embedded database belongs to one
+ *   process at a time
  */
 export async function openSite(fill: (db: Database) => Promise<void>): Promise<Site> {
   const dataDir = mkdtempSync(join(tmpdir(), 'w5t-e2e-'));
   return startSite(dataDir, await createDatabase(dataDir, fill));
 }
 
-/** Starts a production server on a filled database. The folder is gone when the site is closed. */
+/** Starts a production server on a filled database. Closing the site deletes the folder. */
 export async function startSite(
   dataDir: string,
   base: SiteDatabase,
@@ -44,7 +44,7 @@ export async function startSite(
   const url = `http://localhost:${port}`;
   let log = '';
   const start = async () => {
-    // A server with a channel to its parent stops when that is gone, however the parent ends.
+    // With a channel to its parent, the server stops when the parent ends for any reason.
     const started = spawn(process.execPath, [SERVER], {
       cwd: NEXT.cwd,
       env: {

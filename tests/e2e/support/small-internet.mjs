@@ -1,5 +1,5 @@
-// Loaded into a server of the tests before itself: the names of SMALL_INTERNET have a public address there, and what
-// is connected to that comes to its port of this machine. The server's own check of addresses has run by then.
+// Preloaded into a test server. The host names in SMALL_INTERNET resolve to a public address, and connections to that
+// address are redirected to a local port. The redirect happens after the server's own address check.
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';

@@ -14,12 +14,12 @@ import { createWorld, type World } from '@/lib/stripe-local/world';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 
-/** What the world of a Stripe account and the database tell of each other. */
+/** Ids of objects that the Stripe account and the database share. */
 export type StripeAccount = Awaited<ReturnType<typeof fillStripe>>['account'];
 
 type Happened = World['history'][number];
 
-/** A Stripe account that goes with the sample company, and what has come of its events so far. */
+/** Creates a Stripe account that matches the sample company, and applies its events so far. */
 export async function fillStripe(db: Database) {
   const world = createWorld({ now: () => new Date(), chance: seededChance(5) });
   await fillFromDatabase(world, db, { timeZone: 'UTC' });
@@ -34,17 +34,17 @@ export async function fillStripe(db: Database) {
   await keepUnmatched(db);
   for (const { stripeId } of [third, fourth]) act.updateSubscription(world, stripeId, { status: 'past_due' });
   const account = {
-    /** Of a payment that was not recorded. */
+    /** The event of a payment that was not recorded. */
     failedEvent,
-    /** Has an item for which no service is known, beside one with a service. */
+    /** A subscription with an item without a service, beside one with a service. */
     unlinked: { subscriptionId: first.id, itemId: await unlinkedItem(db, first.id) },
-    /** Subscriptions that changed at Stripe, without an event. */
+    /** Subscriptions that changed at Stripe without an event. */
     drifted: { checked: third.id, reconciled: fourth.id },
-    /** Payments that Stripe collected, of which it took some back; of `silent` without an event. */
+    /** Payments that Stripe collected and partly returned. No event reported the refund of `silent`. */
     paidBack: await takeBack(db, world),
-    /** Of the first subscription. */
+    /** The Stripe customer of the first subscription. */
     stripeCustomer: first.stripeCustomer,
-    /** The number of a customer that has nothing to do with it. */
+    /** The number of an unrelated customer. */
     otherCustomer: await otherCustomer(db, first.customerId),
   };
   return { world, account };
@@ -86,7 +86,7 @@ async function takeAll(db: Database, events: Happened[]): Promise<void> {
   }
 }
 
-/** An open invoice is paid; the event that tells of the payment could not be processed. */
+/** Pays an open invoice, and stores the event of the payment as failed. @returns the id of the event */
 async function failPayment(db: Database, world: World): Promise<string> {
   const [open] = await db
     .select({ stripeId: invoices.stripe_invoice_id })
@@ -118,7 +118,7 @@ async function failPayment(db: Database, world: World): Promise<string> {
   return event.id;
 }
 
-/** One payment is disputed and one refunded in part, as we know; another is refunded in part, as we do not. */
+/** Disputes one payment and refunds one in part, with events. Refunds another one in part without an event. */
 async function takeBack(db: Database, world: World) {
   const found = await db
     .select({
@@ -152,7 +152,7 @@ async function takeBack(db: Database, world: World) {
   return { disputed, inPart, silent };
 }
 
-/** An invoice event of a payload that names no customer. */
+/** Stores an invoice event whose payload contains no customer. */
 async function keepUnmatched(db: Database): Promise<void> {
   const created = Math.floor(Date.now() / 1000) - 3600;
   const body = {

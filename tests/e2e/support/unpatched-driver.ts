@@ -7,9 +7,9 @@ const ROOT = join(import.meta.dirname, '../../..');
 const PATCH = join(ROOT, 'patches/postgres+3.4.9.patch');
 
 /**
- * Lets a process have the PostgreSQL driver as `npm ci --ignore-scripts` leaves it.
+ * Makes a process use the unpatched PostgreSQL driver, as after `npm ci --ignore-scripts`.
  *
- * @param folder for a copy of it
+ * @param folder for a copy of the driver
  * @returns variables to start the process with
  */
 export function unpatchedDriver(folder: string): { NODE_OPTIONS: string } {
@@ -24,6 +24,6 @@ export function unpatchedDriver(folder: string): { NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--import ${pathToFileURL(file).href}` };
 }
 
-/** The message at start. */
+/** The error message at start. */
 export const UNPATCHED =
   'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';

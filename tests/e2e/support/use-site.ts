@@ -18,23 +18,25 @@ type Kind = 'company' | 'https';
 type Cookie = Awaited<ReturnType<BrowserContext['cookies']>>[number];
 
 interface SiteOptions {
-  /** Who is signed in unless a call says otherwise. */
+  /** The person who is signed in by default. */
   as?: Person;
-  /** A site that no other file has seen or will see, for tests that change what others rely on. */
+  /** Starts a site that no other test file uses, for tests that change shared settings or data. */
   fresh?: boolean;
-  /** Further variables of a fresh site's server. */
+  /** More variables for the server of a fresh site. */
   env?(): Record<string, string>;
 }
 
 interface ContextOptions extends BrowserContextOptions {
-  /** Whether pages ask ahead for what their links lead to, as they do for users. */
+  /** Whether links prefetch their targets, as they do for users. */
   prefetch?: boolean;
 }
 
 interface OpenOptions extends ContextOptions {
-  /** Who is signed in; null for a visitor. */
+  /** The signed-in person, or null for a visitor. */
   as?: Person | null;
-  /** A browser context without cookies, stored values and cache of others. Any context option implies it. */
+  /**
+   * Uses a separate browser context, without cookies, storage and cache of other pages. Any context option implies it.
+   */
   own?: boolean;
   /** Keeps the page open until all tests of the file have run. */
   keep?: boolean;
@@ -47,7 +49,7 @@ interface FetchOptions extends RequestInit {
 
 interface RunningSite {
   site: Site;
-  /** Where the server believes to be. */
+  /** The server's configured public URL. */
   publicUrl: string;
   facts: Facts;
   stripe: StripeLocal;
@@ -68,10 +70,10 @@ export const HTTPS_URL = 'https://admin.w5t.test';
 const STRIPE_KEY = 'sk_test_local';
 const RESULTS = join(import.meta.dirname, '../../../test-results');
 const TRACE_OPTIONS = { screenshots: true, snapshots: true };
-/** Also records a Playwright trace of each failed test. Doing so always would make every page slower. */
+/** Also records a Playwright trace of each failed test, which slows down every page. */
 const TRACES = process.env.TEST_TRACE !== undefined;
 
-/** The browser and the sites of a worker, which its files use one after the other. They end with it. */
+/** The browser and the sites of a worker. Its test files share them one after the other. */
 const worker = perProcess('e2e-worker', () => ({
   browser: undefined as Promise<Browser> | undefined,
   sites: new Map<Kind, Promise<RunningSite>>(),
@@ -79,10 +81,10 @@ const worker = perProcess('e2e-worker', () => ({
 }));
 
 /**
- * A site of the sample company in a browser. The worker's files share it, so a file that writes uses records of
- * its own. After each test its pages are closed, and must not have complained.
+ * Provides a site of the sample company in a browser. The test files of a worker share it, so a file that writes uses
+ * its own records. After each test its pages are closed and must not have logged errors.
  *
- * @param kind `company` is on http and asks a Stripe; `https` believes to be at HTTPS_URL behind a proxy
+ * @param kind `company` uses http and a local Stripe; `https` is configured for HTTPS_URL behind a proxy
  */
 export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }: SiteOptions = {}) {
   let running: RunningSite;
@@ -126,7 +128,7 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
     get url() {
       return running.site.url;
     },
-    /** Ids and secrets of what the site was filled with. */
+    /** Ids and secrets of the sample data. */
     get facts() {
       return running.facts;
     },
@@ -136,9 +138,9 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
     log: () => running.site.log(),
     inspect: <T>(look: (db: Database) => Promise<T>) => running.site.inspect(look),
     restart: (write: (db: Database) => Promise<void>) => running.site.restart(write),
-    /** The `Cookie` header of a signed-in person. */
+    /** Returns the `Cookie` header of a signed-in person. */
     cookie: (who: Person = standard) => cookieOf(who),
-    /** Asks the site without a browser, and follows no redirect. */
+    /** Sends a request without a browser. Does not follow redirects. */
     async fetch(path: string, { as = standard, headers, ...init }: FetchOptions = {}): Promise<Response> {
       const cookie = await cookieOf(as);
       return fetch(running.site.url + path, {
@@ -147,7 +149,7 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
         headers: { ...(cookie && { cookie }), ...headers },
       });
     },
-    /** Opens a page that is closed after the test. */
+    /** Opens a page, which is closed after the test. */
     async open(
       path: string,
       { as = standard, own, keep = false, ...options }: OpenOptions = {},
@@ -159,12 +161,12 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
       opened.push({ page, complaints: await watchComplaints(page), isOwn, keep });
-      // Without scripts nothing streamed comes to its place.
+      // Without scripts, streamed content never moves to its place.
       if (options.javaScriptEnabled === false) await page.goto(running.site.url + path);
       else await visit(page, running.site.url + path);
       return page;
     },
-    /** Says that this test makes its pages complain, as of a status that the browser reports. */
+    /** Permits console errors of the pages of this test, such as an HTTP status that the browser reports. */
     allowComplaints(pattern: RegExp): void {
       allowed.push(pattern);
     },
@@ -182,7 +184,7 @@ async function startRunning(kind: Kind, env: Record<string, string> = {}): Promi
   const site = await startSite(dataDir, await copyDatabase(join(folder, 'data'), dataDir), {
     STRIPE_SECRET_KEY: STRIPE_KEY,
     STRIPE_API_BASE: stripe.url,
-    // Each own context signs in from an address of its own, since sign-ins of one address are limited.
+    // Each separate context signs in from its own address, because sign-ins are limited per address.
     TRUSTED_PROXIES: '127.0.0.1, ::1',
     ...(kind === 'https' && { PUBLIC_URL: HTTPS_URL }),
     ...env,
@@ -192,7 +194,7 @@ async function startRunning(kind: Kind, env: Record<string, string> = {}): Promi
   return { site, publicUrl, facts, stripe, cookies: new Map(), contexts: new Map() };
 }
 
-/** Fills the database that all sites of the run begin with; the first worker does. @returns its folder */
+/** Fills the template database for all sites of the run. Only the first worker does it. @returns its folder */
 async function ensureTemplate(): Promise<string> {
   const folder = join(dirname(inject('pgliteImage')), 'template');
   const unlock = await waitForLock(folder);
@@ -213,7 +215,7 @@ async function ensureTemplate(): Promise<string> {
   }
 }
 
-/** Signs in once per site and person: a password costs a core for a tenth of a second. */
+/** Signs in once per site and person, because hashing a password uses a core for a tenth of a second. */
 function cookiesOf(running: RunningSite, who: Person): Promise<Cookie[]> {
   const known = running.cookies.get(who.email) ?? signInByRequest(running, who);
   running.cookies.set(who.email, known);
@@ -247,7 +249,7 @@ async function signInByRequest(
   });
 }
 
-/** One context per site and person, whose cache of scripts later pages find filled. */
+/** Returns one context per site and person, so that later pages find scripts in its cache. */
 function sharedContext(running: RunningSite, who: Person): Promise<BrowserContext> {
   const known = running.contexts.get(who.email) ?? newContext(running, who, {});
   running.contexts.set(who.email, known);
@@ -272,7 +274,7 @@ async function newContext(
   return context;
 }
 
-/** Runs in the page. A page asks for what each of some twenty links leads to, twice; a server may have nothing for it. */
+/** Answers prefetch requests with nothing. Runs in the page. Each page would prefetch some twenty links twice. */
 function skipPrefetches(): void {
   const { fetch } = window;
   window.fetch = (input, init) => {
@@ -283,7 +285,7 @@ function skipPrefetches(): void {
   };
 }
 
-/** Leaves what a person needs to see why a test failed, and says where. */
+/** Saves screenshots and logs of a failed test, and prints where they are. */
 async function keepEvidence({ task }: TestContext, opened: { page: Page; complaints: string[] }[]) {
   if (opened.length === 0) return;
   const name = `${task.file.name} ${task.name}`.replace(/[^\w]+/g, '-').slice(-120);
@@ -296,7 +298,7 @@ async function keepEvidence({ task }: TestContext, opened: { page: Page; complai
     writeFileSync(`${file}.txt`, [page.url(), ...complaints, '', text].join('\n'));
     if (!TRACES) continue;
     await page.context().tracing.stop({ path: `${file}.zip` });
-    await page.context().tracing.start(TRACE_OPTIONS); // a page that is kept goes on
+    await page.context().tracing.start(TRACE_OPTIONS); // a kept page stays in use, so start the next trace
   }
   const trace = TRACES ? '' : ' (and a trace of it with TEST_TRACE=1)';
   process.stderr.write(
