@@ -69,7 +69,7 @@ export function toEpoch(instant: Date): number {
   return Math.floor(instant.getTime() / 1000);
 }
 
-/** The same day and time some months later; negative is earlier. A day that the month lacks is its last. */
+/** Moves an instant by months, back if the number is negative. A day that the month lacks becomes its last. */
 export function addMonths(instant: Date, months: number): Date {
   const moved = fromEpoch(instant.getTime() / 1000);
   moved.setUTCDate(1);

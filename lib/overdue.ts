@@ -23,7 +23,7 @@ export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, t
   return uncollectible || paymentFailed || isPastDue(due_date, today) ? 'overdue' : 'sent';
 }
 
-/** The same of columns, where `today` is cast to a date already. */
+/** The rule of `unpaidStatus` over columns. The caller has cast `today` to a date. */
 export function unpaidStatusSql(
   columns: Record<'due_date' | 'payment_failed_at' | 'uncollectible', SQLWrapper>,
   today: SQLWrapper,

@@ -51,7 +51,7 @@ export function formatTime(instant: Date, timeZone: string): string {
   return formatParts(instant, { ...MINUTE, timeZone });
 }
 
-/** The same to the second, "1 Mar 2026, 14:05:33 CET". */
+/** An instant in the service's time zone to the second, "1 Mar 2026, 14:05:33 CET". */
 export function formatSecond(instant: Date | string, timeZone: string): string {
   return formatParts(instant, { ...DAY, ...MINUTE, second: '2-digit', timeZone });
 }

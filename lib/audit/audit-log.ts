@@ -59,7 +59,7 @@ export async function recordAudit(tx: Database, entry: AuditEntry): Promise<void
   });
 }
 
-/** The same of many, in one statement: as so many parameters they take longer to read than to write. */
+/** Adds many entries in one statement, as one JSON value: so many parameters would take longer to read than to write. */
 export async function recordAudits(tx: Database, entries: AuditEntry[]): Promise<void> {
   const given = entries.map(({ actor, ...entry }) => ({
     ...entry,
@@ -107,7 +107,7 @@ export async function listAudit(db: Database, entity: AuditEntry['entity'], ...e
     .limit(literal(MAX_AUDIT_ROWS));
 }
 
-/** The same of a record whose key is text, held by this field of it. */
+/** The history of a record whose key is a text, which one of its fields holds. */
 export async function listAuditOf(db: Database, entity: AuditEntry['entity'], field: string, key: string) {
   const entries = await listAudit(db, entity, auditNumber(key));
   return entries.filter(({ before, after }) => (after ?? before)?.[field] === key);

@@ -172,7 +172,7 @@ export function toRedactor(values: string[]): (text: string) => string {
   return (text) => text.replaceAll(pattern, ERASED);
 }
 
-/** The same in all texts of a JSON value; what stands under one of the emptied names is null. */
+/** Redacts all texts of a JSON value. The value under one of the emptied names becomes null. */
 export function redactJson(
   value: unknown,
   redact: (text: string) => string,

@@ -112,8 +112,8 @@ export async function findRemembered(
 }
 
 /**
- * The same as options. Null if the file was read by our own column names, or if the caller says itself how to read its
- * columns.
+ * How the columns of a file like this one were read before, as options of an import. Null if they had our own names, or if
+ * the caller says how to read them.
  */
 export async function remembered(
   db: Database,

@@ -68,8 +68,8 @@ export function staffAction<R extends Role, const I extends Inputs, Result, Done
 }
 
 /**
- * The same for a form: with `useActionState`, whose earlier answer is ignored, or with the form as its only argument
- * beside the bound ones.
+ * Declares an action of a form. The form is its last argument, after the bound ones and after the earlier answer of
+ * `useActionState`, which is ignored.
  *
  * @example
  * export const addNote = staffFormAction({

@@ -29,7 +29,7 @@ function pageFor(requirePerson: () => Promise<StaffMember>) {
 /** A page of the staff. It checks the session before it reads anything. */
 export const staffPage = pageFor(requireStaff);
 
-/** The same for admins only. */
+/** A page for admins only. It checks the session and the role before it reads anything. */
 export const adminPage = pageFor(requireAdmin);
 
 /** The numeric id in the path of a page; not found if it cannot be one. */

@@ -26,7 +26,7 @@ export function titleOf(kind: string, nameOf: (id: string, reader: Reader) => Pr
   };
 }
 
-/** The same for a record with a numeric id, read from the database. */
+/** The title of a record with a numeric id, which is read from the database. */
 export function titleOfRow(
   kind: string,
   nameOf: (db: Runtime['db'], id: number, staff: StaffMember) => Promise<string | null>,

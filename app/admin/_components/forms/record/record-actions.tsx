@@ -40,7 +40,7 @@ interface RecordActionsProps<Name extends string> {
   primary?: ReactNode;
   /** What else can be done with it. */
   children?: ReactNode;
-  /** The same, if it cannot be taken back. */
+  /** What else can be done with it and cannot be taken back. */
   grave?: ReactElement[];
 }
 

@@ -34,7 +34,7 @@ const REFUSED = {
   conflict: 'Nothing was deleted: other records refer to this one.',
 };
 
-/** The same for a form that keeps what is typed: what was saved is forgotten. */
+/** The outcome of a form that keeps what was typed. Once it is saved, what was typed is forgotten. */
 export function RecordNotice({ refused = REFUSED, ...outcome }: OutcomeNoticeProps) {
   const { notice, done } = outcome;
   return (
