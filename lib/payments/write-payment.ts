@@ -156,7 +156,7 @@ const insertRow = statement(NEW_COLUMNS, (db, values) =>
 );
 
 /**
- * Changes some fields of a payment.
+ * Changes some fields of a payment. The caller has checked that the writer may.
  *
  * @throws AppError not_found; precondition_failed; validation_failed if it would not fit its invoice, or for a
  *   changed read-only field; conflict if another payment has the reference
