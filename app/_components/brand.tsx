@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core';
 
-/** The product's mark and name. */
+/** Shows the product's logo and name. */
 export function Brand() {
   return (
     <Group gap={10} wrap="nowrap">

@@ -9,10 +9,10 @@ export interface FailureProps {
   component?: 'main' | 'div';
 }
 
-/** SQLSTATE disk_full, which is the digest of a write that found no room. */
+/** SQLSTATE `disk_full`: the digest of the error when a write fails because the database's disk is full. */
 const DISK_FULL = '53100';
 
-/** What error.tsx shows. The message stays on the server; its digest finds it in the log. */
+/** Shows an error page. The error's message stays on the server; its digest leads to the log entry. */
 export function Failure({ error, reset, component = 'main' }: FailureProps) {
   return (
     <MessagePage component={component} title="Something went wrong" text={textOf(error.digest)}>

@@ -4,13 +4,13 @@ import { unmistakable } from '@/lib/read-amount';
 
 const LOCALE = 'en-GB';
 
-/** 1234.5 EUR as "€1,234.50", with the decimals its currency has. */
+/** Formats an amount with the decimals of its currency: 1234.5 EUR becomes "€1,234.50". */
 export function formatMoney(amount: number, currency: string): string {
   const digits = currencyDecimals(currency);
   return formatCurrency(amount, currency, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** 12345 EUR as "€12K", for the scale of a chart. */
+/** Formats an amount for the scale of a chart: 12345 EUR becomes "€12K". */
 export function formatShortMoney(amount: number, currency: string): string {
   const digits = { minimumFractionDigits: 0, maximumFractionDigits: 1 };
   return formatCurrency(amount, currency, { notation: 'compact', ...digits });
@@ -21,47 +21,47 @@ function formatCurrency(amount: number, currency: string, format: Intl.NumberFor
   return new Intl.NumberFormat(LOCALE, { style: 'currency', currency: code, ...format }).format(amount);
 }
 
-/** 1234.5 EUR as "1234.50", for a field. */
+/** Formats an amount for an input field: 1234.5 EUR becomes "1234.50". */
 export function formatPlainAmount(amount: number, currency: string): string {
   return unmistakable(amount.toFixed(currencyDecimals(currency)));
 }
 
-/** A calendar date, "2026-03-01" as "1 Mar 2026". */
+/** Formats a calendar date: "2026-03-01" becomes "1 Mar 2026". */
 export function formatDate(date: string): string {
   return formatParts(`${date}T00:00:00Z`, { dateStyle: 'medium', timeZone: 'UTC' });
 }
 
-/** The month of a calendar date, "2026-03-01" as "March 2026". */
+/** Formats the month of a calendar date: "2026-03-01" becomes "March 2026". */
 export function formatMonth(date: string): string {
   return formatParts(`${date}T00:00:00Z`, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
-/** The calendar date of an instant in the service's time zone. */
+/** Formats the calendar date of an instant, in the service's time zone. */
 export function formatDay(instant: Date, timeZone: string): string {
   return formatDate(toCalendarDate(instant, timeZone));
 }
 
-/** An instant in the service's time zone, "1 Mar 2026, 14:05 CET". */
+/** Formats an instant in the service's time zone: "1 Mar 2026, 14:05 CET". */
 export function formatInstant(instant: Date | string, timeZone: string): string {
   return formatParts(instant, { ...DAY, ...MINUTE, timeZone });
 }
 
-/** The time of day of an instant, "14:05 CET". */
+/** Formats the time of day of an instant: "14:05 CET". */
 export function formatTime(instant: Date, timeZone: string): string {
   return formatParts(instant, { ...MINUTE, timeZone });
 }
 
-/** An instant in the service's time zone to the second, "1 Mar 2026, 14:05:33 CET". */
+/** Formats an instant with its seconds: "1 Mar 2026, 14:05:33 CET". */
 export function formatSecond(instant: Date | string, timeZone: string): string {
   return formatParts(instant, { ...DAY, ...MINUTE, second: '2-digit', timeZone });
 }
 
-/** When the daily run begins, "03:40 (Europe/Berlin)". @param timeZone null: the one of the machine */
+/** Formats the start of the daily run: "03:40 (Europe/Berlin)". @param timeZone null if the server's own applies */
 export function formatDailyRun(timeZone: string | null): string {
   return `03:40 (${timeZone ?? 'time of the server'})`;
 }
 
-// Each part by itself: Intl refuses the name of the zone beside its ready-made styles.
+// Lists each part, because Intl does not accept `timeZoneName` together with `dateStyle` or `timeStyle`.
 const DAY = { day: 'numeric', month: 'short', year: 'numeric' } as const;
 const MINUTE = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
 
@@ -71,7 +71,7 @@ function formatParts(instant: Date | string, parts: Intl.DateTimeFormatOptions):
   );
 }
 
-/** How long something took: "850 ms", "12 s", "3 min 20 s". */
+/** Formats the time between two instants: "850 ms", "12 s", "3 min 20 s". */
 export function formatDuration(from: Date, to: Date): string {
   const ms = to.getTime() - from.getTime();
   if (ms < 1000) return `${ms} ms`;
@@ -80,12 +80,12 @@ export function formatDuration(from: Date, to: Date): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min${rest}`;
 }
 
-/** 12345 as "12,345". */
+/** Formats a number with thousands separators: 12345 becomes "12,345". */
 export function formatNumber(number: number): string {
   return new Intl.NumberFormat(LOCALE).format(number);
 }
 
-/** A size of a file, 12_345_678 as "12.3 MB". */
+/** Formats a file size: 12_345_678 bytes become "12.3 MB". */
 export function formatSize(bytes: number): string {
   return bytes < 1e6
     ? `${formatNumber(Math.ceil(bytes / 1e3))} kB`
@@ -96,23 +96,23 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
-/** "payment_date" as "Payment date". */
+/** Turns a field name into a label: "payment_date" becomes "Payment date". */
 export function formatField(field: string): string {
   const words = field.replaceAll('_', ' ').replace(/\bid\b/g, 'ID');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A kind of records as commands call it, "sales-documents" as "Sales documents". */
+/** Turns the record kind of a command into a label: "sales-documents" becomes "Sales documents". */
 export function formatKind(kind: string): string {
   return formatField(kind.replaceAll('-', '_'));
 }
 
-/** A message of a field, "must not be empty" as "Must not be empty." */
+/** Turns a field's error message into a sentence: "must not be empty" becomes "Must not be empty." */
 export function formatMessage(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 }
 
-/** What became of the rows of a file, as its import noted it. */
+/** Formats the row counts of an import: "3 new, 1 changed, 0 unchanged, 2 rejected". */
 export function countsText(counts: Record<string, number>): string {
   const of = (name: string) => formatNumber(counts[name] ?? 0);
   return `${of('created')} new, ${of('changed')} changed, ${of('unchanged')} unchanged, ${of('rejected')} rejected`;

@@ -5,11 +5,11 @@ interface Props {
   title: string;
   text: ReactNode;
   children: ReactNode;
-  /** A part of one where a layout has the landmark already. */
+  /** `div` if the layout already contains a `main` landmark. */
   component?: 'main' | 'div';
 }
 
-/** A page that only says something, with what to do next beneath. */
+/** Shows a page that consists of a message, and buttons or links below it. */
 export function MessagePage({ title, text, children, component = 'main' }: Props) {
   return (
     <Center component={component} mih="70vh" p="lg">

@@ -3,9 +3,9 @@
 import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
-/** The nonce comes from the proxy's policy; pages without a policy need none. */
+/** Sets up Mantine. The nonce comes from the proxy's Content-Security-Policy; pages without a policy need none. */
 export function Providers({ nonce, children }: { nonce: string; children: ReactNode }) {
-  // A refresh brings another nonce, while the document keeps the policy it came with.
+  // A refresh passes a new nonce, but the document keeps its first policy, so that only the first nonce is valid.
   const [documentNonce] = useState(nonce);
   return (
     <MantineProvider
@@ -28,7 +28,7 @@ const theme = createTheme({
   primaryShade: 6,
   autoContrast: true,
   defaultRadius: 'md',
-  // A state is never cut off.
+  // Never truncate the text of a badge.
   components: { Badge: { defaultProps: { miw: 'max-content' } } },
   cursorType: 'pointer',
   colors: {
@@ -66,7 +66,7 @@ const theme = createTheme({
   },
 });
 
-/** Mantine's dimmed text, badges and errors are too pale for WCAG AA. */
+/** Darker colors for dimmed text, badges and errors. Mantine's own have too little contrast for WCAG AA. */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -1,7 +1,7 @@
 import type { ReadScope } from '@/lib/oauth/metadata';
 import type { GrantedScope } from '@/lib/tokens/access-token';
 
-/** What each scope lets a client read. */
+/** The label of each read scope, and the data that it lets a client read. */
 export const READ_TEXTS: Record<ReadScope, { label: string; text: string }> = {
   'customers:read': { label: 'Customers', text: 'Names, contact details and services, without prices.' },
   'billing:read': {
@@ -11,11 +11,11 @@ export const READ_TEXTS: Record<ReadScope, { label: string; text: string }> = {
   'servers:read': { label: 'Servers', text: 'Hostnames, addresses and what runs on them.' },
 };
 
-/** The effect of hiding personal data. */
+/** The sentence that explains the effect of hiding personal data. */
 export const HIDES_TEXT =
   'Answers show no names, e-mail addresses, streets, phone numbers or domains, and customers are found by number alone.';
 
-/** What a token with a scope can do. */
+/** The sentence for each scope that says what a token with it can do. */
 export const SCOPE_TEXTS: Record<GrantedScope, string> = {
   'mcp:read': 'Look up customers, services, servers, invoices and documents over MCP.',
   'payments:read': 'Read payments over the REST API.',

@@ -4,7 +4,7 @@ import { withParams } from './with-params';
 
 export type SearchParams = Record<string, string | string[] | undefined>;
 
-/** The query of a page without its empty fields; of a repeated one the first value. */
+/** Returns the query of a page without empty parameters. A repeated parameter keeps its first value. */
 export function toParams(search: SearchParams): URLSearchParams {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {
@@ -14,12 +14,12 @@ export function toParams(search: SearchParams): URLSearchParams {
   return params;
 }
 
-/** A page's address with a query of its own. */
+/** Returns the address of a page with the given query. */
 export function toHref(path: string, filters: Record<string, string>): string {
   return withParams(path, new URLSearchParams(), filters);
 }
 
-/** `page` and `per_page` of a query; what is no page number counts as not given. */
+/** Reads `page` and `per_page` of a query. An invalid number counts as missing. */
 export function toPageRequest(params: URLSearchParams): PageRequest {
   return pageRequest({
     page: toNumber(params.get('page'), 1_000_000),
@@ -27,12 +27,12 @@ export function toPageRequest(params: URLSearchParams): PageRequest {
   });
 }
 
-/** Where in a list without page numbers a query asks for. */
+/** Reads the cursors `after` and `before` of a query, for lists without page numbers. */
 export function toPageStart(params: URLSearchParams): PageStart {
   return { after: params.get('after') ?? undefined, before: params.get('before') ?? undefined };
 }
 
-/** The id in a path; null for what cannot be one. */
+/** Parses the id in a path. Returns null if the text is not a valid id. */
 export function toId(text: string): number | null {
   return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : null;
 }

@@ -1,6 +1,6 @@
-// Apart from search-params.ts, which brings zod along: browsers need this alone.
+// Not part of search-params.ts, so that browsers can load this function without zod.
 
-/** A page's address with some of its query changed, null: taken away; page 1 is not mentioned. */
+/** Returns a page's address with a changed query. Null removes a parameter; `page=1` is left out. */
 export function withParams(
   path: string,
   params: URLSearchParams,

@@ -1,6 +1,6 @@
 import type { SearchParams } from '../_components/search-params';
 
-/** The query of the address, repeated parameters included. */
+/** Returns the query of a page's address, including repeated parameters. */
 export function toQuery(params: SearchParams): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {

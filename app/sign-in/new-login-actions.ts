@@ -24,7 +24,7 @@ export async function createAdmin(token: string, _before: FormState, form: FormD
   });
 }
 
-/** Makes a login and signs in with it. There is no session yet, so the token decides. */
+/** Creates a login and signs in with it. There is no session yet; the token in the address authorizes the request. */
 async function makeLogin(
   form: FormData,
   fields: string[],
@@ -43,7 +43,7 @@ async function makeLogin(
     await signInStaff({ email, password: given.password ?? '' }).then(
       () => '/admin',
       (error: unknown) => {
-        // The password is stored, even if the sign-in failed.
+        // The login exists even if signing in failed, so the person can try again on the sign-in page.
         if (error instanceof AppError) return '/sign-in';
         throw error;
       },

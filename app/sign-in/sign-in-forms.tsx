@@ -9,9 +9,9 @@ import type { FormField } from '../admin/_components/forms/field';
 import { ActionForm, type FormState } from '../admin/_components/forms/form';
 
 interface Props {
-  /** Where signing in leads to. */
+  /** Path of the page that opens after the sign-in. */
   next: string;
-  /** The answer to a form that was sent without scripts. */
+  /** Error message for a form that was submitted without JavaScript. Null if there is no error. */
   problem: string | null;
 }
 
@@ -92,7 +92,7 @@ export function CodeForm(props: Props) {
   );
 }
 
-/** A form that a door answers, also without scripts. */
+/** Shows a form that posts to one of the sign-in endpoints. It also works without JavaScript. */
 function DoorForm({
   next,
   door,
@@ -105,24 +105,24 @@ function DoorForm({
   );
 }
 
-/** What a door of the sign-in answers a script: what it says, or the sentence of a problem. */
+/** JSON response of a sign-in endpoint: its result, or an error message. */
 type Answer<T> = T | { problem: string };
 
-/** Where the form of a door is sent without scripts. */
+/** Returns the path of a sign-in endpoint. */
 const doorPath = (door: string) => `/api/auth/sign-in/${door}`;
 
-/** Sends typed values to a door, which leads on or says what is wrong. */
+/** Sends the typed values to a sign-in endpoint. Opens the next page, or returns the error message. */
 const enterBy = (door: string, form: FormData): Promise<FormState> =>
   leadOn(sendToDoor<{ next: string }>(door, Object.fromEntries(form)));
 
-/** Lets the browser ask for a passkey, and signs in with it. */
+/** Asks for a passkey and signs in with it. */
 const enterByPasskey = (next: string): Promise<FormState> => leadOn(askForPasskey(next));
 
 async function leadOn(asked: Promise<Answer<{ next: string }>>): Promise<FormState> {
   const answer = await asked;
   if ('problem' in answer) return { typed: {}, problems: { '': answer.problem } };
   window.location.assign(answer.next);
-  return new Promise(() => {}); // the form stays busy until the next page is there
+  return new Promise(() => {}); // never resolves, so that the form stays busy until the next page has loaded
 }
 
 async function sendToDoor<T>(door: string, given: object): Promise<Answer<T>> {
@@ -140,7 +140,7 @@ async function sendToDoor<T>(door: string, given: object): Promise<Answer<T>> {
 }
 
 async function askForPasskey(next: string): Promise<Answer<{ next: string }>> {
-  // Few who sign in use one.
+  // Loaded on demand, because few people use a passkey.
   const { browserSupportsWebAuthn, startAuthentication } = await import('@simplewebauthn/browser');
   if (!browserSupportsWebAuthn())
     return { problem: 'This browser does not support passkeys. Sign in with your password.' };

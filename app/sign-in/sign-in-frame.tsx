@@ -4,7 +4,7 @@ import { safeNextPath } from '@/lib/auth/sign-in-paths';
 import { Brand } from '../_components/brand';
 import type { SearchParams } from '../_components/search-params';
 
-/** The page of people without a session: one card under the brand. */
+/** Shows a page for people without a session: a card below the product's logo. */
 export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Center component="main" mih="100vh" p="md" bg="var(--w5t-subtle)">
@@ -22,9 +22,9 @@ export function SignInFrame({ title, children }: { title: string; children: Reac
 }
 
 /**
- * Where a page of the sign-in leads to, and why its form came back if it was sent without scripts.
+ * Reads the query of a sign-in page: the path to open next, and the error of a form sent without JavaScript.
  *
- * @param wrong the sentence for what was typed wrong
+ * @param wrong the error message for wrong credentials
  */
 export async function readSignIn(searchParams: Promise<SearchParams>, wrong = '') {
   const { next, problem } = await searchParams;

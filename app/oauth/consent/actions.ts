@@ -7,7 +7,7 @@ import { decideConsent } from '@/lib/http/oauth/decide-consent';
 import { toReadScopes } from '@/lib/oauth/metadata';
 import { getRuntime } from '@/lib/runtime';
 
-/** Lets a client in with the scopes that were chosen, or turns it away; then back to it. */
+/** Grants a client the chosen scopes or denies it access, then redirects the browser back to the client. */
 export async function decide(form: FormData): Promise<void> {
   await requireStaff();
   const allows = form.get('decision') === 'allow';

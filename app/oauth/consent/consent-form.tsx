@@ -8,7 +8,7 @@ import type { ReadScope } from '@/lib/oauth/metadata';
 
 interface Props {
   action(form: FormData): Promise<void>;
-  /** The address of the page, signed by the provider. */
+  /** Query of the page's address, signed by the OAuth provider. */
   query: string;
   scopes: ReadScope[];
 }
@@ -57,8 +57,8 @@ function Decisions({ canAllow }: { canAllow: boolean }) {
 const SHOWN_MS = 700;
 
 /**
- * False until the page has been in front for a moment, and again whenever it comes to the front: another site could put
- * it under the second click of a double-click.
+ * Returns false until the page has had the focus for 700 ms, and again for 700 ms whenever it regains the focus.
+ * Otherwise another site could reveal the page just before the second click of a double-click.
  */
 function useArmed(): boolean {
   const [isArmed, setArmed] = useState(false);

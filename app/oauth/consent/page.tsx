@@ -12,7 +12,7 @@ import { ConsentForm } from './consent-form';
 
 export const metadata = { title: 'Connect an app', referrer: 'no-referrer' };
 
-/** Asks a member of staff whether a client may read in their name. Nothing happens without a click. */
+/** Asks a member of staff whether a client may read data in their name. Access always takes a click. */
 export default async function ConsentPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const staff = await requireStaff();
   const query = toQuery(await searchParams);
@@ -31,7 +31,7 @@ export default async function ConsentPage({ searchParams }: { searchParams: Prom
   );
 }
 
-/** A document proves its host, and never the name that it gives. */
+/** Names the client by its host if its metadata document proves the host; the document's name is not proven. */
 const titleOf = ({ name, host, vouched }: ConsentRequest) =>
   vouched === 'site' && host ? `the app of ${host}` : (name ?? 'an app');
 

@@ -1,4 +1,4 @@
-/** What is wrong, then what to do in the app. */
+/** The text for each OAuth error: the problem, then what to do in the app. */
 export const REFUSAL_TEXTS: Record<string, string> = {
   expired: 'The request has expired, or was changed in transit. Start the connection again in the app.',
   invalid_client:
@@ -19,7 +19,7 @@ export const REFUSAL_TEXTS: Record<string, string> = {
   server_error: 'Something went wrong here. Try again later.',
 };
 
-/** Our own sentence about the error, since a stranger may have written the address. */
+/** Returns our own text for an OAuth error, because a stranger may have written the address with the error. */
 export function refusalText(error: string): string {
   const text = Object.hasOwn(REFUSAL_TEXTS, error) ? REFUSAL_TEXTS[error] : undefined;
   return text ?? 'The app’s request is incomplete or invalid. Update the app, then connect again.';

@@ -4,7 +4,7 @@ import { readSignIn, SignInFrame } from '../sign-in-frame';
 
 export const metadata = { title: 'Enter your code' };
 
-/** The second step of a sign-in; a cookie tells whose it is. */
+/** Asks for the code of the authenticator app. A cookie identifies the sign-in that it completes. */
 export default async function CodePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   return (
     <SignInFrame title="Enter your code">

@@ -10,7 +10,7 @@ import { readSignIn, SignInFrame } from '../sign-in-frame';
 
 export const metadata = { title: 'Before you go on' };
 
-/** The step that a signed-in person must take first. */
+/** Asks a signed-in person to change the password or to set up an authenticator app before anything else. */
 export default async function DuePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const { next } = await readSignIn(searchParams);
   const owesPassword = (await requireDueSession(next)).due === 'password';

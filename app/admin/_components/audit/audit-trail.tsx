@@ -13,13 +13,13 @@ import { checkLines } from './check/check';
 interface HistoryProps {
   entity: RecordKind['name'];
   id: number;
-  /** Of those that were merged into it. */
+  /** Ids of the records that were merged into this one. */
   mergedIds?: number[];
-  /** Why it cannot be deleted, and what else can be done. */
+  /** Why the record cannot be deleted, and the alternatives. Null if it can be deleted. */
   kept: string | null;
 }
 
-/** Who changed a record and what. */
+/** Shows the audit log of a record. */
 export async function History({ entity, id, mergedIds = [], kept }: HistoryProps) {
   const { db, env } = await getRuntime();
   const entries = withoutFields(await listAudit(db, entity, id, ...mergedIds), 'search_text', 'version');
@@ -64,7 +64,7 @@ const VERBS: Record<string, string> = {
 };
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 
-/** Who changed a record and what, the latest first. */
+/** Shows audit log entries, each with its author and its changes, the latest first. */
 export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZone: string }) {
   if (entries.length === 0) {
     return <EmptyText>No history yet. Changes by staff, the API and commands appear here.</EmptyText>;
@@ -98,7 +98,7 @@ function verbOf(action: string): string {
   return VERBS[verb] ?? formatField(verb);
 }
 
-/** Of a change what differs, before and after; else the whole row as it was made, or was; of a check what it found. */
+/** Lists the changed fields of an update, all fields of a created or deleted row, or the findings of a check. */
 function linesOf(entry: AuditRow, timeZone: string): string[] {
   if (isCheck(entry)) return checkLines(entry, timeZone);
   const { before, after } = entry;
@@ -119,7 +119,7 @@ const BOOKKEEPING = new Set(['id', 'created_at', 'updated_at']);
 
 type Image = Record<string, unknown> | null;
 
-/** A field of an audited row as people read it; a dash for none. */
+/** Formats a field of an audited row for display. An empty field becomes a dash. */
 export function auditValue(image: Image, field: string, timeZone: string): string {
   const value = image?.[field];
   if (value === null || value === undefined || value === '') return '–';
@@ -134,7 +134,7 @@ export function auditValue(image: Image, field: string, timeZone: string): strin
 
 const AMOUNTS = /amount$|^amount_|^(price|subtotal|tax|total)$/;
 
-/** Lines of an invoice or a sales document, each in a few words. */
+/** Summarizes the lines of an invoice or a sales document in one string. */
 function linesText(value: unknown, currency: string): string {
   const { data: lines } = auditedLines.safeParse(value);
   if (!lines) return JSON.stringify(value);
@@ -152,7 +152,7 @@ const auditedLines = z.array(
   z.object({ text: z.string(), quantity: number, unit_price: number, tax_rate: number }),
 );
 
-/** Entries of the audit log without fields that a page shows better elsewhere. */
+/** Removes fields from audit log entries, for instance those that the page shows elsewhere. */
 export function withoutFields(entries: AuditRow[], ...fields: string[]): AuditRow[] {
   const rest = (image: AuditRow['before']) =>
     image && Object.fromEntries(Object.entries(image).filter(([field]) => !fields.includes(field)));

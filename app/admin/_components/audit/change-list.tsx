@@ -13,7 +13,7 @@ interface ChangeListProps {
   timeZone: string;
 }
 
-/** The records that sync changed; of each its fields, with what stood there before and after. */
+/** Lists the records that sync changed or reported, with each field's value before and after. */
 export function ChangeList({ changes, timeZone }: ChangeListProps) {
   const rows = byRecord(changes);
   return (
@@ -45,7 +45,7 @@ interface ChangedRecord {
   fields: NamedChange[];
 }
 
-/** What was put right and what was only reported of a record stay apart. */
+/** Groups changes by record. Applied and reported changes of the same record form separate groups. */
 function byRecord(changes: NamedChange[]): ChangedRecord[] {
   const records = new Map<string, ChangedRecord>();
   for (const change of changes) {
@@ -153,7 +153,7 @@ const FIELDS: Record<string, string> = {
   time_zone: 'Time zone',
 };
 
-/** What a changed record is called, and its page where it is still there. */
+/** Returns the name of a changed record, and the address of its page. The address is null if the record is gone. */
 export function changedRecord({ entity, entity_id, stripe_id, record }: NamedChange) {
   const kind = KINDS[entity];
   if (entity === 'refund' || entity === 'dispute') {
@@ -181,7 +181,7 @@ export function changedField({ field }: Pick<Change, 'field'>): string {
   return FIELDS[field] ?? formatField(field);
 }
 
-/** What is reported, if before and after do not tell it; null if they do. */
+/** Describes a reported difference in words. Returns null if the values before and after say enough. */
 function changedSentence({ entity, field, before, after, outcome }: Change): string | null {
   if (outcome !== 'reported') return null;
   if (entity === 'account') return `${after} at Stripe, ${before} in APP_TIMEZONE`;
@@ -192,7 +192,7 @@ function changedSentence({ entity, field, before, after, outcome }: Change): str
   return null;
 }
 
-/** What stood in a field; a dash for nothing. */
+/** Formats the value of a changed field. An empty value becomes a dash. */
 function changedValue(
   { entity, field }: Pick<Change, 'entity' | 'field'>,
   value: string | null,
@@ -203,7 +203,7 @@ function changedValue(
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatInstant(value, timeZone) : value;
 }
 
-/** A change in one line of text. */
+/** Describes a change in one line of text. */
 export function changeText(change: Change, timeZone: string): string {
   const textOf = (value: string | null) => changedValue(change, value, timeZone);
   return changedSentence(change) ?? `${textOf(change.before)} → ${textOf(change.after)}`;

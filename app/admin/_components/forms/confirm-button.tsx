@@ -7,15 +7,15 @@ import { useState } from 'react';
 import type { Question } from './confirm-dialog';
 
 interface ConfirmButtonProps extends ButtonProps, Omit<Question, 'confirm' | 'color'> {
-  /** The label of the button that says yes; without one, that of the button itself. */
+  /** Label of the dialog's confirm button. Defaults to `children`. */
   confirm?: string;
   children: string;
 }
 
-/** Most who see the button never press it. */
+/** The dialog, loaded when the button is pressed, because most people never press it. */
 const ConfirmDialog = dynamic(() => import('./confirm-dialog').then((part) => part.ConfirmDialog));
 
-/** A button that asks first. */
+/** Shows a button that asks for confirmation in a dialog before it runs its action. */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const { action, question, children, confirm = children, decline, consequences, ...button } = props;
   const [opened, { open, close }] = useDisclosure();

@@ -5,13 +5,13 @@ import { useEffect, useState } from 'react';
 import { SubmitButton } from './submit-button';
 
 export interface Question {
-  /** Ends in a redirect. */
+  /** Runs after the confirmation, and ends in a redirect. */
   action(): Promise<void>;
   question: string;
-  /** The labels of the buttons that say yes and no. */
+  /** Labels of the buttons that confirm and cancel. */
   confirm: string;
   decline?: string | undefined;
-  /** What will happen, in sentences. */
+  /** Sentences that say what the action will do. */
   consequences: string[];
   color?: ButtonProps['color'];
 }
@@ -21,10 +21,10 @@ interface ConfirmDialogProps extends Question {
   close(): void;
 }
 
-/** What a `ConfirmButton` asks. */
+/** Shows the dialog of a `ConfirmButton`. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { action, question, confirm, decline = 'Cancel', consequences, opened, close, color } = props;
-  // The dialog gives the focus back to where it was when it opened, which it notes only if it was closed before.
+  // Mantine remembers where to return the focus only when `opened` changes to true, so the dialog first renders closed.
   const [shown, setShown] = useState(false);
   useEffect(() => setShown(opened), [opened]);
   return (
@@ -40,7 +40,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       centered
       withCloseButton={false}
       overlayProps={{ backgroundOpacity: 0.4 }}
-      lockScroll={false} // it would write a style sheet, which the policy forbids
+      lockScroll={false} // locking adds a style sheet, which the Content-Security-Policy forbids
     >
       <form action={action}>
         <Stack gap="sm">

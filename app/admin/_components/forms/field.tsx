@@ -21,35 +21,35 @@ type InputProps = Pick<
   'autoCapitalize' | 'autoComplete' | 'autoFocus' | 'inputMode' | 'maxLength' | 'min' | 'spellCheck' | 'type'
 >;
 
-/** A field of a form. */
+/** Declaration of a form field. */
 export interface FormField extends InputProps {
   name: string;
   label: string;
-  /** A line of text by default. `list` takes several lines; of `radios` one is chosen, of `checks` any number. */
+  /** Defaults to one line of text. `list` is several lines of text; `radios` allow one choice, `checks` any number. */
   kind?: 'checks' | 'choice' | 'customer' | 'flag' | 'list' | 'password' | 'radios' | 'suggest' | undefined;
-  /** Of a choice; of a field that suggests values, each with a second text to find it by. */
+  /** Options of a choice, or suggested values. A suggestion is also found by its label. */
   options?: { value: string; label: string; description?: string }[];
   description?: string;
   required?: boolean;
   withAsterisk?: boolean;
-  /** Shown only while another field has this value. */
+  /** Another field and its value. The field is shown only while the other field has this value. */
   when?: { field: string; is: string };
-  /** Stands below the field, for the text that it holds now. */
+  /** Renders content below the field, given the field's current text. */
   after?(text: string): ReactNode;
 }
 
-/** What is wrong with a field, with a link if that helps. */
+/** Error message of a field, optionally with a link. */
 export type Problem = string | { text: string; link: { href: string; text: string } };
 
 interface FieldProps {
   field: FormField;
   value: unknown;
   problem: Problem | undefined;
-  /** How the label, the hint and the error stand around the input. */
+  /** Order of label, hint, input and error, and whether a required field gets an asterisk. */
   look?: Pick<InputWrapperProps, 'inputWrapperOrder' | 'withAsterisk'>;
 }
 
-/** A field as its kind asks for, with the value that was typed last. */
+/** Shows the input for a field's kind, with the value that was typed last. */
 export function Field({ field, value, problem, look = { withAsterisk: false } }: FieldProps) {
   const { kind, options = [], when: _, after: __, ...plain } = field;
   const { name, label, description } = plain;
@@ -65,12 +65,12 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
         />
       );
     case 'choice':
-      // Browsers and React leave a select as it was when a form is reset: another value is another field.
+      // A new key for each value: a reset form would otherwise not show another value in the select.
       return <NativeSelect key={text} {...input} defaultValue={text} data={options} />;
     case 'list':
       return <Textarea autoComplete="off" {...input} defaultValue={text} rows={3} />;
     case 'password':
-      // Mantine does not mark a wrong password as invalid by itself.
+      // Mantine does not set `aria-invalid` on a password field.
       return <PasswordInput {...input} aria-invalid={error ? true : undefined} />;
     case 'radios':
     case 'checks': {
@@ -95,7 +95,7 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
   }
 }
 
-/** A problem as forms show it. */
+/** Renders an error message, with its link if it has one. */
 export function problemText(problem: Problem | undefined): ReactNode {
   if (typeof problem !== 'object') return problem;
   const { text, link } = problem;
@@ -115,7 +115,7 @@ interface ChoiceGroupProps {
   children: ReactNode;
 }
 
-/** Check boxes or radio buttons of one question. */
+/** Groups the check boxes or radio buttons of a question. */
 export function ChoiceGroup({ label, error, children }: ChoiceGroupProps) {
   return (
     <fieldset className={classes.group}>

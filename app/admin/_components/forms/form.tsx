@@ -17,13 +17,13 @@ import { Field, type FormField, type Problem, problemText } from './field';
 import { Secret, type SecretProps } from './secret';
 import { useKeptTyping } from './use-kept-typing';
 
-/** What a form's action answers. */
+/** Result of a form's action. */
 export interface FormState {
-  /** The values as they were typed, without passwords. */
+  /** The typed values, without passwords. */
   typed: Record<string, unknown>;
-  /** The problem of each wrong field; at '' what concerns no single field. */
+  /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, Problem>;
-  /** Is shown once, in place of the form. */
+  /** A new secret. It replaces the form and is shown only once. */
   secret?: SecretProps;
 }
 
@@ -32,25 +32,25 @@ interface ActionFormProps extends FooterProps {
   label?: string;
   action(before: FormState, form: FormData): Promise<FormState>;
   fields?: FormField[];
-  /** The first values. */
+  /** Initial values. */
   typed?: FormState['typed'];
-  /** Whether what was typed survives an expired session. Never set it for passwords. */
+  /** Whether typed values survive an expired session. Never set it for forms with passwords. */
   keeps?: boolean;
-  /** Whether the fields stay as they are after an answer, which the action of a form would reset. */
+  /** Whether the fields keep their values after the action. By default React resets the form. */
   stays?: boolean;
-  /** The answer to a form that was sent without scripts, and the address that takes it. */
+  /** Error message for a form that was submitted without JavaScript; `post` is the address that it is submitted to. */
   problem?: string | null;
   post?: string;
-  /** Whether the form stands in a frame of its own. */
+  /** Whether the form has a border. */
   isSheet?: boolean;
   stack?: StackProps;
-  /** Stands above the fields. */
+  /** Content above the fields. */
   children?: ReactNode;
-  /** Other ways to go on, below the button. */
+  /** Renders alternatives below the submit button, such as another way to submit the form. */
   below?(send: (form: FormData) => void, isPending: boolean): ReactNode;
 }
 
-/** A form that is declared by its fields. It names what is wrong and moves the focus there. */
+/** Shows a form, given its fields. After an error it shows the messages and focuses the first invalid field. */
 export function ActionForm(props: ActionFormProps) {
   const { label, action, fields = [], typed = {}, keeps, stays, problem, post, isSheet } = props;
   const first: FormState = { typed, problems: problem ? { '': problem } : {} };
@@ -103,7 +103,7 @@ interface TypedForm<State> {
   stays?: boolean | undefined;
 }
 
-/** The state of a form. After each answer the first field that it calls wrong takes the focus. */
+/** Holds the state of a form. After each submission it focuses the first invalid field. */
 export function useTypedForm<State extends object>({ label, action, first, keeps, stays }: TypedForm<State>) {
   const [initial] = useState(first);
   const [state, send, isPending] = useActionState<State, FormData>(action, initial as Awaited<State>);
@@ -130,13 +130,13 @@ export function useTypedForm<State extends object>({ label, action, first, keeps
 }
 
 interface MessagesProps {
-  /** What is wrong with no single field. */
+  /** Error message for the form as a whole. */
   problem: Problem | undefined;
-  /** Whether the form shows again what was typed before the session ended. */
+  /** Whether the form shows values that were typed before the session ended. */
   isKept: boolean;
 }
 
-/** What a form says above its fields. */
+/** Shows the messages above a form's fields. */
 export function FormMessages({ problem, isKept }: MessagesProps) {
   return (
     <>
@@ -152,12 +152,12 @@ export function FormMessages({ problem, isKept }: MessagesProps) {
 
 interface FooterProps {
   submit: string;
-  /** Where giving up leads. */
+  /** Path of the page that the cancel link opens. Without it, there is no cancel link. */
   cancel?: string | undefined;
   button?: ButtonProps | undefined;
 }
 
-/** What every form ends with. */
+/** Shows the submit button of a form, and its cancel link. */
 export function FormFooter({ submit, cancel, button, isPending }: FooterProps & { isPending: boolean }) {
   if (cancel === undefined) {
     return (

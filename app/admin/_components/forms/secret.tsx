@@ -7,20 +7,20 @@ import { LinkButton, TextLink } from '@/app/_components/links';
 import { Notice } from '../page/notice';
 
 export interface SecretProps {
-  /** What it is and whose, as a sentence. */
+  /** Sentence that says what the secret is and who it belongs to. */
   title: string;
-  /** What the copy button copies, "token". */
+  /** Word for the secret on the copy button, such as "token". */
   name: string;
   text: string;
-  /** What to do with it. */
+  /** Sentence that says what to do with the secret. */
   advice: string;
-  /** A page that tells more. */
+  /** Link to a page with further information. */
   more?: { href: string; text: string };
-  /** Where the way on leads. */
+  /** Path of the page that the "done" link opens. */
   done: string;
 }
 
-/** What is shown once and kept nowhere. */
+/** Shows a new secret, once. The secret itself is not stored. */
 export function Secret({ title, name, text, advice, more, done }: SecretProps) {
   return (
     <Paper withBorder radius="lg" p="lg">
@@ -60,11 +60,11 @@ export function Secret({ title, name, text, advice, more, done }: SecretProps) {
 interface CodesProps {
   title: string;
   codes: string[];
-  /** The way on. */
+  /** The button that continues. */
   children: ReactNode;
 }
 
-/** Recovery codes, which are shown once as well. */
+/** Shows new recovery codes, once. */
 export function RecoveryCodes({ title, codes, children }: CodesProps) {
   const text = codes.join('\n');
   return (
@@ -95,7 +95,7 @@ interface CopyTextButtonProps extends ButtonProps {
   'aria-label'?: string;
 }
 
-/** A button that copies a text. */
+/** Shows a button that copies a text to the clipboard. */
 export function CopyTextButton({ text, children, ...button }: CopyTextButtonProps) {
   return (
     <Copy value={text} timeout={2000}>

@@ -4,7 +4,7 @@ import { Button, type ButtonProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useFormStatus } from 'react-dom';
 
-/** The button of a form whose action takes a while. */
+/** Shows a submit button that is busy while the form's action runs. */
 export function SubmitButton({ children, ...button }: ButtonProps & { children: ReactNode }) {
   const { pending } = useFormStatus();
   return (

@@ -5,17 +5,17 @@ import { type FormEvent, useEffect, useState } from 'react';
 const PREFIX = 'w5t.typed ';
 
 /**
- * Keeps what was typed into a form until it is known to be saved, so that an expired session or an error page loses
- * nothing: the form finds it when it is opened again in the same tab.
+ * Keeps the submitted values of a form until they are saved, so that an expired session or an error page does not lose
+ * them. The form restores them when it is opened again in the same tab.
  *
- * @param name of the form, among those of its page
- * @param answer the last answer to the form, which holds what was typed; null if it was not answered yet
- * @returns what was kept, or null; and the handler that keeps what is sent
+ * @param name name of the form, unique on its page
+ * @param answer result of the form's last action, which contains the typed values; null before the first submission
+ * @returns the kept values or null, and the submit handler that keeps the values
  */
 export function useKeptTyping(name: string, answer: unknown) {
   const [kept, setKept] = useState<Record<string, string> | null>(null);
   useEffect(() => {
-    // Saved meanwhile: the page that says so clears it.
+    // The values are saved already. The page that shows this notice deletes them.
     if (new URLSearchParams(window.location.search).has('notice')) return;
     const found = sessionStorage.getItem(keyOf(name));
     if (found) setKept(JSON.parse(found));
@@ -33,14 +33,14 @@ export function useKeptTyping(name: string, answer: unknown) {
   return { kept: answer === null ? kept : null, keep };
 }
 
-/** Forgets everything typed into the forms of this tab, since it is saved or its author signs out. */
+/** Deletes the kept values of all forms of this tab, after they were saved or when the person signs out. */
 export function forgetTyping(): void {
   for (const key of Object.keys(sessionStorage)) {
     if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
   }
 }
 
-/** The key of a form: the same for the same address, with or without a notice. */
+/** Returns the storage key of a form. It depends on the page's address, without the notice. */
 function keyOf(name: string): string {
   const { pathname, search } = window.location;
   const query = new URLSearchParams(search);

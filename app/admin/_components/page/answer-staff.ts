@@ -3,7 +3,7 @@ import { AppError } from '@/lib/errors';
 import { problemResponse, toAppError } from '@/lib/http/messages';
 import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';
 
-/** Answers the requests of staff pages during typing. @param answer to the text in the address, as JSON */
+/** Responds to a staff page's request during typing. @param answer computes the JSON response for the typed text */
 export async function answerStaff(
   request: Request,
   answer: (runtime: Runtime, text: string) => Promise<unknown>,

@@ -5,7 +5,7 @@ import { IconChevronLeft } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { TextLink } from '@/app/_components/links';
 
-/** Leads from a record back to its list as it was last seen in this tab: with its filters, order and page. */
+/** Shows a link from a record to its list, with the filters, order and page that this tab last showed. */
 export function BackLink({ href, label }: { href: string; label: string }) {
   const [query, setQuery] = useState('');
   useEffect(() => setQuery(href.includes('?') ? '' : lastQueryOf(href)), [href]);
@@ -20,10 +20,10 @@ export function BackLink({ href, label }: { href: string; label: string }) {
 }
 
 const PREFIX = 'w5t.query ';
-/** They say what an action did, which a page shows once. */
+/** Parameters with the outcome of an action, which a page shows only once. */
 const ONCE = ['notice', 'check', 'deleted', 'replayed'];
 
-/** Notes the query of a page, so that links back to the page can keep it. Each tab has its own. */
+/** Stores the query of a page for links back to this page. Each tab stores its own. */
 export function noteQuery(pathname: string, search: URLSearchParams): void {
   const params = new URLSearchParams(search);
   for (const name of ONCE) params.delete(name);
@@ -31,5 +31,5 @@ export function noteQuery(pathname: string, search: URLSearchParams): void {
   else sessionStorage.removeItem(PREFIX + pathname);
 }
 
-/** The query with which this tab last showed a page; empty if it had none. */
+/** Returns the query that this tab last showed a page with. Empty if it had no query. */
 const lastQueryOf = (pathname: string): string => sessionStorage.getItem(PREFIX + pathname) ?? '';

@@ -71,7 +71,7 @@ const GROUPS: { label: string; entries: Entry[] }[] = [
   },
 ];
 
-/** The groups of the side bar and their entries, in its order. */
+/** Returns the groups of the side bar with their entries, in display order. */
 export function navigationFor(isAdmin: boolean) {
   return GROUPS.map(({ label, entries }) => ({
     label,
@@ -79,7 +79,7 @@ export function navigationFor(isAdmin: boolean) {
   }));
 }
 
-/** True where a page belongs to an entry: itself, or below it; the overview only itself. */
+/** Returns true if a page is an entry's page or below it. The overview's entry stands for the overview only. */
 export function isCurrent(href: string, pathname: string): boolean {
   return pathname === href || (href !== '/admin' && pathname.startsWith(`${href}/`));
 }

@@ -7,15 +7,15 @@ import classes from './page-actions.module.css';
 import { useOpenDetails } from './use-open-details';
 
 interface Props {
-  /** The one button that people most often come for. */
+  /** Button for the most common action. */
   primary?: ReactNode;
-  /** Everything else. Two or more go into a menu. */
+  /** Other actions. Two or more form a menu. */
   children?: ReactNode;
-  /** What cannot be taken back. It stands last in the menu, below a line. */
+  /** Actions that cannot be undone. They are last in the menu, below a line. */
   grave?: ReactNode;
 }
 
-/** What can be done with the record of a page: one button, and a menu with the rest. Works without scripts. */
+/** Shows the actions of a page's record: a button, and a menu with the rest. The menu works without JavaScript. */
 export function PageActions({ primary, children, grave }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   useOpenDetails(frame);
@@ -48,7 +48,7 @@ export function PageActions({ primary, children, grave }: Props) {
   );
 }
 
-/** The menu gives the focus back to its button, where a dialog that an entry opened finds it again. */
+/** Closes the menu and moves the focus to its button, so that a dialog opened from the menu returns the focus there. */
 function close({ currentTarget, target }: MouseEvent): void {
   if (!(target instanceof Element) || !target.closest('a, button[type="button"]')) return;
   const menu = currentTarget.closest('details');

@@ -6,7 +6,7 @@ interface HeaderProps {
   title: ReactNode;
   description?: ReactNode;
   back?: { href: string; label: string };
-  /** Buttons at the right. */
+  /** Buttons at the right edge. */
   actions?: ReactNode;
 }
 
@@ -32,12 +32,12 @@ export function PageHeader({ title, description, back, actions }: HeaderProps) {
 }
 
 interface PageProps extends HeaderProps {
-  /** The outcome of the action that led here. */
+  /** Notice about the outcome of the action that redirected here. */
   notice?: ReactNode;
   children: ReactNode;
 }
 
-/** A page of several parts below its header. */
+/** Shows a page of several sections below a header. */
 export function Page({ notice, children, ...header }: PageProps) {
   return (
     <>

@@ -6,7 +6,7 @@ import { useEffect } from 'react';
 
 const EVERY_MS = 2000;
 
-/** Keeps a page up to date while something runs. */
+/** Reloads the data of a page every few seconds while a job runs. */
 export function RefreshWhile({ running }: { running: boolean }) {
   const router = useRouter();
   const { start, stop } = useInterval(() => router.refresh(), EVERY_MS);

@@ -6,12 +6,12 @@ import classes from './section.module.css';
 interface Props {
   title: string;
   action?: ReactNode;
-  /** Only its title is shown, until it is unfolded. */
+  /** Whether the section can be folded. It is folded at first, and shows only its title. */
   folds?: boolean;
   children: ReactNode;
 }
 
-/** A titled part of a page. */
+/** Shows a section of a page with a title. */
 export function Section({ title, action, folds = false, children }: Props) {
   const body = (
     <Paper withBorder radius="lg" className={classes.body ?? ''}>
@@ -43,7 +43,7 @@ export function Section({ title, action, folds = false, children }: Props) {
   );
 }
 
-/** What stands where a list would, had it rows. */
+/** Shows the empty state of a list. */
 export function Nothing({ title, text, action }: { title: string; text: ReactNode; action?: ReactNode }) {
   return (
     <EmptyState
@@ -60,7 +60,7 @@ export function Nothing({ title, text, action }: { title: string; text: ReactNod
   );
 }
 
-/** What stands in a section that has nothing to show. */
+/** Shows the text of an empty section. */
 export function EmptyText({ children }: { children: ReactNode }) {
   return (
     <Text size="sm" c="dimmed" p="md">

@@ -7,7 +7,7 @@ import { AppError, type ErrorCode } from '@/lib/errors';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { formatMessage } from '../../../_components/format';
 
-/** Who may call an action. The last two also let in a person whose only due step is this one. */
+/** The session check for each role. `password` and `two_factor` also accept a person who must take just this step. */
 const ENTRANCES = {
   staff: requireSession,
   admin: async () => ({ staff: await requireAdmin() }),
@@ -16,16 +16,16 @@ const ENTRANCES = {
 };
 type Role = keyof typeof ENTRANCES;
 
-/** What an action works with: its caller, as the session and as the audit log's actor, and the runtime. */
+/** Context of an action: the caller's session, the caller as the audit log's actor, and the runtime. */
 type Call<R extends Role> = Awaited<ReturnType<(typeof ENTRANCES)[R]>> & { runtime: Runtime; actor: Actor };
 
-/** An `AppError` of `run`, also as texts for the form. */
+/** An `AppError` thrown by `run`, with its texts for the form. */
 interface Refusal {
   error: AppError;
   code: ErrorCode;
-  /** The sentence for a form with a single field. */
+  /** Error message for a form with a single field. */
   problem: string;
-  /** The sentence for each wrong field; at '' for what concerns no field of the form. */
+  /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
 }
 
@@ -35,22 +35,22 @@ type Bound<I extends Inputs> = { -readonly [N in keyof I]: z.output<I[N]> };
 
 interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], Result, Done, Refused> {
   role: R;
-  /** The schemas of the arguments before the form, bound ones too. If one does not fit, the page is not found. */
+  /** Schemas of the arguments before the form, including bound ones. An invalid argument shows the not-found page. */
   input: readonly [...I];
-  /** Does the work. It gets the parsed arguments, and last what was typed into the form. */
+  /** Does the work. Its arguments are the parsed arguments of the action, then the form's values. */
   run(call: Call<R>, ...args: Args): Promise<Result>;
   /**
-   * After success: the address to go on to, with all staff pages read anew; or the answer, if it is not a string. Call
-   * `refreshPages` before an answer if the pages show what changed.
+   * Called after success. A string is the address to redirect to, and all staff pages are reloaded. Anything else is
+   * the action's result. Call `refreshPages` before returning a result if staff pages show the changed data.
    */
   done(result: Result, ...args: Args): Done | Promise<Done>;
-  /** After an `AppError`: an address or an answer likewise. If it is absent, the error is thrown. */
+  /** Called after an `AppError`. Returns an address or a result, as `done` does. Without it, the error is thrown. */
   refused?(refusal: Refusal & Call<R>, ...args: Args): Refused | Promise<Refused>;
 }
 
 /**
- * Makes a server action of the staff pages. It checks the session, parses every argument, runs the domain function, and
- * leads on to a page or answers its caller. Errors other than `AppError` are thrown.
+ * Makes a server action of the staff pages. It checks the session, parses every argument, runs the domain function,
+ * then redirects or returns a result. Errors other than `AppError` are thrown.
  *
  * @example
  * export const finish = staffAction({
@@ -68,8 +68,8 @@ export function staffAction<R extends Role, const I extends Inputs, Result, Done
 }
 
 /**
- * Declares an action of a form. The form is its last argument, after the bound ones and after the earlier answer of
- * `useActionState`, which is ignored.
+ * Makes a server action for a form. It works with `useActionState`, whose previous state it ignores, and as a plain
+ * form action, whose last argument is the form.
  *
  * @example
  * export const addNote = staffFormAction({
@@ -91,7 +91,7 @@ export function staffFormAction<
   Refused = never,
 >(
   declaration: Declaration<R, I, [...Bound<I>, typed: Typed<F>, form: FormData], Result, Done, Refused> & {
-    /** The fields to read: the names of texts, or a kind for each name. The form itself comes after what was read. */
+    /** Fields to read: names of text fields, or a kind for each name. `run` gets the values, then the form itself. */
     form: F;
   },
 ): FormAction<I, Exclude<Done | Refused, string>> {
@@ -103,16 +103,16 @@ export function staffFormAction<
   return action as unknown as FormAction<I, Exclude<Done | Refused, string>>;
 }
 
-/** A form without an answer has no earlier answer either. */
+/** An action that returns no result is a plain form action, without the previous state as an argument. */
 type FormAction<I extends Inputs, Answer> = [Answer] extends [never]
   ? (...sent: [...Sent<I>, form: FormData]) => Promise<never>
   : (...sent: [...Sent<I>, before: unknown, form: FormData]) => Promise<Answer>;
 
 const READ = {
   text: (form: FormData, name: string) => String(form.get(name) ?? ''),
-  /** All texts of one name. */
+  /** Reads all values of a field. */
   texts: (form: FormData, name: string) => form.getAll(name).map(String),
-  /** Whether a check box is ticked. */
+  /** Reads whether a check box is checked. */
   flag: (form: FormData, name: string) => form.get(name) === 'on',
 };
 type Kind = keyof typeof READ;
@@ -160,7 +160,7 @@ function leadOn<Target>(target: Target): Exclude<Target, string> {
   return typeof target === 'string' ? leaveFor(target) : (target as Exclude<Target, string>);
 }
 
-/** Maps an error to the sentence for each wrong field; '' holds what concerns no field that was typed. */
+/** Maps an error to the message of each invalid field. The key '' holds messages about fields that the form lacks. */
 export function toProblems({ fields, message }: AppError, typed: object): Record<string, string> {
   if (fields.length === 0) return { '': message };
   const problems: Record<string, string> = {};
@@ -168,23 +168,23 @@ export function toProblems({ fields, message }: AppError, typed: object): Record
   return problems;
 }
 
-/** The sentence about the first wrong field, or about the whole if no field is wrong. */
+/** Returns the message of the first invalid field, or the error's own message if no field is invalid. */
 export function problemOf({ fields: [wrong], message }: AppError): string {
   return wrong ? formatMessage(wrong.message) : message;
 }
 
-/** Ends an action that wrote something: all staff pages are read anew, and the browser goes on to an address. */
+/** Ends an action that changed data: redirects the browser, and reloads all staff pages. */
 export function leaveFor(address: string): never {
   refreshPages();
   redirect(address);
 }
 
-/** Has all staff pages read anew, after an action that answers where it was called. */
+/** Invalidates all staff pages, so that they are reloaded after an action that does not redirect. */
 export function refreshPages(): void {
   revalidatePath('/admin', 'layout');
 }
 
-/** The answer of a form that made a secret: the page shows it once, in place of the form. */
+/** Returns the result of a form that created a secret. The page shows the secret once, in place of the form. */
 export function showOnce<Secret>(secret: Secret) {
   refreshPages();
   return { typed: {}, problems: {}, secret };

@@ -9,7 +9,7 @@ interface Sent<Params> {
   searchParams: Promise<SearchParams>;
 }
 
-/** What a page works with: who looks at it, and what its address says. */
+/** Context of a page: the signed-in person, the runtime, and the parameters in the address. */
 interface PageCall<Params> {
   staff: StaffMember;
   runtime: Runtime;
@@ -26,11 +26,11 @@ function pageFor(requirePerson: () => Promise<StaffMember>) {
     };
 }
 
-/** A page of the staff. It checks the session before it reads anything. */
+/** Makes a page for all staff. It checks the session before it reads any data. */
 export const staffPage = pageFor(requireStaff);
 
-/** A page for admins only. It checks the session and the role before it reads anything. */
+/** Makes a page for admins only. It checks the session before it reads any data. */
 export const adminPage = pageFor(requireAdmin);
 
-/** The numeric id in the path of a page; not found if it cannot be one. */
+/** Parses the numeric id in a page's path. Shows the not-found page if the id is invalid. */
 export const rowIdIn = ({ id }: { id: string }): number => toId(id) ?? notFound();

@@ -14,9 +14,9 @@ interface Reader {
 }
 
 /**
- * The `generateMetadata` of a record's page. The tab names the record, so that several tabs can be told apart.
+ * Makes the `generateMetadata` of a record's page. The record's name in the title distinguishes browser tabs.
  *
- * @param kind the title if the record does not exist, or its name is not for this member of staff
+ * @param kind the title if the record does not exist, or if this member of staff must not see its name
  */
 export function titleOf(kind: string, nameOf: (id: string, reader: Reader) => Promise<string | null>) {
   return async ({ params }: Props): Promise<Metadata> => {
@@ -26,7 +26,7 @@ export function titleOf(kind: string, nameOf: (id: string, reader: Reader) => Pr
   };
 }
 
-/** The title of a record with a numeric id, which is read from the database. */
+/** Makes the `generateMetadata` of a page whose record has a numeric id in the database. */
 export function titleOfRow(
   kind: string,
   nameOf: (db: Runtime['db'], id: number, staff: StaffMember) => Promise<string | null>,

@@ -1,16 +1,16 @@
-/** The values of each form before typing. */
+/** Values of each form before the first change. */
 const before = new WeakMap<HTMLFormElement, string>();
-/** Forms whose answer is awaited: their redirect may load a new document, which loses nothing. */
+/** Submitted forms without a response yet. Their redirect may load a new document, which must not ask. */
 const sending = new WeakSet<HTMLFormElement>();
 
-/** Asks before a page with a half-written form is left. @returns false: stay */
+/** Asks for confirmation if a form has unsaved values. @returns false if the person wants to stay */
 export function mayLeave(): boolean {
   return !isUnsaved() || window.confirm('Leave this page? What you typed is not saved.');
 }
 
 /**
- * Watches the forms of the document, and asks before a closed tab, a link, the back button or a reload loses what was
- * typed. @returns ends it
+ * Watches the forms of the document, and asks before a closed tab, a link, the back button or a reload loses typed
+ * values. @returns a function that stops watching
  */
 export function watchForms(): () => void {
   const end = new AbortController();
@@ -32,7 +32,7 @@ export function watchForms(): () => void {
   return () => end.abort();
 }
 
-/** True for a plain click on a link to another page of this site. */
+/** Returns true for a plain click on a link to another page of this site. */
 export function isNavigation(event: MouseEvent): boolean {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false;
   const link = event.target instanceof Element ? event.target.closest('a') : null;
@@ -40,7 +40,7 @@ export function isNavigation(event: MouseEvent): boolean {
   return isElsewhere(link);
 }
 
-/** True for a form that leads to a page. Other forms are answered where they stand. */
+/** Returns true for a form that opens a page by GET. Other forms run an action. */
 export function isSearch(form: HTMLFormElement): boolean {
   return form.method === 'get' && form.getAttribute('action')?.startsWith('/') === true;
 }
@@ -65,7 +65,7 @@ function noteSending({ target }: Event): void {
   if (target instanceof HTMLFormElement) sending.add(target);
 }
 
-/** React resets a form when its action has answered. Unless the answer complains, what was typed is saved. */
+/** Handles the reset that React does after a form's action. Without an error message the values are saved. */
 function noteAnswer({ target }: Event): void {
   if (!(target instanceof HTMLFormElement)) return;
   setTimeout(() => {
@@ -80,13 +80,13 @@ function askAtLink(event: MouseEvent): void {
   event.stopPropagation();
 }
 
-/** React's own fields begin with a dollar sign. */
+/** Returns the values of a form, without React's hidden fields, whose names begin with a dollar sign. */
 function valuesOf(form: HTMLFormElement): string {
   const fields = [...new FormData(form)].filter(([name]) => !name.startsWith('$') && name !== 'opened');
   return JSON.stringify(fields.map(([name, value]) => [name, value instanceof File ? value.name : value]));
 }
 
-/** What the Navigation API tells of a step back or forward; TypeScript does not know it yet. */
+/** Event of the Navigation API for a step back or forward. TypeScript has no type for it yet. */
 interface NavigateEvent extends Event {
   navigationType: 'push' | 'reload' | 'replace' | 'traverse';
   destination: { url: string; sameDocument: boolean };
@@ -94,11 +94,11 @@ interface NavigateEvent extends Event {
 
 function askAtTraversal(event: Event): void {
   const { navigationType, destination, cancelable } = event as NavigateEvent;
-  // Another document is asked for by `beforeunload`.
+  // If the step loads another document, the `beforeunload` handler asks.
   if (navigationType !== 'traverse' || !destination.sameDocument || !cancelable) return;
   if (isElsewhere(new URL(destination.url)) && !mayLeave()) event.preventDefault();
 }
 
-/** Browsers without the API leave by the back button without a question. */
+/** Returns the Navigation API. Undefined in browsers without it, where the back button does not ask. */
 const navigationOf = (owner: Window): EventTarget | undefined =>
   'navigation' in owner ? (owner.navigation as EventTarget) : undefined;

@@ -3,9 +3,9 @@
 import { useEffect, useState } from 'react';
 
 export interface Answered<Answer> {
-  /** What was asked. */
+  /** The text that was sent. */
   text: string;
-  /** Null if there is no answer; the state says why. */
+  /** Null if the request failed; `state` says why. */
   answer: Answer | null;
   state: 'found' | 'signed-out' | 'failed';
 }
@@ -13,11 +13,11 @@ export interface Answered<Answer> {
 const PAUSE_MS = 150;
 
 /**
- * A route's answer to a typed text, asked for once typing pauses; until then, the one before. An empty text is not
- * asked.
+ * Returns a route's answer for the typed text. The request is debounced; until the answer arrives, the previous one is
+ * returned. An empty text sends no request.
  *
- * @param path of the route, which takes the text as `q`
- * @param nothing the answer to a text that cannot be searched for
+ * @param path path of the route, which takes the text as `q`
+ * @param nothing the answer for a text that the route refuses as invalid
  */
 export function useAnswer<Answer>(path: string, text: string, nothing: Answer): Answered<Answer> | null {
   const [answered, setAnswered] = useState<Answered<Answer> | null>(null);

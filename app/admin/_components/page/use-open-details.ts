@@ -2,7 +2,7 @@
 
 import { type RefObject, useEffect } from 'react';
 
-/** Closes what folds open inside of an element: by Escape, and by a press beside it. */
+/** Closes open `details` elements inside an element on Escape, and on a press outside of them. */
 export function useOpenDetails(frame: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const close = (except: EventTarget | null) => {

@@ -74,7 +74,7 @@ export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
         onBlur={({ currentTarget, relatedTarget }) => {
           const next = relatedTarget;
           if (!opened || !next || next === burger.current) return;
-          // The menu of the account is drawn outside, so that nothing cuts it.
+          // The open account menu is rendered outside of the navigation. Focus in the menu must not close it.
           if (!currentTarget.contains(next) && !next.closest('[role="menu"]')) close();
         }}
       >
@@ -117,10 +117,10 @@ export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
   );
 }
 
-/** Longer than any page takes; what was clicked may have been a download. */
+/** Time after which the progress bar disappears: longer than any page takes, since the click may start a download. */
 const PATIENCE_MS = 8000;
 
-/** A bar at the top from the click on a link until its page is there. */
+/** Shows a progress bar at the top from the click on a link until its page has loaded. */
 function NavigationProgress() {
   const here = `${usePathname()}?${useSearchParams()}`;
   const [left, setLeft] = useState<string>();
@@ -157,11 +157,11 @@ function PageMemory() {
 interface UserMenuProps {
   name: string;
   email: string;
-  /** The page is left for another one. */
+  /** Called when another page opens. */
   onLeave(): void;
 }
 
-/** Every page has the button; who presses it loads the menu, whose placing weighs more than all else around a page. */
+/** The account menu. It is loaded when its button is pressed, because its positioning library is large. */
 const OpenedUserMenu = dynamic(() => import('./opened-user-menu').then((part) => part.OpenedUserMenu));
 
 function UserMenu({ name, email, onLeave }: UserMenuProps) {

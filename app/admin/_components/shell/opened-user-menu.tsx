@@ -18,11 +18,11 @@ const SCHEMES = [
 interface OpenedUserMenuProps {
   name: string;
   email: string;
-  /** The page is left for another one. */
+  /** Called when another page opens. */
   onLeave(): void;
 }
 
-/** The menu of the account, open at first. */
+/** Shows the account menu, initially open. */
 export function OpenedUserMenu({ name, email, onLeave }: OpenedUserMenuProps) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [leaving, startLeaving] = useTransition();
@@ -40,7 +40,7 @@ export function OpenedUserMenu({ name, email, onLeave }: OpenedUserMenuProps) {
         >
           Your account
         </Menu.Item>
-        {/* No router link: that page brings its own policy. */}
+        {/* A plain link, because that page needs a full load to get its own Content-Security-Policy. */}
         <Menu.Item
           component="a"
           href="/docs/api"

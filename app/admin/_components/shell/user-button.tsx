@@ -10,7 +10,7 @@ interface UserButtonProps
   email: string;
 }
 
-/** Who is signed in; opens the menu of the account. */
+/** Shows the signed-in person in a button that opens the account menu. */
 export function UserButton({ name, email, ...button }: UserButtonProps) {
   return (
     <UnstyledButton {...button} className={classes.user ?? ''}>

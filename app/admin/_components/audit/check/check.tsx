@@ -10,7 +10,7 @@ import { getRuntime } from '@/lib/runtime';
 import { type LastCheck, toChecked } from '@/lib/sync/staff/check-with-stripe';
 import { ChangeList, changedField, changedRecord, changeText } from '../change-list';
 
-/** Brings a record in sync with Stripe at once; without an API key Stripe cannot be asked. */
+/** Shows a button that syncs a record with Stripe at once. Shows nothing if no Stripe API key is configured. */
 export async function CheckButton({ action }: { action(): Promise<void> }) {
   const { stripe } = await getRuntime();
   if (!stripe) return null;
@@ -22,7 +22,7 @@ export async function CheckButton({ action }: { action(): Promise<void> }) {
 }
 
 interface CheckNoticeProps {
-  /** The outcome of the check that led here: `done`, or why it was refused. Null if no check led here. */
+  /** Outcome of the check that redirected here: `done`, or the error code. Null if no check redirected here. */
   outcome: string | null;
   last: LastCheck | null;
 }
@@ -46,7 +46,7 @@ function foundText({ changes }: LastCheck): string {
   return `${formatCount(changes.length, 'change')}.`;
 }
 
-/** What the last check with Stripe found, where there was one. */
+/** Shows the findings of the last check with Stripe, if a check was ever made. */
 export function LastCheckSection({ last, timeZone }: { last: LastCheck | null; timeZone: string }) {
   if (!last) return null;
   const { changes, failures } = last;
@@ -70,7 +70,7 @@ export function LastCheckSection({ last, timeZone }: { last: LastCheck | null; t
   );
 }
 
-/** What a check with Stripe found, a line for each change and each failure. */
+/** Describes the findings of a check with Stripe, one line for each change and each failure. */
 export function checkLines(entry: Pick<AuditRow, 'after'>, timeZone: string): string[] {
   const { changes, failures } = toChecked(entry);
   const lines = [

@@ -8,12 +8,12 @@ import { customerQuery, type CustomerMatches as Found } from '@/lib/customers/sc
 import { getRuntime } from '@/lib/runtime';
 
 interface CustomerSearchProps {
-  /** The address of its page, which gets the customer's id as `to`. */
+  /** Path of the page that shows the search. It gets the chosen customer's id as the parameter `to`. */
   path: string;
   query: string | null;
 }
 
-/** Looks for a customer to choose. */
+/** Shows a search for a customer, and the customers found. */
 export async function CustomerSearch({ path, query }: CustomerSearchProps) {
   const { db } = await getRuntime();
   const parsed = query === null ? null : customerQuery.safeParse(query);
@@ -45,7 +45,7 @@ export async function CustomerSearch({ path, query }: CustomerSearchProps) {
   );
 }
 
-/** The customers found, each with a way to choose it. */
+/** Lists the customers found, each with a link that chooses it. */
 function CustomerMatches({ found, path }: { found: Found; path: string }) {
   if (found.count === 0) {
     return (

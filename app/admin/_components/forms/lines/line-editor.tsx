@@ -11,30 +11,30 @@ import { type LineField, NEW_LINE, ofEach, type TypedLine } from '@/lib/records/
 import { TotalList } from './line-section';
 
 interface LineEditorProps {
-  /** None: what was imported with its sums alone may go without. */
+  /** Lines at first. If empty, the record was imported with totals only, and may stay without lines. */
   initial: TypedLine[];
-  /** By the names of the fields: `lines.0.text`. */
+  /** Error messages by field name, such as `lines.0.text`. */
   problems: Record<string, string>;
-  /** As it was typed. */
+  /** The typed currency code, which may be invalid. */
   currency: string;
-  /** What the customer usually pays; null if the customer is not known yet. */
+  /** The customer's usual tax. Null if no customer is chosen yet. */
   tax: TaxRule | null;
 }
 
-/** Lines, and what they come to while they are typed; the server reckons again. */
+/** Edits lines and shows their totals during typing. The server calculates the totals again. */
 export function LineEditor({ initial, problems, currency, tax }: LineEditorProps) {
   const [lines, setLines] = useState(initial.map((line, key) => ({ key, line })));
   const nextKey = useRef(initial.length);
   const add = useRef<HTMLButtonElement>(null);
   const [newest, setNewest] = useState<number | null>(null);
   const [moved, setMoved] = useState('');
-  // Problems name lines by their place: once lines change places, they would stand at others.
+  // Error messages refer to lines by position, so they become invalid when lines are moved or removed.
   const [outdated, setOutdated] = useState<typeof problems | null>(null);
   const usual = useRef(String(tax?.rate ?? initial[0]?.tax_rate ?? ''));
   const rate = tax === null ? null : String(tax.rate);
   useEffect(() => {
     if (rate === null || rate === usual.current) return;
-    // Lines with another rate than the usual one were given it on purpose.
+    // Only lines with the former usual rate change. Staff chose any other rate on purpose.
     const before = usual.current;
     setLines((all) =>
       all.map((one) =>
@@ -101,7 +101,7 @@ export function LineEditor({ initial, problems, currency, tax }: LineEditorProps
   );
 }
 
-/** Why the customer pays no tax, or how the lines contradict what it usually pays. */
+/** Explains why the customer pays no tax, or warns that the lines contradict the customer's usual tax. */
 function TaxNote({ tax, rates }: { tax: TaxRule | null; rates: (number | null)[] }) {
   if (tax === null) return null;
   const contradiction = taxContradiction(tax, rates);
@@ -121,7 +121,7 @@ function toRate(typed: string): number | null {
   return decimal === null ? null : Number(decimal);
 }
 
-/** What is no number yet counts as none. */
+/** Parses the amounts of a line. Text that is not a number yet counts as 0. */
 const toAmounts = ({ quantity, unit_price, tax_rate }: TypedLine) => ({
   quantity: typedAmount(quantity) ?? '0',
   unit_price: typedAmount(unit_price) ?? '0',
@@ -129,19 +129,19 @@ const toAmounts = ({ quantity, unit_price, tax_rate }: TypedLine) => ({
 });
 
 interface LineRowProps {
-  /** Counted from 0. */
+  /** Position of the line, counted from 0. */
   index: number;
   count: number;
   line: TypedLine;
-  /** As text, without tax. */
+  /** Formatted amount without tax. */
   net: string;
   problems: Partial<Record<LineField, string | undefined>>;
-  /** It was just added: typing goes on in it. */
+  /** Whether the line was just added, so that its first field takes the focus. */
   isNew: boolean;
   onChange(changes: Partial<TypedLine>): void;
-  /** By -1 or 1. */
+  /** Moves the line up (-1) or down (1). */
   onMove(by: number): void;
-  /** Left out where there must be this one. */
+  /** Removes the line. Undefined if the line cannot be removed. */
   onRemove: (() => void) | undefined;
 }
 
@@ -154,7 +154,7 @@ const FIELDS = [
 
 const focus = (field: HTMLInputElement | null) => field?.focus();
 
-/** A line that is typed, and what can be done with it. */
+/** Shows the fields of a line, with buttons to move and remove it. */
 function LineRow({ index, count, line, net, problems, isNew, onChange, onMove, onRemove }: LineRowProps) {
   return (
     <Fieldset legend={`Line ${index + 1}`} radius="md">
@@ -198,7 +198,7 @@ interface MoveProps {
   onMove(): void;
 }
 
-/** At the end of its way it stays, so that it keeps the focus. */
+/** Shows a button that moves a line. At the first or last position it is only marked as disabled, to keep the focus. */
 function MoveButton({ index, isEnd, to, onMove }: MoveProps) {
   return (
     <Button

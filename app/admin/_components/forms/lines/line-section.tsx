@@ -11,7 +11,7 @@ interface LineSectionProps {
   currency: string;
 }
 
-/** What an invoice or a sales document is over; nothing where its sums are all there is. */
+/** Lists the lines of an invoice or a sales document. Shows nothing if the record has no lines. */
 export function LineSection({ lines, currency }: LineSectionProps) {
   if (lines.length === 0) return null;
   const totals = lineTotals(lines, currency);
@@ -47,7 +47,7 @@ export function LineSection({ lines, currency }: LineSectionProps) {
   );
 }
 
-/** A price may have more decimals than its currency: those of a tenth of a cent are shown. */
+/** Formats a price. A price that is no whole number of cents, such as 0.005, keeps all its decimals. */
 function priceText(price: string, currency: string): string {
   const text = formatMoney(Number(price), currency);
   const isExact = Number(price) === Number(Number(price).toFixed(2));
@@ -59,7 +59,7 @@ interface TotalListProps {
   currency: string;
 }
 
-/** What lines come to: without tax, the tax of each rate, and all. */
+/** Shows the totals of lines: the sum without tax, the tax of each rate, and the sum with tax. */
 export function TotalList({ totals: { subtotal, rates, total }, currency }: TotalListProps) {
   const sums = [
     ['Without tax', subtotal],

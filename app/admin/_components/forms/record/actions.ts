@@ -21,10 +21,10 @@ import type { RecordFormState } from './record-form';
 
 const sentForm = z.enum(Object.keys(FORMS) as FormName[]).transform((name): StaffForm => FORMS[name]);
 const sentKind = z.enum(Object.keys(KINDS) as KindName[]).transform((name): StaffKind => KINDS[name]);
-/** As the page showed it. */
+/** The row version that the page showed. */
 const sentVersion = z.int().min(0);
 
-/** Writes a record as its form was filled in, and leads to it. The id is null for a new record. */
+/** Saves the record of a form, and redirects to its page. The id is null for a new record. */
 export const save = staffFormAction({
   role: 'staff',
   input: [sentForm, rowId.nullable()],
@@ -44,7 +44,7 @@ export const save = staffFormAction({
     if (error.code !== 'precondition_failed' || id === null || !opened) {
       return { typed, opened, problems: toProblems(error, typed), theirs: null };
     }
-    // The form goes on from the stored record, with what was typed into it.
+    // Another person changed the record. The form continues with the stored record and keeps the typed values.
     const stored = await readTyped(runtime.db, typedKind, id);
     return { ...mergeTyped(opened.typed, typed, stored.typed), opened: stored, problems: {} };
   },
@@ -69,11 +69,11 @@ function openedOf(form: FormData): TypedRecord | null {
   try {
     return openedRecord.parse(JSON.parse(String(form.get('opened'))));
   } catch {
-    return null; // the form was not made by our page
+    return null; // the form does not come from our page
   }
 }
 
-/** Takes a record a step on, and leads back to it. */
+/** Moves a record to another status, and redirects to its page. */
 export const step = staffAction({
   role: 'staff',
   input: [sentKind, rowId, sentVersion, z.string()],
@@ -83,14 +83,14 @@ export const step = staffAction({
   refused: ({ code }, { path }, id) => `${path}/${id}?notice=${code}`,
 });
 
-/** Deletes a record, and leads to the list; if that is refused, back to the record. */
+/** Deletes a record, and redirects to the list. If the deletion is refused, it redirects to the record's page. */
 export const remove = staffAction({
   role: 'staff',
   input: [sentKind, rowId, sentVersion],
   run: ({ runtime, staff }, { steps, remove: removeIt }, id, version) =>
     removeIt(runtime.db, steps.kind, { id, version }, staffRecordWriter(runtime, staff)),
   done: (_none, { path }) => `${path}?notice=deleted`,
-  // A record that is gone already counts as deleted.
+  // If another person has deleted the record already, the result is the same.
   refused: ({ code }, { path }, id) =>
     code === 'not_found' ? `${path}?notice=deleted` : `${path}/${id}?notice=${code}`,
 });

@@ -18,13 +18,13 @@ const SERVERS = '/admin/servers';
 const SERVICES = '/admin/services';
 
 export interface StaffKind {
-  /** Where records of this kind are. */
+  /** Path of the list page of this kind. */
   path: string;
   steps: SteppedKind;
   remove: typeof deleteRecord;
 }
 
-/** What staff keep records of. */
+/** The kinds of record that staff can change the status of, and delete. */
 export const KINDS = {
   customer: { path: CUSTOMERS, steps: customerSteps, remove: deleteRecord },
   server: { path: SERVERS, steps: serverSteps, remove: deleteRecord },
@@ -37,12 +37,12 @@ export type KindName = keyof typeof KINDS;
 
 export interface StaffForm {
   typedKind: TypedKind;
-  /** Where what it writes is. */
+  /** Path of the list page of the records that the form writes. */
   path: string;
   isNew: boolean;
 }
 
-/** Every form of a record there is. */
+/** All record forms. */
 export const FORMS = {
   new_customer: { typedKind: typedCustomer, path: CUSTOMERS, isNew: true },
   customer: { typedKind: typedCustomer, path: CUSTOMERS, isNew: false },

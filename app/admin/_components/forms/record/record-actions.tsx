@@ -7,17 +7,17 @@ import { ConfirmButton } from '../confirm-button';
 import { remove, step } from './actions';
 import type { KindName } from './kinds';
 
-/** How a step is offered and asked for. */
+/** The texts of the button for a status change and of its confirmation dialog. */
 export interface StepText {
   label: string;
   question: string;
-  /** What will happen, in sentences. */
+  /** Sentences that say what the step will do. */
   consequences: string[];
-  /** Cannot be taken back, or not easily. */
+  /** Whether the step is hard or impossible to undo. */
   isGrave?: boolean;
-  /** What usually comes next. */
+  /** Whether the step is the usual next one, so that it becomes the primary button. */
   isNext?: boolean;
-  /** What the button that says no is called. */
+  /** Label of the dialog's cancel button. */
   decline?: string;
 }
 
@@ -25,26 +25,26 @@ interface RecordActionsProps<Name extends string> {
   kind: KindName;
   steps: SteppedKind<Name>;
   texts: Record<Name, StepText>;
-  /** The record as the page shows it. */
+  /** The record, in the version that the page shows. */
   record: { id: number; version: number; status: string };
-  /** What it is, and what it is called. */
+  /** Kind of the record in words, such as "invoice"; `name` is the record's own name or number. */
   noun: string;
   name: string;
-  /** Its form; null where it has none now. */
+  /** Link to the record's form. Null if the record cannot be edited now. */
   edit: { href: string; label?: string } | null;
-  /** What deleting it means; null where it is kept. */
+  /** Sentence that says what deleting the record will do. Null if the record cannot be deleted. */
   removal: string | null;
-  /** Of the steps that its status allows, those that something else forbids. */
+  /** Steps that the record's status allows but that are impossible for another reason. */
   except?: Name[];
-  /** What usually comes next, if that is no step of its own. */
+  /** Primary button, if the usual next action is not a step. */
   primary?: ReactNode;
-  /** What else can be done with it. */
+  /** More actions for the menu. */
   children?: ReactNode;
-  /** What else can be done with it and cannot be taken back. */
+  /** More actions for the menu that cannot be undone. */
   grave?: ReactElement[];
 }
 
-/** What staff can do with a record as they see it: of one that has changed since, nothing. */
+/** Shows the actions of a record. They are refused if the record has changed since the page was loaded. */
 export function RecordActions<Name extends string>(props: RecordActionsProps<Name>) {
   const { kind, steps, texts, record, noun, name, edit, removal, except = [] } = props;
   const { id, version, status } = record;
@@ -105,5 +105,5 @@ export function RecordActions<Name extends string>(props: RecordActionsProps<Nam
   );
 }
 
-/** What deleting a record means that nothing refers to. */
+/** The sentence about the deletion of a record that no other record refers to. */
 export const ALONE = 'No other record refers to it.';

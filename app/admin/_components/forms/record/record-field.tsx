@@ -10,24 +10,24 @@ interface RecordFieldProps {
   field: FormField;
   value: string;
   problem: string | undefined;
-  /** The customer of the record as the form was opened; null if it has none yet. */
+  /** The customer of the record when the form was opened. Null for a record without a customer. */
   customer: CustomerChoice | null;
   onPick(customer: CustomerChoice | null): void;
   /** Called with the typed currency. */
   onCurrency(code: string): void;
 }
 
-// Hints below the fields, so that fields beside each other stand on one line.
+// Hints are below the inputs, so that inputs in the same row align.
 const ORDER: ('label' | 'input' | 'description' | 'error')[] = ['label', 'input', 'description', 'error'];
 
-/** A field of a record's form: one that suggests its values, or any other. */
+/** Shows a field of a record's form. Fields of kind `customer` and `suggest` suggest values. */
 export function RecordField({ field, value, problem, customer, onPick, onCurrency }: RecordFieldProps) {
   const { name, label, kind, options = [], description, required = false } = field;
   const input = {
     ...{ name, label, description, required, error: problem, inputWrapperOrder: ORDER },
     defaultValue: value,
   };
-  // As a select, these stay as they were when the form is reset: another value is another field.
+  // A new key for each value: a reset form would otherwise not show another value in these fields.
   if (kind === 'customer') return <CustomerField key={value} {...input} first={customer} onPick={onPick} />;
   if (kind !== 'suggest') return <Field {...{ field, value, problem }} look={{ inputWrapperOrder: ORDER }} />;
   return (
@@ -41,15 +41,15 @@ export function RecordField({ field, value, problem, customer, onPick, onCurrenc
 }
 
 interface CustomerFieldProps extends AutocompleteProps {
-  /** The customer whose number the field holds at first, or null. */
+  /** The customer whose number the field contains at first. Null if there is no such customer. */
   first: CustomerChoice | null;
-  /** Learns the customer once the field holds its number, and null when it no longer does. */
+  /** Called with the customer whose number the field now contains, or with null if no customer has this number. */
   onPick(customer: CustomerChoice | null): void;
 }
 
 const NONE: CustomerChoice[] = [];
 
-/** A customer, found by any part of its name, number or e-mail address, and kept by its number. */
+/** Searches customers by any part of name, number or e-mail address. The value is the customer's number. */
 function CustomerField({ first, onPick, ...input }: CustomerFieldProps) {
   const [text, setText] = useState(String(input.defaultValue ?? ''));
   const [isTyped, setTyped] = useState(false);
@@ -88,24 +88,24 @@ function hintOf(answered: ReturnType<typeof useAnswer<CustomerChoice[]>>, text: 
 }
 
 interface Suggestion {
-  /** The text that choosing it puts into the field. */
+  /** The text that the field gets when the suggestion is chosen. */
   value: string;
-  /** A second text to know it by and to search for. */
+  /** Description next to the value, which is searched too. */
   about?: string | undefined;
 }
 
 interface SuggestFieldProps extends Omit<AutocompleteProps, 'data' | 'filter' | 'renderOption'> {
   suggestions: Suggestion[];
-  /** The suggestions fit the typed text already. */
+  /** Whether the suggestions are already filtered by the typed text. */
   isFiltered?: boolean;
 }
 
 /**
- * A text field that suggests its values. The text itself is sent, so that the field also works without scripts, and
- * the server never sees another value than the one that is shown.
+ * Shows a text field with suggestions. The form submits the visible text, so that the field also works without
+ * JavaScript, and the server always receives the value that the person sees.
  */
 function SuggestField({ suggestions, isFiltered = false, ...input }: SuggestFieldProps) {
-  // Hundreds of options are drawn only for those who use them.
+  // Renders the hundreds of options only once the field is used.
   const [isUsed, setUsed] = useState(false);
   const abouts = new Map(suggestions.map(({ value, about }) => [value, about]));
   return (

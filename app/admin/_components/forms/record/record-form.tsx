@@ -11,24 +11,24 @@ import { FormFooter, FormMessages, useTypedForm } from '../form';
 import { LineEditor } from '../lines/line-editor';
 import { RecordField } from './record-field';
 
-/** Fields that stand together under a title, or the lines of an invoice or a sales document. */
+/** Section of a form with a title: a group of fields, or the lines of an invoice or a sales document. */
 export type FormPart = { title: string; fields: FormField[] } | { title: string; hasLines: true };
 
 interface RecordFormProps {
-  /** What the form is called, for readers. */
+  /** Name of the form for screen readers. */
   label: string;
   action(before: RecordFormState, form: FormData): Promise<RecordFormState>;
   parts: FormPart[];
-  /** The record that is edited; of a new one what its form begins with. */
+  /** The record to edit, or the initial values of a new record. */
   record: TypedRecord | { version: null; typed: Typed };
   submit: string;
-  /** Where giving up leads. */
+  /** Path of the page that the cancel link opens. */
   cancel: string;
-  /** Whose record it is, if that is known. */
+  /** The customer of the record. Null or undefined if no customer is chosen yet. */
   customer?: CustomerChoice | null;
 }
 
-/** The form of a record: nothing that was typed is lost by an error, a conflict or an expired session. */
+/** Shows the form of a record. An error, a conflict or an expired session loses no typed values. */
 export function RecordForm({ label, action, parts, record, customer = null, ...footer }: RecordFormProps) {
   const { version, typed } = record;
   const { form, state, isPending, kept } = useTypedForm<RecordFormState>({
@@ -41,7 +41,7 @@ export function RecordForm({ label, action, parts, record, customer = null, ...f
   const [currency, setCurrency] = useState<string | null>(null);
   const [picked, setPicked] = useState(customer);
   const isPicked = version === null && picked?.customer_number !== customer?.customer_number;
-  // A new record is in the currency of the customer that was picked, unless another one was typed.
+  // A new record takes the currency of the chosen customer, unless a currency was typed.
   if (isPicked && picked && currency === null) values.currency = picked.currency.toUpperCase();
   const opened = kept?.opened ?? JSON.stringify(state.opened);
   const { problems, theirs } = state;
@@ -55,7 +55,7 @@ export function RecordForm({ label, action, parts, record, customer = null, ...f
           <Fieldset key={part.title} legend={part.title} radius="lg">
             {'hasLines' in part ? (
               <LineEditor
-                key={opened} // after a conflict the lines may be those of the other person
+                key={opened} // after a conflict, shows the lines of the stored record
                 initial={typedLines(values)}
                 problems={problems}
                 currency={currency ?? values.currency ?? ''}
@@ -89,7 +89,7 @@ interface ConflictNoticeProps {
   theirs: Merged['theirs'];
 }
 
-/** The other person's values of a record beside the typed ones. */
+/** Shows the values that another person saved meanwhile, next to the typed values. */
 function ConflictNotice({ parts, theirs }: ConflictNoticeProps) {
   const fields = parts.flatMap((part) =>
     'fields' in part ? part.fields : [{ name: 'lines', label: part.title }],
@@ -124,20 +124,20 @@ function ConflictNotice({ parts, theirs }: ConflictNoticeProps) {
   );
 }
 
-/** The value of a field as people read it. */
+/** Formats the value of a field for display. */
 function fieldText({ kind, options }: FormField, value: string): string {
   if (kind === 'flag') return value === 'on' ? 'yes' : 'no';
   const chosen = kind === 'choice' ? options?.find((option) => option.value === value) : undefined;
   return (chosen?.label ?? value).replaceAll('\n', ', ') || 'nothing';
 }
 
-/** What the action of a record's form answers. */
+/** Result of the action of a record's form. */
 export interface RecordFormState {
   typed: Typed;
-  /** The record as the form was opened with it; null if the form makes a new one. */
+  /** The record that the form was opened with. Null if the form creates a record. */
   opened: TypedRecord | null;
-  /** The problem of each wrong field; at '' what concerns no single field. */
+  /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
-  /** The fields that another person has changed meanwhile; null without a conflict. */
+  /** The other person's values of the fields that conflict. Null without a conflict. */
   theirs: Merged['theirs'] | null;
 }

@@ -8,13 +8,13 @@ import { RecordNotice } from './record-notice';
 interface Props<Schema extends z.ZodObject, Row> {
   list: ListDeclaration<Schema, Row>;
   search: URLSearchParams;
-  /** What the link to the form of a new record says. */
+  /** Label of the link to the form for a new record. */
   create: string;
-  /** What a deletion led here to say. */
+  /** Notice after a record was deleted. */
   deleted: string;
 }
 
-/** A list of records that staff write: it leads to the form of a new one, for the customer whose records it shows. */
+/** Shows a list of records with a link that creates one. A list of one customer's records passes this customer on. */
 export function RecordListPage<Schema extends z.ZodObject, Row>(props: Props<Schema, Row>) {
   const { list, search, create, deleted } = props;
   const customer = search.get('customer');

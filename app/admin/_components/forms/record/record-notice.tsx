@@ -5,15 +5,15 @@ import { Notice } from '@/app/admin/_components/page/notice';
 import { forgetTyping } from '../use-kept-typing';
 
 interface OutcomeNoticeProps {
-  /** The word for the outcome in the address. */
+  /** Code of the outcome, from the address. Null if no action redirected here. */
   notice: string | null;
-  /** The sentence for each word that says what was done. */
+  /** The sentence for each code of a successful action. */
   done: Record<string, string>;
-  /** The sentence for each word that says why nothing was done. */
+  /** The sentence for each code of a refused action. */
   refused?: Record<string, string>;
 }
 
-/** Shows the outcome of the action that led here. */
+/** Shows the outcome of the action that redirected here. */
 export function OutcomeNotice({ notice, done, refused = {} }: OutcomeNoticeProps) {
   const textIn = (texts: Record<string, string>) =>
     notice !== null && Object.hasOwn(texts, notice) ? texts[notice] : undefined;
@@ -34,7 +34,7 @@ const REFUSED = {
   conflict: 'Nothing was deleted: other records refer to this one.',
 };
 
-/** The outcome of a form that keeps what was typed. Once it is saved, what was typed is forgotten. */
+/** Shows the outcome of a record form or action. After a success, it deletes the kept values of the tab's forms. */
 export function RecordNotice({ refused = REFUSED, ...outcome }: OutcomeNoticeProps) {
   const { notice, done } = outcome;
   return (

@@ -2,9 +2,9 @@ import { COUNTRIES, countryName } from '@/lib/countries';
 import { CURRENCIES } from '@/lib/money';
 import type { FormField } from '../field';
 
-// Made on the server: a browser may know a country by another name.
+// Only the server generates these options, because a browser's name of a country may differ.
 
-/** The field of a country. */
+/** Returns the field for a country. */
 export const countryField = (): FormField => ({
   name: 'country',
   label: 'Country',
@@ -14,7 +14,7 @@ export const countryField = (): FormField => ({
   ),
 });
 
-/** The field of a currency. */
+/** Returns the field for a currency. */
 export function currencyField(): FormField {
   const names = new Intl.DisplayNames('en-GB', { type: 'currency' });
   const options = CURRENCIES.map((code) => code.toUpperCase()).map((code) => ({
