@@ -22,7 +22,7 @@ import { staffAction, staffFormAction } from '../_components/page/staff-action';
 const password = z.string();
 const refused = ({ problem }: { problem: string }) => ({ problem });
 
-/** Gives oneself another password; `then` is where to go on to. */
+/** Changes the caller's own password, then redirects to the path `then`. */
 export const changePassword = staffFormAction({
   role: 'password',
   input: [z.string()],
@@ -37,12 +37,12 @@ export const changePassword = staffFormAction({
 
 export interface BegunTwoFactor {
   picture: { size: number; path: string };
-  /** The key to type instead of scanning the picture. */
+  /** Key to type into the app instead of scanning the QR code. */
   key: string;
   recoveryCodes: string[];
 }
 
-/** Makes what the authenticator app is set up with. */
+/** Starts to set up an authenticator app: creates the QR code, the key and the recovery codes. */
 export const beginApp = staffAction({
   role: 'two_factor',
   input: [password],
@@ -55,14 +55,14 @@ export const beginApp = staffAction({
   refused,
 });
 
-/** A QR code as one path of an SVG, and how many units it is wide. */
+/** Draws a QR code as one SVG path. The size is its width in SVG units. */
 function toPicture(text: string): BegunTwoFactor['picture'] {
   const { size, data } = encode(text, { border: 2 });
   const squares = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
   return { size, path: squares.join('') };
 }
 
-/** Sees whether the app works; from then on it is asked for. */
+/** Verifies a code of the authenticator app. From then on every sign-in asks for a code. */
 export const confirmApp = staffAction({
   role: 'two_factor',
   input: [z.string()],
@@ -71,7 +71,7 @@ export const confirmApp = staffAction({
   refused,
 });
 
-/** Makes new recovery codes and shows them, once. */
+/** Creates new recovery codes, and shows them once. */
 export const renewCodes = staffAction({
   role: 'staff',
   input: [password],
@@ -80,7 +80,7 @@ export const renewCodes = staffAction({
   refused,
 });
 
-/** Signs in by password alone again. */
+/** Turns off the authenticator app, so that the password alone is enough to sign in. */
 export const turnOffApp = staffAction({
   role: 'staff',
   input: [password],
@@ -89,7 +89,7 @@ export const turnOffApp = staffAction({
   refused,
 });
 
-/** What the browser makes a passkey from. */
+/** Returns the options from which the browser creates a passkey. */
 export const startPasskey = staffAction({
   role: 'staff',
   input: [password],
@@ -102,7 +102,7 @@ export const startPasskey = staffAction({
   refused,
 });
 
-/** Keeps the passkey that the browser made; the response is verified with the challenge. */
+/** Stores the passkey that the browser created, after verifying the response against the challenge. */
 export const storePasskey = staffAction({
   role: 'staff',
   input: [
@@ -114,7 +114,7 @@ export const storePasskey = staffAction({
   refused,
 });
 
-/** Signs in by a passkey no more. */
+/** Removes a passkey, so that it can no longer be used to sign in. */
 export const removePasskey = staffAction({
   role: 'staff',
   input: [z.string(), password],

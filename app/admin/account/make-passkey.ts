@@ -5,7 +5,7 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser';
 
-/** Lets the browser make a passkey. */
+/** Asks the browser to create a passkey. */
 export async function makePasskey(
   optionsJSON: PublicKeyCredentialCreationOptionsJSON,
 ): Promise<{ response: RegistrationResponseJSON } | { problem: string }> {

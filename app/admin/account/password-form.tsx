@@ -2,7 +2,7 @@ import type { FormField } from '../_components/forms/field';
 import { ActionForm } from '../_components/forms/form';
 import { changePassword } from './actions';
 
-/** Changes one's own password. @param then where to go on to */
+/** Shows the form to change one's own password. @param then path of the page to open afterwards */
 export function PasswordForm({ then }: { then: string }) {
   return (
     <ActionForm
@@ -20,7 +20,7 @@ export function PasswordForm({ then }: { then: string }) {
 
 const PASSWORD = { kind: 'password', maxLength: 128, required: true } as const;
 
-/** The two fields of a password that its owner chooses. */
+/** Returns the two fields for a new password and its repetition. */
 export function newPassword(label: string): FormField[] {
   const field = { ...PASSWORD, autoComplete: 'new-password' };
   return [

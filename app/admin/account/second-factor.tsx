@@ -19,7 +19,7 @@ import {
 
 const RecoveryCodes = dynamic(() => import('../_components/forms/secret').then((part) => part.RecoveryCodes));
 
-/** The actions of an account with an authenticator app. @param isRequired whether everyone must use one */
+/** Shows the actions of an account with an authenticator app. @param isRequired whether all staff must use one */
 export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   const [wanted, setWanted] = useState<'codes' | 'off'>();
   const [codes, setCodes] = useState<string[]>();
@@ -76,7 +76,7 @@ export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   );
 }
 
-/** Sets up an authenticator app: the password, the picture and its code, the recovery codes. @param then where to go on to */
+/** Sets up an authenticator app: password, QR code, recovery codes. @param then path of the page to open afterwards */
 export function AppSetUp({ then }: { then: string }) {
   const [begun, setBegun] = useState<BegunTwoFactor>();
   const [isDone, setDone] = useState(false);
@@ -117,7 +117,7 @@ const CODE: FormField = {
   autoFocus: true,
 };
 
-/** The picture that the app scans, and the field for the code that it shows then. */
+/** Shows the QR code that the app scans, and the field for the code that the app then shows. */
 function AppPicture({ begun: { picture, key }, onDone }: { begun: BegunTwoFactor; onDone(): void }) {
   return (
     <AskingForm
@@ -162,7 +162,7 @@ interface PasskeysProps {
   passkeys: { id: string; name: string; added: string }[];
 }
 
-/** A person's passkeys, and another one. */
+/** Lists a person's passkeys, with buttons to add and remove one. */
 export function Passkeys({ passkeys }: PasskeysProps) {
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<string>();
@@ -208,7 +208,7 @@ export function Passkeys({ passkeys }: PasskeysProps) {
           ask={async (password, form) => {
             const begun = await startPasskey(password);
             if ('problem' in begun) return begun.problem;
-            const { makePasskey } = await import('./make-passkey'); // few who look at the page add one
+            const { makePasskey } = await import('./make-passkey'); // on demand, because few visitors add a passkey
             const made = await makePasskey(begun.options);
             if ('problem' in made) return made.problem;
             const kept = await storePasskey(String(form.get('name') ?? ''), made.response);
@@ -234,25 +234,25 @@ const PASSWORD: FormField = {
   required: true,
 };
 
-/** Asks for one's own password before something is done. */
+/** Asks people for their own password before an action. */
 function PasswordGate(props: Omit<AskingFormProps, 'field'>) {
   return <AskingForm field={PASSWORD} {...props} />;
 }
 
 interface AskingFormProps {
   label: string;
-  /** The field that is asked for, and one above it. */
+  /** The field to fill in; `first` is an optional field above it. */
   field: FormField;
   first?: FormField;
   submit: string;
   color?: string;
-  /** Stands above the fields. */
+  /** Content above the fields. */
   children?: ReactNode;
-  /** @returns what is wrong with the field; nothing if all went well */
+  /** Does the work. @returns the error message for the field, or undefined after success */
   ask(typed: string, form: FormData): Promise<string | undefined>;
 }
 
-/** A form that goes on where it stands. Its fields keep what was typed if the answer is no. */
+/** Shows a form that stays on the page. Its fields keep the typed values after an error. */
 function AskingForm({ label, field, first, submit, color, children, ask }: AskingFormProps) {
   return (
     <ActionForm

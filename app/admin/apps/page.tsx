@@ -53,7 +53,7 @@ interface Props {
   label: string;
   apps: ConnectedApp[];
   timeZone: string;
-  /** Whether the apps belong to several people. */
+  /** Whether to show the member of staff of each app. */
   showsStaff?: boolean;
   nothing: string;
 }

@@ -5,7 +5,7 @@ import { checkConnection } from '@/lib/http/oauth/check-connection';
 import { issueAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Does at the public address what each client does. */
+/** Tests the connection: sends the requests of each known MCP client to the server's public address. */
 export const check = staffAction({
   role: 'staff',
   input: [],
@@ -13,7 +13,7 @@ export const check = staffAction({
   done: (report) => report,
 });
 
-/** Issues a token for a client, for 90 days, to fill its snippet with. The answer has its text, once. */
+/** Issues a token for a client's configuration snippet, valid for 90 days. Only this result contains its text. */
 export const issueFor = staffAction({
   role: 'admin',
   input: [z.string()],

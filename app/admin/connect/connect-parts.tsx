@@ -8,11 +8,11 @@ import { CopyTextButton } from '../_components/forms/secret';
 
 interface Props {
   connections: Connection[];
-  /** Issues a token for a client. Absent if the person cannot issue tokens. */
+  /** Issues a token for a client. Undefined if the signed-in person must not issue tokens. */
   issue?: ((client: string) => Promise<{ token: string }>) | undefined;
 }
 
-/** Each client's way, one at a time. */
+/** Shows the instructions for each client on a tab of its own. */
 export function ClientTabs({ connections, issue }: Props) {
   return (
     <Tabs defaultValue={connections[0] ? toValue(connections[0]) : null} keepMounted={false}>
@@ -35,7 +35,7 @@ export function ClientTabs({ connections, issue }: Props) {
   );
 }
 
-/** The ids of tab and panel are made of it, and an id with a space is two. */
+/** Makes a tab's value of a client's name. Mantine uses the value in element ids, which must not contain spaces. */
 function toValue({ client }: Connection): string {
   return client.replaceAll(/\W+/g, '-');
 }
@@ -85,7 +85,7 @@ function FilledSnippet({
   );
 }
 
-/** A sentence of Markdown whose only marks are backticks. */
+/** Renders a Markdown sentence whose only markup is inline code in backticks. */
 export function InlineCode({ text }: { text: string }) {
   return text.split('`').map((part, i) =>
     i % 2 === 0 ? (
@@ -98,7 +98,7 @@ export function InlineCode({ text }: { text: string }) {
   );
 }
 
-/** Replays what each client does, and says what fails. */
+/** Shows a button that sends the requests of each known MCP client, and the steps that fail. */
 export function ConnectionCheck({ action }: { action(): Promise<ConnectionReport> }) {
   const [report, run, pending] = useActionState<ConnectionReport | null>(action, null);
   return (

@@ -42,7 +42,7 @@ interface Props {
   children?: ReactNode;
 }
 
-/** Asks what to download: a plain form, since the router would take the file for a page. */
+/** Shows a download form. It is a plain HTML form, because Next's router would treat the file as a page. */
 function ExportForm({ title, path, field, children }: Props) {
   return (
     <Section title={title}>
@@ -68,7 +68,7 @@ function ExportForm({ title, path, field, children }: Props) {
 
 const MONTHS = 36;
 
-/** This month and those before it, the latest first, as options of a select. */
+/** Returns the current month and earlier ones as options of a select, the latest first. */
 function latestMonths(today: string): { value: string; label: string }[] {
   const [year = 0, month = 1] = today.split('-').map(Number);
   return Array.from({ length: MONTHS }, (_, back) => {

@@ -11,11 +11,11 @@ import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
 export interface ImportState {
   chosen: ChosenOptions;
-  /** The sentence for each wrong field; at '' for what concerns the whole. */
+  /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
 }
 
-/** Begins to import an uploaded file, or to try it out, and leads to the page that shows how far it is. */
+/** Starts an import of an uploaded file, or a dry run, and redirects to the page with its progress. */
 export const start = staffFormAction({
   role: 'admin',
   input: [z.string()],
@@ -56,7 +56,7 @@ function chosenIn(form: FormData): ChosenOptions {
   });
 }
 
-/** Ends an import behind the rows that it is at. */
+/** Stops an import after its current batch of rows. */
 export const stop = staffAction({
   role: 'admin',
   input: [z.string()],
@@ -64,7 +64,7 @@ export const stop = staffAction({
   done: () => revalidatePath('/admin/imports', 'layout'),
 });
 
-/** Removes an uploaded file. */
+/** Deletes an uploaded file. */
 export const remove = staffAction({
   role: 'admin',
   input: [z.string()],

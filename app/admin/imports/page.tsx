@@ -63,7 +63,7 @@ const OUTCOMES = {
   refused: { gone: 'The file no longer exists: upload it again.' },
 };
 
-/** The files that wait. */
+/** Lists the uploaded files. */
 function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string }) {
   return (
     <RecordList
@@ -97,7 +97,7 @@ interface Props {
   timeZone: string;
 }
 
-/** The log of imports. */
+/** Lists past and running imports. */
 function ImportList({ rows, now, timeZone }: Props) {
   const status = (row: ImportRow) => <StatusBadge status={importState(row, now)} />;
   return (

@@ -5,7 +5,7 @@ import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
 import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 
-/** Sends a file, and leads to the page that imports it. */
+/** Shows the form that uploads a file, then opens the page that imports the file. */
 export function UploadForm({ kinds }: { kinds: { value: string; label: string }[] }) {
   const router = useRouter();
   const [percent, setPercent] = useState<number | null>(null);
@@ -67,14 +67,14 @@ type Answer = { id: string } | { problem: string };
 
 const BROKEN = 'The upload was interrupted: try again.';
 
-/** Uploads a file. A file that is too large is not sent. @param onPercent is called with the progress */
+/** Uploads a file, unless it is too large. @param onPercent called with the progress in percent */
 function sendFile(file: File, kind: string, onPercent: (percent: number) => void): Promise<Answer> {
   if (file.size > MAX_UPLOAD_BYTES) {
     const problem = `${file.name} is larger than ${MAX_UPLOAD_BYTES / 1e6} MB: import it with npm run import -- ${kind} FILE.csv.`;
     return Promise.resolve({ problem });
   }
   return new Promise((resolve) => {
-    const request = new XMLHttpRequest(); // fetch does not tell how far it is
+    const request = new XMLHttpRequest(); // fetch does not report upload progress
     request.open('POST', `${UPLOAD_PATH}?${new URLSearchParams({ kind, name: file.name })}`);
     request.responseType = 'json';
     request.upload.onprogress = ({ loaded, total }) => onPercent((100 * loaded) / total);

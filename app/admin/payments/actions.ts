@@ -22,12 +22,12 @@ import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** The tag of a payment, as the page showed it. */
+/** ETag of the payment's version that the page showed. */
 const tag = z.string().max(100);
 
 const pageOf = (id: number, notice: string) => `/admin/payments/${id}?notice=${notice}`;
 
-/** Records a payment of an invoice, and leads to it. */
+/** Records a payment of an invoice, and redirects to the payment's page. */
 export const record = staffFormAction({
   role: 'staff',
   input: [rowId],
@@ -52,7 +52,7 @@ export const edit = staffFormAction({
       : pageOf(id, code),
 });
 
-/** The answer to a refused form, which links the payment that already has the reference. */
+/** Makes the state of a refused form. If the reference is taken, the error links to the payment that has it. */
 async function toFormState(
   { db }: Runtime,
   typed: Record<string, string>,
@@ -72,7 +72,7 @@ async function toFormState(
   return { typed, problems: { ...problems, payment_reference: taken } };
 }
 
-/** Notes that a payment, or a part of it, was paid back. */
+/** Records a full or partial refund of a payment. */
 export const refund = staffFormAction({
   role: 'staff',
   input: [rowId, tag],
@@ -86,7 +86,7 @@ export const refund = staffFormAction({
       : pageOf(id, code === 'conflict' ? 'precondition_failed' : code),
 });
 
-/** Notes that a completed payment was paid back. */
+/** Marks a completed payment as refunded in full. */
 export const markRefunded = staffAction({
   role: 'staff',
   input: [rowId, tag],
@@ -109,7 +109,7 @@ export const decide = staffAction({
   run: ({ runtime, staff }, id, version, status) =>
     updatePayment(runtime.db, id, { status }, staffWriter(runtime, staff), isAsSeen(version, 'pending')),
   done: (_updated, id, _version, status) => pageOf(id, status),
-  // The day may be wrong, which only the payment's form can tell.
+  // The payment date may be invalid, which only the form of the payment can show.
   refused: ({ code }, id) => pageOf(id, code === 'validation_failed' ? 'not_decided' : code),
 });
 
@@ -120,13 +120,13 @@ export const remove = staffAction({
   run: ({ runtime, staff }, id, version) =>
     deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen(version)),
   done: (_deleted, id) => `/admin/payments?deleted=${id}`,
-  // Gone already: the list says who deleted it.
+  // If the payment is deleted already, the list's notice names the person who deleted it.
   refused: ({ code }, id) => (code === 'not_found' ? `/admin/payments?deleted=${id}` : pageOf(id, code)),
 });
 
-/** Brings a payment, its invoice and what came back in sync with Stripe. */
+/** Syncs a payment, its invoice, its refunds and its disputes with Stripe. */
 export const check = checkAction('payment');
 
-/** Whether a payment still is what the page showed. */
+/** Returns a check that a payment has not changed since the page showed it. */
 const isAsSeen = (version: string, status?: PaymentRow['status']) => (current: PaymentRow | null) =>
   current !== null && etagOf(current) === version && (status === undefined || current.status === status);

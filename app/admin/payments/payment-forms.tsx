@@ -16,11 +16,11 @@ interface FormProps {
 }
 
 interface PaymentFormProps extends FormProps {
-  /** The balance due of the invoice without this payment; null if a payment does not settle the invoice. */
+  /** Open amount of the invoice without this payment. Null if Stripe manages the invoice. */
   open: number | null;
 }
 
-/** Records a payment, or corrects one, which may have been recorded for the wrong invoice. */
+/** Shows the form for a new payment or a correction. A correction can also change the invoice. */
 export function PaymentForm({ currency, open, ...form }: PaymentFormProps) {
   const over = (amount: string) => (open === null ? 0 : Number(typedAmount(amount) ?? 0) - open);
   const invoice: FormField = {
@@ -63,7 +63,7 @@ interface RefundFormProps extends FormProps {
   invoice: OwedBy & { name: string; isManaged: boolean };
 }
 
-/** Records a refund of a payment, or of a part of it. */
+/** Shows the form for a full or partial refund of a payment. */
 export function RefundForm({ currency, invoice, ...form }: RefundFormProps) {
   const effectOf = (amount: string) =>
     invoice.isManaged

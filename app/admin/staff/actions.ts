@@ -14,7 +14,7 @@ import { refreshPages, showOnce, staffAction, staffFormAction } from '../_compon
 /** The id of a person. */
 const staffId = z.string().max(64);
 
-/** Adds a person and shows what lets them in, once. */
+/** Adds a person, and shows the invitation link or the password, once. */
 export const add = staffFormAction({
   role: 'admin',
   input: [],
@@ -39,7 +39,7 @@ export const add = staffFormAction({
   }),
 });
 
-/** Issues another invitation address, and shows it once. */
+/** Issues a new invitation link, and shows it once. */
 export const invite = staffAction({
   role: 'admin',
   input: [staffId],
@@ -58,7 +58,8 @@ export const resetPassword = staffFormAction({
     const isOwn = id === staff.id;
     const given = { password: password || undefined, passwordTemporary: !isOwn };
     const reset = await setStaffPassword(runtime, { id }, given, actor);
-    // One's own session has just ended: the sign-in page would take the place of the password.
+    // Admins who reset their own password have just lost their session. A refresh would show the sign-in page
+    // instead of the password.
     if (!isOwn) refreshPages();
     return reset;
   },
@@ -76,7 +77,7 @@ export const resetPassword = staffFormAction({
   refused: ({ problem }): FormState => ({ typed: {}, problems: { password: problem } }),
 });
 
-/** The address of an invitation, as it is shown once. */
+/** Describes the link of an invitation, to be shown once. */
 const linkOf = ({ email, url }: Invitation, done: string): SecretProps => ({
   title: `${email} is invited.`,
   name: 'link',
@@ -85,7 +86,7 @@ const linkOf = ({ email, url }: Invitation, done: string): SecretProps => ({
   done,
 });
 
-/** Gives a person another role. */
+/** Changes a person's role. */
 export const changeRole = staffAction({
   role: 'admin',
   input: [staffId, z.enum(['staff', 'admin'])],
@@ -112,7 +113,7 @@ export const resetFactor = staffAction({
   refused: ({ code }, id) => pageOf(id, code),
 });
 
-/** Takes a person's login away. */
+/** Deletes a person's login. */
 export const remove = staffAction({
   role: 'admin',
   input: [staffId],
@@ -121,7 +122,7 @@ export const remove = staffAction({
   refused: ({ code }, id) => pageOf(id, code),
 });
 
-/** Requires an authenticator app of everybody, or no longer. */
+/** Sets whether all staff must use an authenticator app. */
 export const demand = staffAction({
   role: 'admin',
   input: [z.boolean()],
@@ -129,6 +130,6 @@ export const demand = staffAction({
   done: (_done, isRequired) => `/admin/staff?notice=${isRequired ? 'demanded' : 'not-demanded'}`,
 });
 
-/** The page of a person; of one who is gone, the list. */
+/** Returns the address of a person's page, or of the list if the login no longer exists. */
 const pageOf = (id: string, notice: string) =>
   `/admin/staff${notice === 'not_found' ? '' : `/${encodeURIComponent(id)}`}?notice=${notice}`;

@@ -48,7 +48,7 @@ export default adminPage(async ({ staff, runtime: { db, env, now }, search }) =>
 
 interface Props {
   staff: StaffListRow[];
-  /** The id of the signed-in person. */
+  /** Id of the signed-in person. */
   self: string;
   timeZone: string;
 }
@@ -103,7 +103,7 @@ function sessionsText({ sessions }: StaffListRow): string {
   return sessions > 0 ? formatCount(sessions, 'session') : '–';
 }
 
-/** Whether everybody must use an authenticator app, and the button that changes it. */
+/** Shows whether all staff must use an authenticator app, with the button that changes the rule. */
 function TwoFactorRule({ isRequired }: { isRequired: boolean }) {
   return (
     <Section title="Two-factor authentication">

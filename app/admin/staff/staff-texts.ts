@@ -9,7 +9,7 @@ export const ROLE_TEXTS: Record<StaffRole, string> = {
   admin: 'All of that, and issue access tokens and manage staff.',
 };
 
-/** A password for another person. If it is empty, one is generated. */
+/** The field for another person's password. If it is left empty, a password is generated. */
 export const GIVEN_PASSWORD: FormField = {
   name: 'password',
   label: 'Password',
@@ -19,7 +19,7 @@ export const GIVEN_PASSWORD: FormField = {
   maxLength: 128,
 };
 
-/** The outcome of each action, by the word in the address. */
+/** The sentence for each outcome of an action, by the outcome's code in the address. */
 export const STAFF_OUTCOMES = {
   done: {
     role: 'The role is changed and takes effect at once.',

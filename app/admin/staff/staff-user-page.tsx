@@ -9,7 +9,7 @@ import { PageHeader } from '../_components/page/page-header';
 import { adminPage } from '../_components/page/staff-page';
 import { titleOf } from '../_components/page/title-of';
 
-/** The title of a page about a member of staff, which only admins learn. */
+/** Makes the title of a page about a member of staff. Only admins see the person's name in the title. */
 export const staffTitle = (kind: string, titleFor: (name: string) => string) =>
   titleOf(kind, async (id, { runtime, staff }) =>
     staff.role === 'admin' ? titleFor((await getStaffUser(runtime.db, { id })).name) : null,
@@ -17,13 +17,13 @@ export const staffTitle = (kind: string, titleFor: (name: string) => string) =>
 
 interface StaffUserCall {
   user: Awaited<ReturnType<typeof getStaffUser>>;
-  /** Whether admins look at their own login. */
+  /** Whether the signed-in admin looks at their own login. */
   isSelf: boolean;
   runtime: Runtime;
   search: URLSearchParams;
 }
 
-/** A page about a member of staff. */
+/** Makes a page about a member of staff. */
 export const staffUserPage = (show: (call: StaffUserCall) => Promise<ReactNode>) =>
   adminPage<{ id: string }>(async ({ staff, runtime, params: { id }, search }) => {
     if (!/^[\w-]{1,64}$/.test(id)) notFound();
@@ -38,7 +38,7 @@ interface Props extends Omit<ComponentProps<typeof ActionForm>, 'cancel'> {
   advice?: ReactNode;
 }
 
-/** A page with one form about a person. */
+/** Shows a page with one form about a member of staff. */
 export function StaffFormPage({ user, title, description, advice, ...form }: Props) {
   const href = `/admin/staff/${user.id}`;
   return (

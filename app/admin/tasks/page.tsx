@@ -11,7 +11,7 @@ import { finish } from './actions';
 
 export const metadata = { title: 'Tasks' };
 
-/** What a person has to decide, and what was decided last. */
+/** Shows open tasks, and the tasks that were finished last. */
 export default staffPage(async ({ runtime: { db, env }, search }) => {
   const [open, done] = [await listStaffTasks(db), await listStaffTasks(db, { done: true })];
   return (
@@ -48,7 +48,7 @@ interface Props {
   timeZone: string;
 }
 
-/** Tasks, each with the record that it is about, and a button or who has done it. */
+/** Lists tasks, each with its record. An open task has a button; a finished one names the person who finished it. */
 function StaffTaskList({ label, tasks, timeZone }: Props) {
   const stateOf = (task: StoredTask) =>
     task.done_at ? (

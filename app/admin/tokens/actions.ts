@@ -8,7 +8,7 @@ import { issueAccessToken, revokeAccessToken } from '@/lib/tokens/manage-access-
 import type { FormState } from '../_components/forms/form';
 import { showOnce, staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** Issues a token and shows it, once. */
+/** Issues an access token, and shows it once. */
 export const issue = staffFormAction({
   role: 'admin',
   input: [],
@@ -40,7 +40,7 @@ export const issue = staffFormAction({
   }),
 });
 
-/** Ends a token at once. A token that was revoked meanwhile stays as it is. */
+/** Revokes an access token at once. A token that is already revoked does not change. */
 export const revoke = staffAction({
   role: 'admin',
   input: [rowId],
@@ -49,7 +49,7 @@ export const revoke = staffAction({
   refused: (_refusal, id) => `/admin/tokens/${id}?notice=revoked`,
 });
 
-/** Registers a client, and shows its secret once. */
+/** Registers an OAuth client, and shows its secret once. */
 export const addClient = staffFormAction({
   role: 'admin',
   input: [],
@@ -67,7 +67,7 @@ export const addClient = staffFormAction({
   refused: ({ problems }, typed): FormState => ({ typed, problems }),
 });
 
-/** Removes a client and what it was allowed. A client that is gone stays gone. */
+/** Removes an OAuth client and its authorizations. The result is the same if it was already removed. */
 export const removeClient = staffAction({
   role: 'admin',
   input: [z.string()],

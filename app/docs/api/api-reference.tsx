@@ -5,7 +5,7 @@ import './reference.css';
 import { useEffect, useRef, useState } from 'react';
 import classes from './page.module.css';
 
-/** Swagger UI with this server's document. Its code is loaded by this page alone, after the page itself. */
+/** Shows Swagger UI with this server's OpenAPI document. Only this page loads Swagger UI, after it has rendered. */
 export function ApiReference({ documentPath }: { documentPath: string }) {
   const container = useRef<HTMLDivElement>(null);
   const [state, setState] = useState<'loading' | 'failed' | 'shown'>('loading');
@@ -53,7 +53,7 @@ export function ApiReference({ documentPath }: { documentPath: string }) {
   );
 }
 
-/** Swagger UI's dark colours hang on a class of the root. */
+/** Sets the class on the root element that turns on Swagger UI's dark colours. */
 function useDarkModeClass(): void {
   const scheme = useComputedColorScheme();
   useEffect(() => {
@@ -66,9 +66,9 @@ function useDarkModeClass(): void {
 const PATIENCE_MS = 20_000;
 
 /**
- * The API's document, with this origin as its server: the page's policy lets it call no other.
+ * Fetches the OpenAPI document and sets this origin as its server. The page's policy forbids requests to others.
  *
- * @throws Error if the document does not arrive in time
+ * @throws Error if the request fails, or takes longer than 20 seconds
  */
 async function fetchDocument(path: string, leaving: AbortSignal): Promise<object> {
   const signal = AbortSignal.any([leaving, AbortSignal.timeout(PATIENCE_MS)]);
@@ -82,7 +82,7 @@ interface ApiDocument {
   paths: Record<string, Record<string, { security?: Record<string, unknown>[] }>>;
 }
 
-/** Removes the secrets of machines, which readers of the page do not have. */
+/** Removes security schemes for internal callers, whose secrets the readers of the page do not have. */
 function withoutInternal(document: ApiDocument): object {
   const { securitySchemes } = document.components;
   const isPublic = (name: string) => !securitySchemes[name]?.['x-internal'];

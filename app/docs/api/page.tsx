@@ -18,7 +18,7 @@ export const metadata: Metadata = {
 };
 
 export default async function ApiReferencePage() {
-  await connection(); // where this server is, is known when it runs
+  await connection(); // renders on request, because the server's address is not known during the build
   const env = readEnv();
   return (
     <>

@@ -26,7 +26,7 @@ const PARTS = [
   ['tool-server', 'Tool server'],
 ] as const;
 
-/** A part of the page that the side bar leads to. */
+/** Shows a section of the page, which the side bar links to. */
 function Part({ of: [id, title], children }: { of: (typeof PARTS)[number]; children: ReactNode }) {
   return (
     <Stack component="section" gap="sm" mt="xl" id={id} aria-labelledby={`${id}-title`}>
@@ -38,7 +38,7 @@ function Part({ of: [id, title], children }: { of: (typeof PARTS)[number]; child
   );
 }
 
-/** The parts of the page, and every operation. */
+/** Shows links to the sections of the page and to every operation. */
 export function SideBar({ operations }: { operations: Operation[] }) {
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   return (
@@ -80,7 +80,7 @@ interface Operation {
   summary: string;
 }
 
-/** The operations of the document, in its order. */
+/** Lists the operations of the OpenAPI document, in the document's order. */
 export function listOperations({ paths }: Pick<ReturnType<typeof openApiDocument>, 'paths'>): Operation[] {
   return Object.values(paths).flatMap((item) =>
     Object.entries(item as Record<string, unknown>).flatMap(([method, operation]) => {
@@ -95,7 +95,7 @@ function isOperation(value: unknown): value is { operationId: string; summary: s
   return typeof value === 'object' && value !== null && 'operationId' in value;
 }
 
-/** From no token to the first payment. */
+/** Explains the steps from getting a token to recording the first payment. */
 export function GettingStarted({ url }: { url: string }) {
   return (
     <Part of={PARTS[0]}>
@@ -129,7 +129,7 @@ curl '${url}/api/w5t/payments?per_page=5' -H "Authorization: Bearer $ACCESS_TOKE
   );
 }
 
-/** Every kind of error that the API answers with. */
+/** Lists every type of error response. */
 export function ErrorTypes() {
   return (
     <Part of={PARTS[1]}>
@@ -163,7 +163,7 @@ export function ErrorTypes() {
   );
 }
 
-/** The server for MCP clients: what it offers, and how they reach it. */
+/** Explains the MCP server: its tools, and how a client connects. */
 export function ToolServer({ url }: { url: string }) {
   return (
     <Part of={PARTS[2]}>

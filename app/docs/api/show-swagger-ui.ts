@@ -7,20 +7,20 @@ interface SecurityScheme {
   description: string;
 }
 
-/** The part of Swagger UI's interface that our plugins and components use. */
+/** The part of Swagger UI's API that our plugins and components use. */
 export interface System {
-  /** The React that Swagger UI carries: elements of another are not rendered. */
+  /** Swagger UI's own copy of React. It does not render elements of another copy. */
   React: typeof React;
-  /** @param connected whether the component is given the system, and rendered anew when its state changes */
+  /** @param connected whether the component gets the system as props, and re-renders when the system's state changes */
   getComponent(name: string, connected: true): React.ElementType;
   specSelectors: {
     selectInfoDescriptionField(): string;
-    /** The document, as one of Immutable's maps. */
+    /** The OpenAPI document as a map of the Immutable library. */
     specJson(): { getIn(path: string[]): { toJS(): never } | undefined };
   };
   layoutActions: { show(what: string[], shown: boolean): void };
   authSelectors: {
-    /** The schemes to be asked for now, by name. */
+    /** The security schemes that the open dialog asks for, by name. */
     shownDefinitions(): { toJS(): Record<string, SecurityScheme>[] };
     authorized(): { has(scheme: string): boolean };
   };
@@ -32,9 +32,9 @@ export interface System {
 }
 
 /**
- * Shows a document, keeping nothing between visits and asking nothing of other origins.
+ * Shows an OpenAPI document. Swagger UI stores nothing between visits and sends no request to another origin.
  *
- * @param root an element of its own: to remove it is all there is to tidy up
+ * @param root a new, empty element; removing it removes everything that this function added
  */
 export async function showSwaggerUi(root: HTMLElement, spec: object, leaving: AbortSignal): Promise<void> {
   await addStyles(root);
@@ -48,11 +48,11 @@ export async function showSwaggerUi(root: HTMLElement, spec: object, leaving: Ab
     deepLinking: true,
     displayRequestDuration: true,
   });
-  // Swagger UI itself reads the address once.
+  // Swagger UI itself reads the address only once, at the start.
   window.addEventListener('hashchange', () => openOperation(root, ui.getSystem()), { signal: leaving });
 }
 
-/** Opens the operation that the address names: `#/Payments/listPayments`. */
+/** Opens the operation in the address's fragment, such as `#/Payments/listPayments`. */
 function openOperation(root: HTMLElement, { layoutActions }: System): void {
   const [, tag, operation] = decodeURIComponent(window.location.hash).split('/');
   if (!tag || !operation) return;
@@ -71,25 +71,25 @@ function addStyles(root: HTMLElement): Promise<unknown> {
   });
 }
 
-/** What we show in another way than Swagger UI does. */
+/** Replacements for some of Swagger UI's components. */
 const plugin = {
   components: {
     ReferenceLayout,
     authorizationPopup: AuthorizationDialog,
-    // A link within the button that opens the operation would be two things to click in one place.
+    // A plain text, because Swagger UI's link would be inside of the button that opens the operation.
     DeepLink: ({ text }: { text: string }) => text,
   },
   wrapComponents: { JsonSchemaForm: labelled, parameters: withSamples },
 };
 
-/** A parameter's field is named in another cell of its table only. */
+/** Adds a label to a parameter's input, because Swagger UI shows the name only in another table cell. */
 function labelled(Field: React.ElementType, { React: { createElement: h } }: System) {
   return (props: { description: string }) => h('label', { 'aria-label': props.description }, h(Field, props));
 }
 
 /**
- * Swagger UI's parts beneath headings that continue the page's own: its usual layout brings a title, a main
- * element and a choice of servers.
+ * Lays out Swagger UI's parts under headings that fit the page's own. Swagger UI's default layout would add a
+ * title, a main element and a choice of servers.
  */
 function ReferenceLayout({ React: { createElement: h }, getComponent, specSelectors }: System) {
   const part = (name: string, props = {}) => h(getComponent(name, true), props);
@@ -105,8 +105,8 @@ function ReferenceLayout({ React: { createElement: h }, getComponent, specSelect
 }
 
 /**
- * A native dialog, which keeps the focus and closes with Escape. Tokens are kept in the page's memory
- * only. The fields turn off autofill and spell checking.
+ * Shows the authorization dialog as a native dialog, which traps the focus and closes on Escape. Tokens stay in the
+ * page's memory only. The fields turn off autofill and spell checking.
  */
 function AuthorizationDialog({ React, authActions, authSelectors, getComponent }: System) {
   const h = React.createElement;
@@ -114,7 +114,7 @@ function AuthorizationDialog({ React, authActions, authSelectors, getComponent }
   React.useLayoutEffect(() => {
     const node = dialog.current;
     node?.showModal();
-    return () => node?.close(); // gives the focus back
+    return () => node?.close(); // returns the focus
   }, [React]);
 
   const schemes = authSelectors
@@ -168,11 +168,11 @@ interface Sample {
 }
 
 interface Parts {
-  /** Of the operation: its path and its method. */
+  /** Path and method of the operation. */
   pathMethod: [path: string, method: string];
 }
 
-/** How an operation is called, above its parameters. */
+/** Adds code samples above the parameters of an operation. */
 function withSamples(Parameters: React.ElementType, system: System) {
   const h = system.React.createElement;
   return (props: Parts) =>

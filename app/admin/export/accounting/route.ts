@@ -7,7 +7,7 @@ import { csvResponse } from '../../_components/lists/csv';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 
-/** What is posted of a month, as the command exports it. */
+/** Downloads a month's accounting entries, in the same CSV format as the export command. */
 export async function GET(request: Request): Promise<Response> {
   await requireStaff();
   const { data: month } = calendarMonth.safeParse(new URL(request.url).searchParams.get('month'));

@@ -9,7 +9,7 @@ import { csvResponse } from '../../_components/lists/csv';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 
-/** All records of a kind, as the command exports them. */
+/** Downloads all records of a kind, in the same CSV format as the export command. */
 export async function GET(request: Request): Promise<Response> {
   await requireStaff();
   const asked = new URL(request.url).searchParams.get('kind');

@@ -9,12 +9,12 @@ import type { ImportRun, readRun } from '@/lib/uploads/import-run';
 
 interface ProgressProps {
   run: Pick<ImportRun, 'dry_run' | 'started_by' | 'counts' | 'bytes_read'>;
-  /** Of the whole file. */
+  /** Size of the whole file in bytes. */
   bytes: number;
   stop(): Promise<void>;
 }
 
-/** How far an import under way is; the page is read again while it goes on. */
+/** Shows the progress of a running import. The page refreshes itself meanwhile. */
 export function RunProgress({ run, bytes, stop }: ProgressProps) {
   return (
     <Paper withBorder radius="lg" p="md">
@@ -45,7 +45,7 @@ type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>;
 
 interface Props {
   run: Run;
-  /** The address of the rejected rows; null if no row was rejected. */
+  /** Address of the file with the rejected rows. Null if no row was rejected. */
   rejected: string | null;
   timeZone: string;
 }

@@ -10,15 +10,15 @@ import type { ImportState } from '../actions';
 interface Props {
   action(before: ImportState, form: FormData): Promise<ImportState>;
   columns: FilePreview['columns'];
-  /** What the form begins with. */
+  /** The options that are selected at first. */
   chosen: ChosenOptions;
-  /** The names that a column can have here. */
+  /** Our names for columns. */
   fields: string[];
-  /** Whether a dry run showed what an import with these options does. */
+  /** Whether a dry run with these options has finished, so that the import can start. */
   isTried: boolean;
 }
 
-/** Says which column is which, and how the file is to be read. */
+/** Shows the form that maps the file's columns to ours, and sets number and date formats. */
 export function MappingForm({ action, columns, chosen, fields, isTried }: Props) {
   const { form, state, isPending } = useTypedForm<ImportState>({
     label: 'Import',

@@ -16,15 +16,15 @@ const DELIMITER_NAMES: Record<string, string> = { ',': 'commas', ';': 'semicolon
 
 interface Props {
   upload: Upload;
-  /** The latest run, whose options the form continues with. */
+  /** The latest run, whose options are selected at first. Null before the first run. */
   run: (Pick<ImportRun, 'chosen' | 'dry_run'> & { status: string }) | null;
-  /** Options that the address asks for. */
+  /** Query of the page's address, which can set options. */
   query: URLSearchParams;
   db: Runtime['db'];
   dataDir: string;
 }
 
-/** The first rows of a file, and what its columns are to be. */
+/** Shows the first rows of an uploaded file, and the form that maps its columns. */
 export async function Mapping({ upload, run, query, db, dataDir }: Props) {
   const path = fileOf(dataDir, upload);
   const asked = {

@@ -26,10 +26,10 @@ export const generateMetadata = titleOfRow('Payment', async (db, id) => {
   return `Payment ${payment_reference}`;
 });
 
-/** Far more than one payment has. */
+/** Limit for refunds and disputes, far more than one payment has. */
 const MAX_ROWS = 100;
 
-/** A payment, or what it was before it was deleted. */
+/** Shows a payment. A deleted payment is shown as it was before its deletion. */
 export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
   const id = rowIdIn(params);
   const { timeZone } = env;

@@ -24,11 +24,11 @@ import { check, decide, markRefunded, remove } from '../actions';
 interface Props {
   payment: PaymentRow;
   invoice: PaymentContext['invoice'];
-  /** Stripe can be asked about it, or about its invoice. */
+  /** Whether the payment or its invoice exists at Stripe, so that it can be checked there. */
   isAtStripe: boolean;
 }
 
-/** What staff can do with a payment as they see it: of one that has changed since, nothing. */
+/** Shows the actions of a payment. They are refused if the payment has changed since the page was loaded. */
 export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
   const { id, source } = payment;
   const version = etagOf(payment);
@@ -112,7 +112,7 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
 
 interface FactsProps {
   payment: PaymentRow;
-  /** What Stripe calls it, where that is known. */
+  /** The payment's id at Stripe. Null if it is unknown. */
   stripePayment: string | null;
   timeZone: string;
 }
@@ -142,7 +142,7 @@ export function PaymentFacts({ payment, stripePayment, timeZone }: FactsProps) {
   );
 }
 
-/** The invoice and the customer of a payment. */
+/** Shows the invoice and the customer of a payment. */
 export function ContextFacts({ invoice, customer }: PaymentContext) {
   const money = (amount: number) => formatMoney(amount, invoice.currency);
   return (

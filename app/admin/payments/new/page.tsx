@@ -28,7 +28,7 @@ export default staffPage(async ({ runtime, search }) => (
   </Box>
 ));
 
-/** Asks for the invoice, then for its payment. */
+/** Returns the form for the invoice, then the form for its payment. */
 async function stepFor({ db, env, now }: Runtime, named: string | null) {
   if (named === null) return <InvoiceForm />;
   const found = await findPayableInvoice(db, named).catch((error: unknown) => {
@@ -64,7 +64,7 @@ async function stepFor({ db, env, now }: Runtime, named: string | null) {
   );
 }
 
-/** First the invoice: it says whose payment it is, in which currency, and what is open. */
+/** Asks for the invoice first, because it determines the customer, the currency and the open amount. */
 function InvoiceForm({ named, problem }: { named?: string; problem?: string }) {
   return (
     <Form action="/admin/payments/new">
@@ -90,7 +90,7 @@ function InvoiceForm({ named, problem }: { named?: string; problem?: string }) {
 
 type Match = Awaited<ReturnType<typeof findPayableInvoices>>[number];
 
-/** Invoices that may be meant, unpaid ones first; each leads to the form. */
+/** Lists matching invoices, unpaid ones first. Each one links to the form for its payment. */
 function InvoiceMatches({ matches }: { matches: Match[] }) {
   return (
     <Box mt="xl">
@@ -123,7 +123,7 @@ function InvoiceMatches({ matches }: { matches: Match[] }) {
 const nameOf = ({ customer }: Match) => customer.name || customer.customer_number;
 const openOf = ({ amount_due, currency }: Match) => <Money amount={amount_due} currency={currency} />;
 
-/** What will be paid, and by whom. */
+/** Shows the invoice that the payment is for, and its customer. */
 function InvoiceSummary({ invoice, customer }: PaymentContext) {
   const money = (amount: number) => formatMoney(amount, invoice.currency);
   return (

@@ -6,7 +6,7 @@ import { MoneyBackList } from '../../_components/records/money-back/money-back-l
 
 export const metadata = { title: 'Refunds and disputes' };
 
-/** How many rows of each question are shown. */
+/** Maximum number of rows for each kind of problem. */
 const ROWS = 100;
 
 const TITLES: Record<Question, string> = {
@@ -15,7 +15,7 @@ const TITLES: Record<Question, string> = {
   unmatched: 'No matching payment',
 };
 
-/** The refunds and disputes that need a person. */
+/** Shows the refunds and disputes that staff have to look at. */
 export default staffPage(async ({ runtime: { db, env, now } }) => {
   const found = [];
   for (const question of QUESTIONS) {

@@ -5,13 +5,13 @@ import { saveNumberSeries } from '@/lib/records/number-series';
 import { refreshPages, staffFormAction } from '../../_components/page/staff-action';
 
 export interface SeriesState {
-  /** The fields as they were typed. */
+  /** The typed values. */
   typed: { prefix: string; with_year: boolean; width: string; first_count: string };
   problems: Record<string, string>;
   saved: boolean;
 }
 
-/** Sets how the numbers of a series look. */
+/** Saves the number format of a series. */
 export const saveSeries = staffFormAction({
   role: 'admin',
   input: [z.string()],
@@ -32,5 +32,5 @@ function trimmed({ prefix, width, first_count, with_year }: SeriesState['typed']
   return { prefix: prefix.trim(), with_year, width: width.trim(), first_count: first_count.trim() };
 }
 
-/** A text that is not a number stays as it was typed, for the rules to refuse. */
+/** Parses a number. Any other text is returned as it is, so that validation reports it. */
 const toNumber = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : text);

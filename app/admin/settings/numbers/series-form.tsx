@@ -9,7 +9,7 @@ interface Props {
   title: string;
   action(before: SeriesState, form: FormData): Promise<SeriesState>;
   initial: SeriesState['typed'];
-  /** The calendar year in the time zone of the service. */
+  /** Current calendar year in the service's time zone. */
   year: string;
 }
 
@@ -19,7 +19,7 @@ const FIELDS = [
   { name: 'first_count', label: 'Start counting at', inputMode: 'numeric' },
 ] as const;
 
-/** How the numbers of one series look, with an example. */
+/** Shows the form for the number format of a series, with an example. */
 export function SeriesForm({ title, action, initial, year }: Props) {
   const first: SeriesState = { typed: initial, problems: {}, saved: false };
   const { form, state, isPending } = useTypedForm({ label: title, action, first });
@@ -51,7 +51,7 @@ export function SeriesForm({ title, action, initial, year }: Props) {
           <Checkbox
             name="with_year"
             label="Include the year and start over each year"
-            key={String(sent.with_year)} // the form is reset after an answer, and only a new box begins as it was sent
+            key={String(sent.with_year)} // React resets the form after the action; a new box starts with the sent value
             defaultChecked={sent.with_year}
             onChange={(event) => setTyped({ ...typed, with_year: event.currentTarget.checked })}
           />

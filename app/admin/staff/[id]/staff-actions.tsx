@@ -6,15 +6,15 @@ import { changeRole, remove, resetFactor, signOutEverywhere } from '../actions';
 
 interface Props {
   user: StaffUser;
-  /** Admins cannot change their own role or remove themselves. */
+  /** Whether admins look at their own login. They cannot change their own role or remove themselves. */
   isSelf: boolean;
-  /** None before an invitation is accepted. */
+  /** False until the person accepts the invitation. */
   hasPassword: boolean;
-  /** An authenticator app, or a passkey. */
+  /** Whether the person has an authenticator app or a passkey. */
   hasFactor: boolean;
 }
 
-/** What an admin can do with a member of staff. */
+/** Shows the actions of an admin for a member of staff. */
 export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
   const { id, email, role } = user;
   const page = `/admin/staff/${id}`;

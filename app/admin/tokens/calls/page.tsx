@@ -4,5 +4,5 @@ import { CALLS } from './list';
 
 export const metadata = { title: 'Tool calls' };
 
-/** Who asked what over MCP. */
+/** Shows the log of MCP tool calls. */
 export default adminPage(async ({ search }) => <ListPage list={CALLS} search={search} />);

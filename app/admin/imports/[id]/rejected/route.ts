@@ -7,7 +7,7 @@ import { openRejected } from '@/lib/uploads/import-run';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 
-/** The rows of an uploaded file that were refused, to be mended and imported again. */
+/** Downloads the rejected rows of an uploaded file, to be corrected and imported again. */
 export async function GET(_: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   await requireAdmin();
   const { env } = await getRuntime();

@@ -18,7 +18,7 @@ export const generateMetadata = titleOfRow('Correct a payment', async (db, id) =
   return `Correct payment ${payment_reference}`;
 });
 
-/** Any payment that was recorded here. */
+/** Shows the form that corrects a payment. Only payments that were recorded here can be corrected. */
 export default staffPage<{ id: string }>(async ({ params, runtime: { db } }) => {
   const id = rowIdIn(params);
   const payment = await orNotFound(getPayment(db, id));
