@@ -50,7 +50,7 @@ export async function eraseCustomer(
     const stripeCustomers = await lockCustomer(tx, id);
     const customer_number = await requireErasable(tx, id);
     const redact = toRedactor(await listValues(tx, id));
-    // Events stored since then. The commit of a later one waits for the locks taken above.
+    // Finds events stored after the first search. Sync cannot commit more events until the locks above are released.
     const late = await findEventsNaming(tx, texts, since);
     const events = await listEventIds(tx, id, [...naming, ...late]);
     await reduceEvents(tx, events);
@@ -67,17 +67,17 @@ export async function eraseCustomer(
   });
 }
 
-/** With a margin: rows have the time at which their transaction began. */
+/** Returns the time ten minutes ago. The margin is needed because rows have the start time of their transaction. */
 async function shortlyBefore(db: Database): Promise<string> {
   const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
   return String(found?.at);
 }
 
 /**
- * Whether a customer can be erased now.
+ * Checks that a customer can be erased now.
  *
- * @returns its number
- * @throws AppError not_found; conflict where something of it is open, or it was erased before
+ * @returns the customer number
+ * @throws AppError not_found; conflict if the customer has open business or was erased before
  */
 export async function requireErasable(db: Database, id: number): Promise<string> {
   const [customer] = await db
@@ -92,12 +92,12 @@ export async function requireErasable(db: Database, id: number): Promise<string>
   return number;
 }
 
-/** So many are counted, and so many named. */
+/** Maximum number of open records of each kind to count, and to list by name. */
 const MAX_OPEN = 100;
 
 const NAMED = 3;
 
-/** Why a customer cannot be erased yet, as parts of a sentence; empty where nothing is open. */
+/** Returns the reasons why a customer cannot be erased yet, as parts of a sentence. Empty if there are no reasons. */
 async function whatIsOpen(db: Database, id: number): Promise<string[]> {
   const [i, s, b] = [invoices, customerServices, subscriptions];
   const isUnpaid = inArray(i.status, ['sent', 'overdue']);
@@ -138,7 +138,7 @@ async function stripeCustomersOf(db: Database, id: number): Promise<string[]> {
   return links.map((link) => link.id);
 }
 
-/** In the order of all locks: the keys of its Stripe customers, their links, the customer. */
+/** Locks the keys of the customer's Stripe customers, their links, then the customer: the order of all our locks. */
 async function lockCustomer(tx: Database, id: number): Promise<string[]> {
   const known = await stripeCustomersOf(tx, id);
   for (const key of known) await lockKey(tx, key);
@@ -148,7 +148,7 @@ async function lockCustomer(tx: Database, id: number): Promise<string[]> {
     .from(customers)
     .where(eq(customers.id, Math.min(id, MAX_ID)))
     .for('update');
-  // The links can no longer change.
+  // Every known link is locked now. A link that was added or moved before the locks requires a retry.
   if ((await stripeCustomersOf(tx, id)).join() !== known.join()) throw new ChangedMeanwhileError();
   return known;
 }
@@ -168,7 +168,8 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
     .update(accountingEntries)
     .set({ customer_name: ERASED_NAME })
     .where(inArray(accountingEntries.invoice_id, its));
-  // Staff's word is final: no event links such a Stripe customer to anybody else, nor notes anything of it.
+  // Events never change a link made by staff. So no event links this Stripe customer to another customer, or stores
+  // its details again.
   await tx
     .update(stripeCustomers)
     .set({

@@ -4,13 +4,13 @@ import { idsOf } from '../customers/merged-customers';
 import { MAX_ID } from '../page';
 
 /**
- * What becomes of a text column when a customer is erased. `none`: it never holds anything personal of a customer (ids,
- * closed sets of words, what is the staff's or our own); `cleared`: emptied, or its row deleted; `redacted`: what is
- * known of the customer is replaced in it; `reduced`: see `withoutPersonalData`; `derived`: follows from other columns.
+ * Treatment of a text column when a customer is erased. `none`: it never contains personal data of customers, only ids,
+ * enum values, or data of staff or ours. `cleared`: it is emptied, or its row deleted. `redacted`: the customer's known
+ * values are replaced. `reduced`: see `withoutPersonalData`. `derived`: it is computed from other columns.
  */
 type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 
-/** Every column of every table that may hold a text, by the tables' names: a test fails for one that is not here. */
+/** All columns that can contain text, by table name. A test fails for every column that is missing here. */
 export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   accounting_entries: {
     ...none('record customer_number invoice_number method currency'),
@@ -22,7 +22,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   customer_notes: { ...none('actor_id actor_name'), text: 'cleared' },
   customer_services: { ...none('service_number currency'), name: 'redacted', domain: 'cleared' },
   customers: {
-    // The number is what the books know the customer by; the country says which tax was due.
+    // Accounting needs the customer number, and the country determines the tax.
     ...none('customer_number country currency'),
     ...cleared('first_name last_name company email phone street postal_code city vat_id'),
     search_text: 'derived',
@@ -37,7 +37,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   invoice_deltas: none('kinds'),
   invoice_lines: { text: 'redacted' },
   invoices: none('number currency stripe_invoice_id stripe_customer_id'),
-  // Numbers stay with the books.
+  // Accounting needs the customer numbers.
   merged_customers: none('customer_number'),
   number_series: none('name prefix'),
   oauth_access_tokens: none(
@@ -101,7 +101,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   wrong_counts: none('list'),
 };
 
-/** The columns of a table that are treated so. */
+/** Returns the columns of a table that have one of the given treatments. */
 export function columnsOf(table: string, ...treatments: Treatment[]): string[] {
   const columns = Object.entries(TEXT_COLUMNS[table] ?? {});
   return columns.filter(([, treatment]) => treatments.includes(treatment)).map(([column]) => column);
@@ -129,8 +129,9 @@ type Known = Record<
 >;
 
 /**
- * The personal values of a customer: names, e-mail addresses, phone numbers and streets. They come from the customer, from
- * the audit log (also of customers merged into it), and from Stripe. A town or a postal code alone identifies no person.
+ * Lists the personal values of a customer: names, e-mail addresses, phone numbers, streets and VAT IDs. Sources are the
+ * customer's row, the audit log (including customers merged into this one) and the details from Stripe. Towns and
+ * postal codes are left out, because alone they do not identify a person.
  */
 export async function listValues(db: Database, customerId: number): Promise<string[]> {
   const id = Math.min(customerId, MAX_ID);
@@ -156,23 +157,23 @@ function toValues({ first_name, last_name, ...others }: Known): string[] {
 }
 
 const ERASED = '[erased]';
-/** Two letters are a part of too much else. */
+/** Minimum length of a redacted value. Texts of two characters occur too often in other contexts. */
 const SHORTEST = 3;
 
-/** Replaces values in texts, as whole words and in any case. Pure. */
+/** Returns a pure function that replaces the values in a text. It matches whole words and ignores case. */
 export function toRedactor(values: string[]): (text: string) => string {
-  // Of letters with marks, composed or not: imports and Stripe write either.
+  // Imports and Stripe may write a letter with a diacritic as one code point (NFC) or as two (NFD).
   const forms = values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]);
   const known = [...new Set(forms.map((value) => value.trim()))]
     .filter((value) => value.length >= SHORTEST)
-    .sort((a, b) => b.length - a.length) // the whole name before a part of it
+    .sort((a, b) => b.length - a.length) // a full name before its parts
     .map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replaceAll(/\s+/g, '\\s+'));
   if (known.length === 0) return (text) => text;
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${known.join('|')})(?![\\p{L}\\p{N}])`, 'giu');
   return (text) => text.replaceAll(pattern, ERASED);
 }
 
-/** Redacts all texts of a JSON value. The value under one of the emptied names becomes null. */
+/** Redacts all texts of a JSON value. Properties named in `emptied` become null. */
 export function redactJson(
   value: unknown,
   redact: (text: string) => string,

@@ -19,20 +19,20 @@ import { idsOf } from '../customers/merged-customers';
 import { withoutPersonalData } from '../stripe/event';
 import { columnsOf, redactJson } from './personal-data';
 
-/** Whose rows are meant. */
+/** The customer to erase. */
 interface Subject {
   id: number;
   stripeCustomers: string[];
-  /** Events of the inbox that tell of it. */
+  /** Ids of the inbox events about the customer. */
   events: string[];
 }
 
 interface Redacted {
   table: PgTable;
   rows(of: Subject): SQL;
-  /** The column by which a row is found again. */
+  /** Name of the column that identifies a row. */
   key: string;
-  /** Of a column whose values are unique: what tells two that were redacted alike apart. */
+  /** Suffix for a unique column, so that two redacted values stay different. */
   apart?: SQL;
 }
 
@@ -64,14 +64,14 @@ const ALL: Redacted[] = [
   { table: auditLog, rows: auditsOf, key: 'id' },
 ];
 
-/** Fields of records in the audit log that are always emptied. */
+/** Fields that are always emptied in the audit log. */
 const EMPTIED = new Set([
   ...columnsOf('customers', 'cleared', 'derived'),
   ...columnsOf('customer_services', 'cleared'),
   ...columnsOf('stripe_customers', 'cleared'),
 ]);
 
-/** Replaces the customer's personal values in all other columns of its own rows. */
+/** Replaces the customer's personal values in all `redacted` columns of rows that belong to the customer. */
 export async function redactRows(
   tx: Database,
   subject: Subject,
@@ -129,7 +129,7 @@ const list = (columns: string[]) =>
 const each = (values: (string | number)[]) =>
   sql`jsonb_array_elements_text(${JSON.stringify(values)}::jsonb)`;
 
-/** One query for each kind of record, so that each goes by the index. */
+/** Selects the reconciliation changes of the customer's records. One query per kind, so that each can use the index. */
 function changesOf(of: Subject): SQL {
   const its = (entity: string, ids: SQL) =>
     sql`select id from reconciliation_changes where entity = ${entity} and entity_id in (${ids})`;
@@ -156,7 +156,7 @@ function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
     sql`select id from audit_log
       where entity in ('customer_note', 'service', 'invoice', 'sales_document', 'subscription') and ${isIts}`,
     its('payment', sql`select id from payments where customer_id = ${id}::int`),
-    // Of payments that were deleted.
+    // entries of deleted payments
     its(
       'payment',
       sql`select entity_id from audit_log where entity = 'payment' and action <> 'payment.create' and ${isIts}`,
@@ -168,16 +168,16 @@ function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
 
 const anyOf = (...queries: SQL[]) => sql`id in (${sql.join(queries, sql` union all `)})`;
 
-/** Events looked through in one statement. */
+/** Number of events that one statement searches. */
 const BATCH = 2000;
-/** Bodies that are held in memory at once. */
+/** Number of event bodies in memory at the same time. */
 const REDUCED = 200;
 
 /**
- * The events of the inbox that have no Stripe customer of their own and name one of these texts all the same: a guest's
- * checkout, a dispute with its evidence. It reads every body of such events, in statements of limited length.
+ * Finds inbox events without a Stripe customer whose body contains one of the texts, such as a guest's checkout or a
+ * dispute with its evidence. It searches the body of every event without a Stripe customer, in batches.
  *
- * @param since when the database stored them, `-infinity` for all; Stripe sends none that is older than 30 days
+ * @param since earliest time of storage; `-infinity` finds all. Stripe sends no events that are older than 30 days.
  */
 export async function findEventsNaming(
   db: Database,
@@ -202,10 +202,10 @@ export async function findEventsNaming(
   return ids;
 }
 
-/** Where a page of them ended. */
+/** Cursor: the last event of a batch. */
 type Place = { created: string; id: string };
 
-/** The events of a customer's Stripe customers and of its disputes, and those of these ids. */
+/** Lists the ids of all events of a customer's Stripe customers and disputes, and adds the given ids. */
 export async function listEventIds(tx: Database, customerId: number, ids: string[]): Promise<string[]> {
   const found = await rows<{ id: string }>(
     tx,
@@ -219,7 +219,7 @@ export async function listEventIds(tx: Database, customerId: number, ids: string
   return found.map(({ id }) => id);
 }
 
-/** Takes what is personal out of the bodies of events. */
+/** Removes personal data from the bodies of events. */
 export async function reduceEvents(tx: Database, ids: string[]): Promise<void> {
   for (let from = 0; from < ids.length; from += REDUCED) {
     const some = sql`(select jsonb_array_elements_text(${JSON.stringify(ids.slice(from, from + REDUCED))}::jsonb))`;
@@ -228,7 +228,7 @@ export async function reduceEvents(tx: Database, ids: string[]): Promise<void> {
       sql`select id, payload from ${stripeEvents} where id in ${some} and payload <> '' order by id for update`,
     );
     const reduced = found.map(({ id, payload }) => ({ id, body: withoutPersonalData(payload) }));
-    // As text: a body may hold what jsonb refuses, though none that was reduced does.
+    // Passed as json, since jsonb does not accept every text that a body can contain.
     await tx.execute(sql`update stripe_events e set payload = r.body, updated_at = now()
       from json_to_recordset(${JSON.stringify(reduced)}::json) as r(id text, body text) where e.id = r.id`);
   }

@@ -23,19 +23,19 @@ import { hasTrigram, indexedPatterns, prefixPattern, wholePattern } from '../sea
 import { listServers, matches, type ServerRow } from '../servers/queries';
 import { MAX_HITS, type SearchHit } from './schema';
 
-/** What a kind of record has for a text. */
+/** Hits of one kind of record. */
 export interface Found {
   hits: SearchHit[];
-  /** How many of them, at the start, the text names as a whole. */
+  /** Number of exact hits. They come first. */
   exact: number;
   more: boolean;
 }
 
 /**
- * Asks for those that the text names, then for others only while there are too few.
+ * Reads the exact hits, then other hits only while there are too few.
  *
- * @param exact at most `limit` hits that the text names as a whole
- * @param others the cheapest first; each may meet hits again that were met before
+ * @param exact reads at most `limit` hits whose number, name or id equals the text
+ * @param others read partial matches, the cheapest query first; they may return a hit again
  */
 async function collect(exact: Read, ...others: Read[]): Promise<Found> {
   const named = await exact(MAX_HITS + 1);
@@ -53,20 +53,20 @@ async function collect(exact: Read, ...others: Read[]): Promise<Found> {
 
 type Read = (limit: number) => Promise<SearchHit[]>;
 
-/** So many matches are looked at to find the best of them, however many there are. */
+/** Maximum number of matches to sort. With more matches, the best hits are chosen among this many only. */
 const CANDIDATES = 500;
 
-/** How hits of one kind are read. */
+/** Declaration of the query for one kind of hit. */
 interface HitKind<Columns extends SelectedFields> {
   table: PgTable & { id: PgColumn; customer_id?: PgColumn };
-  /** With `customer` among them, the record's customer is joined. */
+  /** Columns to select. They can include `customer` if the table has a `customer_id`. */
   columns: Columns;
   join?: { table: PgTable; on: SQL };
   order: SQLWrapper[];
   toHit(record: Selected<Columns>): SearchHit;
 }
 
-/** Records of some columns. */
+/** Row type of the selected columns. */
 type Selected<Columns> = {
   [name in keyof Columns]: Columns[name] extends PgColumn
     ? Columns[name]['_']['notNull'] extends true
@@ -75,7 +75,7 @@ type Selected<Columns> = {
     : typeof customers.$inferSelect;
 };
 
-/** Declares a kind of hits. */
+/** Makes the queries for one kind of hit. */
 function hitsOf<Columns extends SelectedFields>({ table, columns, join, order, toHit }: HitKind<Columns>) {
   async function read(db: Database, where: SQL | undefined, limit: number, first: SQL[] = []) {
     const query = db
@@ -91,9 +91,9 @@ function hitsOf<Columns extends SelectedFields>({ table, columns, join, order, t
     return rows.map((row) => toHit(row as Selected<Columns>));
   }
   return {
-    /** The hits that a condition means. */
+    /** Reads the hits that match a condition. */
     read,
-    /** The best hits among some that match; none without a condition. */
+    /** Reads the best hits among the first `CANDIDATES` matches. Returns no hits without a condition. */
     async best(db: Database, where: SQL | undefined, limit: number, first?: SQL[]): Promise<SearchHit[]> {
       if (!where) return [];
       const some = db.select({ id: table.id }).from(table).where(where).limit(literal(CANDIDATES));
@@ -104,7 +104,7 @@ function hitsOf<Columns extends SelectedFields>({ table, columns, join, order, t
 
 type Customer = Parameters<typeof customerName>[0] & { customer_number: string };
 
-/** The name of a record's customer. */
+/** Returns the name of a record's customer, or the number of a customer without a name. */
 const nameOf = (customer: Customer) => customerName(customer) || customer.customer_number;
 
 const joined = (...parts: (string | null | undefined)[]) => parts.filter(Boolean).join(' · ');
@@ -122,7 +122,7 @@ const customerHits = hitsOf({
   },
 });
 
-/** By number, e-mail address or Stripe's id; then by part of number, name, company or address. */
+/** Finds customers by number, e-mail address or Stripe id, then by parts of number, name, company or e-mail address. */
 export function findCustomerHits(db: Database, text: string): Promise<Found> {
   const best = (mention: SQL | undefined) => (limit: number) =>
     customerHits.best(db, mention, limit, [matchRank(text)]);
@@ -133,7 +133,7 @@ export function findCustomerHits(db: Database, text: string): Promise<Found> {
   );
 }
 
-/** Those that have each of several words, in any order and in any field; undefined where there are not several. */
+/** Matches customers that contain all words, in any order and any field. Undefined for fewer than two words. */
 function mentionsAll(text: string): SQL | undefined {
   const words = text.split(/\s+/).filter(hasTrigram).slice(0, MAX_NAME_WORDS);
   return words.length > 1 ? and(...words.map(matchMention)) : undefined;
@@ -167,7 +167,7 @@ const serviceHits = hitsOf({
   }),
 });
 
-/** By number or domain; then those whose number starts or ends with the text, or whose domain holds it. */
+/** Finds services by number or domain, then by the start or end of the number, or by a part of the domain. */
 export function findServiceHits(db: Database, text: string): Promise<Found> {
   const others = or(
     ...beginnings(text).map((start) => like(s.service_number, start)),
@@ -183,7 +183,7 @@ export function findServiceHits(db: Database, text: string): Promise<Found> {
   );
 }
 
-/** By host name or address; then by part of one of them, of the system, or of the location. There are few. */
+/** Finds servers by host name or IP address, then by parts of other fields. It reads all, because servers are few. */
 export async function findServerHits(db: Database, text: string): Promise<Found> {
   const all = await listServers(db);
   const id = idAfterHash(text);
@@ -220,7 +220,7 @@ const subscriptionHits = hitsOf({
   }),
 });
 
-/** By our id, or by Stripe's id of the subscription or of one of its items. */
+/** Finds subscriptions by our id, by Stripe id, or by the Stripe id of an item. */
 export function findSubscriptionHits(db: Database, text: string): Promise<Found> {
   return collect((limit) => subscriptionHits.read(db, namesSubscription(db, text), limit));
 }
@@ -252,7 +252,7 @@ const invoiceHits = hitsOf({
   }),
 });
 
-/** By number or Stripe's id; then those whose number starts or ends with the text, or whose total it is. */
+/** Finds invoices by number or Stripe id, then by total, then by the start or end of the number. */
 export function findInvoiceHits(db: Database, text: string): Promise<Found> {
   const isNamed = text.startsWith('in_') ? eq(i.stripe_invoice_id, text) : matchInvoice(text);
   const starts = beginnings(text).map((start) => like(i.number, start));
@@ -281,14 +281,14 @@ const paymentHits = hitsOf({
   }),
 });
 
-/** By reference or Stripe's payment intent; then by amount, and by part of the reference. */
+/** Finds payments by reference or Stripe payment intent, then by amount, then by a part of the reference. */
 export function findPaymentHits(db: Database, typed: string): Promise<Found> {
   const text = normalReference(typed);
   const patterns = indexedPatterns(text, []);
   return collect(
     (limit) => paymentHits.read(db, namesPayment(text), limit),
     (limit) => paymentHits.best(db, isAmount(p.amount, typed), limit),
-    // A part that many have is found at once among the latest; one that few have, by the index.
+    // A frequent part is found quickly among the latest payments. A rare part is found quickly by the index.
     (limit) => readAlikePayments(db, latestPayments(db), patterns, limit),
     (limit) => readAlikePayments(db, payments, patterns, limit),
   );
@@ -345,7 +345,7 @@ const documentHits = hitsOf({
   }),
 });
 
-/** Offers and order confirmations by number; then those whose number starts or ends with the text. */
+/** Finds offers and order confirmations by number, then by the start or end of the number. */
 export function findDocumentHits(db: Database, text: string): Promise<Found> {
   const others = or(
     ...beginnings(text).map((start) => like(d.document_number, start)),
@@ -369,29 +369,29 @@ const eventHits = hitsOf({
   }),
 });
 
-/** By its id, or by that of a checkout session, of which we keep nothing but its events. */
+/** Finds events by id, or by the id of a checkout session, since we store nothing else of a checkout session. */
 export function findEventHits(db: Database, text: string): Promise<Found> {
   const column = text.startsWith('evt_') ? e.id : text.startsWith('cs_') ? e.object_id : null;
   return collect(async (limit) => (column ? eventHits.read(db, eq(column, text), limit) : []));
 }
 
-/** Whether a column holds one of the amounts that a text can mean; undefined if it means none. */
+/** Matches rows with an amount that the text can stand for. Undefined if the text is not an amount. */
 function isAmount(column: PgColumn, text: string): SQL | undefined {
   const amounts = typedAmounts(text);
   return amounts.length === 0 ? undefined : inArray(column, amounts);
 }
 
-/** LIKE patterns for numbers that start with a text, as they are written. */
+/** Returns LIKE patterns for numbers that start with the text, one for each spelling. */
 function beginnings(text: string): string[] {
   return spellings(text)
     .filter((start) => start !== '')
     .map(prefixPattern);
 }
 
-/** Shorter endings are those of too many. */
+/** Minimum length of a searched ending. Shorter endings match too many numbers. */
 const SHORTEST_ENDING = 3;
 
-/** Numbers that end in a text, by the index over their reverse. */
+/** Matches numbers that end with the text. Uses the index on the reversed number. */
 function endings(number: SQLWrapper, text: string): SQL[] {
   if (text.length < SHORTEST_ENDING) return [];
   return spellings(text).map(

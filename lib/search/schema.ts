@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { textLine } from '../fields';
 
-/** What staff search for: a number, a name, part of either, an address, an id of Stripe's. */
+/** Schema of a search text: a number or a name or a part of one, an address, or a Stripe id. */
 export const searchText = z.preprocess(
   (value) => (typeof value === 'string' ? value.trim() : value),
   textLine(200),
 );
 
-/** At most so many hits of a kind does a search answer. */
+/** Maximum number of hits of each kind. */
 export const MAX_HITS = 5;
 
 export type SearchKind =
@@ -20,10 +20,10 @@ export type SearchKind =
   | 'subscription'
   | 'event';
 
-/** A record that was found, and what tells it from others like it. */
+/** Found record, with the details that distinguish similar records. */
 export interface SearchHit {
   kind: SearchKind;
-  /** Ours; of an event Stripe's. */
+  /** Our id. For an event, the Stripe id. */
   id: number | string;
   title: string;
   detail: string;
@@ -34,14 +34,14 @@ export interface SearchHit {
 export interface SearchGroup {
   kind: SearchKind;
   label: string;
-  /** Those whose number, address or id is the text first. */
+  /** Hits of this kind, exact ones first. */
   hits: SearchHit[];
-  /** True where there are others. */
+  /** Whether there are more hits than these. */
   more: boolean;
 }
 
 export interface SearchResults {
   groups: SearchGroup[];
-  /** The one record that the text names as a whole, where nothing else matches. */
+  /** The only hit, if the text matches one record exactly and no other record. Otherwise null. */
   only: SearchHit | null;
 }

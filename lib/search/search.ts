@@ -26,15 +26,15 @@ const KINDS: [SearchKind, label: string, find: (db: Database, text: string) => P
 ];
 
 /**
- * The records that a text names or is part of, by kind; kinds with one that it names as a whole come first.
- * Case does not matter, except in Stripe's ids; `#` and our id finds what has that id.
+ * Finds records that match a text, grouped by kind. Kinds with an exact hit come first. The search ignores case, except
+ * in Stripe ids. A `#` before our id finds the record with this id.
  *
- * @param text as `searchText` parsed it
+ * @param text output of `searchText`
  */
 export async function search(db: Database, text: string): Promise<SearchResults> {
   const found = await readLimited(db, async (tx) => {
-    // Where many rows match, a scan seems cheap, and is not where all of them are at the table's other end.
-    // Compiling a plan would take longer than running it, but forbidding scans makes it look costly.
+    // If many rows match, the planner prefers a sequential scan, which is slow if the matches are at the table's end.
+    // Without scans, plans look so expensive that PostgreSQL would compile them, which takes longer than running them.
     await tx.execute(sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`);
     const groups: (SearchGroup & { exact: number })[] = [];
     for (const [kind, label, find] of KINDS) groups.push({ kind, label, ...(await find(tx, text)) });
