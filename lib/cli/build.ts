@@ -9,9 +9,9 @@ import { SERVER, startNext, untilExit } from './child-process';
 
 const BUILD_ID = '.next/BUILD_ID';
 const OUTPUTS = [BUILD_ID, SERVER];
-/** One of the last files of a build: without it, one was broken off. */
+/** One of the last files that a build writes. If it is missing, the build was interrupted. */
 const MARKER = '.next/export-marker.json';
-/** Not below .next, which a build empties. */
+/** Folder of the build's lock. It is outside of `.next`, because a build empties `.next`. */
 const LOCK_DIR = 'node_modules/.cache/w5t-build';
 const SOURCES = [
   'app',
@@ -28,10 +28,10 @@ const SOURCES = [
 ];
 
 /**
- * Makes the production build, without checking types, if it is missing or older than a source. Of several processes
- * one builds and the others wait.
+ * Makes the production build, without checking types, if the build is missing or older than a source file. If several
+ * processes call it, one builds and the others wait.
  *
- * @param announce is called before a build, which takes about a minute
+ * @param announce called before a build, which takes about a minute
  * @throws StartError with the compiler's message if the build fails
  */
 export async function buildWhenStale(announce: () => void = () => {}): Promise<void> {
@@ -42,7 +42,7 @@ export async function buildWhenStale(announce: () => void = () => {}): Promise<v
     if (!isStale(newest)) return;
     announce();
     await buildProduct();
-    // A source saved while the build ran is newer than what it read.
+    // Dates the build just after the newest source it read. A source saved during the build then counts as newer.
     const read = (newest + 1) / 1000;
     for (const output of OUTPUTS) utimesSync(output, read, read);
   } finally {
@@ -66,7 +66,7 @@ function isStale(newest: number): boolean {
   return OUTPUTS.some((output) => !existsSync(output) || statSync(output).mtimeMs <= newest);
 }
 
-/** In milliseconds since the epoch; folders count too, since a file may have gone. */
+/** Returns the latest change of a source, in milliseconds since the epoch. Folders count, to notice deleted files. */
 function newestSource(): number {
   const paths = SOURCES.filter((path) => existsSync(path)).flatMap((path) => [
     path,
@@ -79,12 +79,12 @@ function below(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
 }
 
-/** How TypeScript becomes plain JavaScript for node. */
+/** esbuild options that bundle TypeScript into plain JavaScript for Node. */
 export const BUNDLE = {
   bundle: true,
   /**
-   * These stay where they are installed: they look for files of their own, are CommonJS, are patched, or make
-   * errors that pages know by their class, so that Next has to load the same module (`serverExternalPackages`).
+   * Packages that are not bundled. They read files of their own, are CommonJS, are patched, or throw errors that pages
+   * recognize by class, so that Next must load the same module (`serverExternalPackages`).
    */
   external: [
     '@electric-sql/pglite',
@@ -102,10 +102,10 @@ export const BUNDLE = {
 } as const;
 
 /**
- * Makes plain JavaScript of what `npm start` runs. Most packages come with it: hundreds of small files take
- * longer to find and read than the server has to its first answer.
+ * Bundles the code that `npm start` runs into plain JavaScript. Most packages are bundled too, because finding and
+ * reading hundreds of small files would delay the server's first response.
  *
- * @param folder of the product
+ * @param folder root folder of the product
  */
 export async function bundleServer(folder = process.cwd()): Promise<void> {
   await build({

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { availableParallelism, constants } from 'node:os';
 
-/** The built server. */
+/** Path of the built server. */
 export const SERVER = 'dist/server.js';
 
 /**
- * Starts the built server as a process of its own. It says when it listens (`untilListening`), and stops
- * when its parent is gone.
+ * Starts the built server as a child process. The server reports when it listens (see `untilListening`), and stops
+ * when its parent process ends.
  */
 export function startServerProcess(env: NodeJS.ProcessEnv, args: string[] = []): ChildProcess {
   return spawn(process.execPath, [SERVER, ...args], {
@@ -15,14 +15,14 @@ export function startServerProcess(env: NodeJS.ProcessEnv, args: string[] = []):
       ...env,
       NODE_ENV: 'production',
       UV_THREADPOOL_SIZE: env.UV_THREADPOOL_SIZE || threads(),
-      // glibc keeps freed memory for each thread, which adds up to 60 MB.
+      // glibc keeps freed memory in an arena per thread. Two arenas save up to 60 MB.
       MALLOC_ARENA_MAX: env.MALLOC_ARENA_MAX || '2',
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
 
-/** True once the server listens; false where it ended before. */
+/** Resolves to true when the server listens, or to false if the server ends before. */
 export function untilListening(server: ChildProcess): Promise<boolean> {
   return new Promise((resolve) => {
     server.once('message', () => resolve(true));
@@ -30,12 +30,12 @@ export function untilListening(server: ChildProcess): Promise<boolean> {
   });
 }
 
-/** Node reads it before any of our code runs. Passwords are hashed on all cores but one; files and DNS need theirs. */
+/** Returns the size of Node's thread pool. Hashing passwords uses all cores but one; files and DNS need threads too. */
 function threads(): string {
   return String(availableParallelism() + 4);
 }
 
-/** Runs a command of Next.js as a process of its own, without npm or a shell between. */
+/** Starts a command of Next.js as a child process, without npm or a shell in between. */
 export function startNext(
   args: string[],
   options: { env: NodeJS.ProcessEnv; stdio?: 'inherit' | 'pipe' },
@@ -45,15 +45,15 @@ export function startNext(
   return spawn(process.execPath, [next, ...args], { env, stdio: ['ignore', stdio, stdio] });
 }
 
-/** How long open requests and statements may keep the server after it was told to stop. */
+/** Time that the server has to finish open requests and statements after the signal to stop. */
 const PATIENCE_MS = 10_000;
 const ORPHAN_CHECK_MS = 1000;
 
 /**
- * Waits for a child, passing on the signals that this process gets, so that neither outlives the other.
- * npm ends without passing on a signal that only it got: losing the parent counts as being told to stop.
+ * Waits for a child process and forwards the signals that this process gets, so that neither outlives the other.
+ * npm ends without forwarding a signal, so the end of the parent process counts as a signal to stop.
  *
- * @returns its exit code, 128 + n after signal n; and whether it was told to stop
+ * @returns the child's exit code, or 128 + n after signal n; and whether this process was asked to stop
  */
 export async function untilExit(child: ChildProcess): Promise<{ code: number; stopped: boolean }> {
   let stopped = false;
@@ -85,12 +85,12 @@ export async function untilExit(child: ChildProcess): Promise<{ code: number; st
   }
 }
 
-/** Waits until this process must stop: it got a signal, or its parent is gone. */
+/** Waits until this process gets a signal to stop, or its parent process ends. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, () => resolve());
     process.on('disconnect', resolve);
-    if (process.connected === false) resolve(); // while it started
+    if (process.connected === false) resolve(); // the parent ended while this process started
   });
 }
 

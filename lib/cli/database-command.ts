@@ -15,14 +15,14 @@ import { DatabaseBusyError } from '../open-database';
 import { createRuntime } from '../runtime';
 import { STOP_SIGNALS } from './child-process';
 
-/** For what has the embedded database open and takes no commands: another command, or a server that starts. */
+/** Time to wait for a process that has the embedded database open but takes no commands, such as another command. */
 const PATIENCE_MS = 60_000;
 const MAX_TRIES = 10;
 
 /**
- * Runs a command in this process; while a server has the embedded database, in that server.
+ * Runs a command in this process, or in a server that has the embedded database open.
  *
- * @param argv the npm script, then the arguments
+ * @param argv name of the npm script, then the arguments
  * @throws StartError, AppError
  */
 export async function runDatabaseCommand([script = '', ...args]: string[]): Promise<void> {
@@ -43,7 +43,7 @@ export async function runDatabaseCommand([script = '', ...args]: string[]): Prom
         const code = await askServer(error.socket, { command: name, args: all }, terminal);
         if (code !== null) return code;
         if (tries === MAX_TRIES) throw error;
-        await sleep(500); // it was about to end
+        await sleep(500); // the server was just stopping
       }
     }
   };
@@ -90,10 +90,10 @@ async function runHere(command: Command, wanted: unknown, terminal: Terminal): P
 const STOPPED = 'Stopped: the server ends what it is at, and keeps it; the same command again does the rest.';
 
 /**
- * Lets a running server run a command, and prints its answer.
+ * Runs a command in a running server, and prints the output.
  *
  * @returns the exit code; null if no server listens
- * @throws StartError if the server may not be asked, or stops before it has answered
+ * @throws StartError if this user may not connect, or if the server stops before the command has ended
  */
 export async function askServer(
   path: string,
@@ -114,7 +114,7 @@ export async function askServer(
       await drained();
     }
   } catch {
-    // As with an end without an exit code, it is unknown how far the command got.
+    // The result of the command is unknown, as after an end of the connection without an exit code.
   } finally {
     socket.destroy();
   }
@@ -138,9 +138,9 @@ async function open(path: string): Promise<Socket | null> {
 }
 
 /**
- * The terminal of this process.
+ * Makes the terminal of this process.
  *
- * @returns also what says whether everything that was printed could be: a reader that went away is no error
+ * @returns the terminal, and a function that throws if output could not be written; a closed pipe is not an error
  */
 async function ownTerminal({ takesInput, stopsInOrder }: { takesInput: boolean; stopsInOrder: boolean }) {
   const stop = new AbortController();
@@ -168,11 +168,11 @@ async function ownTerminal({ takesInput, stopsInOrder }: { takesInput: boolean; 
   return { terminal, requirePrinted };
 }
 
-/** @returns the typed answer, empty if the process must stop; null without a terminal */
+/** Asks a question. @returns the typed answer; empty if the process must stop; null if stdin is not a terminal */
 async function askTerminal(question: string, signal: AbortSignal): Promise<string | null> {
   if (!process.stdin.isTTY) return null;
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  asking.once('SIGINT', () => asking.close()); // a terminal in this mode sends no signal to the process
+  asking.once('SIGINT', () => asking.close()); // readline's raw mode turns Ctrl-C into this event instead of a signal
   try {
     return await new Promise<string | null>((resolve) => {
       asking.once('close', () => resolve(''));
@@ -184,7 +184,7 @@ async function askTerminal(question: string, signal: AbortSignal): Promise<strin
   }
 }
 
-/** Who asks a second time does not want to wait. */
+/** Stops in order after the first signal. A second signal ends the process at once. */
 function endOrWait(stop: AbortController, signal: (typeof STOP_SIGNALS)[number]): void {
   if (stop.signal.aborted) process.exit(128 + constants.signals[signal]);
   stop.abort();

@@ -18,7 +18,7 @@ runProgram(async (args) => {
   const demo = readDemoEnv();
   const { env, settings } = demo;
   await requirePort(env);
-  // First, since it says no while another demo has the database, whose build must stay as it is.
+  // Before the build, because this fails if another demo has the database open, and that demo still needs its build.
   const { token, world } = await prepareDatabase(demo);
   writeSettings(env.dataDir, { ...settings, stripeLocalUrl: null });
   await buildWhenStale(() => console.log('Building, which takes about a minute after a change …'));
@@ -38,11 +38,11 @@ interface Running {
   env: Env;
   settings: DemoSettings;
   token: string;
-  /** False: events come from a Stripe of its owner's. */
+  /** Whether the demo runs its own local Stripe. If false, events come from the user's Stripe account. */
   ownStripe: boolean;
 }
 
-/** The text that the demo prints once it runs. Each command in it works when pasted. */
+/** Returns the text that the demo prints once it runs. Each command in the text works when pasted. */
 function welcome({ env, settings, token, ownStripe }: Running): string {
   const url = env.publicUrl;
   return `

@@ -1,9 +1,8 @@
 import { HelpAsked, sentencesOf } from '../commands/command';
 
 /**
- * Runs a program and ends the process: a database that is still open would keep it alive.
- * An error is one sentence a line on stderr and exit code 1. A program that fails without an error
- * sets `process.exitCode`.
+ * Runs a program, then ends the process explicitly, because an open database would keep it alive. An error prints one
+ * sentence per line on stderr, with exit code 1. A program that fails without an error sets `process.exitCode`.
  */
 export function runProgram(main: (args: string[]) => Promise<void>): void {
   main(process.argv.slice(2))
@@ -13,7 +12,7 @@ export function runProgram(main: (args: string[]) => Promise<void>): void {
       for (const sentence of sentencesOf(error)) console.error(sentence);
     })
     .finally(() => {
-      // Output to a pipe may still be on its way, and exit drops it.
+      // Flushes the output first, because `exit` drops output that is still on its way to a pipe.
       process.stdout.write('', () => process.stderr.write('', () => process.exit()));
     });
 }

@@ -19,34 +19,34 @@ import { flushToolCalls } from '../tool-calls/record-tool-call';
 import { untilStopped } from './child-process';
 import { runProgram } from './program';
 
-/** Loading Next blocks the process, so it starts after the first answer is sent. A request for a page starts it at once. */
+/** Delay before Next is loaded, which would block the first response. A request for a page loads Next at once. */
 const QUIET_MS = 100;
 
-// By default V8 lets the heap double before it collects, which costs 150 MB while many pages are rendered.
+// By default V8 lets the heap double between two collections, which costs 150 MB while many pages are rendered.
 setFlagsFromString('--heap-growing-percent=30');
 
 runProgram(async (args) => {
   const { values } = readArguments(args, { usage: [], options: { migrate: { type: 'boolean' } } });
   const env = readEnv();
-  await requirePort(env); // again when it listens, but opening a database takes a while
+  await requirePort(env); // before the database is opened, which takes a while; listening checks the port again
   if (!existsSync('.next/BUILD_ID')) {
     throw new StartError(['There is no production build: run npm run build first.']);
   }
   if (values.migrate) await migrateServer(env);
-  // Opened here, where an error is a sentence; Next's bundles find it on globalThis.
+  // Opened here, where an error is printed as a sentence. Next's bundles find the runtime on globalThis.
   const runtime = await getRuntime();
   const { log, close } = runtime;
   const next = createNext(env);
   const secret = runtime.randomBytes(32).toString('base64url');
   const pages = inPlaces(next.handle, LIMITS);
   const handle = env.fastPaths ? fastFirst(FAST_ROUTES, pages) : pages;
-  const stopped = untilStopped(); // it may be told so as soon as it answers
+  const stopped = untilStopped(); // before listening, because a signal may follow the first response
   const server = await openHttpServer({ ...env, log, secret }, handle);
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
-  logConsole(log); // from here on, what others print may come from a request
+  logConsole(log); // from here on, console output of packages may come from a request
   if (process.connected) process.send?.('listening');
   const isStopped = await Promise.race([sleep(QUIET_MS, false), stopped.then(() => true)]);
-  if (!isStopped) await Promise.race([next.open(), stopped]); // where it cannot be opened, this process ends
+  if (!isStopped) await Promise.race([next.open(), stopped]); // if Next cannot be loaded, this process ends
   await stopped;
   noteStopping();
   await server.stop();

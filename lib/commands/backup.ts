@@ -6,7 +6,7 @@ import { StartError, withFile } from '../errors';
 import { withServer } from '../open-database';
 import { command, type Terminal } from './command';
 
-/** A file that the database can be made from again. While a server runs on the embedded one, that server writes it. */
+/** Writes a backup file. While a server has the embedded database open, this server writes the file. */
 export const backup = command({
   usage: [
     'Usage: npm run backup -- FILE',

@@ -5,62 +5,62 @@ import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
 import type { Runtime } from '../runtime';
 
-/** Where a command speaks: a terminal of this process, or that of another one, over the socket. */
+/** Input and output of a command: this process's terminal, or another process's terminal through the socket. */
 export interface Terminal {
-  /** What was piped in, where the command takes something. */
+  /** Text piped into the command. Undefined if the command takes no input or nothing was piped in. */
   input: string | undefined;
-  /** Who runs it, as the operating system calls them. */
+  /** Operating system user who runs the command. Null if unknown. */
   user: string | null;
-  /** A line on stdout. */
+  /** Prints a line on stdout. */
   print(line: string): void;
-  /** stderr; `isTTY` where what it shows may be drawn over. */
+  /** Writes to stderr. If `isTTY` is true, output can be overwritten. */
   progress: { isTTY: boolean; write(text: string): void };
-  /** The caller's working directory, where relative paths start. */
+  /** Working directory of the caller. Relative paths start there. */
   cwd: string;
-  /** Aborted when the command must stop, if it `stopsInOrder`. */
+  /** Aborted when the command must stop. Only a command that `stopsInOrder` checks it. */
   signal: AbortSignal;
-  /** Waits until what was printed has gone: for those who print much. */
+  /** Waits until the printed output is flushed. Commands with much output need it. */
   drained(): Promise<void>;
 }
 
-/** What a process that has the database open can do: the command itself, or a server for another one. */
+/** Command that needs the open database. It runs in its own process, or in a server on behalf of that process. */
 export interface Command<Wanted = unknown> {
-  /** What `--help` shows. */
+  /** Lines that `--help` prints. */
   usage: string[];
-  /** What of the environment it uses: nothing else can stop it. */
+  /** Environment variables that the command uses. An invalid value of another variable does not stop the command. */
   variables: readonly Variable[];
-  /** @throws StartError or HelpAsked, before anything is opened */
+  /** Parses the arguments. @throws StartError or HelpAsked, before the database is opened */
   read(args: string[]): Wanted;
-  /** True where it reads what is piped in. */
+  /** Returns true if the command reads piped input. */
   takesInput?(wanted: Wanted): boolean;
-  /** True where it works on a copy, so that nothing is changed. */
+  /** Returns true if the command works on a copy of the database, so that it changes nothing. */
   isDryRun?(wanted: Wanted): boolean;
-  /** True where it heeds the signal of its terminal; any other is cut off. */
+  /** Returns true if the command stops when `Terminal.signal` is aborted. A signal ends any other command at once. */
   stopsInOrder?(wanted: Wanted): boolean;
-  /** Asked after it ended with `UNCONFIRMED`. A yes runs it again with `--yes`. */
+  /** Question to ask after the exit code `UNCONFIRMED`. If the user says yes, the command runs again with `--yes`. */
   question?: string;
-  /** What it does where DATABASE_URL is set, before that database is opened as one of this version. */
+  /** Runs before the database is opened and its version checked. It must do nothing without DATABASE_URL. */
   prepare?(env: Env): Promise<void>;
   /**
-   * Does the work without opening the database of DATABASE_URL as one of this version.
+   * Does the work without opening the database and checking its version.
    *
-   * @returns the exit code; null if the database has to be opened
+   * @returns the exit code; null if the database must be opened and `run` called
    */
   runUnopened?(wanted: Wanted, env: Env, terminal: Terminal): Promise<number | null>;
   /**
-   * @returns the exit code
-   * @throws StartError, AppError: their sentences are told, with exit code 1
+   * Does the work. @returns the exit code
+   * @throws StartError or AppError, whose sentences are printed, with exit code 1
    */
   run(wanted: Wanted, runtime: Runtime, terminal: Terminal): Promise<number>;
 }
 
-/** The exit code of a dry run after which the command has something to write, if it may. */
+/** Exit code of a dry run that found changes to write. The user is asked whether to write them. */
 export const UNCONFIRMED = 3;
 
-/** The exit code of what was told to stop, as a shell has it of Ctrl-C. */
+/** Exit code of a stopped command: the code of a shell after Ctrl-C. */
 export const STOPPED = 130;
 
-/** An option without a value, and one with a text. */
+/** Types of command-line options: one without a value, and one with a text. */
 export const FLAG = { type: 'boolean' } as const;
 export const TEXT = { type: 'string' } as const;
 
@@ -71,18 +71,18 @@ type Parsed<T extends Options> = ReturnType<
 
 interface Declaration<T extends Options, Wanted> extends Omit<Command<Wanted>, 'read'> {
   options?: T;
-  /** How many arguments without a name it may have. Defaults to none. */
+  /** Maximum number of positional arguments. Defaults to 0. */
   positionals?: number;
   /**
-   * What is wanted; undefined where the arguments do not go together, so that the usage is shown. Without it, the values
-   * of the options are what is wanted.
+   * Converts the parsed arguments into the command's input. Returns undefined if the arguments cannot be combined, so
+   * that the usage is shown. Without this function, the input is the values of the options.
    *
    * @throws StartError
    */
   read?(values: Parsed<T>['values'], positionals: string[]): Wanted | undefined;
 }
 
-/** Declares a command, inferring what it is asked for from its options. */
+/** Declares a command. The type of its input is inferred from its options. */
 export function command<const T extends Options, Wanted = Parsed<T>['values']>({
   options,
   positionals = 0,
@@ -99,7 +99,7 @@ export function command<const T extends Options, Wanted = Parsed<T>['values']>({
   return { ...declared, read: readAll } as unknown as Command;
 }
 
-/** Not an error: the user asked how a command is used. */
+/** Thrown when the user asked for `--help`. It is not a failure. */
 export class HelpAsked extends Error {
   constructor(readonly usage: string[]) {
     super(usage.join('\n'));
@@ -107,10 +107,10 @@ export class HelpAsked extends Error {
 }
 
 /**
- * Reads the arguments of a command; `--help` works for every one.
+ * Parses the arguments of a command. Every command supports `--help`.
  *
- * @param positionals how many arguments without a name it may have
- * @throws HelpAsked for `--help`, StartError with one sentence for what it does not know or what npm kept
+ * @param positionals maximum number of positional arguments
+ * @throws HelpAsked for `--help`; StartError for an unknown argument, or for an option that npm took for its own
  */
 export function readArguments<T extends Options>(
   args: string[],
@@ -126,13 +126,13 @@ export function readArguments<T extends Options>(
     return parsed;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // What follows the first sentence is advice that fits few.
+    // Keeps the first sentence of Node's message only, since the advice after it rarely fits.
     const problem = error.message.split(/\.?(?: |\n)(?=To |Did |This )/)[0] ?? '';
     throw new StartError([`${problem.replace(/\.$/, '')}: --help shows what there is.`]);
   }
 }
 
-/** Without `--` before them npm takes options for its own, and the command would run as if they were not there. */
+/** Refuses options that npm took because the user forgot `--`. Otherwise the command would run without them. */
 function requireAll(options: string[], given: object): void {
   const env = inheritedEnv();
   const name = env.npm_lifecycle_event;
@@ -145,8 +145,8 @@ function requireAll(options: string[], given: object): void {
 }
 
 /**
- * Tells the user of a command what went wrong, in sentences. A failed statement is named by its code only, because its
- * message is SQL.
+ * Returns the error message of a command in sentences. For a failed query it contains only the error code, because the
+ * driver's message contains SQL.
  */
 export function sentencesOf(error: unknown): string[] {
   if (error instanceof StartError) return error.sentences;

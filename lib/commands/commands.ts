@@ -9,7 +9,7 @@ import { reconcile } from './reconcile';
 import { staff } from './staff';
 import { token } from './token';
 
-/** The commands that need the database, by their npm scripts and, where one has several, what follows. */
+/** All commands that need the database, by npm script. The script `import` has a second command, `import stripe`. */
 export const COMMANDS = {
   backup,
   'customer:erase': customerErase,
@@ -26,7 +26,7 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** Whether a received name is the name of a command. */
+/** Returns true if a received name is the name of a command. */
 export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }

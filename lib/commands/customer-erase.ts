@@ -5,7 +5,7 @@ import { CONSEQUENCES, eraseCustomer, requireErasable } from '../erasure/erase-c
 import { StartError } from '../errors';
 import { command, FLAG } from './command';
 
-/** The end of a customer's personal data. */
+/** Erases the personal data of a customer. */
 export const customerErase = command({
   usage: [
     'Usage: npm run customer:erase -- K10001 [--yes]',

@@ -7,7 +7,7 @@ import { StartError } from '../errors';
 import { migrateServer } from '../open-database';
 import { command, FLAG } from './command';
 
-/** Brings the database to this version: done already where a runtime could be had. */
+/** Migrates the database. The migrations run before `run`, when the database is opened. */
 export const dbMigrate = command({
   usage: [
     'Usage: npm run db:migrate [-- --role-limits]',
@@ -35,7 +35,7 @@ export const dbMigrate = command({
 
 const MAX_SHOWN = 20;
 
-/** For when the daily job has found counts of lists that are wrong. */
+/** Recounts all lists, after the daily job has found wrong counts. */
 export const dbRecount = command({
   usage: [
     'Usage: npm run db:recount',
@@ -58,7 +58,7 @@ export const dbRecount = command({
 
 const isFirst = (block: string) => block === '' || block.startsWith('-infinity');
 
-/** Sample data for an empty database. */
+/** Fills an empty database with sample data. */
 export const dbSeed = command({
   usage: ['Usage: npm run db:seed', 'Fills an empty database with sample data.'],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],

@@ -15,7 +15,7 @@ type Wanted =
   | { kind: 'all'; since: string | undefined; dir: string }
   | { kind: 'accounting'; month: string; out: string | undefined };
 
-/** Records as CSV, to stdout or into files. */
+/** Exports records as CSV, to stdout or into files. */
 export const exportCommand = command({
   usage: [
     `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
@@ -70,7 +70,7 @@ async function exportRecords(
   else await writeCsv(exportCsv(db, EXPORT_KINDS[wanted.kind], since), wanted.out, terminal);
 }
 
-/** @param out the file; undefined: it is printed */
+/** Writes CSV into a file, or prints it. @param out path of the file; undefined to print */
 async function writeCsv(csv: AsyncIterable<string>, out: string | undefined, terminal: Terminal) {
   if (out === undefined) await printCsv(csv, terminal);
   else await writeExport(resolve(terminal.cwd, out), csv, terminal.signal);
@@ -85,7 +85,7 @@ async function exportAll(db: Runtime['db'], dir: string, since: Date | null, { p
   }
 }
 
-/** Line by line, as a server sends it: what ends a line is added again where it is shown. */
+/** Prints CSV line by line, because a server sends single lines. `print` adds the line breaks again. */
 async function printCsv(csv: AsyncIterable<string>, { print, drained, signal }: Terminal): Promise<void> {
   for await (const piece of csv) {
     for (const line of piece.split('\n').slice(0, -1)) print(line);

@@ -25,12 +25,12 @@ import { command, FLAG, STOPPED, TEXT, type Terminal } from './command';
 import { printResult, runReconciliation } from './reconcile';
 import { ProgressBar, textTable } from './terminal-text';
 
-/** What to do with Stripe: read all of it, or link what a file says. */
+/** Task of the command: read everything from Stripe, or link Stripe customers as listed in a file. */
 type StripeWanted =
   | { task: 'read'; dryRun: boolean; proposals: string | undefined; linkByEmail: boolean }
   | { task: 'link'; file: string };
 
-/** What is at Stripe, and whose it is. */
+/** Imports records from Stripe, and links Stripe customers to customers. */
 export const importStripe = command({
   usage: [
     'Usage: npm run -s import -- stripe [--dry-run | [--link-by-email] [--proposals FILE.csv]]',
@@ -91,7 +91,8 @@ async function readAndLink(
       `Not all of Stripe could be read (${error_code}). Once it can, the same command does the rest.${unlinked}`,
     );
   }
-  // What was not read may name a customer number, which says more than an e-mail address.
+  // Links by e-mail address only after a complete run, since unread data may contain a customer number, which takes
+  // precedence over an e-mail address.
   const linked = linkByEmail && !hasFailed ? await confirmByEmail(deps, terminal) : 'all';
   if (linked === 'stopped') return linked;
   await printSummary(db, run.runId, terminal);
@@ -100,10 +101,10 @@ async function readAndLink(
 }
 
 /**
- * Runs a new run, or continues one whose process died, to its end.
+ * Completes a reconciliation run: a new one, or one whose process died.
  *
- * @returns null if it was stopped
- * @throws StartError while another process has a run
+ * @returns null if the run was stopped
+ * @throws StartError if another process has a run under way
  */
 async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileResult | null> {
   const { signal, progress } = terminal;
@@ -132,7 +133,7 @@ type Done = 'all' | 'in part' | 'stopped';
 
 const ACTOR = commandActor('import');
 
-/** Links whom the e-mail address says clearly. */
+/** Confirms all links of Stripe customers whose e-mail address belongs to exactly one customer. */
 async function confirmByEmail(deps: SyncDeps, terminal: Terminal): Promise<Done> {
   const { print, progress, signal } = terminal;
   const counts = { linked: 0, refused: 0 };
@@ -151,7 +152,7 @@ async function confirmByEmail(deps: SyncDeps, terminal: Terminal): Promise<Done>
   return signal.aborted ? 'stopped' : counts.refused > 0 ? 'in part' : 'all';
 }
 
-/** Links as the rows of a file say; one that is refused keeps no other out. */
+/** Links the Stripe customers listed in a file. A refused row does not affect the others. */
 async function linkFile(deps: SyncDeps, file: string, terminal: Terminal): Promise<Done> {
   const { print, signal, cwd } = terminal;
   const counts = { linked: 0, already: 0, empty: 0, refused: 0 };
@@ -179,10 +180,10 @@ async function linkFile(deps: SyncDeps, file: string, terminal: Terminal): Promi
   return signal.aborted ? 'stopped' : refused > 0 ? 'in part' : 'all';
 }
 
-/** Of those without a customer so many are shown; all of them stand in the file. */
+/** Maximum number of unlinked Stripe customers to print. The file of proposals contains all. */
 const SHOWN = 20;
 
-/** What a run made and changed, how Stripe's customers are linked, and who of them is not. */
+/** Prints the changes of a run, the number of linked Stripe customers, and the unlinked ones. */
 async function printSummary(db: Database, runId: number, { print }: Pick<Terminal, 'print'>): Promise<void> {
   const records = (await countChangedRecords(db, runId)).map(({ entity, created, changed, reported }) => [
     entity.replaceAll('_', ' '),
@@ -213,13 +214,13 @@ const toCells = (link: UnconfirmedLink) => [
   reasonOf(link),
 ];
 
-/** @throws StartError where no file could be written in the folder: better told before a long run than after it */
+/** Checks before a long run that the file's folder is writable. @throws StartError if it is not */
 async function requireFolder(file: string, { cwd }: Pick<Terminal, 'cwd'>): Promise<void> {
   const folder = dirname(resolve(cwd, file));
   await withFile(folder, () => access(folder, constants.W_OK));
 }
 
-/** Writes who is not linked for sure, to be completed and given back. */
+/** Writes a file with all unconfirmed links. Staff complete it, and pass it to `--link`. */
 async function writeProposals(db: Database, file: string, { print, cwd }: Terminal): Promise<void> {
   const toItsEnd = new AbortController().signal;
   await writeExport(resolve(cwd, file), proposalsCsv(db), toItsEnd);

@@ -10,16 +10,16 @@ import type { DecimalSeparator } from '../read-amount';
 import { command, FLAG, STOPPED, TEXT, type Terminal, UNCONFIRMED } from './command';
 import { ProgressBar } from './terminal-text';
 
-/** What is to be imported. */
+/** Parsed arguments of the command. */
 interface ImportWanted {
   kind: ImportName;
   file: string;
   options: FileOptions;
-  /** `ask`: a dry run, after which the command asks. */
+  /** `ask` is a dry run, after which the user is asked whether to import the rows. */
   mode: 'dry run' | 'ask' | 'write';
 }
 
-/** Whether what is to be imported is at Stripe, not in a file. */
+/** Returns true if the arguments ask for an import from Stripe instead of a file. */
 export function isFromStripe(args: string[]): boolean {
   return args.find((arg) => arg === 'stripe' || IMPORT_NAMES.some((name) => name === arg)) === 'stripe';
 }
@@ -35,7 +35,7 @@ function toEncoding(name: string | undefined): Encoding | undefined {
   throw new StartError([`--encoding must be one of ${ENCODINGS.join(', ')}.`]);
 }
 
-/** Their column names may contain an equals sign, and so may values for all rows. */
+/** Parses pairs of the form `NAME=VALUE`. Column names of `--map` and values of `--set` may contain an equals sign. */
 function toPairs(option: 'map' | 'set', given: string[] = []): Map<string, string> {
   return new Map(
     given.map((pair) => {
@@ -65,7 +65,7 @@ function toFormat(name: string | undefined, kind: ImportName): FileOptions['form
 const TEXTS = { ...TEXT, multiple: true } as const;
 const AGAIN = 'The same command again does the rest.';
 
-/** Records from a CSV file. */
+/** Imports records from a CSV file. */
 export const importCommand = command({
   usage: [
     `Usage: npm run -s import -- ${IMPORT_NAMES.join('|')} FILE.csv [--dry-run | --yes]`,

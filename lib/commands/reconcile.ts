@@ -12,7 +12,7 @@ import { command, FLAG, type Terminal } from './command';
 import { ProgressBar, textTable } from './terminal-text';
 
 const MAX_LISTED = 1000;
-/** The comparison with Stripe, now. */
+/** Runs a reconciliation with Stripe at once. */
 export const reconcile = command({
   usage: [
     'Usage: npm run -s reconcile [-- --dry-run]',
@@ -57,7 +57,7 @@ function toCells({ entity, entity_id, stripe_id, field, before, after, outcome }
   return [entity, String(entity_id ?? ''), stripe_id ?? '', field, before ?? '–', after ?? '–', outcome];
 }
 
-/** One reconciliation run of a command, with how far it is. @param signal stops it behind a page */
+/** Runs a reconciliation for a command, and shows the progress. @param signal stops the run after its current page */
 export async function runReconciliation(
   runtime: Runtime,
   { user, progress }: Terminal,
@@ -74,7 +74,7 @@ export async function runReconciliation(
   }
 }
 
-/** The objects that a run could not bring in sync, each with its outcome. */
+/** Prints the objects that a run could not compare, with their error codes, and the run's totals. */
 export async function printResult(
   { db }: Pick<Runtime, 'db'>,
   { runId, status, checked, changes, failures }: ReconcileResult,

@@ -13,15 +13,16 @@ import { COMMANDS, isCommandName } from './commands';
 import { type CommandMessage, type CommandRequest, commandRequest, readLine } from './wire';
 
 const MAX_AT_ONCE = 4;
-/** How long a request may take to arrive. */
+/** Time limit for receiving a request. */
 const REQUEST_MS = 10_000;
 
 /**
- * Runs commands of other processes while this one has the embedded database. Only the owner of the data directory can
- * connect. A command whose caller disconnects runs to its end, like any transaction. If the server stops while a command
- * runs, the connection ends without an exit code.
+ * Runs commands of other processes while this process has the embedded database open. Only the owner of the data
+ * directory can connect. If a caller disconnects, its command continues, unless it `stopsInOrder`. If the server stops
+ * while a command runs, the connection ends without an exit code.
  *
- * @returns a function that stops accepting commands and waits for running ones; the end of the process does so too
+ * @returns a function that stops accepting commands, waits for running ones and removes the socket; the end of the
+ * process removes the socket too
  */
 export async function serveCommands(runtime: Runtime): Promise<() => Promise<void>> {
   let running = 0;
@@ -45,7 +46,7 @@ export async function serveCommands(runtime: Runtime): Promise<() => Promise<voi
       remove();
     };
   } catch (error) {
-    // The server works without.
+    // The server also works without taking commands.
     runtime.log.warn({ code: (error as NodeJS.ErrnoException).code }, 'commands cannot be taken');
     return async () => {};
   }
@@ -54,10 +55,10 @@ export async function serveCommands(runtime: Runtime): Promise<() => Promise<voi
 async function listen(server: Server, path: string): Promise<void> {
   server.unref();
   const listening = new Promise<void>((done, failed) => {
-    server.on('error', failed); // stays: what cannot be accepted later must not end the server
+    server.on('error', failed); // never removed, because a later error without a listener would end the process
     server.once('listening', done);
   });
-  const mask = process.umask(0o177); // the socket is created at once, before another process can take its path
+  const mask = process.umask(0o177); // `listen` creates the socket synchronously, with these permissions
   server.listen(path);
   process.umask(mask);
   await listening;
@@ -79,7 +80,7 @@ async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Prom
   }
 }
 
-/** A caller that disconnects stops its command, if it `stopsInOrder`. */
+/** Returns a signal, aborted when the caller disconnects, and a function that waits until the output is sent. */
 function hangUpOf(socket: Socket): Pick<Terminal, 'signal' | 'drained'> {
   const stop = new AbortController();
   const { signal } = stop;
@@ -123,8 +124,8 @@ async function carryOut(
 const copy = perProcess('copy', () => ({ isOpen: false }));
 
 /**
- * A runtime over a copy of the database, in memory, for what must change nothing. One at a time: it takes
- * as much memory as the database.
+ * Opens a runtime on an in-memory copy of the database, for dry runs. Only one copy can be open at a time, because
+ * it takes as much memory as the database.
  */
 async function openCopy(runtime: Runtime): Promise<Runtime> {
   if (copy.isOpen)
@@ -141,14 +142,14 @@ async function openCopy(runtime: Runtime): Promise<Runtime> {
 }
 
 const NAME = 'commands.sock';
-/** Bytes that the address of a socket may have: sun_path without its final zero. */
+/** Maximum length of a socket's path in bytes: `sun_path` without its final zero byte. */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Where a server takes commands: in its data directory, or, where that is too long for the address of a
- * socket, in a new folder of the temporary one that is its owner's alone.
+ * Chooses the path of the socket that takes commands. It is in the data directory. If this path is too long for a
+ * socket, it is in a new temporary folder that only its owner can open.
  *
- * @returns also what takes it away again
+ * @returns the path, and a function that removes the socket
  */
 function newSocketPath(dataDir: string): { path: string; remove(): void } {
   if (process.platform === 'win32') {
@@ -157,7 +158,7 @@ function newSocketPath(dataDir: string): { path: string; remove(): void } {
   const near = join(resolve(dataDir), NAME);
   if (Buffer.byteLength(near) <= MAX_BYTES) {
     const remove = () => rmSync(near, { force: true });
-    remove(); // of a server that was killed: the lock says that it is gone
+    remove(); // left behind by a killed server; our lock on the database proves that it is gone
     return { path: near, remove };
   }
   const path = join(mkdtempSync(join(tmpdir(), 'w5t-')), NAME);

@@ -23,7 +23,7 @@ interface Wanted {
   role: StaffRole;
 }
 
-/** Who may sign in. */
+/** Manages the logins of staff. */
 export const staff = command({
   usage: [
     'Usage: npm run -s staff -- add EMAIL [--name NAME] [--role admin]',
@@ -73,7 +73,7 @@ async function writePassword(
   { input, print }: Terminal,
 ): Promise<void> {
   const given = input?.replace(/\r?\n$/, '') || undefined;
-  // A piped password is known to its owner. A printed one may have been seen by another person.
+  // A piped password is known only to its owner. A printed one must be changed, as other people may have seen it.
   const password = { password: given, passwordTemporary: given === undefined };
   const written =
     verb === 'add'

@@ -1,12 +1,12 @@
 const WIDTH = 24;
 
-/** Shows how far something is: one line that is redrawn on a terminal, elsewhere a line for each step and each tenth. */
+/** Shows progress. On a terminal it redraws one line; elsewhere it prints a line for each step and each tenth of it. */
 export class ProgressBar {
   private told = '';
 
   constructor(private readonly out: { isTTY: boolean; write(text: string): unknown } = process.stderr) {}
 
-  /** @param label of the step under way; @param note what else there is to say */
+  /** Shows the current state. @param label name of the current step @param note additional text */
   show(done: number, total: number, label: string, note: string): void {
     const filled = Math.round((WIDTH * done) / Math.max(total, 1));
     const bar = `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${done}/${total} ${label}`;
@@ -16,7 +16,7 @@ export class ProgressBar {
     this.told = told;
   }
 
-  /** Leaves the terminal's line to what comes next. */
+  /** Clears the terminal's line for the next output. */
   end(): void {
     if (this.out.isTTY) this.out.write('\r\u001b[K');
   }
@@ -24,7 +24,7 @@ export class ProgressBar {
 
 const MAX_WIDTH = 40;
 
-/** Rows under their headings, in columns as wide as their longest cell. */
+/** Formats rows as a text table. Each column is as wide as its longest cell, at most `MAX_WIDTH`. */
 export function textTable(headings: string[], rows: string[][]): string {
   const cut = (cell: string) => (cell.length > MAX_WIDTH ? `${cell.slice(0, MAX_WIDTH - 1)}…` : cell);
   const lines = [headings, ...rows].map((row) => row.map(cut));

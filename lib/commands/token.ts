@@ -30,7 +30,7 @@ type Wanted =
   | { verb: 'revoke'; id: number }
   | { verb: 'list' };
 
-/** Access tokens of programs. */
+/** Manages access tokens. */
 export const token = command({
   usage: [
     'Usage: npm run -s token -- create --name NAME --scopes a,b [--expires 90d] [--staff EMAIL]',

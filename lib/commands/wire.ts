@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { z } from 'zod';
 
-/** A line of either side; a password and some names fit many times. */
+/** Maximum length of a line in either direction, many times what a request with a password needs. */
 export const MAX_LINE = 262_144;
-/** Of what is piped into a command. */
+/** Maximum length of the text piped into a command. */
 export const MAX_INPUT = 65_536;
 
-/** The one line that a command's process sends. */
+/** Schema of the request: the only line that a command's process sends. */
 export const commandRequest = z.strictObject({
   command: z.string().max(100),
   args: z.array(z.string().max(10_000)).max(50),
@@ -17,7 +17,7 @@ export const commandRequest = z.strictObject({
 });
 export type CommandRequest = z.infer<typeof commandRequest>;
 
-/** What the server answers: a line for stdout, text for stderr, and at last the exit code. */
+/** Schema of the server's messages: a line for stdout, text for stderr, and finally the exit code. */
 export const commandMessage = z.union([
   z.strictObject({ out: z.string() }),
   z.strictObject({ err: z.string() }),
@@ -46,7 +46,7 @@ export function readLine(socket: Socket): Promise<string> {
   });
 }
 
-/** @throws Error where a line is longer than MAX_LINE */
+/** Reads lines until the other side disconnects. @throws Error if a line is longer than MAX_LINE */
 export async function* linesOf(socket: Socket): AsyncGenerator<string> {
   socket.setEncoding('utf8');
   let rest = '';

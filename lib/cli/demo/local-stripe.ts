@@ -18,9 +18,9 @@ import { act, createWorld, emit, type World } from '../../stripe-local/world';
 import { keysOfDelivery, toRow } from '../../sync/inbox/handle-event';
 
 /**
- * The Stripe that a database goes with: as the last demo left it, or filled from the database.
+ * Returns the local Stripe account that belongs to a database: the saved one, or a new one made from the database.
  *
- * @param fresh true where the database was seeded just now, so that what is saved belongs to another
+ * @param fresh whether the database was just seeded, so that the saved account belongs to an earlier database
  */
 export async function prepareWorld(
   db: Database,
@@ -39,7 +39,7 @@ export async function prepareWorld(
   return world;
 }
 
-/** Serves a world, and tells the demo's webhook what happens in it. */
+/** Serves a local Stripe account over HTTP, and sends its events to the demo's webhook. */
 export async function serveWorld(world: World, env: Env): Promise<StripeLocal> {
   const [secret = ''] = env.stripe.webhookSecrets;
   return startStripeLocal({
@@ -51,7 +51,7 @@ export async function serveWorld(world: World, env: Env): Promise<StripeLocal> {
   });
 }
 
-/** Each database has its own, however DATABASE_URL is changed between two starts. */
+/** Returns the path of the saved account. Each database has its own file, even if DATABASE_URL changes. */
 function worldFile({ dataDir, databaseUrl }: Env): string {
   const which = databaseUrl ? `-${createHash('sha256').update(databaseUrl).digest('hex').slice(0, 8)}` : '';
   return join(dataDir, `stripe-local${which}.json`);
@@ -61,8 +61,8 @@ const DAY = 86_400;
 const COUNT = 36;
 
 /**
- * Stripe's deliveries of the last days, with the bodies that Stripe would have sent. Almost all were processed. Two
- * failed: one succeeds when it is replayed, and one names an amount that cannot be stored.
+ * Stores Stripe's deliveries of the last days, with the bodies that Stripe would have sent. Almost all were processed.
+ * Two failed: one succeeds when it is replayed, and one contains an amount that is too large to store.
  */
 export async function storeDeliveries(db: Database, world: World): Promise<void> {
   const now = world.now();
@@ -83,7 +83,7 @@ export async function storeDeliveries(db: Database, world: World): Promise<void>
     .onConflictDoNothing();
 }
 
-/** A payment at Stripe that is unknown here, because the database did not answer in time. */
+/** Makes an event about a payment that was not recorded here, because the database did not answer in time. */
 function missedPayment(world: World) {
   const { events } = act(world, () =>
     makeHappen('invoice.paid', { world, customer: null, invoiceNumber: null }),
@@ -93,7 +93,7 @@ function missedPayment(world: World) {
   return { ...rowOf(event), outcome: 'failed' as const, error_code: 'TimeoutError', attempts: 3 };
 }
 
-/** Reconciliation does not try it again, since it can never be applied. */
+/** Makes an event that can never be applied, so that reconciliation does not retry it. */
 function unstorable(world: World, [invoice]: Invoice[]) {
   if (!invoice) return [];
   const total = 10 ** 14;

@@ -22,17 +22,17 @@ import { showStates } from './show-states';
 
 interface PreparedDatabase {
   token: string;
-  /** Null where the environment names a Stripe of its own. */
+  /** The local Stripe account. Null if the environment configures the user's Stripe account. */
   world: World | null;
 }
 
-/** Brings the demo's database up to date, fills it where it is empty, and leaves it to the server. */
+/** Migrates the demo's database, fills it if it is empty, and closes it for the server. */
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Promise<PreparedDatabase> {
   const runtime = worldOf(env);
   await requireOwnDatabase(env, settings.staffEmail);
   const { db, close } = await openMigrated(env);
   try {
-    await prepareStaffUser({ db, ...runtime }, settings); // first: it marks the database as the demo's
+    await prepareStaffUser({ db, ...runtime }, settings); // first, because it marks the database as the demo's
     const fresh = !(await hasCustomers(db));
     if (fresh) {
       console.log('Filling the empty database with sample data …');
@@ -48,10 +48,10 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
   }
 }
 
-/** Opening the embedded database migrates it; a server's is migrated here and checked when it is opened. */
+/** Opens the migrated database. Opening migrates the embedded database; a PostgreSQL database is migrated first. */
 async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
   if (!env.databaseUrl) return openDatabase(env);
-  makeDataDir(env.dataDir); // for what the demo keeps beside the database
+  makeDataDir(env.dataDir); // for the demo's other files
   keepPrivate(env.dataDir);
   await migrateServer(env);
   return openDatabase(env);
@@ -60,8 +60,8 @@ async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
 const WEEK_MS = 7 * 86_400_000;
 
 /**
- * Ends the tokens of earlier runs and makes this run's, for everything. The embedded database is the
- * server's while the demo runs, so that the end of a run cannot take its token back: the next start does.
+ * Revokes the tokens of earlier runs, and creates this run's token with all scopes. The server has the embedded
+ * database open while the demo runs, so a run cannot revoke its token when it ends; the next start does.
  */
 export async function prepareAccessToken(
   db: Database,
@@ -79,7 +79,7 @@ export async function prepareAccessToken(
   return (await createAccessToken(db, input, world.randomBytes)).token;
 }
 
-/** Makes the demo's login, an admin's, or gives it its password and role back; who is signed in stays so. */
+/** Creates the demo's admin login, or restores its password and role. Existing sessions stay valid. */
 async function prepareStaffUser(world: StaffWorld, settings: DemoSettings): Promise<void> {
   const login = { email: settings.staffEmail, password: settings.staffPassword };
   const [found] = await world.db
@@ -103,10 +103,10 @@ async function prepareStaffUser(world: StaffWorld, settings: DemoSettings): Prom
 }
 
 /**
- * Checks that the database of DATABASE_URL is empty, or that a demo filled it and it has no other staff or access tokens
- * since. It only reads, before anything is migrated or written.
+ * Checks that the database of DATABASE_URL is empty, or that a demo filled it and no other staff or access tokens were
+ * added since. It only reads, before the database is migrated or changed.
  *
- * @throws StartError for any other
+ * @throws StartError for any other database
  */
 async function requireOwnDatabase(
   { databaseUrl }: Pick<Env, 'databaseUrl'>,
@@ -132,7 +132,7 @@ async function findForeign(tx: Database, staffEmail: string): Promise<string | n
     (await holds(tx, tables)) &&
     (await holds(
       tx,
-      // The first thing that a demo writes into an empty database.
+      // The first row that a demo writes into an empty database.
       sql`exists (select from audit_log where actor_type::text = 'cli' and actor_id = ${DEMO}
         and action = 'staff_user.create' and after ->> 'email' = ${staffEmail})`,
     ));
@@ -145,7 +145,7 @@ async function findForeign(tx: Database, staffEmail: string): Promise<string | n
   return (await holds(tx, others)) ? 'access tokens that the demo did not make' : null;
 }
 
-/** The first table with a row, except tables of PostgreSQL, of extensions and of drizzle. */
+/** Finds the first table with a row, except tables of PostgreSQL, of extensions and of drizzle. */
 async function findUsedTable(tx: Database): Promise<string | null> {
   const tables = await rows<{ name: string }>(
     tx,
@@ -157,7 +157,7 @@ async function findUsedTable(tx: Database): Promise<string | null> {
           where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
       order by 1`,
   );
-  await tx.execute(sql`set local row_security = off`); // rows that we may not see count too
+  await tx.execute(sql`set local row_security = off`); // rows that policies hide from us count too
   for (const { name } of tables) {
     if (await holds(tx, sql`exists (select from ${sql.raw(name)})`)) return name;
   }

@@ -15,15 +15,15 @@ const settings = z.object({
   stripeSecretKey: z.string(),
   staffEmail: z.string(),
   staffPassword: z.string(),
-  /** Of the demo that runs now; null where it uses a Stripe of its owner's. */
+  /** Address of the running demo's local Stripe. Null if no demo runs, or if it uses the user's Stripe account. */
   stripeLocalUrl: z.string().nullable(),
 });
 
-/** What a demo keeps from one start to the next. */
+/** Settings that a demo keeps between two starts. */
 export type DemoSettings = z.infer<typeof settings>;
 
 /**
- * The settings of a data directory, or new ones; nothing is written.
+ * Reads the settings of a data directory, or returns new ones. It writes nothing.
  *
  * @throws StartError if the demo did not write the file
  */
@@ -39,7 +39,7 @@ export function readSettings(dataDir: string, randomBytes: (size: number) => Buf
   }
 }
 
-/** Whole or not at all, and for its owner alone: it holds passwords. */
+/** Writes the settings atomically. Only the owner can read the file, because it contains passwords. */
 export function writeSettings(dataDir: string, value: DemoSettings): void {
   const draft = `${fileOf(dataDir)}.tmp`;
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
@@ -77,14 +77,14 @@ function newSettings(randomBytes: (size: number) => Buffer): DemoSettings {
 export interface DemoEnv {
   env: Env;
   settings: DemoSettings;
-  /** For the server. */
+  /** Environment variables for the server. */
   variables: NodeJS.ProcessEnv;
-  /** False where the environment names a Stripe of its own. */
+  /** Whether the demo runs its own local Stripe. False if the environment configures a Stripe account. */
   ownStripe: boolean;
 }
 
 /**
- * The environment with what a demo needs where nothing is set.
+ * Reads the environment, with a demo's defaults for variables that are not set.
  *
  * @throws StartError with one sentence per wrong variable
  */
@@ -105,6 +105,6 @@ export function readDemoEnv(): DemoEnv {
   return { env: parseEnv(variables), settings, variables, ownStripe };
 }
 
-/** How the audit log and its own tokens name the demo. */
+/** Name of the demo in the audit log and of its access tokens. */
 export const DEMO = 'demo';
 export const DEMO_ACTOR = commandActor(DEMO);

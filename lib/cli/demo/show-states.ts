@@ -18,14 +18,14 @@ const OVERPAID = 20;
 
 type When = { now: Date; timeZone: string };
 
-/** Adds to the sample company what a sync that always went well would never show. */
+/** Adds problems to the sample data that staff pages would otherwise never show, such as an overpaid invoice. */
 export async function showStates(db: Database, { now, timeZone }: When): Promise<void> {
   await storeRun(db, now);
   await createFromStripe(db);
   await overpay(db, { now, timeZone });
 }
 
-/** A run of last night that brought three fields of two records into step with Stripe. */
+/** Stores a reconciliation run of last night that corrected three fields of two records. */
 async function storeRun(db: Database, now: Date): Promise<void> {
   const started = new Date(now.getTime() - 9 * HOUR);
   const finished = new Date(started.getTime() + 84_000);
@@ -65,7 +65,7 @@ async function storeRun(db: Database, now: Date): Promise<void> {
   ]);
 }
 
-/** A customer created for a Stripe customer that matched no existing one. */
+/** Creates a customer for a Stripe customer that matched no existing customer. */
 async function createFromStripe(db: Database): Promise<void> {
   const [created] = await db
     .insert(customers)
@@ -84,7 +84,7 @@ async function createFromStripe(db: Database): Promise<void> {
     .values({ stripe_customer_id: 'cus_DemoUnmatched', customer_id: created.id, linked_by: 'created' });
 }
 
-/** A bank transfer of more than was due. */
+/** Records a bank transfer of more than the amount due. */
 async function overpay(db: Database, { now, timeZone }: When): Promise<void> {
   const [invoice] = await db
     .select({ id: invoices.id, number: invoices.number, due: invoices.amount_due })

@@ -19,7 +19,7 @@ const demoFile = z.object({ stripeLocalUrl: z.url(), stripeSecretKey: z.string()
 const NO_DEMO = 'No demo is running: start it with npm run demo.';
 
 /**
- * Makes an event happen at the Stripe of the demo that runs on a data folder, and prints the result.
+ * Triggers an event in the local Stripe of the demo that runs on a data directory, and prints the result.
  *
  * @returns false if the webhook refused a delivery
  * @throws StartError if no demo is running or the event cannot happen
