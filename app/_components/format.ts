@@ -107,6 +107,16 @@ export function formatKind(kind: string): string {
   return formatField(kind.replaceAll('-', '_'));
 }
 
+/** A customer by name, or by number if it has no name. */
+export function formatCustomer({ name, customer_number }: { name: string; customer_number: string }): string {
+  return name || customer_number;
+}
+
+/** The texts that there are, "F-0001 · 1 Mar 2026". */
+export function joinTexts(...texts: (string | null | undefined | false)[]): string {
+  return texts.filter(Boolean).join(' · ');
+}
+
 /** Turns a field's error message into a sentence: "must not be empty" becomes "Must not be empty." */
 export function formatMessage(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;

@@ -6,7 +6,7 @@ import { BATCH, type CursorList, pagesToCsv, readSortedPage } from '../counted-l
 import { inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { addDays, toIso } from '../dates';
 import { oneOf } from '../fields';
-import { toJsonAmount, toJsonAmounts } from '../money';
+import { toJsonAmounts } from '../money';
 import { perPageParam } from '../page';
 import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
@@ -90,21 +90,15 @@ export async function sumOverdue(db: Database, today: string): Promise<OverdueSu
   const day = (days: number) => sql`${addDays(today, -days)}::date`;
   const sums = await rows<Record<'currency' | 'total', string> & { age: OverdueAge; count: number }>(
     db,
-    sql`select currency, age, count(*)::int as count, sum(amount_due)::text as total,
-        sum(count(*)) over (partition by currency) as in_currency
+    sql`select currency, age, count(*)::int as count, sum(amount_due)::text as total
       from (
         select currency, amount_due, ${dueOn} as due,
           case when ${dueOn} >= ${day(0)} then 'not-due' when ${dueOn} >= ${day(14)} then '1-14'
             when ${dueOn} >= ${day(30)} then '15-30' when ${dueOn} >= ${day(60)} then '31-60' else 'over-60' end as age
         from ${invoices} where status = 'overdue') aged
-      group by currency, age order by in_currency desc, currency, age`,
+      group by currency, age order by sum(count(*)) over (partition by currency) desc, currency, age`,
   );
-  return sums.map(({ currency, age, count, total }) => ({
-    currency,
-    age,
-    count,
-    total: toJsonAmount(total),
-  }));
+  return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
 /** The overdue invoices that match as CSV, piece by piece, what is due the longest first. */

@@ -16,31 +16,30 @@ import { literal } from '../page-query';
 /** So far are records counted. */
 export const MAX_RECORDS = 1000;
 
-/** How many records a customer has; `MAX_RECORDS + 1` stands for more than that. */
-export async function countRecords(db: Database, customerId: number) {
-  const counted = (table: PgTable & { id: PgColumn; customer_id: PgColumn }, condition?: SQL) =>
-    countSome(db, table, and(eq(table.customer_id, customerId), condition));
-  const [invoiced, overdue, sent, documents, services, subscribed, paid] = await Promise.all([
-    counted(invoices),
-    counted(invoices, eq(invoices.status, 'overdue')),
-    counted(invoices, eq(invoices.status, 'sent')),
-    counted(salesDocuments, inArray(salesDocuments.status, ['draft', 'sent', 'accepted'])),
-    counted(customerServices),
-    counted(subscriptions),
-    counted(payments),
-  ]);
-  return {
-    invoices: invoiced,
-    overdue,
-    sent,
-    open_documents: documents,
-    services,
-    subscriptions: subscribed,
-    payments: paid,
-  };
-}
+type OwnedTable = PgTable & { id: PgColumn; customer_id: PgColumn };
 
-export type RecordCounts = Awaited<ReturnType<typeof countRecords>>;
+const COUNTED = {
+  invoices: [invoices],
+  overdue: [invoices, eq(invoices.status, 'overdue')],
+  sent: [invoices, eq(invoices.status, 'sent')],
+  open_documents: [salesDocuments, inArray(salesDocuments.status, ['draft', 'sent', 'accepted'])],
+  services: [customerServices],
+  subscriptions: [subscriptions],
+  payments: [payments],
+} satisfies Record<string, [OwnedTable, SQL?]>;
+
+export type RecordCounts = Record<keyof typeof COUNTED, number>;
+
+/** How many records a customer has; `MAX_RECORDS + 1` stands for more than that. */
+export async function countRecords(db: Database, customerId: number): Promise<RecordCounts> {
+  const counts = await Promise.all(
+    Object.entries<[OwnedTable, SQL?]>(COUNTED).map(async ([name, [table, condition]]) => [
+      name,
+      await countSome(db, table, and(eq(table.customer_id, customerId), condition)),
+    ]),
+  );
+  return Object.fromEntries(counts);
+}
 
 async function countSome(db: Database, table: PgTable & { id: PgColumn }, where: SQL | undefined) {
   const some = db

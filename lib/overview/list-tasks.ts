@@ -9,7 +9,7 @@ import { countRaising } from '../payments/money-back';
 import { isWaitingForStaff } from '../subscriptions/list';
 import { countLinkProposals } from '../sync/staff/stripe-customers';
 import { countOpenTasks } from '../tasks/staff-tasks';
-import { type CurrencySum, sumOpenInvoices } from './money';
+import { sumOpenInvoices } from './money';
 
 /** Something in the sync that needs a person. */
 export interface Task {
@@ -89,18 +89,13 @@ async function countUnlinkedItems(db: Database): Promise<number> {
   return counted?.total ?? 0;
 }
 
-/** What customers are behind with. */
-export interface Attention {
-  /** The currency of most first. */
-  overdue: CurrencySum[];
-  /** The day on which the first overdue invoice was due. */
-  oldest: string | null;
-  /** Subscriptions whose payment Stripe could not collect. */
-  past_due: number;
-}
+export type Attention = Awaited<ReturnType<typeof getAttention>>;
 
-/** What staff should look at, though the sync is in order. */
-export async function getAttention(db: Database): Promise<Attention> {
+/**
+ * What customers are behind with: the overdue invoices, the day on which the first of them was due, and how many
+ * subscriptions have a payment that Stripe could not collect.
+ */
+export async function getAttention(db: Database) {
   const { overdue } = await sumOpenInvoices(db);
   const [first] = await db
     .select({ due: sql<string>`${dueOn}::text` })
@@ -108,9 +103,6 @@ export async function getAttention(db: Database): Promise<Attention> {
     .where(sql`${invoices.status} = 'overdue'`)
     .orderBy(asc(dueOn))
     .limit(literal(1));
-  const [found] = await db
-    .select({ past_due: count() })
-    .from(subscriptions)
-    .where(sql`${subscriptions.status} = 'past_due'`);
-  return { overdue, oldest: first?.due ?? null, past_due: found?.past_due ?? 0 };
+  const past_due = await db.$count(subscriptions, sql`${subscriptions.status} = 'past_due'`);
+  return { overdue, oldest: first?.due ?? null, past_due };
 }

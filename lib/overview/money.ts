@@ -2,7 +2,7 @@ import { count, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { disputes } from '@/db/schema';
 import { addDays, startOfDay } from '../dates';
-import { toJsonAmount } from '../money';
+import { toJsonAmount, toJsonAmounts } from '../money';
 import { cameBackSince, isOpenDispute } from '../payments/money-back';
 
 /** An amount in whole units of its currency, and over how many rows it sums up. */
@@ -71,18 +71,11 @@ export async function getMoneyReceived(
   return { sums, currency, days };
 }
 
-interface ReceivedRow {
-  [column: string]: unknown;
-  currency: string;
-  /** Null in a currency's sum of all days. */
-  date: string | null;
-  count: number;
-  total: string;
-  returned: string;
-}
-
 async function readReceivedDays(db: Database, { first, today, timeZone }: Today & { first: string }) {
-  const found = await rows<ReceivedRow>(
+  // The date is null in a currency's sum of all days.
+  const found = await rows<
+    Record<'currency' | 'total' | 'returned', string> & { date: string | null; count: number }
+  >(
     db,
     sql`
       select currency, day::text as date, sum(paid)::int as count,
@@ -100,57 +93,30 @@ async function readReceivedDays(db: Database, { first, today, timeZone }: Today 
       group by grouping sets ((currency, day), (currency))
       having sum(paid) > 0 or sum(back) > 0`,
   );
-  return found.map(({ currency, date, count, total, returned }) => ({
-    currency,
-    date,
-    count,
-    total: toJsonAmount(total),
-    returned: toJsonAmount(returned),
-  }));
+  return found.map((row) => toJsonAmounts(row, 'total', 'returned'));
 }
 
-interface OpenInvoices {
-  /** Sent and overdue ones; the currency of most first. */
-  open: CurrencySum[];
-  /** The overdue ones among them. */
-  overdue: CurrencySum[];
-}
-
-interface OpenInvoicesRow {
-  [column: string]: unknown;
-  currency: string;
-  count: number;
-  total: string;
-  overdue_count: number;
-  overdue_total: string | null;
-}
-
-/** What customers have still to pay. */
-export async function sumOpenInvoices(db: Database): Promise<OpenInvoices> {
-  const sums = await rows<OpenInvoicesRow>(
+/** The sent and overdue invoices, and the overdue ones among them; the currency of most first. */
+export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'overdue', CurrencySum[]>> {
+  const sums = await rows<
+    Record<'currency' | 'total' | 'overdue_total', string> & Record<'count' | 'overdue_count', number>
+  >(
     db,
     sql`
       select currency, sum(row_count)::int as count, sum(amount)::text as total,
         coalesce(sum(row_count) filter (where of = 'overdue'), 0)::int as overdue_count,
-        (sum(amount) filter (where of = 'overdue'))::text as overdue_total
+        coalesce(sum(amount) filter (where of = 'overdue'), 0)::text as overdue_total
       from (select * from sums union all select * from sum_deltas) kept
       where of in ('sent', 'overdue')
       group by currency having sum(row_count) > 0
       order by count desc, currency`,
   );
   return {
-    open: sums.map(({ currency, count, total }) => toCurrencySum({ currency, count, total })),
-    overdue: sums
-      .filter(({ overdue_count }) => overdue_count > 0)
-      .map((row) =>
-        toCurrencySum({ currency: row.currency, count: row.overdue_count, total: row.overdue_total }),
-      ),
+    open: sums.map(({ currency, count, total }) => ({ currency, count, total: toJsonAmount(total) })),
+    overdue: sums.flatMap(({ currency, overdue_count: count, overdue_total: total }) =>
+      count > 0 ? [{ currency, count, total: toJsonAmount(total) }] : [],
+    ),
   };
-}
-
-/** What SQL's `sum` answers, null over no rows. */
-function toCurrencySum(row: { currency: string; count: number; total: string | null }): CurrencySum {
-  return { ...row, total: toJsonAmount(row.total ?? '0') };
 }
 
 interface OpenDisputes {

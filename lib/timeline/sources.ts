@@ -25,8 +25,7 @@ import { type NamedChange, nameChanges } from '../sync/reconcile/changes';
 import { listStripeCustomersOf } from '../sync/staff/stripe-customers';
 import { listCallsAbout, type ToolCallRow } from '../tool-calls/queries';
 
-/** Something that happened to a customer. */
-export type TimelineEntry = { at: Date } & (
+type Happening = { at: Date } & (
   | { kind: 'payment'; payment: TimelinePayment; isDayOnly: boolean }
   | { kind: 'money_back'; row: MoneyBackRow }
   | { kind: 'event'; event: TimelineEvent }
@@ -36,10 +35,12 @@ export type TimelineEntry = { at: Date } & (
   | { kind: 'call'; call: ToolCallRow }
 );
 
-export type TimelinePayment = Pick<
-  PaymentRow,
-  'id' | 'invoice_id' | 'amount' | 'currency' | 'payment_date' | 'payment_reference' | 'status' | 'source'
-> & { invoice_number: string | null };
+/** Something that happened to a customer. Its key is unique in the timeline. */
+export type TimelineEntry = Happening & { key: string };
+
+type TimelinePayment = Pick<PaymentRow, Exclude<keyof typeof paymentColumns, 'invoice_number'>> & {
+  invoice_number: string | null;
+};
 
 type TimelineEvent = Pick<
   typeof stripeEvents.$inferSelect,
@@ -59,7 +60,7 @@ interface Reading<Row> {
   form: RegExp;
   /** The rows behind the place that a cursor tells, the newest first; null: from the newest on. */
   read(place: Place | null, limit: number): Promise<Row[]>;
-  toEntry(row: Row): TimelineEntry;
+  toEntry(row: Row): Happening;
   cursorOf(row: Row): string;
 }
 
@@ -75,7 +76,10 @@ function toSource<Row>({ form, read, toEntry, cursorOf }: Reading<Row>): Source 
     },
     async read(cursor, limit) {
       const rows = await read(cursor === null ? null : (placeOf(cursor) ?? {}), limit);
-      return rows.map((row) => ({ entry: toEntry(row), cursor: cursorOf(row) }));
+      return rows.map((row) => {
+        const [entry, at] = [toEntry(row), cursorOf(row)];
+        return { entry: { ...entry, key: `${entry.kind} ${at}` }, cursor: at };
+      });
     },
   };
 }

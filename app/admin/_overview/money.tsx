@@ -6,8 +6,8 @@ import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatDate, formatMoney, formatShortMoney } from '../../_components/format';
 import { toHref } from '../../_components/search-params';
 import { BarChart } from '../_components/display/charts';
+import { Choice } from '../_components/lists/paged-list';
 import { Nothing, Section } from '../_components/page/section';
-import { Choice } from './choice';
 import classes from './money.module.css';
 
 interface Props {
@@ -40,12 +40,8 @@ export function Money({ period, wanted }: Props) {
 async function Chart({ period, wanted }: Props) {
   const { db, env, now } = await getRuntime();
   const today = toCalendarDate(now(), env.timeZone);
-  const { sums, currency, days } = await getMoneyReceived(
-    db,
-    { today, timeZone: env.timeZone },
-    period,
-    wanted,
-  );
+  const { timeZone } = env;
+  const { sums, currency, days } = await getMoneyReceived(db, { today, timeZone }, period, wanted);
   const sum = sums.find((one) => one.currency === currency);
   if (!sum) return <Nothing title="No payments in this period" text="Completed payments appear here." />;
   const money = (amount: number) => formatMoney(amount, sum.currency);
@@ -101,10 +97,8 @@ function byWeek(days: Days): Days {
   for (let end = days.length; end > 0; end -= 7) {
     const week = days.slice(Math.max(0, end - 7), end);
     const sumOf = (of: 'total' | 'count' | 'returned') => week.reduce((sum, day) => sum + day[of], 0);
-    const [first] = week;
-    if (!first) continue;
     weeks.unshift({
-      date: first.date,
+      date: week[0]?.date ?? '',
       total: sumOf('total'),
       count: sumOf('count'),
       returned: sumOf('returned'),

@@ -65,7 +65,6 @@ function Apps({ label, apps, timeZone, showsStaff = false, nothing }: Props) {
     <RecordList
       label={label}
       rows={apps}
-      keyOf={({ id }) => id}
       columns={[
         { label: 'App', cell: ({ name, host }) => (host ? `${name} (${host})` : name) },
         ...(showsStaff ? [staffColumn] : []),

@@ -1,10 +1,10 @@
-import { formatMoney } from '@/app/_components/format';
+import { formatCustomer, formatMoney, joinTexts } from '@/app/_components/format';
 import { CUSTOMER_STATUSES } from '@/lib/customers/list';
 import { type CustomerWithBalance, customerBalanceList } from '@/lib/invoices/customer-balances';
 import { StatusBadge } from '../_components/display/status';
 import { TwoLines } from '../_components/display/values';
 import { choiceOf, declareList } from '../_components/lists/list-declaration';
-import { type Column, RecordList, type Sorting } from '../_components/lists/record-list';
+import { type Column, RecordList } from '../_components/lists/record-list';
 
 export const CUSTOMERS = declareList({
   title: 'Customers',
@@ -18,27 +18,22 @@ export const CUSTOMERS = declareList({
     { name: 'country', label: 'Country', placeholder: 'Name or code' },
   ],
   hint: ({ q }) => (q && q.length < 3 ? 'To search within a word, type at least three letters.' : undefined),
-  Rows: ({ rows, sorting }) => <CustomerList customers={rows} sorting={sorting} />,
-});
-
-function CustomerList({ customers, sorting }: { customers: CustomerWithBalance[]; sorting: Sorting }) {
-  return (
+  Rows: ({ rows, sorting }) => (
     <RecordList
       label="Customers"
-      rows={customers}
-      keyOf={({ id }) => id}
+      rows={rows}
       hrefOf={({ id }) => `/admin/customers/${id}`}
       columns={COLUMNS}
       entryOf={(customer) => ({
-        title: customer.name || customer.customer_number,
-        detail: [customer.customer_number, customer.email ?? placeOf(customer)].filter(Boolean).join(' · '),
+        title: formatCustomer(customer),
+        detail: joinTexts(customer.customer_number, customer.email ?? placeOf(customer)),
         figure: customer.balances.length > 0 && balanceOf(customer),
         state: <StatusBadge status={customer.status} />,
       })}
       sorting={sorting}
     />
-  );
-}
+  ),
+});
 
 const COLUMNS: Column<CustomerWithBalance>[] = [
   { label: 'Number', width: '11%', sort: 'number', cell: ({ customer_number }) => customer_number },
@@ -48,12 +43,7 @@ const COLUMNS: Column<CustomerWithBalance>[] = [
     cell: ({ name }) => (name ? <strong>{name}</strong> : '–'),
     title: ({ name }) => name || undefined,
   },
-  {
-    label: 'E-mail',
-    width: '25%',
-    cell: ({ email }) => email ?? '–',
-    title: ({ email }) => email ?? undefined,
-  },
+  { label: 'E-mail', width: '25%', cell: (row) => row.email ?? '–', title: (row) => row.email ?? undefined },
   { label: 'Place', width: '15%', cell: (customer) => placeOf(customer) || '–', title: placeOf },
   { label: 'Status', width: '10%', cell: ({ status }) => <StatusBadge status={status} /> },
   { label: 'Balance', width: '14%', align: 'right', cell: balanceOf },

@@ -69,7 +69,6 @@ function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string
     <RecordList
       label="Uploaded files"
       rows={uploads}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/imports/${id}`}
       columns={[
         { label: 'File', cell: (upload) => upload.file_name, wraps: true },
@@ -104,7 +103,6 @@ function ImportList({ rows, now, timeZone }: Props) {
     <RecordList
       label="Imports"
       rows={rows}
-      keyOf={({ id }) => id}
       nameOf={({ file_name }) => file_name}
       columns={[
         { label: 'Started', cell: (row) => <Instant at={row.created_at} timeZone={timeZone} /> },

@@ -1,8 +1,7 @@
-import { formatCount, formatDate } from '@/app/_components/format';
+import { formatCount, formatCustomer, formatDate } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
 import {
   listOverdue,
-  OVERDUE_AGES,
   type OverdueAge,
   type OverdueInvoice,
   overdueCsv,
@@ -31,26 +30,22 @@ export const OVERDUE = declareList({
     {
       name: 'age',
       label: 'Age',
-      options: [...OVERDUE_AGES, 'over-30' as const].map((value) => ({ value, label: ageText(value) })),
+      options: Object.entries(AGE_TEXTS).map(([value, label]) => ({ value, label })),
     },
     { name: 'currency', label: 'Currency', placeholder: 'Code, such as EUR' },
   ],
-  Rows: ({ rows, timeZone }) => <OverdueList invoices={rows} timeZone={timeZone} />,
-});
-
-function OverdueList({ invoices, timeZone }: { invoices: OverdueInvoice[]; timeZone: string }) {
-  return (
+  Rows: ({ rows, timeZone }) => (
     <RecordList
       label="Overdue invoices"
-      rows={invoices}
-      keyOf={({ id }) => id}
+      rows={rows}
       hrefOf={({ id }) => `/admin/invoices/${id}`}
       columns={columnsOf(timeZone)}
       entryOf={(invoice) => ({
-        title: invoice.customer.name || invoice.customer.customer_number,
+        title: formatCustomer(invoice.customer),
         detail: (
           <>
-            {invoiceName(invoice)} · {dueText(invoice)}
+            {invoiceName(invoice)} · {invoice.due_date && `Due ${formatDate(invoice.due_date)}, `}
+            {daysText(invoice)}
             {invoice.payment_failed_at && (
               <>
                 {' · Payment failed '}
@@ -62,8 +57,8 @@ function OverdueList({ invoices, timeZone }: { invoices: OverdueInvoice[]; timeZ
         figure: <Money amount={invoice.amount_due} currency={invoice.currency} />,
       })}
     />
-  );
-}
+  ),
+});
 
 const columnsOf = (timeZone: string): Column<OverdueInvoice>[] => [
   { label: 'Invoice', width: '16%', cell: (invoice) => <strong>{invoiceName(invoice)}</strong> },
@@ -108,17 +103,12 @@ const columnsOf = (timeZone: string): Column<OverdueInvoice>[] => [
   },
 ];
 
-function dueText(invoice: OverdueInvoice): string {
-  return [invoice.due_date && `Due ${formatDate(invoice.due_date)}`, daysText(invoice)]
-    .filter(Boolean)
-    .join(', ');
-}
-
 function daysText({ days }: OverdueInvoice): string {
   return days > 0 ? `${formatCount(days, 'day')} overdue` : 'Not due yet';
 }
 
-const TEXTS: Record<OverdueAge | 'over-30', string> = {
+/** How long something has been overdue. */
+export const AGE_TEXTS: Record<OverdueAge | 'over-30', string> = {
   'not-due': 'Payment failed, not due yet',
   '1-14': '1–14 days',
   '15-30': '15–30 days',
@@ -126,6 +116,3 @@ const TEXTS: Record<OverdueAge | 'over-30', string> = {
   'over-60': 'Over 60 days',
   'over-30': 'Over 30 days',
 };
-
-/** How long something has been overdue. */
-export const ageText = (age: OverdueAge | 'over-30'): string => TEXTS[age];

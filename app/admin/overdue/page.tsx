@@ -1,33 +1,30 @@
 import { Paper } from '@mantine/core';
-import type { Metadata } from 'next';
 import type { CSSProperties } from 'react';
 import { formatMoney, formatNumber } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
-import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { toHref } from '@/app/_components/search-params';
 import { toCalendarDate } from '@/lib/dates';
 import { OVERDUE_AGES, type OverdueSum, sumOverdue } from '@/lib/invoices/overdue-worklist';
 import { getRuntime } from '@/lib/runtime';
 import { listStaffTasks } from '@/lib/tasks/staff-tasks';
 import { ListPage } from '../_components/lists/list-page';
+import { staffPage } from '../_components/page/staff-page';
 import { TaskNotice } from '../_components/records/record-tasks';
-import { ageText, OVERDUE } from './list';
+import { AGE_TEXTS, OVERDUE } from './list';
 import classes from './overdue-sums.module.css';
 
-export const metadata: Metadata = { title: 'Overdue invoices' };
+export const metadata = { title: OVERDUE.title };
 
-export default async function OverduePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireStaff();
-  const { db } = await getRuntime();
+export default staffPage(async ({ runtime: { db }, search }) => {
   // Stripe still calls these invoices paid.
   const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
   return (
-    <ListPage list={OVERDUE} search={toParams(await searchParams)}>
+    <ListPage list={OVERDUE} search={search}>
       <TaskNotice tasks={takenBack} />
       <OverdueSums />
     </ListPage>
   );
-}
+});
 
 /** What is overdue, by currency and age; each sum leads to its invoices. */
 async function OverdueSums() {
@@ -58,7 +55,7 @@ async function OverdueSums() {
 function Sum({ sum: { currency, age, count, total }, column }: { sum: OverdueSum; column: number }) {
   return (
     <div style={{ '--column': column } as CSSProperties}>
-      <dt>{ageText(age)}</dt>
+      <dt>{AGE_TEXTS[age]}</dt>
       <dd>
         <TextLink href={toHref('/admin/overdue', { age, currency })} className="figures">
           {formatMoney(total, currency)}

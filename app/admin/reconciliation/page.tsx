@@ -1,12 +1,8 @@
 import { Alert } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
-import type { Metadata } from 'next';
 import { formatCount, formatDailyRun, formatDuration, formatNumber } from '@/app/_components/format';
-import { type SearchParams, toPageRequest, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/staff-session';
-import { getRuntime } from '@/lib/runtime';
+import { toPageRequest } from '@/app/_components/search-params';
 import { listRuns, type RunRow } from '@/lib/sync/reconcile/run';
-
 import { StatusBadge } from '../_components/display/status';
 import { Instant } from '../_components/display/values';
 import { SubmitButton } from '../_components/forms/submit-button';
@@ -14,17 +10,15 @@ import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';
+import { staffPage } from '../_components/page/staff-page';
 import { runNow } from './actions';
 import { isSilent, triggerText } from './run-text';
 
-export const metadata: Metadata = { title: 'Reconciliation' };
+export const metadata = { title: 'Reconciliation' };
 
-export default async function RunsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireStaff();
-  const params = toParams(await searchParams);
-  const { db, env, stripe, now } = await getRuntime();
+export default staffPage(async ({ runtime: { db, env, stripe, now }, search }) => {
   const start = formatDailyRun(env.scheduleTimeZone);
-  const page = await listRuns(db, toPageRequest(params));
+  const page = await listRuns(db, toPageRequest(search));
   const running = page.data.some((run) => run.status === 'running' && !isSilent(run, now()));
   return (
     <>
@@ -44,13 +38,13 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
         noun="run"
         yet={`The first one starts at ${start}.`}
         path="/admin/reconciliation"
-        params={params}
+        params={search}
       >
         {(runs) => <RunList runs={runs} timeZone={env.timeZone} />}
       </PagedList>
     </>
   );
-}
+});
 
 function RunNowButton({ running }: { running: boolean }) {
   return (
@@ -67,7 +61,6 @@ function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }) {
     <RecordList<RunRow>
       label="Runs"
       rows={runs}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/reconciliation/${id}`}
       nameOf={({ id }) => `Run ${id}`}
       columns={[

@@ -1,27 +1,20 @@
 import { SimpleGrid } from '@mantine/core';
-import type { Metadata } from 'next';
 import { formatCount, formatMoney, formatMonth } from '@/app/_components/format';
-import { type SearchParams, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { type RenewalSum, renewalFilters, sumRenewals } from '@/lib/services/renewals';
-import { Facts } from '../_components/display/values';
 import { parseFilters } from '../_components/lists/list-declaration';
 import { ListPage } from '../_components/lists/list-page';
-import { EmptyText, Section } from '../_components/page/section';
+import { Section } from '../_components/page/section';
+import { staffPage } from '../_components/page/staff-page';
 import { daysOf, RENEWALS } from './list';
 
-export const metadata: Metadata = { title: 'Renewals' };
+export const metadata = { title: RENEWALS.title };
 
-export default async function RenewalsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireStaff();
-  const search = toParams(await searchParams);
-  return (
-    <ListPage list={RENEWALS} search={search}>
-      <RenewalSums search={search} />
-    </ListPage>
-  );
-}
+export default staffPage(async ({ search }) => (
+  <ListPage list={RENEWALS} search={search}>
+    <RenewalSums search={search} />
+  </ListPage>
+));
 
 /** So many months are shown. */
 const MONTHS = 6;
@@ -53,12 +46,10 @@ function Sums({ title, noun, sums }: { title: string; noun: string; sums: Renewa
         </div>
       ));
   return (
-    <Section title={title}>
-      {months.length > 0 ? (
-        <Facts facts={Object.fromEntries(months.map((month) => [formatMonth(month), linesOf(month)]))} />
-      ) : (
-        <EmptyText>Nothing renews on these days.</EmptyText>
-      )}
-    </Section>
+    <Section
+      title={title}
+      facts={Object.fromEntries(months.map((month) => [formatMonth(month), linesOf(month)]))}
+      none={months.length === 0 && 'Nothing renews on these days.'}
+    />
   );
 }

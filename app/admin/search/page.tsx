@@ -1,10 +1,7 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
 import { TextLink } from '@/app/_components/links';
-import { type SearchParams, toHref, toParams } from '@/app/_components/search-params';
-import { requireStaff } from '@/lib/auth/staff-session';
-import { getRuntime } from '@/lib/runtime';
+import { toHref } from '@/app/_components/search-params';
 import {
   type SearchGroup,
   type SearchHit,
@@ -12,24 +9,22 @@ import {
   type SearchResults,
   searchText,
 } from '@/lib/search/schema';
-import { search } from '@/lib/search/search';
+import { search as findRecords } from '@/lib/search/search';
 import { formatCount, formatMessage } from '../../_components/format';
-
 import { StatusBadge } from '../_components/display/status';
 import { RecordList } from '../_components/lists/record-list';
 import { PageHeader } from '../_components/page/page-header';
 import { Nothing, Section } from '../_components/page/section';
+import { staffPage } from '../_components/page/staff-page';
 import { hrefOf, SEARCHED, toEntry } from '../_components/search/to-entry';
 
-export const metadata: Metadata = { title: 'Search' };
+export const metadata = { title: 'Search' };
 
 /** All that a text finds; a record that it names as a whole is shown at once. */
-export default async function SearchPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  await requireStaff();
-  const { db } = await getRuntime();
-  const query = toParams(await searchParams).get('q');
+export default staffPage(async ({ runtime: { db }, search }) => {
+  const query = search.get('q');
   const parsed = query === null ? null : searchText.safeParse(query);
-  const results = parsed?.success ? await search(db, parsed.data) : null;
+  const results = parsed?.success ? await findRecords(db, parsed.data) : null;
   if (results?.only) redirect(hrefOf(results.only));
   const problem = parsed?.error?.issues[0]?.message;
   return (
@@ -61,23 +56,19 @@ export default async function SearchPage({ searchParams }: { searchParams: Promi
           text={`Searched: ${SEARCHED} Check the spelling, or type at least three letters.`}
         />
       )}
-      {!results && !problem && <Hints />}
+      {!results && !problem && (
+        <Text size="sm" c="dimmed">
+          You can search {SEARCHED}
+        </Text>
+      )}
     </>
   );
-}
+});
 
 function summary({ groups }: SearchResults, text: string): string {
   const count = groups.reduce((sum, { hits }) => sum + hits.length, 0);
   const some = groups.some(({ more }) => more) ? 'The first ' : '';
   return `${some}${formatCount(count, 'result')} for “${text}”`;
-}
-
-function Hints() {
-  return (
-    <Text size="sm" c="dimmed">
-      You can search {SEARCHED}
-    </Text>
-  );
 }
 
 /** Lists that can be narrowed by part of a text: there the others are. */
@@ -96,7 +87,6 @@ function ResultGroups({ groups, text }: { groups: SearchGroup[]; text: string })
           <RecordList<SearchHit>
             label={group.label}
             rows={group.hits}
-            keyOf={({ id }) => id}
             hrefOf={hrefOf}
             columns={group.hits.some(({ figure }) => figure) ? [...COLUMNS, AMOUNT] : COLUMNS}
             entryOf={(hit) => {

@@ -1,3 +1,4 @@
+import { joinTexts } from '@/app/_components/format';
 import {
   listServersForStaff,
   SERVER_STATUSES,
@@ -24,25 +25,20 @@ export const SERVERS = declareList({
     { name: 'q', label: 'Server', placeholder: 'Part of a host name, address, location' },
     { name: 'status', label: 'Status', options: choiceOf(SERVER_STATUSES) },
   ],
-  Rows: ({ rows }) => <ServerList servers={rows} />,
-});
-
-function ServerList({ servers }: { servers: ServerRow[] }) {
-  return (
+  Rows: ({ rows }) => (
     <RecordList
       label="Servers"
-      rows={servers}
-      keyOf={({ id }) => id}
+      rows={rows}
       hrefOf={({ id }) => `/admin/servers/${id}`}
       columns={COLUMNS}
       entryOf={(server) => ({
         title: server.hostname,
-        detail: [server.ipv4[0], server.location].filter(Boolean).join(' · '),
+        detail: joinTexts(server.ipv4[0], server.location),
         state: <StatusBadge status={server.status} />,
       })}
     />
-  );
-}
+  ),
+});
 
 const COLUMNS: Column<ServerRow>[] = [
   { label: 'Host name', cell: ({ hostname }) => <strong>{hostname}</strong> },

@@ -58,7 +58,6 @@ function StaffList({ staff, self, timeZone }: Props) {
     <RecordList
       label="Staff"
       rows={staff}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/staff/${id}`}
       columns={[
         { label: 'Name', cell: (user) => <Name user={user} self={self} />, title: ({ name }) => name },

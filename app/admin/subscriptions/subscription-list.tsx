@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core';
 import { toJsonAmount } from '@/lib/money';
 import type { ListedSubscription } from '@/lib/subscriptions/list';
 import type { SubscriptionItem } from '@/lib/subscriptions/queries';
-import { formatMoney } from '../../_components/format';
+import { formatCustomer, formatMoney } from '../../_components/format';
 import { StatusBadge } from '../_components/display/status';
 import { nextBilling, TwoLines } from '../_components/display/values';
 import { type Column, RecordList, type Sorting } from '../_components/lists/record-list';
@@ -23,14 +23,11 @@ export function SubscriptionList({ subscriptions, timeZone, isOwn = false, sorti
     <RecordList
       label="Subscriptions"
       rows={subscriptions}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/subscriptions/${id}`}
       nameOf={nameOf}
       columns={[isOwn ? NAME : CUSTOMER, ...restOf(timeZone)]}
       entryOf={(subscription) => ({
-        title: isOwn
-          ? nameOf(subscription)
-          : subscription.customer.name || subscription.customer.customer_number,
+        title: isOwn ? nameOf(subscription) : formatCustomer(subscription.customer),
         detail: (
           <>
             {nextBilling(subscription, timeZone)} · <Services subscription={subscription} />

@@ -66,7 +66,6 @@ function StaffTaskList({ label, tasks, timeZone }: Props) {
     <RecordList
       label={label}
       rows={tasks}
-      keyOf={({ id }) => id}
       columns={[
         {
           label: 'Since',

@@ -57,7 +57,6 @@ function TokenList({ tokens, now, timeZone }: Props) {
     <RecordList
       label="Access tokens"
       rows={tokens}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/tokens/${id}`}
       columns={[
         { label: 'Name', cell: nameOf, title: ({ name }) => name },

@@ -20,7 +20,6 @@ export function ChangeList({ changes, timeZone }: ChangeListProps) {
     <RecordList
       label="Changes"
       rows={rows}
-      keyOf={({ key }) => key}
       columns={[
         { label: 'Record', width: '30%', wraps: true, cell: ({ first }) => <Subject change={first} /> },
         {
@@ -40,7 +39,7 @@ export function ChangeList({ changes, timeZone }: ChangeListProps) {
 }
 
 interface ChangedRecord {
-  key: string;
+  id: string;
   first: NamedChange;
   fields: NamedChange[];
 }
@@ -49,10 +48,10 @@ interface ChangedRecord {
 function byRecord(changes: NamedChange[]): ChangedRecord[] {
   const records = new Map<string, ChangedRecord>();
   for (const change of changes) {
-    const key = [change.entity, change.entity_id, change.stripe_id, change.outcome].join(' ');
-    const known = records.get(key);
+    const id = [change.entity, change.entity_id, change.stripe_id, change.outcome].join(' ');
+    const known = records.get(id);
     if (known) known.fields.push(change);
-    else records.set(key, { key, first: change, fields: [change] });
+    else records.set(id, { id, first: change, fields: [change] });
   }
   return [...records.values()];
 }

@@ -1,4 +1,4 @@
-import { Button, ButtonGroup, Group, Paper, Text } from '@mantine/core';
+import { Button, ButtonGroup, Group, type GroupProps, Paper, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { formatCount } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
@@ -74,68 +74,15 @@ const SIZES = [25, 50, 100];
 export function Pager({ page: { page, per_page, total, last_page }, path, params, noun, nouns }: PagerProps) {
   const first = (page - 1) * per_page + 1;
   const to = (changes: Record<string, number>) => withParams(path, params, changes);
+  const range = first <= total ? `${first}–${Math.min(total, page * per_page)} of ` : '';
   return (
-    <Group justify="space-between" mt="md" gap="md">
-      <Text size="sm" c="dimmed">
-        {first <= total ? `${first}–${Math.min(total, page * per_page)} of ` : ''}
-        {formatCount(total, noun, nouns)}
-      </Text>
-      <Group gap="lg">
-        {total > 25 && <PageSizes current={per_page} to={(size) => to({ per_page: size, page: 1 })} />}
-        {(last_page > 1 || page > 1) && (
-          <Steps
-            previous={page > 1 ? to({ page: Math.min(page, last_page + 1) - 1 }) : null}
-            next={page < last_page ? to({ page: page + 1 }) : null}
-          />
-        )}
-      </Group>
-    </Group>
-  );
-}
-
-/** The choice of how many rows a page has. */
-function PageSizes({ current, to }: { current: number; to(size: number): string }) {
-  return (
-    <Group gap={10} visibleFrom="sm" component="nav" aria-label="Rows per page">
-      <Text size="sm" c="dimmed" component="span">
-        Rows
-      </Text>
-      {SIZES.map((size) => (
-        <TextLink
-          key={size}
-          href={to(size)}
-          aria-current={size === current}
-          {...(size === current ? { fw: 600, c: 'inherit' } : { fw: 400 })}
-        >
-          {size}
-        </TextLink>
-      ))}
-    </Group>
-  );
-}
-
-/** Links to the neighbouring pages; null if that page does not exist. */
-function Steps({ previous, next }: { previous: string | null; next: string | null }) {
-  return (
-    <ButtonGroup>
-      <Step href={previous} label="Previous" rel="prev" />
-      <Step href={next} label="Next" rel="next" />
-    </ButtonGroup>
-  );
-}
-
-function Step({ href, label, rel }: { href: string | null; label: string; rel: string }) {
-  if (href === null) {
-    return (
-      <Button variant="default" size="xs" disabled>
-        {label}
-      </Button>
-    );
-  }
-  return (
-    <LinkButton href={href} rel={rel} variant="default" size="xs">
-      {label}
-    </LinkButton>
+    <Footer
+      text={range + formatCount(total, noun, nouns)}
+      size={total > 25 ? per_page : null}
+      toSize={(size) => to({ per_page: size, page: 1 })}
+      previous={page > 1 ? to({ page: Math.min(page, last_page + 1) - 1 }) : null}
+      next={page < last_page ? to({ page: page + 1 }) : null}
+    />
   );
 }
 
@@ -151,22 +98,92 @@ interface CursorFooterProps {
 function CursorFooter({ page: { count, previous, next }, path, params, noun }: CursorFooterProps) {
   const to = (changes: Record<string, string | number>) => withParams(path, params, changes);
   if (!count && !previous && !next) return null;
+  const isMore = count !== undefined && count > MAX_COUNTED;
+  return (
+    <Footer
+      text={
+        count !== undefined &&
+        `${isMore ? 'More than ' : ''}${formatCount(isMore ? MAX_COUNTED : count, noun)}`
+      }
+      size={next || previous || (count ?? 0) > 25 ? Number(params.get('per_page') ?? 25) : null}
+      toSize={(size) => to({ per_page: size })}
+      previous={previous && to({ before: previous })}
+      next={next && to({ after: next })}
+    />
+  );
+}
+
+interface FooterProps {
+  text: ReactNode;
+  /** How many rows a page has; null if the list is too short for a choice. */
+  size: number | null;
+  toSize(size: number): string;
+  /** Links to the neighbouring pages; null if that page does not exist. */
+  previous: string | null;
+  next: string | null;
+}
+
+function Footer({ text, size: current, toSize, previous, next }: FooterProps) {
+  const step = (href: string | null, label: string, rel: string) =>
+    href === null ? (
+      <Button variant="default" size="xs" disabled>
+        {label}
+      </Button>
+    ) : (
+      <LinkButton href={href} rel={rel} variant="default" size="xs">
+        {label}
+      </LinkButton>
+    );
   return (
     <Group justify="space-between" mt="md" gap="md">
       <Text size="sm" c="dimmed">
-        {count !== undefined && countText(count, noun)}
+        {text}
       </Text>
       <Group gap="lg">
-        {(next || previous || (count ?? 0) > 25) && (
-          <PageSizes current={Number(params.get('per_page') ?? 25)} to={(size) => to({ per_page: size })} />
+        {current !== null && (
+          <Choice
+            label="Rows per page"
+            visibleFrom="sm"
+            current={String(current)}
+            options={SIZES.map((size) => ({ value: String(size), text: String(size), href: toSize(size) }))}
+          >
+            <Text size="sm" c="dimmed" component="span">
+              Rows
+            </Text>
+          </Choice>
         )}
         {(previous || next) && (
-          <Steps previous={previous && to({ before: previous })} next={next && to({ after: next })} />
+          <ButtonGroup>
+            {step(previous, 'Previous', 'prev')}
+            {step(next, 'Next', 'next')}
+          </ButtonGroup>
         )}
       </Group>
     </Group>
   );
 }
 
-const countText = (count: number, noun: string) =>
-  count > MAX_COUNTED ? `More than ${formatCount(MAX_COUNTED, noun)}` : formatCount(count, noun);
+interface ChoiceProps extends GroupProps {
+  label: string;
+  current: string;
+  options: { value: string; text: string; href: string }[];
+}
+
+/** A few views of the same, one of them shown. */
+export function Choice({ label, current, options, children, ...group }: ChoiceProps) {
+  return (
+    <Group gap={10} component="nav" aria-label={label} {...group}>
+      {children}
+      {options.map(({ value, text, href }) => (
+        <TextLink
+          key={value}
+          href={href}
+          aria-current={value === current}
+          {...(value === current ? { fw: 600, c: 'inherit' } : { fw: 400 })}
+        >
+          {text}
+        </TextLink>
+      ))}
+    </Group>
+  );
+}

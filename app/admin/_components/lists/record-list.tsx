@@ -21,11 +21,12 @@ export interface Column<Row> {
   wraps?: boolean;
 }
 
-interface Props<Row> {
+interface Props<Row extends { id: string | number }> {
   /** What the list is called, for readers. */
   label: string;
   rows: Row[];
-  keyOf(row: Row): string | number;
+  /** Tells rows apart whose ids do not. */
+  keyOf?(row: Row): string | number;
   /** The page of a record; without, the rows lead nowhere. */
   hrefOf?(row: Row): string;
   /** What a row's link is called beside its first cell, where that cell does not tell which record it is. */
@@ -37,8 +38,8 @@ interface Props<Row> {
 }
 
 /** Records as a table, on a narrow screen as a list. */
-export function RecordList<Row>(props: Props<Row>) {
-  const { label, rows, keyOf, hrefOf, columns, entryOf, sorting } = props;
+export function RecordList<Row extends { id: string | number }>(props: Props<Row>) {
+  const { label, rows, keyOf = idOf, hrefOf, columns, entryOf, sorting } = props;
   return (
     <div className={classes.list}>
       <div className={classes.wide}>
@@ -58,7 +59,10 @@ export function RecordList<Row>(props: Props<Row>) {
   );
 }
 
-function Table<Row>({ label, rows, keyOf, hrefOf, nameOf, columns, sorting }: Props<Row>) {
+const idOf = ({ id }: { id: string | number }) => id;
+
+function Table<Row extends { id: string | number }>(props: Props<Row>) {
+  const { label, rows, keyOf = idOf, hrefOf, nameOf, columns, sorting } = props;
   return (
     <table className={classes.table} aria-label={label} data-links={hrefOf !== undefined}>
       <thead>

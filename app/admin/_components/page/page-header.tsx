@@ -1,4 +1,4 @@
-import { Group, Stack, Text, Title } from '@mantine/core';
+import { Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { BackLink } from './back-link';
 
@@ -45,5 +45,14 @@ export function Page({ notice, children, ...header }: PageProps) {
       {notice}
       <Stack gap="xl">{children}</Stack>
     </>
+  );
+}
+
+/** Two parts of a page beside each other, below each other on a narrow screen. */
+export function Columns({ children }: { children: ReactNode }) {
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+      {children}
+    </SimpleGrid>
   );
 }

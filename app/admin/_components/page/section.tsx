@@ -1,6 +1,7 @@
 import { EmptyState, Group, Paper, Text, Title } from '@mantine/core';
 import { IconChevronRight, IconInbox } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { Facts } from '../display/values';
 import classes from './section.module.css';
 
 interface Props {
@@ -8,14 +9,17 @@ interface Props {
   action?: ReactNode;
   /** Whether the section can be folded. It is folded at first, and shows only its title. */
   folds?: boolean;
-  children: ReactNode;
+  facts?: Record<string, ReactNode>;
+  /** The text in place of the contents if there are none. */
+  none?: string | false;
+  children?: ReactNode;
 }
 
 /** Shows a section of a page with a title. */
-export function Section({ title, action, folds = false, children }: Props) {
+export function Section({ title, action, folds = false, facts, none, children }: Props) {
   const body = (
     <Paper withBorder radius="lg" className={classes.body ?? ''}>
-      {children}
+      {none ? <EmptyText>{none}</EmptyText> : facts ? <Facts facts={facts} /> : children}
     </Paper>
   );
   if (folds) {

@@ -1,34 +1,37 @@
 import Link from 'next/link';
 import type { ReactNode } from 'react';
+import { formatCustomer } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
 import type { CustomerSnippet } from '@/lib/customers/schema';
 import { StatusBadge } from '../display/status';
-import { Facts } from '../display/values';
 import classes from '../lists/list.module.css';
 import { Section } from '../page/section';
 
 interface CustomerSectionProps {
   title?: string;
   customer: CustomerSnippet;
-  action?: ReactNode;
+  /** The list that has all such records of the customer. */
+  all?: { path: string; label: string };
   /** What else is to be said of it here. */
   more?: Record<string, ReactNode>;
 }
 
 /** Whose a record is. */
-export function CustomerSection({ title = 'Customer', customer, action, more }: CustomerSectionProps) {
+export function CustomerSection({ title = 'Customer', customer, all, more }: CustomerSectionProps) {
+  const { customer_number, email, status } = customer;
   return (
-    <Section title={title} action={action}>
-      <Facts
-        facts={{
-          Name: <CustomerLink customer={customer} />,
-          Number: customer.customer_number,
-          'E-mail': customer.email,
-          Status: <StatusBadge status={customer.status} />,
-          ...more,
-        }}
-      />
-    </Section>
+    <Section
+      title={title}
+      action={all && <TextLink href={toHref(all.path, { customer: customer_number })}>{all.label}</TextLink>}
+      facts={{
+        Name: <CustomerLink customer={customer} />,
+        Number: customer_number,
+        'E-mail': email,
+        Status: <StatusBadge status={status} />,
+        ...more,
+      }}
+    />
   );
 }
 
@@ -46,8 +49,8 @@ export function CustomerCell({ customer }: CustomerProps) {
 }
 
 /** Leads from a record to whose it is. */
-export function CustomerLink({ customer: { id, name, customer_number } }: CustomerProps) {
-  return <TextLink href={`/admin/customers/${id}`}>{name || customer_number}</TextLink>;
+export function CustomerLink({ customer }: CustomerProps) {
+  return <TextLink href={`/admin/customers/${customer.id}`}>{formatCustomer(customer)}</TextLink>;
 }
 
 /** Name and number, which stands alone where a customer has no name. */

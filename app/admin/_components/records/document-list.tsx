@@ -1,5 +1,5 @@
 import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
-import { formatDate, formatField } from '../../../_components/format';
+import { formatCustomer, formatDate, formatField, joinTexts } from '../../../_components/format';
 import { StatusBadge } from '../display/status';
 import { Money } from '../display/values';
 import { type Column, RecordList, type Sorting } from '../lists/record-list';
@@ -19,21 +19,16 @@ export function DocumentList({ documents, isOwn = false, sorting }: DocumentList
     <RecordList
       label="Sales documents"
       rows={documents}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/sales-documents/${id}`}
       columns={isOwn ? [{ ...NUMBER, width: '' }, ...REST] : [NUMBER, CUSTOMER, ...REST]}
       entryOf={(document) => ({
-        title: isOwn
-          ? formatField(document.type)
-          : document.customer.name || document.customer.customer_number,
-        detail: [
+        title: isOwn ? formatField(document.type) : formatCustomer(document.customer),
+        detail: joinTexts(
           document.document_number,
           formatField(document.type),
           formatDate(document.document_date),
           document.valid_until && `valid until ${formatDate(document.valid_until)}`,
-        ]
-          .filter(Boolean)
-          .join(' · '),
+        ),
         figure: <Money amount={document.total} currency={document.currency} />,
         state: <StatusBadge status={document.status} />,
       })}
@@ -55,17 +50,11 @@ const NUMBER: Column<SalesDocumentRow> = {
 
 const REST: Column<SalesDocumentRow>[] = [
   { label: 'Type', width: '16%', cell: ({ type }) => formatField(type) },
-  {
-    label: 'Date',
-    width: '12%',
-    sort: 'date',
-    descends: true,
-    cell: ({ document_date }) => formatDate(document_date),
-  },
+  { label: 'Date', width: '12%', sort: 'date', descends: true, cell: (row) => formatDate(row.document_date) },
   {
     label: 'Valid until',
     width: '12%',
-    cell: ({ valid_until }) => (valid_until ? formatDate(valid_until) : '–'),
+    cell: (row) => (row.valid_until ? formatDate(row.valid_until) : '–'),
   },
   { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
   {

@@ -14,7 +14,6 @@ export function EventList({ events, timeZone }: EventListProps) {
     <RecordList
       label="Events"
       rows={events}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/webhooks/${encodeURIComponent(id)}`}
       nameOf={({ type }) => type}
       columns={[

@@ -1,4 +1,4 @@
-import { formatDate, formatDay, formatMoney } from '@/app/_components/format';
+import { formatCustomer, formatDate, formatDay, formatMoney, joinTexts } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import type { InvoiceRow } from '@/lib/invoices/schema';
 import { StatusBadge } from '../display/status';
@@ -30,20 +30,17 @@ export function InvoiceList({ invoices, timeZone, isOwn = false, sorting }: Invo
     <RecordList
       label="Invoices"
       rows={invoices}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/invoices/${id}`}
       columns={isOwn ? [{ ...NUMBER, width: '' }, ...rest] : [NUMBER, CUSTOMER, ...rest]}
       entryOf={(invoice) => ({
         title: invoiceName(invoice),
-        detail: [
-          !isOwn && (invoice.customer?.name || invoice.customer?.customer_number),
+        detail: joinTexts(
+          !isOwn && invoice.customer && formatCustomer(invoice.customer),
           formatDate(invoice.invoice_date),
           invoice.due_date && `due ${formatDate(invoice.due_date)}`,
           failureOf(invoice, timeZone),
           invoice.amount_due > 0 && `${formatMoney(invoice.amount_due, invoice.currency)} open`,
-        ]
-          .filter(Boolean)
-          .join(' · '),
+        ),
         figure: totalOf(invoice),
         state: <StatusBadge status={invoice.status} />,
       })}
@@ -64,13 +61,7 @@ const NUMBER: Column<ListedInvoice> = {
 };
 
 const restOf = (timeZone: string): Column<ListedInvoice>[] => [
-  {
-    label: 'Date',
-    width: '12%',
-    sort: 'date',
-    descends: true,
-    cell: ({ invoice_date }) => formatDate(invoice_date),
-  },
+  { label: 'Date', width: '12%', sort: 'date', descends: true, cell: (row) => formatDate(row.invoice_date) },
   { label: 'Due', width: '17%', cell: (invoice) => dueOf(invoice, timeZone) },
   { label: 'Status', width: '11%', cell: ({ status }) => <StatusBadge status={status} /> },
   {
@@ -79,14 +70,7 @@ const restOf = (timeZone: string): Column<ListedInvoice>[] => [
     align: 'right',
     cell: (row) => (row.amount_due > 0 ? <Money amount={row.amount_due} currency={row.currency} /> : '–'),
   },
-  {
-    label: 'Total',
-    width: '12%',
-    align: 'right',
-    sort: 'amount',
-    descends: true,
-    cell: totalOf,
-  },
+  { label: 'Total', width: '12%', align: 'right', sort: 'amount', descends: true, cell: totalOf },
 ];
 
 function totalOf({ total, currency, refunded_amount = 0 }: ListedInvoice) {

@@ -1,6 +1,6 @@
 import type { NamedPayment } from '@/lib/payments/list';
 import type { PaymentRow } from '@/lib/payments/schema';
-import { formatDate } from '../../../_components/format';
+import { formatCustomer, formatDate, joinTexts } from '../../../_components/format';
 import { StatusBadge } from '../display/status';
 import { PaidAmount } from '../display/values';
 import { type Column, RecordList, type Sorting } from '../lists/record-list';
@@ -21,19 +21,16 @@ export function PaymentList({ payments, isOwn = false, sorting }: PaymentListPro
     <RecordList
       label="Payments"
       rows={payments}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/payments/${id}`}
-      nameOf={({ payment_reference }) => payment_reference}
+      nameOf={referenceOf}
       columns={isOwn ? OWN_COLUMNS : COLUMNS}
       entryOf={(payment) => ({
         title: isOwn ? invoiceOf(payment) : customerOf(payment),
-        detail: [
+        detail: joinTexts(
           formatDate(payment.payment_date),
           !isOwn && `invoice ${invoiceOf(payment)}`,
           payment.payment_reference,
-        ]
-          .filter(Boolean)
-          .join(' · '),
+        ),
         figure: amountOf(payment),
         state: stateOf(payment),
       })}
@@ -49,23 +46,10 @@ const COLUMNS: Column<NamedPayment>[] = [
     title: customerOf,
     cell: (p) => (p.customer ? <CustomerCell customer={p.customer} /> : customerOf(p)),
   },
-  {
-    label: 'Reference',
-    width: '25%',
-    sort: 'reference',
-    cell: (payment) => payment.payment_reference,
-    title: (payment) => payment.payment_reference,
-  },
+  { label: 'Reference', width: '25%', sort: 'reference', cell: referenceOf, title: referenceOf },
   { label: 'Invoice', width: '14%', cell: invoiceOf },
   { label: 'Status', width: '12%', cell: stateOf },
-  {
-    label: 'Amount',
-    width: '14%',
-    align: 'right',
-    sort: 'amount',
-    descends: true,
-    cell: amountOf,
-  },
+  { label: 'Amount', width: '14%', align: 'right', sort: 'amount', descends: true, cell: amountOf },
 ];
 
 const OWN_COLUMNS = COLUMNS.filter(({ label }) => label !== 'Customer').map((column) =>
@@ -82,8 +66,12 @@ function stateOf({ status, disputed }: NamedPayment) {
   return <StatusBadge status={disputed ? 'disputed' : status} />;
 }
 
+function referenceOf({ payment_reference }: NamedPayment): string {
+  return payment_reference;
+}
+
 function customerOf({ customer, customer_id }: NamedPayment): string {
-  return customer?.name || customer?.customer_number || `#${customer_id}`;
+  return customer ? formatCustomer(customer) : `#${customer_id}`;
 }
 
 function invoiceOf({ invoice_id, invoice_number }: NamedPayment): string {

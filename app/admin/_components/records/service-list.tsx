@@ -19,7 +19,6 @@ export function ServiceList({ services, isOwn = false, sorting }: ServiceListPro
     <RecordList
       label="Services"
       rows={services}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/services/${id}`}
       columns={[NUMBER, isOwn ? TYPE : CUSTOMER, ...REST]}
       entryOf={(service) => ({
@@ -54,24 +53,14 @@ const CUSTOMER: Column<ServiceRow> = {
 const TYPE: Column<ServiceRow> = {
   label: 'Type',
   width: '12%',
-  cell: ({ service_type }) => formatField(service_type),
+  cell: (row) => formatField(row.service_type),
 };
 
 const REST: Column<ServiceRow>[] = [
   { label: 'Service', width: '22%', cell: ({ domain, name }) => domain ?? name, title: ({ name }) => name },
   { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
-  {
-    label: 'Next billing',
-    width: '13%',
-    sort: 'next-billing',
-    cell: billingOf,
-  },
-  {
-    label: 'Price',
-    width: '17%',
-    align: 'right',
-    cell: (service) => <Price service={service} />,
-  },
+  { label: 'Next billing', width: '13%', sort: 'next-billing', cell: billingOf },
+  { label: 'Price', width: '17%', align: 'right', cell: (service) => <Price service={service} /> },
 ];
 
 const INTERVALS = {

@@ -1,13 +1,12 @@
 import { Anchor } from '@mantine/core';
 import { countryName } from '@/lib/countries';
 import type { CustomerRow } from '@/lib/customers/schema';
-import { Facts } from '../../_components/display/values';
 import { Section } from '../../_components/page/section';
 
 interface Props {
   title?: string;
   customer: CustomerRow;
-  /** Of the customers that were merged into it. */
+  /** The numbers of the customers that were merged into it. */
   mergedNumbers?: string[];
 }
 
@@ -15,26 +14,25 @@ interface Props {
 export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] }: Props) {
   const { first_name, last_name, company, email, phone } = customer;
   return (
-    <Section title={title}>
-      <Facts
-        facts={{
-          Number: customer.customer_number,
-          'Merged into it': mergedNumbers.join(', ') || undefined,
-          Company: company || undefined,
-          Person: [first_name, last_name].filter(Boolean).join(' ') || null,
-          'E-mail': email && (
-            <Anchor href={`mailto:${encodeURIComponent(email)}`} size="sm" fw={500}>
-              {email}
-            </Anchor>
-          ),
-          Phone: phone,
-          Address: addressOf(customer),
-          'VAT ID': customer.vat_id,
-          Tax: customer.tax_exempt ? 'Exempt' : 'Charged',
-          Currency: customer.currency.toUpperCase(),
-        }}
-      />
-    </Section>
+    <Section
+      title={title}
+      facts={{
+        Number: customer.customer_number,
+        'Merged into it': mergedNumbers.join(', ') || undefined,
+        Company: company || undefined,
+        Person: [first_name, last_name].filter(Boolean).join(' ') || null,
+        'E-mail': email && (
+          <Anchor href={`mailto:${encodeURIComponent(email)}`} size="sm" fw={500}>
+            {email}
+          </Anchor>
+        ),
+        Phone: phone,
+        Address: addressOf(customer),
+        'VAT ID': customer.vat_id,
+        Tax: customer.tax_exempt ? 'Exempt' : 'Charged',
+        Currency: customer.currency.toUpperCase(),
+      }}
+    />
   );
 }
 

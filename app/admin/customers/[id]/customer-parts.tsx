@@ -3,7 +3,7 @@ import { formatCount, formatMoney, formatNumber } from '@/app/_components/format
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
-import { EmptyText, Section } from '@/app/admin/_components/page/section';
+import { Section } from '@/app/admin/_components/page/section';
 import { LINKED_BY } from '@/app/admin/subscriptions/linked-by';
 import { customerSteps } from '@/lib/customers/save-customers';
 import type { CustomerRow } from '@/lib/customers/schema';
@@ -33,21 +33,19 @@ export function CustomerActions({ customer, state, isAdmin }: CustomerActionsPro
       name={[name, customer_number].filter(Boolean).join(', ')}
       edit={{ href: `/admin/customers/${id}/edit` }}
       removal={state.isReferredTo ? null : ALONE}
-      grave={
-        isAdmin
-          ? [
-              <LinkButton key="merge" href={`/admin/customers/${id}/merge`} size="sm" variant="default">
-                Merge with another customer…
-              </LinkButton>,
-              <LinkButton key="erase" href={`/admin/customers/${id}/erase`} size="sm" variant="default">
-                Erase…
-              </LinkButton>,
-            ]
-          : []
-      }
+      grave={ADMIN_PAGES.filter(() => isAdmin).map(([page, label]) => (
+        <LinkButton key={page} href={`/admin/customers/${id}/${page}`} size="sm" variant="default">
+          {label}
+        </LinkButton>
+      ))}
     />
   );
 }
+
+const ADMIN_PAGES = [
+  ['merge', 'Merge with another customer…'],
+  ['erase', 'Erase…'],
+] as const;
 
 const STAYS =
   'It is marked as inactive in lists and forms. Services, subscriptions and invoices stay as they are, and nothing changes at Stripe.';
@@ -139,27 +137,17 @@ interface StripeCustomersProps {
 /** Who the customer is at Stripe. */
 export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   return (
-    <Section title="Stripe">
-      {stripeCustomers.length > 0 ? (
-        <RecordList
-          label="Stripe customers"
-          rows={stripeCustomers}
-          keyOf={({ id }) => id}
-          hrefOf={({ id }) => `/admin/subscriptions/stripe-customers/${id}`}
-          columns={[
-            { label: 'Stripe customer', cell: ({ id }) => id },
-            {
-              label: 'Matched by',
-              width: '55%',
-              wraps: true,
-              cell: (row) => LINKED_BY[row.linked_by],
-            },
-          ]}
-          entryOf={(row) => ({ title: row.id, detail: LINKED_BY[row.linked_by] })}
-        />
-      ) : (
-        <EmptyText>No Stripe customer is linked.</EmptyText>
-      )}
+    <Section title="Stripe" none={stripeCustomers.length === 0 && 'No Stripe customer is linked.'}>
+      <RecordList
+        label="Stripe customers"
+        rows={stripeCustomers}
+        hrefOf={({ id }) => `/admin/subscriptions/stripe-customers/${id}`}
+        columns={[
+          { label: 'Stripe customer', cell: ({ id }) => id },
+          { label: 'Matched by', width: '55%', wraps: true, cell: (row) => LINKED_BY[row.linked_by] },
+        ]}
+        entryOf={(row) => ({ title: row.id, detail: LINKED_BY[row.linked_by] })}
+      />
     </Section>
   );
 }

@@ -1,7 +1,6 @@
-import { SimpleGrid, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
 import { Suspense } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { listMergedInto } from '@/lib/customers/merged-customers';
 import { findErasedAt, getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
@@ -11,17 +10,18 @@ import { countRecords } from '@/lib/overview/counts';
 import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back';
 import { listUncounted } from '@/lib/payments/stripe-payment';
 import { readState } from '@/lib/records/steps';
-import { getRuntime } from '@/lib/runtime';
 import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customers';
+import { formatCustomer, joinTexts } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
+import { toHref } from '../../../_components/search-params';
 import { History } from '../../_components/audit/audit-trail';
 import { RecordTitle } from '../../_components/display/status';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
-import { PageHeader } from '../../_components/page/page-header';
+import { Columns, Page } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { rowIdIn, staffPage } from '../../_components/page/staff-page';
 import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
 import { RecordTasks } from '../../_components/records/record-tasks';
@@ -33,19 +33,12 @@ import { Timeline } from './timeline';
 
 export const generateMetadata = titleOfRow('Customer', async (db, id) => {
   const customer = await getCustomer(db, { id });
-  return customer && (customer.name || customer.customer_number);
+  return customer && formatCustomer(customer);
 });
 
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
 /** All that is known of a customer: who it is, what it owes and has, what happened. */
-export default async function CustomerPage({ params, searchParams }: Props) {
-  const staff = await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db, env } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ staff, params, runtime: { db, env }, search }) => {
+  const id = rowIdIn(params);
   const customer = (await getCustomer(db, { id })) ?? notFound();
   if (customer.id !== id) redirect(`/admin/customers/${customer.id}?notice=led_on`);
   const state = await orNotFound(readState(db, customerKind, id));
@@ -61,79 +54,60 @@ export default async function CustomerPage({ params, searchParams }: Props) {
       listMergedInto(db, id),
       listUncounted(db, { customer_id: id }),
     ]);
-  const search = toParams(await searchParams);
   const [before, notice] = [search.get('before'), search.get('notice')];
   const withIgnored = search.get('events') === 'all';
+  const isAdmin = staff.role === 'admin';
   return (
-    <>
-      <PageHeader
-        back={{ href: '/admin/customers', label: 'Customers' }}
-        title={
-          <RecordTitle status={customer.status}>{customer.name || customer.customer_number}</RecordTitle>
-        }
-        description={[customer.customer_number, customer.email].filter(Boolean).join(' · ')}
-        actions={
-          !erasedAt && (
-            <CustomerActions
-              key={`${notice} ${state.version}`}
-              customer={customer}
-              state={state}
-              isAdmin={staff.role === 'admin'}
-            />
-          )
-        }
-      />
-      <RecordNotice notice={notice} done={DONE} />
-      <RecordTasks entity="customer" id={id} />
-      <Stack gap="xl">
-        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-          <Stack gap="xl">
-            <Balance
-              unpaid={unpaid}
-              overdue={counts.overdue}
-              balances={balances}
-              credits={credits}
-              uncounted={uncounted}
-            />
-            <StripeCustomers stripeCustomers={stripeCustomers} />
-          </Stack>
-          <CustomerFacts
-            customer={customer}
-            mergedNumbers={merged.map(({ customer_number }) => customer_number)}
-          />
-        </SimpleGrid>
-        <CustomerRecords customer={customer} counts={counts} />
-        <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
-        <div id="timeline" style={{ scrollMarginTop: 72 }}>
-          <Section
-            title="Timeline"
-            action={
-              <TextLink
-                href={`${toHref(`/admin/customers/${id}`, withIgnored ? {} : { events: 'all' })}#timeline`}
-                prefetch={false}
-              >
-                {withIgnored ? 'Hide ignored events' : 'Show ignored events'}
-              </TextLink>
-            }
-          >
-            {!erasedAt && <NoteForm customerId={id} />}
-            <Suspense key={`${before} ${withIgnored}`} fallback={<ListSkeleton rows={8} framed={false} />}>
-              <Timeline
-                customerId={id}
-                before={before}
-                withIgnored={withIgnored}
-                isAdmin={staff.role === 'admin'}
-              />
-            </Suspense>
-          </Section>
-        </div>
-        <History
-          entity="customer"
-          id={id}
-          mergedIds={merged.map((one) => one.id)}
-          kept={erasedAt ? ERASED : state.isReferredTo ? KEPT : null}
+    <Page
+      back={{ href: '/admin/customers', label: 'Customers' }}
+      title={<RecordTitle status={customer.status}>{formatCustomer(customer)}</RecordTitle>}
+      description={joinTexts(customer.customer_number, customer.email)}
+      actions={
+        !erasedAt && <CustomerActions key={`${notice} ${state.version}`} {...{ customer, state, isAdmin }} />
+      }
+      notice={
+        <>
+          <RecordNotice notice={notice} done={DONE} />
+          <RecordTasks entity="customer" id={id} />
+        </>
+      }
+    >
+      <Columns>
+        <Stack gap="xl">
+          <Balance overdue={counts.overdue} {...{ unpaid, balances, credits, uncounted }} />
+          <StripeCustomers stripeCustomers={stripeCustomers} />
+        </Stack>
+        <CustomerFacts
+          customer={customer}
+          mergedNumbers={merged.map(({ customer_number }) => customer_number)}
         />
-      </Stack>
-    </>
+      </Columns>
+      <CustomerRecords customer={customer} counts={counts} />
+      <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
+      <div id="timeline" style={{ scrollMarginTop: 72 }}>
+        <Section
+          title="Timeline"
+          action={
+            <TextLink
+              href={`${toHref(`/admin/customers/${id}`, withIgnored ? {} : { events: 'all' })}#timeline`}
+              prefetch={false}
+            >
+              {withIgnored ? 'Hide ignored events' : 'Show ignored events'}
+            </TextLink>
+          }
+        >
+          {!erasedAt && <NoteForm customerId={id} />}
+          <Suspense key={`${before} ${withIgnored}`} fallback={<ListSkeleton rows={8} framed={false} />}>
+            <Timeline customerId={id} {...{ before, withIgnored, isAdmin }} />
+          </Suspense>
+        </Section>
+      </div>
+      <History
+        entity="customer"
+        id={id}
+        mergedIds={merged.map((one) => one.id)}
+        kept={erasedAt ? ERASED : state.isReferredTo ? KEPT : null}
+      />
+    </Page>
   );
-}
+});

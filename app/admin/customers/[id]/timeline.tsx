@@ -26,12 +26,12 @@ import {
 import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-list';
 import { changedFields } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
-import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back';
+import { isUnanswered } from '@/lib/payments/money-back';
 import { getRuntime } from '@/lib/runtime';
 import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import { listTimeline } from '@/lib/timeline/list-timeline';
-import type { TimelineAudit, TimelineEntry, TimelinePayment } from '@/lib/timeline/sources';
-import { formatDate, formatDay, formatField, formatMoney } from '../../../_components/format';
+import type { TimelineAudit, TimelineEntry } from '@/lib/timeline/sources';
+import { formatDate, formatDay, formatField, formatMoney, joinTexts } from '../../../_components/format';
 import { LinkButton } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
 import { StatusBadge } from '../../_components/display/status';
@@ -53,12 +53,8 @@ interface Props {
 export async function Timeline({ customerId, before, withIgnored, isAdmin }: Props) {
   const { db, env } = await getRuntime();
   const { timeZone } = env;
-  const { entries, older } = await listTimeline(db, customerId, {
-    timeZone,
-    before,
-    withIgnored,
-    withCalls: isAdmin,
-  });
+  const options = { timeZone, before, withIgnored, withCalls: isAdmin };
+  const { entries, older } = await listTimeline(db, customerId, options);
   if (entries.length === 0) {
     return before ? (
       <Nothing title="Nothing older" text="The timeline ends before this page." />
@@ -66,8 +62,18 @@ export async function Timeline({ customerId, before, withIgnored, isAdmin }: Pro
       <Nothing title="Nothing yet" text="Notes, payments, Stripe events and changes appear here." />
     );
   }
-  const path = `/admin/customers/${customerId}`;
-  const kept: Record<string, string> = withIgnored ? { events: 'all' } : {};
+  const linkTo = (place: Record<string, string>, text: string) => {
+    const query = { ...(withIgnored && { events: 'all' }), ...place };
+    return (
+      <LinkButton
+        href={`${toHref(`/admin/customers/${customerId}`, query)}#timeline`}
+        variant="default"
+        size="xs"
+      >
+        {text}
+      </LinkButton>
+    );
+  };
   return (
     <>
       {byDay(entries, timeZone).map(([day, ofDay]) => (
@@ -77,27 +83,15 @@ export async function Timeline({ customerId, before, withIgnored, isAdmin }: Pro
           </h3>
           <ol className={classes.timeline}>
             {ofDay.map((entry) => (
-              <Entry key={keyOf(entry)} entry={entry} timeZone={timeZone} />
+              <Entry key={entry.key} entry={entry} timeZone={timeZone} />
             ))}
           </ol>
         </section>
       ))}
       {(before || older) && (
         <Group justify="flex-end" gap="xs" p="md" pt={0}>
-          {before && (
-            <LinkButton href={`${toHref(path, kept)}#timeline`} variant="default" size="xs">
-              Newest
-            </LinkButton>
-          )}
-          {older && (
-            <LinkButton
-              href={`${toHref(path, { ...kept, before: older })}#timeline`}
-              variant="default"
-              size="xs"
-            >
-              Older
-            </LinkButton>
-          )}
+          {before && linkTo({}, 'Newest')}
+          {older && linkTo({ before: older }, 'Older')}
         </Group>
       )}
     </>
@@ -153,17 +147,6 @@ function Entry({ entry, timeZone }: { entry: TimelineEntry; timeZone: string }) 
   );
 }
 
-function keyOf(entry: TimelineEntry): string {
-  if (entry.kind === 'payment') return `payment ${entry.payment.id}`;
-  if (entry.kind === 'event') return entry.event.id;
-  if (entry.kind === 'money_back') return `${entry.row.kind} ${entry.row.id}`;
-  if (entry.kind === 'note') return `note ${entry.note.id}`;
-  if (entry.kind === 'call') return `call ${entry.call.id}`;
-  if (entry.kind === 'audit') return `audit ${entry.audit.id}`;
-  const [first] = entry.changes;
-  return `run ${entry.run_id} ${first?.entity} ${first?.entity_id}`;
-}
-
 interface Sentence {
   icon: TablerIcon;
   text: string;
@@ -175,84 +158,85 @@ interface Sentence {
   status?: string | undefined;
 }
 
-/** What happened, in words. */
-function toSentence(entry: TimelineEntry, timeZone: string): Sentence {
-  if (entry.kind === 'payment') return ofPayment(entry.payment);
-  if (entry.kind === 'money_back') return ofMoneyBack(entry.row, timeZone);
-  if (entry.kind === 'event') return ofEvent(entry.event);
-  if (entry.kind === 'note') return ofNote(entry.note);
-  if (entry.kind === 'call') return ofCall(entry.call);
-  if (entry.kind === 'audit') return toAuditSentence(entry.audit, timeZone);
-  return ofChanges(entry.changes, timeZone);
-}
-
-function ofPayment(payment: TimelinePayment): Sentence {
-  const { invoice_id, invoice_number, payment_reference, source, status } = payment;
-  const invoice = `invoice ${invoiceName({ id: invoice_id, number: invoice_number })}`;
-  return {
-    icon: IconCreditCard,
-    text: `Payment of ${formatMoney(payment.amount, payment.currency)} for ${invoice}`,
-    href: `/admin/payments/${payment.id}`,
-    detail: [payment_reference, PAYMENT_SOURCES[source]].join(' · '),
-    status: status === 'completed' ? undefined : status,
-  };
-}
-
-function ofMoneyBack(row: MoneyBackRow, timeZone: string): Sentence {
-  const { kind, amount, currency, payment_id, payment_reference, reason } = row;
-  const due = kind === 'dispute' && isUnanswered(row) ? row.evidence_due_at : null;
-  return {
-    icon: kind === 'refund' ? IconCreditCardRefund : IconGavel,
-    text: `${MONEY_BACK_KINDS[kind]} of ${formatMoney(amount, currency)}: ${moneyBackStatus(row).toLowerCase()}`,
-    href: payment_id === null ? null : `/admin/payments/${payment_id}`,
-    detail: [
-      payment_reference,
-      reason && formatField(reason),
-      due && `Evidence due ${formatDay(due, timeZone)}`,
-      moneyBackSource(row),
-    ]
-      .filter(Boolean)
-      .join(' · '),
-  };
-}
-
 type Of<Kind> = Extract<TimelineEntry, { kind: Kind }>;
 
-function ofNote({ text, actor_name }: Of<'note'>['note']): Sentence {
-  return { icon: IconNote, text: `Note by ${actor_name}`, href: null, detail: '', body: text };
-}
-
-function ofCall({ caller_name, staff_email, tool, outcome }: Of<'call'>['call']): Sentence {
-  return {
-    icon: IconPlug,
-    text: `Asked by ${caller_name}`,
-    href: null,
-    detail: [tool, staff_email].filter(Boolean).join(' · '),
-    status: outcome === 'ok' ? undefined : outcome,
-  };
-}
-
-function ofEvent({ id, type, object_id, outcome }: Of<'event'>['event']): Sentence {
-  return {
+/** What happened, in words, by the kind of what happened. */
+const SENTENCES: { [Kind in TimelineEntry['kind']]: (entry: Of<Kind>, timeZone: string) => Sentence } = {
+  payment: ({ payment }) => {
+    const { id, invoice_id, invoice_number, payment_reference, source, status } = payment;
+    const invoice = `invoice ${invoiceName({ id: invoice_id, number: invoice_number })}`;
+    return {
+      icon: IconCreditCard,
+      text: `Payment of ${formatMoney(payment.amount, payment.currency)} for ${invoice}`,
+      href: `/admin/payments/${id}`,
+      detail: joinTexts(payment_reference, PAYMENT_SOURCES[source]),
+      status: status === 'completed' ? undefined : status,
+    };
+  },
+  money_back: ({ row }, timeZone) => {
+    const { kind, amount, currency, payment_id, payment_reference, reason } = row;
+    const due = kind === 'dispute' && isUnanswered(row) ? row.evidence_due_at : null;
+    return {
+      icon: kind === 'refund' ? IconCreditCardRefund : IconGavel,
+      text: `${MONEY_BACK_KINDS[kind]} of ${formatMoney(amount, currency)}: ${moneyBackStatus(row).toLowerCase()}`,
+      href: payment_id === null ? null : `/admin/payments/${payment_id}`,
+      detail: joinTexts(
+        payment_reference,
+        reason && formatField(reason),
+        due && `Evidence due ${formatDay(due, timeZone)}`,
+        moneyBackSource(row),
+      ),
+    };
+  },
+  event: ({ event: { id, type, object_id, outcome } }) => ({
     icon: IconWebhook,
     text: `Stripe: ${formatField(type.replace(/^customer\.(?=\w+\.)/, '').replaceAll('.', ' ')).toLowerCase()}`,
     href: `/admin/webhooks/${encodeURIComponent(id)}`,
-    detail: [type, object_id].filter(Boolean).join(' · '),
+    detail: joinTexts(type, object_id),
     status: outcome === 'processed' ? undefined : outcome,
-  };
-}
+  }),
+  changes: ({ changes }, timeZone) => {
+    const [first] = changes;
+    const { text, href } = first ? changedRecord(first) : { text: '', href: null };
+    const reported = changes.find(({ outcome }) => outcome !== 'fixed');
+    return {
+      icon: IconArrowsExchange,
+      text: `${text} ${reported ? 'differs from' : 'updated from'} Stripe`,
+      href,
+      detail: changes.map((change) => `${changedField(change)}: ${changeText(change, timeZone)}`).join(' · '),
+      status: reported?.outcome,
+    };
+  },
+  note: ({ note: { text, actor_name } }) => ({
+    icon: IconNote,
+    text: `Note by ${actor_name}`,
+    href: null,
+    detail: '',
+    body: text,
+  }),
+  call: ({ call: { caller_name, staff_email, tool, outcome } }) => ({
+    icon: IconPlug,
+    text: `Asked by ${caller_name}`,
+    href: null,
+    detail: joinTexts(tool, staff_email),
+    status: outcome === 'ok' ? undefined : outcome,
+  }),
+  audit: ({ audit }, timeZone) => {
+    const [icon, text] = ACTIONS[audit.action] ?? [
+      IconPencil,
+      formatField(audit.action.replaceAll('.', ' ')),
+    ];
+    return {
+      icon,
+      text: `${text} by ${audit.actor_name}`,
+      href: auditedPage(audit),
+      detail: auditedText(audit, timeZone),
+    };
+  },
+};
 
-function ofChanges(changes: Of<'changes'>['changes'], timeZone: string): Sentence {
-  const [first] = changes;
-  const { text, href } = first ? changedRecord(first) : { text: '', href: null };
-  const reported = changes.find(({ outcome }) => outcome !== 'fixed');
-  return {
-    icon: IconArrowsExchange,
-    text: `${text} ${reported ? 'differs from' : 'updated from'} Stripe`,
-    href,
-    detail: changes.map((change) => `${changedField(change)}: ${changeText(change, timeZone)}`).join(' · '),
-    status: reported?.outcome,
-  };
+function toSentence<Kind extends TimelineEntry['kind']>(entry: Of<Kind>, timeZone: string): Sentence {
+  return SENTENCES[entry.kind as Kind](entry, timeZone);
 }
 
 const ACTIONS: Record<string, [icon: TablerIcon, text: string]> = {
@@ -266,17 +250,6 @@ const ACTIONS: Record<string, [icon: TablerIcon, text: string]> = {
   'subscription_item.move': [IconLink, 'Subscription item lost its service'],
   'stripe_customer.link': [IconLink, 'Stripe customer linked'],
 };
-
-/** Describes a change of a customer's payments and links. */
-function toAuditSentence(audit: TimelineAudit, timeZone: string) {
-  const [icon, text] = ACTIONS[audit.action] ?? [IconPencil, formatField(audit.action.replaceAll('.', ' '))];
-  return {
-    icon,
-    text: `${text} by ${audit.actor_name}`,
-    href: auditedPage(audit),
-    detail: auditedText(audit, timeZone),
-  };
-}
 
 function auditedPage({ entity, entity_id, before, after }: TimelineAudit): string | null {
   const image = after ?? before;
@@ -292,9 +265,7 @@ function auditedText(audit: TimelineAudit, timeZone: string): string {
   const { entity, before, after } = audit;
   const image = before ?? after;
   if (entity === 'payment' && !after)
-    return [formatMoney(Number(image?.amount), String(image?.currency)), image?.payment_reference].join(
-      ' · ',
-    );
+    return `${formatMoney(Number(image?.amount), String(image?.currency))} · ${image?.payment_reference ?? ''}`;
   if (entity === 'payment')
     return changedFields(audit)
       .map(

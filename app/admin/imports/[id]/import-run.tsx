@@ -87,8 +87,7 @@ export function RunResult({ run, rejected, timeZone }: Props) {
         <Section title="Rejected rows">
           <RecordList
             label="Rejected rows"
-            rows={problems.map((problem, i) => ({ ...problem, i }))}
-            keyOf={({ i }) => i}
+            rows={problems.map((problem, id) => ({ ...problem, id }))}
             columns={[
               { label: 'Line', width: '6rem', align: 'right', cell: ({ line }) => line },
               { label: 'Column', width: '30%', cell: ({ column }) => column ?? 'The whole row', wraps: true },

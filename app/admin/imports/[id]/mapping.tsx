@@ -8,7 +8,7 @@ import { DELIMITERS, firstChoice, formatsOf } from '@/lib/uploads/chosen-options
 import { type ImportRun, isTried } from '@/lib/uploads/import-run';
 import { fileOf, type Upload } from '@/lib/uploads/upload-store';
 import { withParams } from '../../../_components/with-params';
-import { Choice } from '../../_overview/choice';
+import { Choice } from '../../_components/lists/paged-list';
 import { start } from '../actions';
 import { MappingForm } from './mapping-form';
 

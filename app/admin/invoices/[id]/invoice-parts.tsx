@@ -1,12 +1,12 @@
 import { Alert, Stack } from '@mantine/core';
 import { IconExternalLink, IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { formatDate, formatDay, formatMoney } from '@/app/_components/format';
+import { formatCustomer, formatDate, formatDay, formatMoney } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import { CheckButton } from '@/app/admin/_components/audit/check/check';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
-import { Facts, Instant, Money } from '@/app/admin/_components/display/values';
+import { Instant, Money } from '@/app/admin/_components/display/values';
 import { RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { PageActions } from '@/app/admin/_components/page/page-actions';
 import { Section } from '@/app/admin/_components/page/section';
@@ -56,11 +56,12 @@ export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mod
       </PageActions>
     );
   }
-  const name = [
-    invoiceName(invoice),
-    formatMoney(invoice.total, invoice.currency),
-    customer.name || customer.customer_number,
-  ];
+  const total = formatMoney(invoice.total, invoice.currency);
+  const edit = isOwnDraft(invoice)
+    ? { href: `/admin/invoices/${id}/edit` }
+    : isOwnUnpaid(invoice)
+      ? { href: `/admin/invoices/${id}/due-date`, label: 'Change due date' }
+      : null;
   return (
     <RecordActions
       key={version}
@@ -69,9 +70,9 @@ export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mod
       texts={STEPS}
       record={invoice}
       noun="draft"
-      name={name.join(', ')}
+      name={[invoiceName(invoice), total, formatCustomer(customer)].join(', ')}
       primary={payment}
-      edit={editOf(invoice)}
+      edit={edit}
       except={invoice.amount_paid > 0 ? ['cancel'] : []}
       removal={
         isOwnDraft(invoice)
@@ -80,11 +81,6 @@ export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mod
       }
     />
   );
-
-  function editOf(one: InvoiceDetails) {
-    if (isOwnDraft(one)) return { href: `/admin/invoices/${id}/edit` };
-    return isOwnUnpaid(one) ? { href: `/admin/invoices/${id}/due-date`, label: 'Change due date' } : null;
-  }
 }
 
 const STEPS = {
@@ -122,38 +118,34 @@ interface NoticesProps {
 
 /** What is unusual about an invoice. */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
-  const notices = noticesOf(invoice, timeZone, uncounted);
-  if (notices.length === 0) return null;
+  const { currency, provider_gone_at: gone } = invoice;
+  const notices: [title: string, text: ReactNode][] = [
+    ['Overdue', overdueReason(invoice, timeZone)],
+    [
+      'A recorded payment does not count',
+      uncounted > 0 &&
+        `${formatMoney(uncounted, currency)} is recorded here, but Stripe manages this invoice and does not count it. Mark the invoice as paid in Stripe, or delete the payment.`,
+    ],
+    [
+      'Not found at Stripe',
+      gone && (
+        <>
+          On <Instant at={gone} timeZone={timeZone} /> Stripe no longer had this invoice.
+        </>
+      ),
+    ],
+  ];
+  const shown = notices.filter(([, text]) => text);
+  if (shown.length === 0) return null;
   return (
     <Stack gap="sm" mb="lg">
-      {notices.map(([title, text]) => (
+      {shown.map(([title, text]) => (
         <Alert key={title} color="orange" variant="light" title={title}>
           {text}
         </Alert>
       ))}
     </Stack>
   );
-}
-
-function noticesOf(
-  invoice: InvoiceDetails,
-  timeZone: string,
-  uncounted: number,
-): [title: string, text: ReactNode][] {
-  const { provider_gone_at: gone } = invoice;
-  const reason = overdueReason(invoice, timeZone);
-  const on = (at: Date) => <Instant at={at} timeZone={timeZone} />;
-  const notices: [string, ReactNode][] = [];
-  if (reason) notices.push(['Overdue', reason]);
-  if (uncounted > 0) {
-    const amount = formatMoney(uncounted, invoice.currency);
-    notices.push([
-      'A recorded payment does not count',
-      `${amount} is recorded here, but Stripe manages this invoice and does not count it. Mark the invoice as paid in Stripe, or delete the payment.`,
-    ]);
-  }
-  if (gone) notices.push(['Not found at Stripe', <>On {on(gone)} Stripe no longer had this invoice.</>]);
-  return notices;
 }
 
 /** Why an overdue invoice is overdue; null for any other. */
@@ -178,68 +170,61 @@ export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
   const moneyIfAny = (amount: number) => (amount > 0 ? money(amount) : undefined);
   const beside = besidePayments(invoice);
   return (
-    <Section title="Invoice">
-      <Facts
-        facts={{
-          Number: invoice.number ?? 'None yet',
-          Date: formatDate(invoice.invoice_date),
-          Due: invoice.due_date && formatDate(invoice.due_date),
-          Subtotal: money(invoice.subtotal),
-          Tax: money(invoice.tax),
-          Total: money(invoice.total),
-          Paid: money(invoice.amount_paid),
-          'Paid on': invoice.paid_at ? <Instant at={invoice.paid_at} timeZone={timeZone} /> : undefined,
-          'Paid outside Stripe': moneyIfAny(beside.offStripe ?? 0),
-          Refunded: moneyIfAny(invoice.refunded_amount),
-          Credited: moneyIfAny(invoice.amount_credited),
-          'Settled with the balance at Stripe': moneyIfAny(beside.fromBalance),
-          'Added to the balance at Stripe': moneyIfAny(beside.toBalance),
-          'Earlier debt at Stripe, collected with it': moneyIfAny(beside.earlierDebt),
-          'Earlier balance or overpaid at Stripe': moneyIfAny(beside.beyondTotal),
-          Open: money(invoice.amount_due),
-          'Written off': moneyIfAny(beside.writtenOff),
-          'Credit (overpaid)': moneyIfAny(beside.overpaid),
-        }}
-      />
-    </Section>
+    <Section
+      title="Invoice"
+      facts={{
+        Number: invoice.number ?? 'None yet',
+        Date: formatDate(invoice.invoice_date),
+        Due: invoice.due_date && formatDate(invoice.due_date),
+        Subtotal: money(invoice.subtotal),
+        Tax: money(invoice.tax),
+        Total: money(invoice.total),
+        Paid: money(invoice.amount_paid),
+        'Paid on': invoice.paid_at ? <Instant at={invoice.paid_at} timeZone={timeZone} /> : undefined,
+        'Paid outside Stripe': moneyIfAny(beside.offStripe ?? 0),
+        Refunded: moneyIfAny(invoice.refunded_amount),
+        Credited: moneyIfAny(invoice.amount_credited),
+        'Settled with the balance at Stripe': moneyIfAny(beside.fromBalance),
+        'Added to the balance at Stripe': moneyIfAny(beside.toBalance),
+        'Earlier debt at Stripe, collected with it': moneyIfAny(beside.earlierDebt),
+        'Earlier balance or overpaid at Stripe': moneyIfAny(beside.beyondTotal),
+        Open: money(invoice.amount_due),
+        'Written off': moneyIfAny(beside.writtenOff),
+        'Credit (overpaid)': moneyIfAny(beside.overpaid),
+      }}
+    />
   );
 }
 
-interface OriginProps {
-  invoice: InvoiceDetails;
-  timeZone: string;
-}
-
 /** Who keeps an invoice, and what it comes from. */
-export async function OriginFacts({ invoice, timeZone }: OriginProps) {
+export async function OriginFacts({ invoice, timeZone }: FactsProps) {
   const { db } = await getRuntime();
   const { data: documents } = await listSalesDocuments(db, { converted_to_invoice_id: invoice.id });
   const { subscription_id: subscription, stripe_customer_id: stripeCustomer } = invoice;
   return (
-    <Section title="Origin">
-      <Facts
-        facts={{
-          Managed: invoice.stripe_invoice_id ? 'by Stripe' : 'here',
-          'Stripe ID': invoice.stripe_invoice_id ? <StripeId id={invoice.stripe_invoice_id} /> : undefined,
-          'Stripe customer': stripeCustomer ? (
-            <StripeId id={stripeCustomer} href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`} />
-          ) : undefined,
-          Subscription: subscription && (
-            <TextLink href={`/admin/subscriptions/${subscription}`}>{subscription}</TextLink>
-          ),
-          'Sales document':
-            documents.length > 0
-              ? documents.map(({ id, document_number }) => (
-                  <TextLink key={id} href={`/admin/sales-documents/${id}`} mr="xs">
-                    {document_number}
-                  </TextLink>
-                ))
-              : null,
-          'Last synced': invoice.stripe_synced_at ? (
-            <Instant at={invoice.stripe_synced_at} timeZone={timeZone} />
-          ) : undefined,
-        }}
-      />
-    </Section>
+    <Section
+      title="Origin"
+      facts={{
+        Managed: invoice.stripe_invoice_id ? 'by Stripe' : 'here',
+        'Stripe ID': invoice.stripe_invoice_id ? <StripeId id={invoice.stripe_invoice_id} /> : undefined,
+        'Stripe customer': stripeCustomer ? (
+          <StripeId id={stripeCustomer} href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`} />
+        ) : undefined,
+        Subscription: subscription && (
+          <TextLink href={`/admin/subscriptions/${subscription}`}>{subscription}</TextLink>
+        ),
+        'Sales document':
+          documents.length > 0
+            ? documents.map(({ id, document_number }) => (
+                <TextLink key={id} href={`/admin/sales-documents/${id}`} mr="xs">
+                  {document_number}
+                </TextLink>
+              ))
+            : null,
+        'Last synced': invoice.stripe_synced_at ? (
+          <Instant at={invoice.stripe_synced_at} timeZone={timeZone} />
+        ) : undefined,
+      }}
+    />
   );
 }

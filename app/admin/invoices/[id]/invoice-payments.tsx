@@ -23,16 +23,12 @@ export async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<Invo
   const page = await paymentList.page(db, filter);
   const moneyBack = await listMoneyBack(db, ofInvoice(id), MAX_ROWS);
   const deleted = await listDeletedPayments(db, { id, customer_id: customer.id });
-  const none = deleted.length > 0 ? 'None left.' : 'None yet.';
+  const none = whyPaid(invoice, besidePayments(invoice)) ?? (deleted.length > 0 ? 'None left.' : 'None yet.');
   const all = <TextLink href={toHref('/admin/payments', filter)}>All payments</TextLink>;
   return (
     <Stack gap="xl">
       <Section title="Payments" action={page.next && all}>
-        {page.data.length > 0 ? (
-          <PaymentList payments={page.data} />
-        ) : (
-          <EmptyText>{whyPaid(invoice, besidePayments(invoice)) ?? none}</EmptyText>
-        )}
+        {page.data.length > 0 ? <PaymentList payments={page.data} /> : <EmptyText>{none}</EmptyText>}
         <DeletedPayments deleted={deleted} timeZone={env.timeZone} />
       </Section>
       <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />

@@ -179,14 +179,7 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
           }}
         />
       </Section>
-      <CustomerSection
-        customer={customer}
-        action={
-          <TextLink href={toHref('/admin/payments', { customer: customer.customer_number })}>
-            All payments
-          </TextLink>
-        }
-      />
+      <CustomerSection customer={customer} all={{ path: '/admin/payments', label: 'All payments' }} />
     </Stack>
   );
 }

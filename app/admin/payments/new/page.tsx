@@ -98,7 +98,6 @@ function InvoiceMatches({ matches }: { matches: Match[] }) {
         <RecordList
           label="Matching invoices"
           rows={matches}
-          keyOf={({ id }) => id}
           hrefOf={({ id }) => toHref('/admin/payments/new', { invoice: `#${id}` })}
           columns={[
             { label: 'Invoice', width: '26%', cell: (invoice) => <strong>{invoiceName(invoice)}</strong> },

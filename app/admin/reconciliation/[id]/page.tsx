@@ -1,23 +1,20 @@
 import { Alert, Group, Paper, Progress, Stack, Text } from '@mantine/core';
-import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { TextLink } from '@/app/_components/links';
 import { orNotFound } from '@/app/_components/or-not-found';
-import { type SearchParams, toId, toPageRequest, toParams } from '@/app/_components/search-params';
+import { toPageRequest } from '@/app/_components/search-params';
 import { ChangeList } from '@/app/admin/_components/audit/change-list';
 import { failureText } from '@/app/admin/_components/display/failure-text';
 import { RecordTitle } from '@/app/admin/_components/display/status';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
-import { Facts, Instant } from '@/app/admin/_components/display/values';
+import { Instant } from '@/app/admin/_components/display/values';
 import classes from '@/app/admin/_components/lists/list.module.css';
-
 import { Pager } from '@/app/admin/_components/lists/paged-list';
-import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { Page } from '@/app/admin/_components/page/page-header';
 import { RefreshWhile } from '@/app/admin/_components/page/refresh-while';
-import { EmptyText, Section } from '@/app/admin/_components/page/section';
+import { Section } from '@/app/admin/_components/page/section';
+import { rowIdIn, staffPage } from '@/app/admin/_components/page/staff-page';
 import { titleOf } from '@/app/admin/_components/page/title-of';
-import { requireStaff } from '@/lib/auth/staff-session';
-import { getRuntime } from '@/lib/runtime';
 import { nameChanges } from '@/lib/sync/reconcile/changes';
 import {
   getRun,
@@ -27,33 +24,24 @@ import {
   type RunRow,
 } from '@/lib/sync/reconcile/run';
 import { formatCount, formatDuration, formatField, formatNumber } from '../../../_components/format';
-
 import { isSilent, phaseText, progressOf, triggerText } from '../run-text';
 
 export const generateMetadata = titleOf('Reconciliation run', async (id) => `Reconciliation run ${id}`);
 
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
-export default async function RunPage({ params, searchParams }: Props) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const query = toParams(await searchParams);
-  const { db, env, now } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ params, runtime: { db, env, now }, search }) => {
+  const id = rowIdIn(params);
+  const { timeZone } = env;
   const run = await orNotFound(getRun(db, id));
-  const changes = await listRunChanges(db, id, toPageRequest(query));
+  const changes = await listRunChanges(db, id, toPageRequest(search));
   const failures = await listRunFailures(db, id);
   return (
     <>
       <RefreshWhile running={run.status === 'running'} />
-      <PageHeader
+      <Page
         back={{ href: '/admin/reconciliation', label: 'Reconciliation' }}
         title={<RecordTitle status={run.status}>Run {run.id}</RecordTitle>}
-        description={<Instant at={run.started_at} timeZone={env.timeZone} />}
-      />
-      <Stack gap="xl">
+        description={<Instant at={run.started_at} timeZone={timeZone} />}
+      >
         {run.status === 'running' && <RunProgress run={run} />}
         {isSilent(run, now()) && (
           <Alert color="orange" variant="light" title="This run has stopped responding">
@@ -71,30 +59,24 @@ export default async function RunPage({ params, searchParams }: Props) {
             STRIPE_SECRET_KEY was not set: only local data was checked.
           </Alert>
         )}
-        <Section title="Run">
-          <Facts facts={runFacts(run, env.timeZone)} />
-        </Section>
+        <Section title="Run" facts={runFacts(run, timeZone)} />
         {failures.length > 0 && (
           <Section title="Failures">
-            <FailureList failures={failures} timeZone={env.timeZone} />
+            <FailureList failures={failures} timeZone={timeZone} />
           </Section>
         )}
         <div>
-          <Section title="Changes">
-            {changes.data.length > 0 ? (
-              <ChangeList changes={await nameChanges(db, changes.data)} timeZone={env.timeZone} />
-            ) : (
-              <EmptyText>{noChangesText(run)}</EmptyText>
-            )}
+          <Section title="Changes" none={changes.data.length === 0 && noChangesText(run)}>
+            <ChangeList changes={await nameChanges(db, changes.data)} timeZone={timeZone} />
           </Section>
           {changes.total > 0 && (
-            <Pager page={changes} path={`/admin/reconciliation/${id}`} params={query} noun="change" />
+            <Pager page={changes} path={`/admin/reconciliation/${id}`} params={search} noun="change" />
           )}
         </div>
-      </Stack>
+      </Page>
     </>
   );
-}
+});
 
 function runFacts(run: RunRow, timeZone: string): Record<string, ReactNode> {
   const instant = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
@@ -131,10 +113,7 @@ function RunProgress({ run }: { run: RunRow }) {
         </Group>
         <Progress value={((done + 0.5) / phases) * 100} animated aria-label="Progress of the run" />
         <Text size="sm" c="dimmed">
-          {[
-            `${formatCount(run.objects_checked, 'object')} checked`,
-            formatCount(run.changes_count, 'change'),
-          ].join(', ')}
+          {`${formatCount(run.objects_checked, 'object')} checked, ${formatCount(run.changes_count, 'change')}`}
         </Text>
       </Stack>
     </Paper>

@@ -1,32 +1,27 @@
-import { SimpleGrid, Stack } from '@mantine/core';
-import { notFound } from 'next/navigation';
-import { formatDate, formatField, formatMoney } from '@/app/_components/format';
+import { formatCustomer, formatDate, formatField, formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { orNotFound } from '@/app/_components/or-not-found';
-import { type SearchParams, toHref, toId, toParams } from '@/app/_components/search-params';
 import { History } from '@/app/admin/_components/audit/audit-trail';
 import { RecordTitle } from '@/app/admin/_components/display/status';
-import { Facts, Instant, Money } from '@/app/admin/_components/display/values';
+import { Instant, Money } from '@/app/admin/_components/display/values';
 import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
 import { LineSection } from '@/app/admin/_components/forms/lines/line-section';
 import { RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordNotice } from '@/app/admin/_components/forms/record/record-notice';
-import { PageHeader } from '@/app/admin/_components/page/page-header';
+import { Columns, Page } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
+import { rowIdIn, staffPage } from '@/app/admin/_components/page/staff-page';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { CustomerSection } from '@/app/admin/_components/records/customer-link';
 import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { TaxNotice } from '@/app/admin/_components/records/tax-notice';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { listLines } from '@/lib/invoices/lines';
-import { getRuntime } from '@/lib/runtime';
 import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/queries';
 import {
   type Conversion,
   conversionsOf,
   salesDocumentSteps,
 } from '@/lib/sales-documents/save-sales-documents';
-
 import { convert } from '../actions';
 
 export const generateMetadata = titleOfRow('Sales document', async (db, id) => {
@@ -34,52 +29,40 @@ export const generateMetadata = titleOfRow('Sales document', async (db, id) => {
   return `${formatField(type)} ${document_number}`;
 });
 
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
-export default async function SalesDocumentPage({ params, searchParams }: Props) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db, env } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
+  const id = rowIdIn(params);
   const document = await orNotFound(getSalesDocument(db, id));
-  const { customer } = document;
+  const { customer, status } = document;
   const lines = await listLines(db, 'sales_document', id);
   return (
-    <>
-      <PageHeader
-        back={{ href: '/admin/sales-documents', label: 'Sales documents' }}
-        title={
-          <RecordTitle status={document.status}>
-            {formatField(document.type)} {document.document_number}
-          </RecordTitle>
-        }
-        description={customer.name || customer.customer_number}
-        actions={<DocumentActions document={document} />}
-      />
-      <RecordNotice notice={toParams(await searchParams).get('notice')} done={DONE} />
-      {document.status === 'draft' && <TaxNotice customerId={customer.id} lines={lines} />}
-      <Stack gap="xl">
-        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-          <Section title="Document">
-            <Facts facts={factsOf(document, env.timeZone)} />
-          </Section>
-          <CustomerSection
-            customer={customer}
-            action={
-              <TextLink href={toHref('/admin/sales-documents', { customer: customer.customer_number })}>
-                All documents
-              </TextLink>
-            }
-          />
-        </SimpleGrid>
-        <LineSection lines={lines} currency={document.currency} />
-        <History entity="sales_document" id={id} kept={null} />
-      </Stack>
-    </>
+    <Page
+      back={{ href: '/admin/sales-documents', label: 'Sales documents' }}
+      title={
+        <RecordTitle status={status}>
+          {formatField(document.type)} {document.document_number}
+        </RecordTitle>
+      }
+      description={formatCustomer(customer)}
+      actions={<DocumentActions document={document} />}
+      notice={
+        <>
+          <RecordNotice notice={search.get('notice')} done={DONE} />
+          {status === 'draft' && <TaxNotice customerId={customer.id} lines={lines} />}
+        </>
+      }
+    >
+      <Columns>
+        <Section title="Document" facts={factsOf(document, env.timeZone)} />
+        <CustomerSection
+          customer={customer}
+          all={{ path: '/admin/sales-documents', label: 'All documents' }}
+        />
+      </Columns>
+      <LineSection lines={lines} currency={document.currency} />
+      <History entity="sales_document" id={id} kept={null} />
+    </Page>
   );
-}
+});
 
 function factsOf(document: SalesDocumentDetails, timeZone: string) {
   const { invoice, confirmation, valid_until } = document;

@@ -1,21 +1,17 @@
-import { Stack } from '@mantine/core';
-import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { orNotFound } from '@/app/_components/or-not-found';
-import { type SearchParams, toId, toPageRequest, toParams } from '@/app/_components/search-params';
+import { toPageRequest } from '@/app/_components/search-params';
 import { History } from '@/app/admin/_components/audit/audit-trail';
 import { RecordTitle } from '@/app/admin/_components/display/status';
-import { Facts } from '@/app/admin/_components/display/values';
 import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordNotice } from '@/app/admin/_components/forms/record/record-notice';
 import { ListSkeleton } from '@/app/admin/_components/lists/list-skeleton';
 import { Pager } from '@/app/admin/_components/lists/paged-list';
-import { PageHeader } from '@/app/admin/_components/page/page-header';
-import { EmptyText, Section } from '@/app/admin/_components/page/section';
+import { Page } from '@/app/admin/_components/page/page-header';
+import { Section } from '@/app/admin/_components/page/section';
+import { rowIdIn, staffPage } from '@/app/admin/_components/page/staff-page';
 import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { ServiceList } from '@/app/admin/_components/records/service-list';
-import { requireStaff } from '@/lib/auth/staff-session';
-import type { PageRequest } from '@/lib/page';
 import { type RecordState, readState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
 import { getServer, type ServerRow } from '@/lib/servers/queries';
@@ -24,60 +20,38 @@ import { listServices } from '@/lib/services/list';
 
 export const generateMetadata = titleOfRow('Server', async (db, id) => (await getServer(db, id)).hostname);
 
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
-export default async function ServerPage({ params, searchParams }: Props) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ params, runtime: { db }, search }) => {
+  const id = rowIdIn(params);
   const state = await orNotFound(readState(db, serverKind, id));
   const server = await orNotFound(getServer(db, id));
-  const query = toParams(await searchParams);
-  const notice = query.get('notice');
-  query.delete('notice');
+  const notice = search.get('notice');
+  search.delete('notice');
   return (
-    <>
-      <PageHeader
-        back={{ href: '/admin/servers', label: 'Servers' }}
-        title={<RecordTitle status={server.status}>{server.hostname}</RecordTitle>}
-        description={server.location}
-        actions={<ServerActions key={`${notice} ${state.version}`} server={server} state={state} />}
-      />
-      <RecordNotice notice={notice} done={DONE} />
-      <Stack gap="xl">
-        <Section title="Server">
-          <Facts facts={factsOf(server)} />
-        </Section>
-        {/* One boundary for all: a section that arrives later would move the others. */}
-        <Suspense fallback={<ListSkeleton rows={5} />}>
-          <ServicesOn serverId={id} query={query} request={toPageRequest(query)} />
-          <History entity="server" id={id} kept={state.isReferredTo ? KEPT : null} />
-        </Suspense>
-      </Stack>
-    </>
+    <Page
+      back={{ href: '/admin/servers', label: 'Servers' }}
+      title={<RecordTitle status={server.status}>{server.hostname}</RecordTitle>}
+      description={server.location}
+      actions={<ServerActions key={`${notice} ${state.version}`} server={server} state={state} />}
+      notice={<RecordNotice notice={notice} done={DONE} />}
+    >
+      <Section title="Server" facts={factsOf(server)} />
+      {/* One boundary for all: a section that arrives later would move the others. */}
+      <Suspense fallback={<ListSkeleton rows={5} />}>
+        <ServicesOn serverId={id} query={search} />
+        <History entity="server" id={id} kept={state.isReferredTo ? KEPT : null} />
+      </Suspense>
+    </Page>
   );
-}
+});
 
-interface ServicesProps {
-  serverId: number;
-  query: URLSearchParams;
-  request: PageRequest;
-}
-
-async function ServicesOn({ serverId, query, request }: ServicesProps) {
+async function ServicesOn({ serverId, query }: { serverId: number; query: URLSearchParams }) {
   const { db } = await getRuntime();
-  const page = await listServices(db, { server_id: serverId, ...request });
+  const page = await listServices(db, { server_id: serverId, ...toPageRequest(query) });
+  const none = page.total > 0 ? 'The list ends before this page.' : 'None.';
   return (
     <div>
-      <Section title="Services on it">
-        {page.data.length > 0 ? (
-          <ServiceList services={page.data} />
-        ) : (
-          <EmptyText>{page.total > 0 ? 'The list ends before this page.' : 'None.'}</EmptyText>
-        )}
+      <Section title="Services on it" none={page.data.length === 0 && none}>
+        <ServiceList services={page.data} />
       </Section>
       {page.total > 0 && (
         <Pager page={page} path={`/admin/servers/${serverId}`} params={query} noun="service" />

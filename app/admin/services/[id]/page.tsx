@@ -1,22 +1,18 @@
-import { SimpleGrid, Stack } from '@mantine/core';
-import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { formatDate, formatField } from '@/app/_components/format';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { readState } from '@/lib/records/steps';
-import { getRuntime } from '@/lib/runtime';
 import { getService, type ServiceDetails } from '@/lib/services/queries';
 import { serviceKind } from '@/lib/services/save-services';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
 import { History } from '../../_components/audit/audit-trail';
 import { RecordTitle } from '../../_components/display/status';
-import { Facts, Instant } from '../../_components/display/values';
+import { Instant } from '../../_components/display/values';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
-import { PageHeader } from '../../_components/page/page-header';
+import { Columns, Page } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { rowIdIn, staffPage } from '../../_components/page/staff-page';
 import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-link';
 import { Price } from '../../_components/records/service-list';
@@ -27,51 +23,34 @@ export const generateMetadata = titleOfRow('Service', async (db, id) => {
   return domain ?? name;
 });
 
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
-export default async function ServicePage({ params, searchParams }: Props) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const { db, env } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
+  const id = rowIdIn(params);
   const state = await orNotFound(readState(db, serviceKind, id));
   const service = await orNotFound(getService(db, id));
-  const { customer } = service;
-  const notice = toParams(await searchParams).get('notice');
+  const notice = search.get('notice');
   return (
-    <>
-      <PageHeader
-        back={{ href: '/admin/services', label: 'Services' }}
-        title={<RecordTitle status={service.status}>{service.domain ?? service.name}</RecordTitle>}
-        description={`Service ${service.service_number}`}
-        actions={<ServiceActions key={`${notice} ${state.version}`} service={service} state={state} />}
-      />
-      <RecordNotice notice={notice} done={DONE} />
-      <Stack gap="xl">
-        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-          <Section title="Service">
-            <Facts facts={factsOf(service, env.timeZone)} />
-          </Section>
-          <CustomerSection
-            customer={customer}
-            action={
-              <TextLink href={toHref('/admin/services', { customer: customer.customer_number })}>
-                All services
-              </TextLink>
-            }
-          />
-        </SimpleGrid>
-        {/* One boundary for all: a section that arrives later would move the others. */}
-        <Suspense fallback={<ListSkeleton rows={1} />}>
-          <ServiceBilling serviceId={id} />
-          <History entity="service" id={id} kept={state.isReferredTo ? KEPT : null} />
-        </Suspense>
-      </Stack>
-    </>
+    <Page
+      back={{ href: '/admin/services', label: 'Services' }}
+      title={<RecordTitle status={service.status}>{service.domain ?? service.name}</RecordTitle>}
+      description={`Service ${service.service_number}`}
+      actions={<ServiceActions key={`${notice} ${state.version}`} service={service} state={state} />}
+      notice={<RecordNotice notice={notice} done={DONE} />}
+    >
+      <Columns>
+        <Section title="Service" facts={factsOf(service, env.timeZone)} />
+        <CustomerSection
+          customer={service.customer}
+          all={{ path: '/admin/services', label: 'All services' }}
+        />
+      </Columns>
+      {/* One boundary for all: a section that arrives later would move the others. */}
+      <Suspense fallback={<ListSkeleton rows={1} />}>
+        <ServiceBilling serviceId={id} />
+        <History entity="service" id={id} kept={state.isReferredTo ? KEPT : null} />
+      </Suspense>
+    </Page>
   );
-}
+});
 
 function factsOf(service: ServiceDetails, timeZone: string) {
   const { server, start_date, next_billing_date, ends_on, cancelled_at } = service;

@@ -2,7 +2,7 @@ import { StatusBadge } from '@/app/admin/_components/display/status';
 import { nextBilling } from '@/app/admin/_components/display/values';
 import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
-import { EmptyText, Section } from '@/app/admin/_components/page/section';
+import { Section } from '@/app/admin/_components/page/section';
 import type { RecordState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
 import type { ServiceDetails } from '@/lib/services/queries';
@@ -68,27 +68,25 @@ export async function ServiceBilling({ serviceId }: { serviceId: number }) {
   const { db, env } = await getRuntime();
   const subscriptions = await listSubscriptionsOfService(db, serviceId);
   return (
-    <Section title="Billed by">
-      {subscriptions.length > 0 ? (
-        <RecordList
-          label="Subscriptions"
-          rows={subscriptions}
-          keyOf={({ id }) => id}
-          hrefOf={({ id }) => `/admin/subscriptions/${id}`}
-          columns={[
-            { label: 'Subscription', cell: nameOf },
-            { label: 'Status', width: '20%', cell: ({ status }) => <StatusBadge status={status} /> },
-            { label: 'Next billing', width: '20%', cell: (row) => nextBilling(row, env.timeZone) },
-          ]}
-          entryOf={(row) => ({
-            title: nameOf(row),
-            detail: `Next billing: ${nextBilling(row, env.timeZone)}`,
-            state: <StatusBadge status={row.status} />,
-          })}
-        />
-      ) : (
-        <EmptyText>No Stripe subscription bills this service.</EmptyText>
-      )}
+    <Section
+      title="Billed by"
+      none={subscriptions.length === 0 && 'No Stripe subscription bills this service.'}
+    >
+      <RecordList
+        label="Subscriptions"
+        rows={subscriptions}
+        hrefOf={({ id }) => `/admin/subscriptions/${id}`}
+        columns={[
+          { label: 'Subscription', cell: nameOf },
+          { label: 'Status', width: '20%', cell: ({ status }) => <StatusBadge status={status} /> },
+          { label: 'Next billing', width: '20%', cell: (row) => nextBilling(row, env.timeZone) },
+        ]}
+        entryOf={(row) => ({
+          title: nameOf(row),
+          detail: `Next billing: ${nextBilling(row, env.timeZone)}`,
+          state: <StatusBadge status={row.status} />,
+        })}
+      />
     </Section>
   );
 }

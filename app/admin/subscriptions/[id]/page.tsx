@@ -1,10 +1,7 @@
-import { Alert, Stack } from '@mantine/core';
-import { notFound } from 'next/navigation';
-import { formatDate } from '@/app/_components/format';
+import { Alert } from '@mantine/core';
+import { formatCustomer, formatDate } from '@/app/_components/format';
 import { listAudit } from '@/lib/audit/audit-log';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { addMoneyBack } from '@/lib/invoices/money-back';
-import { getRuntime } from '@/lib/runtime';
 import {
   getSubscription,
   listInvoicesOf,
@@ -17,13 +14,14 @@ import { getReference } from '@/lib/sync/staff/link-subscription';
 import { getStripeCustomer } from '@/lib/sync/staff/stripe-customers';
 import { TextLink } from '../../../_components/links';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
-import { type SearchParams, toId, toParams } from '../../../_components/search-params';
+import { toId } from '../../../_components/search-params';
 import { AuditTrail, withoutFields } from '../../_components/audit/audit-trail';
 import { CheckButton, CheckNotice, LastCheckSection } from '../../_components/audit/check/check';
 import { RecordTitle } from '../../_components/display/status';
 import { Notice } from '../../_components/page/notice';
-import { PageHeader } from '../../_components/page/page-header';
+import { Page } from '../../_components/page/page-header';
 import { Nothing, Section } from '../../_components/page/section';
+import { rowIdIn, staffPage } from '../../_components/page/staff-page';
 import { titleOfRow } from '../../_components/page/title-of';
 import { EventList } from '../../_components/records/event-list';
 import { InvoiceList } from '../../_components/records/invoice-list';
@@ -32,26 +30,19 @@ import { ItemList, ReferenceNotice, SubscriptionFacts } from './subscription-par
 
 export const generateMetadata = titleOfRow('Subscription', async (db, id) => {
   const { customer } = await getSubscription(db, id);
-  return `Subscription ${id}, ${customer.name || customer.customer_number}`;
+  return `Subscription ${id}, ${formatCustomer(customer)}`;
 });
 
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
-export default async function SubscriptionPage({ params, searchParams }: Props) {
-  await requireStaff();
-  const id = toId((await params).id) ?? notFound();
-  const query = toParams(await searchParams);
-  const { db, env } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
+  const id = rowIdIn(params);
+  const { timeZone } = env;
   const subscription = await orNotFound(getSubscription(db, id));
   const { items, stripe_customer_id, stripe_subscription_id } = subscription;
   const stripeCustomer = await orNull(getStripeCustomer(db, stripe_customer_id ?? ''));
   const reference = await getReference(db, id);
   const invoices = await addMoneyBack(db, await listInvoicesOf(db, id));
   const events = stripe_subscription_id ? await listEventsOf(db, stripe_subscription_id) : [];
-  const editing = toId(query.get('item') ?? '');
+  const editing = toId(search.get('item') ?? '');
   const choices = editing ? await listServiceChoices(db, subscription.customer_id) : [];
   const histories = await Promise.all([
     listAudit(db, 'subscription', id),
@@ -59,72 +50,63 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
   ]);
   const history = histories.flat().sort((a, b) => b.id - a.id);
   const lastCheck = await getLastCheck(db, history);
-  const saved = items.find((item) => item.id === toId(query.get('saved') ?? ''));
+  const saved = items.find((item) => item.id === toId(search.get('saved') ?? ''));
   return (
-    <>
-      <PageHeader
-        back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
-        title={<RecordTitle status={subscription.status}>Subscription {id}</RecordTitle>}
-        description={subscription.customer.name || subscription.customer.customer_number}
-        actions={stripe_subscription_id && <CheckButton action={check.bind(null, id)} />}
-      />
-      <CheckNotice outcome={query.get('check')} last={lastCheck} />
-      {saved && <Notice tone="done">{savedText(saved)}</Notice>}
-      <Stack gap="xl">
-        {subscription.provider_gone_at && (
-          <Alert color="orange" variant="light" title="No longer at Stripe">
-            Stripe no longer has this subscription. This is its last known state.
-          </Alert>
+    <Page
+      back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
+      title={<RecordTitle status={subscription.status}>Subscription {id}</RecordTitle>}
+      description={formatCustomer(subscription.customer)}
+      actions={stripe_subscription_id && <CheckButton action={check.bind(null, id)} />}
+      notice={
+        <>
+          <CheckNotice outcome={search.get('check')} last={lastCheck} />
+          {saved && <Notice tone="done">{savedText(saved)}</Notice>}
+        </>
+      }
+    >
+      {subscription.provider_gone_at && (
+        <Alert color="orange" variant="light" title="No longer at Stripe">
+          Stripe no longer has this subscription. This is its last known state.
+        </Alert>
+      )}
+      {subscription.recheck_at && (
+        <Alert color="orange" variant="light" title="To be checked">
+          Stripe has not confirmed its state yet. The next reconciliation checks it.
+        </Alert>
+      )}
+      {reference && <ReferenceNotice id={id} reference={reference} />}
+      <SubscriptionFacts {...{ subscription, stripeCustomer, timeZone }} />
+      <Section title="Items">
+        {items.length > 0 ? (
+          <ItemList subscriptionId={id} {...{ items, editing, choices, timeZone }} />
+        ) : (
+          <Nothing title="No items" text="Stripe has not reported any yet." />
         )}
-        {subscription.recheck_at && (
-          <Alert color="orange" variant="light" title="To be checked">
-            Stripe has not confirmed its state yet. The next reconciliation checks it.
-          </Alert>
+      </Section>
+      <Section title="Invoices">
+        {invoices.length > 0 ? (
+          <InvoiceList isOwn invoices={invoices} timeZone={timeZone} />
+        ) : (
+          <Nothing title="No invoices" text="No invoice belongs to this subscription." />
         )}
-        {reference && <ReferenceNotice id={id} reference={reference} />}
-        <SubscriptionFacts
-          subscription={subscription}
-          stripeCustomer={stripeCustomer}
-          timeZone={env.timeZone}
-        />
-        <Section title="Items">
-          {items.length > 0 ? (
-            <ItemList
-              subscriptionId={id}
-              items={items}
-              editing={editing}
-              choices={choices}
-              timeZone={env.timeZone}
-            />
-          ) : (
-            <Nothing title="No items" text="Stripe has not reported any yet." />
-          )}
+      </Section>
+      {events.length > 0 && (
+        <Section
+          title="Events"
+          action={<TextLink href={`/admin/webhooks?id=${stripe_subscription_id}`}>All events</TextLink>}
+        >
+          <EventList events={events} timeZone={timeZone} />
         </Section>
-        <Section title="Invoices">
-          {invoices.length > 0 ? (
-            <InvoiceList isOwn invoices={invoices} timeZone={env.timeZone} />
-          ) : (
-            <Nothing title="No invoices" text="No invoice belongs to this subscription." />
-          )}
+      )}
+      <LastCheckSection last={lastCheck} timeZone={timeZone} />
+      {history.length > 0 && (
+        <Section title="History">
+          <AuditTrail entries={withoutFields(history, 'customer_service_id')} timeZone={timeZone} />
         </Section>
-        {events.length > 0 && (
-          <Section
-            title="Events"
-            action={<TextLink href={`/admin/webhooks?id=${stripe_subscription_id}`}>All events</TextLink>}
-          >
-            <EventList events={events} timeZone={env.timeZone} />
-          </Section>
-        )}
-        <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
-        {history.length > 0 && (
-          <Section title="History">
-            <AuditTrail entries={withoutFields(history, 'customer_service_id')} timeZone={env.timeZone} />
-          </Section>
-        )}
-      </Stack>
-    </>
+      )}
+    </Page>
   );
-}
+});
 
 function savedText({ service }: SubscriptionItem): string {
   if (!service) return 'The item is not linked to a service now.';

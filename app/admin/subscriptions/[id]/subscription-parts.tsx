@@ -1,12 +1,12 @@
-import { Alert, Badge, Box, Group, SimpleGrid, Stack, Text } from '@mantine/core';
-import { formatDate, formatDay } from '@/app/_components/format';
+import { Alert, Badge, Box, Group, Stack, Text } from '@mantine/core';
+import { formatDate, formatDay, joinTexts } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
-import { toHref } from '@/app/_components/search-params';
 import { StatusBadge } from '@/app/admin/_components/display/status';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
-import { Facts, Instant } from '@/app/admin/_components/display/values';
+import { Instant } from '@/app/admin/_components/display/values';
 import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import classes from '@/app/admin/_components/lists/list.module.css';
+import { Columns } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { CustomerSection } from '@/app/admin/_components/records/customer-link';
 import {
@@ -68,31 +68,26 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Fa
   const isLive = status !== 'cancelled';
   const instant = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
   return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-      <Section title="Subscription">
-        <Facts
-          facts={{
-            'Stripe ID': subscription.stripe_subscription_id ? (
-              <StripeId id={subscription.stripe_subscription_id} />
-            ) : (
-              'Not at Stripe yet'
-            ),
-            'Next billing': subscription.next_billing_date && formatDate(subscription.next_billing_date),
-            'Ends on': isLive ? cancel_at && formatDay(cancel_at, timeZone) : undefined,
-            Collection: isLive && pause_behavior ? pauseText(pause_resumes_at, timeZone) : undefined,
-            Ended: instant(subscription.ended_at) ?? undefined,
-            'State as of': instant(subscription.provider_as_of),
-            'Last synced': instant(subscription.stripe_synced_at),
-          }}
-        />
-      </Section>
+    <Columns>
+      <Section
+        title="Subscription"
+        facts={{
+          'Stripe ID': subscription.stripe_subscription_id ? (
+            <StripeId id={subscription.stripe_subscription_id} />
+          ) : (
+            'Not at Stripe yet'
+          ),
+          'Next billing': subscription.next_billing_date && formatDate(subscription.next_billing_date),
+          'Ends on': isLive ? cancel_at && formatDay(cancel_at, timeZone) : undefined,
+          Collection: isLive && pause_behavior ? pauseText(pause_resumes_at, timeZone) : undefined,
+          Ended: instant(subscription.ended_at) ?? undefined,
+          'State as of': instant(subscription.provider_as_of),
+          'Last synced': instant(subscription.stripe_synced_at),
+        }}
+      />
       <CustomerSection
         customer={customer}
-        action={
-          <TextLink href={toHref('/admin/subscriptions', { customer: customer.customer_number })}>
-            All subscriptions
-          </TextLink>
-        }
+        all={{ path: '/admin/subscriptions', label: 'All subscriptions' }}
         more={{
           'Stripe customer': stripeCustomer && (
             <StripeId
@@ -103,7 +98,7 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Fa
           'Matched by': stripeCustomer && LINKED_BY[stripeCustomer.linked_by],
         }}
       />
-    </SimpleGrid>
+    </Columns>
   );
 }
 
@@ -173,7 +168,7 @@ function Service({ service }: Pick<SubscriptionItem, 'service'>) {
     <>
       <Group gap="xs">
         <Text size="sm" fw={500} className="break-anywhere">
-          {[service_number, name, domain].filter(Boolean).join(' · ')}
+          {joinTexts(service_number, name, domain)}
         </Text>
         <StatusBadge status={status} />
       </Group>
@@ -186,9 +181,6 @@ function Service({ service }: Pick<SubscriptionItem, 'service'>) {
 }
 
 function toOption({ service_number, name, domain, status }: ServiceChoice) {
-  const state = status === 'active' ? null : `(${status})`;
-  return {
-    value: service_number,
-    label: [[service_number, name, domain].filter(Boolean).join(' · '), state].filter(Boolean).join(' '),
-  };
+  const state = status === 'active' ? '' : ` (${status})`;
+  return { value: service_number, label: `${joinTexts(service_number, name, domain)}${state}` };
 }

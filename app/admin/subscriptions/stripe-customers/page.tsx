@@ -1,48 +1,40 @@
-import type { Metadata } from 'next';
 import { Suspense } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
 import type { PageStart } from '@/lib/page-query';
 import { getRuntime } from '@/lib/runtime';
 import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customers';
+import { formatCustomer } from '../../../_components/format';
 import { LinkButton } from '../../../_components/links';
-import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
+import { toPageStart } from '../../../_components/search-params';
 import { Instant } from '../../_components/display/values';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { PagedList } from '../../_components/lists/paged-list';
 import { RecordList } from '../../_components/lists/record-list';
 import { PageHeader } from '../../_components/page/page-header';
+import { staffPage } from '../../_components/page/staff-page';
 import { CustomerName } from '../../_components/records/customer-link';
 
-export const metadata: Metadata = { title: 'Customers created from Stripe' };
+export const metadata = { title: 'Customers created from Stripe' };
 
 const PATH = '/admin/subscriptions/stripe-customers';
 const ROWS = 25;
 
-interface Props {
-  searchParams: Promise<SearchParams>;
-}
-
-export default async function CreatedCustomersPage({ searchParams }: Props) {
-  await requireStaff();
-  const start = toPageStart(toParams(await searchParams));
-  return (
-    <>
-      <PageHeader
-        back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
-        title="Customers created from Stripe"
-        description="No customer matched. Confirm that each is new, or link it to an existing customer."
-        actions={
-          <LinkButton href={`${PATH}/proposals`} size="sm" variant="default">
-            Matched by e-mail
-          </LinkButton>
-        }
-      />
-      <Suspense fallback={<ListSkeleton />}>
-        <Results start={start} />
-      </Suspense>
-    </>
-  );
-}
+export default staffPage(async ({ search }) => (
+  <>
+    <PageHeader
+      back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
+      title={metadata.title}
+      description="No customer matched. Confirm that each is new, or link it to an existing customer."
+      actions={
+        <LinkButton href={`${PATH}/proposals`} size="sm" variant="default">
+          Matched by e-mail
+        </LinkButton>
+      }
+    />
+    <Suspense fallback={<ListSkeleton />}>
+      <Results start={toPageStart(search)} />
+    </Suspense>
+  </>
+));
 
 async function Results({ start }: { start: PageStart }) {
   const { db, env } = await getRuntime();
@@ -55,10 +47,9 @@ async function Results({ start }: { start: PageStart }) {
     >
       {(rows) => (
         <RecordList
-          label="Customers created from Stripe"
-          rows={rows}
-          keyOf={(row) => row.stripe_customer_id}
-          hrefOf={(row) => `${PATH}/${row.stripe_customer_id}`}
+          label={metadata.title}
+          rows={rows.map((row) => ({ ...row, id: row.stripe_customer_id }))}
+          hrefOf={({ id }) => `${PATH}/${id}`}
           columns={[
             { label: 'Customer', cell: ({ customer }) => <CustomerName customer={customer} /> },
             {
@@ -67,7 +58,7 @@ async function Results({ start }: { start: PageStart }) {
               wraps: true,
               cell: ({ customer, same }) => withSame(customer.email, same),
             },
-            { label: 'Stripe customer', width: '22%', cell: (row) => row.stripe_customer_id },
+            { label: 'Stripe customer', width: '22%', cell: ({ id }) => id },
             {
               label: 'Created',
               width: '18%',
@@ -75,7 +66,7 @@ async function Results({ start }: { start: PageStart }) {
             },
           ]}
           entryOf={({ customer, created_at, same }) => ({
-            title: customer.name || customer.customer_number,
+            title: formatCustomer(customer),
             detail: (
               <>
                 {customer.email && `${withSame(customer.email, same)} · `}

@@ -40,7 +40,6 @@ function CallList({ calls, timeZone }: { calls: ToolCallRow[]; timeZone: string 
     <RecordList
       label="Calls"
       rows={calls}
-      keyOf={({ id }) => id}
       columns={[
         { label: 'Called', width: '17%', cell: at },
         { label: 'By', width: '22%', cell: whoOf, title: whoOf },

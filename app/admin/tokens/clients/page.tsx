@@ -68,7 +68,6 @@ function Clients({ clients, timeZone }: { clients: OwnClient[]; timeZone: string
     <RecordList
       label="OAuth clients"
       rows={clients}
-      keyOf={({ id }) => id}
       columns={[
         { label: 'Name', cell: ({ name }) => name },
         { label: 'Client ID', width: '24%', cell: ({ clientId }) => clientId },

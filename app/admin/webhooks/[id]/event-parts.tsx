@@ -1,9 +1,10 @@
-import { Alert, List, ListItem, SimpleGrid, Text } from '@mantine/core';
+import { Alert, List, ListItem, Text } from '@mantine/core';
 import { TextLink } from '@/app/_components/links';
 import { failureText } from '@/app/admin/_components/display/failure-text';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
-import { Facts, Instant } from '@/app/admin/_components/display/values';
+import { Instant } from '@/app/admin/_components/display/values';
 import { Notice } from '@/app/admin/_components/page/notice';
+import { Columns } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { CustomerLink } from '@/app/admin/_components/records/customer-link';
 import { InvoiceLink } from '@/app/admin/_components/records/invoice-list';
@@ -86,40 +87,38 @@ export function EventFacts({ event, records, timeZone }: FactsProps) {
   const { customer, invoice, subscription_id, payment_id } = records;
   const { stripe_customer_id: stripeCustomer } = event;
   return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-      <Section title="Event">
-        <Facts
-          facts={{
-            'API version': event.api_version,
-            Mode: event.livemode ? 'Live' : 'Test',
-            Created: <Instant at={event.stripe_created} timeZone={timeZone} seconds />,
-            Received: <Instant at={event.created_at} timeZone={timeZone} seconds />,
-            Processed: event.processed_at && <Instant at={event.processed_at} timeZone={timeZone} seconds />,
-            Attempts: event.attempts,
-          }}
-        />
-      </Section>
-      <Section title="About">
-        <Facts
-          facts={{
-            'Event ID': <StripeId id={event.id} />,
-            Object: event.object_id && <StripeId id={event.object_id} />,
-            'Stripe customer': stripeCustomer && (
-              <StripeId
-                id={stripeCustomer}
-                href={customer ? `/admin/subscriptions/stripe-customers/${stripeCustomer}` : undefined}
-              />
-            ),
-            Customer: customer && <CustomerLink customer={customer} />,
-            Subscription: subscription_id && (
-              <TextLink href={`/admin/subscriptions/${subscription_id}`}>{subscription_id}</TextLink>
-            ),
-            Invoice: invoice && <InvoiceLink invoice={invoice} />,
-            Payment: payment_id && <TextLink href={`/admin/payments/${payment_id}`}>{payment_id}</TextLink>,
-          }}
-        />
-      </Section>
-    </SimpleGrid>
+    <Columns>
+      <Section
+        title="Event"
+        facts={{
+          'API version': event.api_version,
+          Mode: event.livemode ? 'Live' : 'Test',
+          Created: <Instant at={event.stripe_created} timeZone={timeZone} seconds />,
+          Received: <Instant at={event.created_at} timeZone={timeZone} seconds />,
+          Processed: event.processed_at && <Instant at={event.processed_at} timeZone={timeZone} seconds />,
+          Attempts: event.attempts,
+        }}
+      />
+      <Section
+        title="About"
+        facts={{
+          'Event ID': <StripeId id={event.id} />,
+          Object: event.object_id && <StripeId id={event.object_id} />,
+          'Stripe customer': stripeCustomer && (
+            <StripeId
+              id={stripeCustomer}
+              href={customer ? `/admin/subscriptions/stripe-customers/${stripeCustomer}` : undefined}
+            />
+          ),
+          Customer: customer && <CustomerLink customer={customer} />,
+          Subscription: subscription_id && (
+            <TextLink href={`/admin/subscriptions/${subscription_id}`}>{subscription_id}</TextLink>
+          ),
+          Invoice: invoice && <InvoiceLink invoice={invoice} />,
+          Payment: payment_id && <TextLink href={`/admin/payments/${payment_id}`}>{payment_id}</TextLink>,
+        }}
+      />
+    </Columns>
   );
 }
 

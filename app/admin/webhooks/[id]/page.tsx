@@ -1,9 +1,5 @@
-import { Stack } from '@mantine/core';
 import { IconRotateClockwise } from '@tabler/icons-react';
-import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/audit-log';
-import { requireStaff } from '@/lib/auth/staff-session';
-import { getRuntime } from '@/lib/runtime';
 import {
   findRecordsOf,
   getEvent,
@@ -14,13 +10,13 @@ import {
 import { nameChanges } from '@/lib/sync/reconcile/changes';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { type SearchParams, toParams } from '../../../_components/search-params';
 import { AuditTrail, withoutFields } from '../../_components/audit/audit-trail';
 import { ChangeList } from '../../_components/audit/change-list';
 import { RecordTitle } from '../../_components/display/status';
 import { SubmitButton } from '../../_components/forms/submit-button';
-import { PageHeader } from '../../_components/page/page-header';
-import { EmptyText, Section } from '../../_components/page/section';
+import { Page } from '../../_components/page/page-header';
+import { Section } from '../../_components/page/section';
+import { staffPage, stripeIdIn } from '../../_components/page/staff-page';
 import { titleOf } from '../../_components/page/title-of';
 import { EventList } from '../../_components/records/event-list';
 import { replay } from '../actions';
@@ -31,66 +27,51 @@ export const generateMetadata = titleOf('Event', async (id, { runtime }) => {
   return `${type} ${id}`;
 });
 
-interface Props {
-  params: Promise<{ id: string }>;
-  searchParams: Promise<SearchParams>;
-}
-
-export default async function EventPage({ params, searchParams }: Props) {
-  await requireStaff();
-  const { id } = await params;
-  if (!/^[\w-]{1,255}$/.test(id)) notFound();
-  const query = toParams(await searchParams);
-  const { db, env } = await getRuntime();
+export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
+  const id = stripeIdIn(params);
+  const { timeZone } = env;
   const event = await orNotFound(getEvent(db, id));
   const records = await findRecordsOf(db, event);
   const changes = await nameChanges(db, event.changes);
   const others = event.object_id ? await listEventsOf(db, event.object_id, id) : [];
   const history = await listAuditOf(db, 'stripe_event', 'id', id);
   return (
-    <>
-      <PageHeader
-        back={{ href: '/admin/webhooks', label: 'Webhooks' }}
-        title={<RecordTitle status={event.outcome}>{event.type}</RecordTitle>}
-        description={id}
-        actions={isReplayable(event) && <ReplayButton id={id} />}
-      />
-      <Stack gap="xl">
-        <EventNotices event={event} replayed={query.get('replayed')} />
-        <EventFacts event={event} records={records} timeZone={env.timeZone} />
-        <Section title="Changes">
-          {changes.length > 0 ? (
-            <ChangeList changes={changes} timeZone={env.timeZone} />
-          ) : (
-            <EmptyText>{noChangesText(event)}</EmptyText>
-          )}
+    <Page
+      back={{ href: '/admin/webhooks', label: 'Webhooks' }}
+      title={<RecordTitle status={event.outcome}>{event.type}</RecordTitle>}
+      description={id}
+      actions={isReplayable(event) && <ReplayButton id={id} />}
+    >
+      <EventNotices event={event} replayed={search.get('replayed')} />
+      <EventFacts event={event} records={records} timeZone={timeZone} />
+      <Section title="Changes" none={changes.length === 0 && noChangesText(event)}>
+        <ChangeList changes={changes} timeZone={timeZone} />
+      </Section>
+      <Section
+        title="Payload"
+        none={
+          event.payload === '' &&
+          `Bodies are dropped after ${env.eventRetentionDays} days. This event can no longer be replayed.`
+        }
+      >
+        <Payload text={event.payload} />
+      </Section>
+      {others.length > 0 && (
+        <Section
+          title="Other events of this object"
+          action={<TextLink href={`/admin/webhooks?id=${event.object_id}`}>All events</TextLink>}
+        >
+          <EventList events={others} timeZone={timeZone} />
         </Section>
-        <Section title="Payload">
-          {event.payload === '' ? (
-            <EmptyText>
-              {`Bodies are dropped after ${env.eventRetentionDays} days. This event can no longer be replayed.`}
-            </EmptyText>
-          ) : (
-            <Payload text={event.payload} />
-          )}
+      )}
+      {history.length > 0 && (
+        <Section title="History">
+          <AuditTrail entries={withoutFields(history, 'changes', 'warnings')} timeZone={timeZone} />
         </Section>
-        {others.length > 0 && (
-          <Section
-            title="Other events of this object"
-            action={<TextLink href={`/admin/webhooks?id=${event.object_id}`}>All events</TextLink>}
-          >
-            <EventList events={others} timeZone={env.timeZone} />
-          </Section>
-        )}
-        {history.length > 0 && (
-          <Section title="History">
-            <AuditTrail entries={withoutFields(history, 'changes', 'warnings')} timeZone={env.timeZone} />
-          </Section>
-        )}
-      </Stack>
-    </>
+      )}
+    </Page>
   );
-}
+});
 
 function ReplayButton({ id }: { id: string }) {
   return (
@@ -102,10 +83,12 @@ function ReplayButton({ id }: { id: string }) {
   );
 }
 
-function noChangesText({ outcome }: StoredEvent): string {
-  if (outcome === 'failed') return 'None: the event failed, and nothing was saved.';
-  if (outcome === 'ignored') return 'None: it was only stored.';
-  if (outcome === 'unmatched') return 'None: no customer matched.';
-  if (outcome === 'stale') return 'None: a newer state was already known.';
-  return 'None: everything already matched.';
-}
+const noChangesText = ({ outcome }: StoredEvent): string =>
+  `None: ${WHY_NONE[outcome] ?? 'everything already matched.'}`;
+
+const WHY_NONE: Partial<Record<StoredEvent['outcome'], string>> = {
+  failed: 'the event failed, and nothing was saved.',
+  ignored: 'it was only stored.',
+  unmatched: 'no customer matched.',
+  stale: 'a newer state was already known.',
+};

@@ -15,7 +15,7 @@ interface LineSectionProps {
 export function LineSection({ lines, currency }: LineSectionProps) {
   if (lines.length === 0) return null;
   const totals = lineTotals(lines, currency);
-  const rows = lines.map((line, i) => ({ ...line, position: i + 1, net: totals.nets[i] ?? '0' }));
+  const rows = lines.map((line, i) => ({ ...line, id: i + 1, net: totals.nets[i] ?? '0' }));
   const money = (amount: string) => formatMoney(Number(amount), currency);
   const columns: Column<(typeof rows)[number]>[] = [
     { label: 'Text', cell: ({ text }) => text, wraps: true },
@@ -34,7 +34,6 @@ export function LineSection({ lines, currency }: LineSectionProps) {
       <RecordList
         label="Lines"
         rows={rows}
-        keyOf={({ position }) => position}
         columns={columns}
         entryOf={({ text, quantity, unit_price, tax_rate, net }) => ({
           title: text,

@@ -3,6 +3,7 @@ import { notFound } from 'next/navigation';
 import { getCustomer } from '@/lib/customers/queries';
 import { CONSEQUENCES, requireErasable } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
+import { formatCustomer } from '../../../../_components/format';
 import { ActionForm } from '../../../_components/forms/form';
 import { PageHeader } from '../../../_components/page/page-header';
 import { adminPage, rowIdIn } from '../../../_components/page/staff-page';
@@ -11,7 +12,7 @@ import { erase } from '../../admin-actions';
 
 export const generateMetadata = titleOfRow('Erase a customer', async (db, id) => {
   const customer = await getCustomer(db, { id });
-  return customer && `Erase ${customer.name || customer.customer_number}`;
+  return customer && `Erase ${formatCustomer(customer)}`;
 });
 
 /** Says what it means before it takes the customer's number for a yes. */
@@ -29,7 +30,7 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { db } }) => 
   return (
     <Box maw={600}>
       <PageHeader
-        back={{ href, label: customer.name || number }}
+        back={{ href, label: formatCustomer(customer) }}
         title="Erase this customer"
         description={[customer.name, number].filter(Boolean).join(', ')}
       />

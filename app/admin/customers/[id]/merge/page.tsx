@@ -1,6 +1,6 @@
-import { Checkbox, Group, List, ListItem, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Checkbox, Group, List, ListItem, Stack, Text } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { formatCount, formatField } from '@/app/_components/format';
+import { formatCount, formatCustomer, formatField, joinTexts } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { CustomerSearch } from '@/app/admin/_components/forms/customer-search/customer-search';
 import { ChoiceGroup } from '@/app/admin/_components/forms/field';
@@ -14,13 +14,13 @@ import type { CustomerRow } from '@/lib/customers/schema';
 import { type Comparison, compareCustomers } from '@/lib/sync/staff/merge-customers';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toHref, toId } from '../../../../_components/search-params';
-import { PageHeader } from '../../../_components/page/page-header';
+import { Columns, PageHeader } from '../../../_components/page/page-header';
 import { merge } from '../../admin-actions';
 import { CustomerFacts } from '../customer-facts';
 
 export const generateMetadata = titleOfRow('Merge customers', async (db, id) => {
   const customer = await getCustomer(db, { id });
-  return customer && `Merge ${customer.name || customer.customer_number}`;
+  return customer && `Merge ${formatCustomer(customer)}`;
 });
 
 /** Looks for the customer that is the same as this one, and asks before the two become one. */
@@ -36,7 +36,7 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { db }, searc
       <PageHeader
         back={{ href: page, label: `Customer ${customer.customer_number}` }}
         title="Merge customers"
-        description={[customer.name, customer.customer_number].filter(Boolean).join(' · ')}
+        description={joinTexts(customer.name, customer.customer_number)}
       />
       <OutcomeNotice notice={isSame ? 'same' : search.get('notice')} done={{}} refused={REFUSED} />
       {other && !isSame ? (
@@ -77,10 +77,10 @@ function MergeQuestion({ comparison: { kept, gone, differing, moving } }: { comp
   ];
   return (
     <Stack gap="xl">
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+      <Columns>
         <CustomerFacts title={`${stays} stays`} customer={kept} />
         <CustomerFacts title={`${goes} goes`} customer={gone} />
-      </SimpleGrid>
+      </Columns>
       <div id="confirm" style={{ scrollMarginTop: 72 }}>
         <Section
           title={`Merge ${goes} into ${stays}?`}
