@@ -23,10 +23,11 @@ export function exportCsv(db: Database, kind: ExportKind, since: Date | null = n
 
 async function* readRecords(db: Database, kind: ExportKind, since: Date | null) {
   const isAmount = (name: string) => kind.columns[name] instanceof PgNumeric;
+  const changed = since ? gte(kind.updatedAt, since) : undefined;
   for (const condition of kind.inTurn ?? [undefined]) {
     let last: number[] | null = null;
     for (let more = true; more; ) {
-      const found: Found[] = await readBatch(db, kind, last, and(condition, changedSince(kind, since)));
+      const found: Found[] = await readBatch(db, kind, last, and(condition, changed));
       yield found.map(({ record }) =>
         Object.fromEntries(
           Object.entries(record).map(([name, value]) => [name, toCell(value, isAmount(name))]),
@@ -42,9 +43,6 @@ interface Found {
   place: number[];
   record: Record<string, unknown>;
 }
-
-const changedSince = ({ updatedAt }: ExportKind, since: Date | null) =>
-  since ? gte(updatedAt, since) : undefined;
 
 /** Behind the last one: what comes in between shifts nothing. */
 async function readBatch(

@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, rows } from '@/db/database';
+import { type Database, pickColumns, rows } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { BATCH, type CursorList, pagesToCsv, readSortedPage } from '../counted-list/sorted-page';
 import { inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
@@ -57,15 +57,10 @@ export type OverdueInvoice = Awaited<ReturnType<typeof readOverdue>>[number];
 async function readOverdue(tx: Database, ids: number[], today: string) {
   const found = await tx
     .select({
-      id: invoices.id,
-      number: invoices.number,
-      currency: invoices.currency,
-      amount_due: invoices.amount_due,
-      due_date: invoices.due_date,
+      ...pickColumns(invoices, 'id', 'number', 'currency', 'amount_due', 'due_date'),
+      ...pickColumns(invoices, 'payment_failed_at', 'stripe_invoice_id'),
       /** Since it was due. */
       days: sql<number>`(${today}::date - ${dueOn})::int`,
-      payment_failed_at: invoices.payment_failed_at,
-      stripe_invoice_id: invoices.stripe_invoice_id,
       customer: snippetColumns,
     })
     .from(invoices)

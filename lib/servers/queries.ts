@@ -48,11 +48,14 @@ export async function listServersForStaff(
   filters: ServerFilters,
   { page }: PageRequest,
 ): Promise<Page<ServerRow>> {
-  const found = (await listServers(db)).filter((server) => matches(server, filters));
+  const found = await listMatching(db, filters);
   const request = { page, per_page: filters.per_page };
   const { offset, limit } = pageBounds(request);
   return toPage(request, found.length, found.slice(offset, offset + limit));
 }
+
+const listMatching = async (db: Database, filters: ServerFilters) =>
+  (await listServers(db)).filter((server) => matches(server, filters));
 
 /** Whether a server passes the staff's filters. */
 export function matches(server: ServerRow, { q, status }: Omit<ServerFilters, 'per_page'>): boolean {
@@ -78,10 +81,6 @@ export function serversCsv(db: Database, filters: ServerFilters): AsyncGenerator
 }
 
 async function* readRecords(db: Database, filters: ServerFilters) {
-  const found = (await listServers(db)).filter((server) => matches(server, filters));
-  yield found.map((server) => ({
-    ...server,
-    ipv4: server.ipv4.join(' '),
-    ipv6: server.ipv6.join(' '),
-  }));
+  const found = await listMatching(db, filters);
+  yield found.map((server) => ({ ...server, ipv4: server.ipv4.join(' '), ipv6: server.ipv6.join(' ') }));
 }

@@ -11,7 +11,7 @@ import { NEXT_BILLING, readServices } from './list';
 
 const s = customerServices;
 /** Before `infinity`, where the indexes have the rows without a date. */
-export const LAST_DAY = '9999-12-31';
+const LAST_DAY = '9999-12-31';
 
 /** What renews: our services, or subscriptions at Stripe. */
 export const RENEWING = ['services', 'subscriptions'] as const;
@@ -63,10 +63,17 @@ export async function sumRenewals(
   return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
-function renews({ from, to }: Days): SQL | undefined {
+function renews(days: Days): SQL | undefined {
   return and(
     sql`${s.status} = 'active' and (${s.ends_on} is null or ${s.next_billing_date} < ${s.ends_on})`,
-    from === undefined ? undefined : sql`${NEXT_BILLING} >= ${from}::date`,
-    sql`${NEXT_BILLING} <= ${to ?? LAST_DAY}::date`,
+    isWithin(NEXT_BILLING, days),
+  );
+}
+
+/** The days of a column, `infinity` for rows without a date. */
+export function isWithin(day: SQL, { from, to }: Days): SQL | undefined {
+  return and(
+    from === undefined ? undefined : sql`${day} >= ${from}::date`,
+    sql`${day} <= ${to ?? LAST_DAY}::date`,
   );
 }

@@ -11,7 +11,7 @@ import { oneOf, textLine } from '../fields';
 import { toJsonAmounts } from '../money';
 import { UNPAID_STATUSES } from '../overdue';
 import type { PageStart } from '../page-query';
-import { type Days, LAST_DAY, listServiceRenewals } from '../services/renewals';
+import { type Days, isWithin, listServiceRenewals } from '../services/renewals';
 import { listItems } from './queries';
 
 export const SUBSCRIPTION_STATUSES = subscriptionStatus.enumValues;
@@ -117,11 +117,10 @@ export function listSubscriptionRenewals(db: Database, days: Days, start: PageSt
 }
 
 /** An item that is billed on another day is in the sums of that day, see `item_renewal_day`. */
-function renews({ from, to }: Days): SQL | undefined {
+function renews(days: Days): SQL | undefined {
   return and(
     sql`${s.status} in ('trialing', 'active', 'past_due')`,
-    from === undefined ? undefined : sql`${NEXT_BILLING} >= ${from}::date`,
-    sql`${NEXT_BILLING} <= ${to ?? LAST_DAY}::date`,
+    isWithin(NEXT_BILLING, days),
     sql`exists (
       select from (select) a left join subscription_items i on i.subscription_id = ${s.id}
       where item_renewal_day(i, subscriptions) = ${s.next_billing_date})`,

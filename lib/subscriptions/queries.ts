@@ -1,5 +1,5 @@
 import { asc, desc, eq, getTableColumns, inArray } from 'drizzle-orm';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import { customerServices, customers, invoices, subscriptionItems, subscriptions } from '@/db/schema';
 import { snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { AppError } from '../errors';
@@ -24,17 +24,15 @@ export async function getSubscription(db: Database, id: number) {
 export type SubscriptionDetails = Awaited<ReturnType<typeof getSubscription>>;
 export type SubscriptionItem = SubscriptionDetails['items'][number];
 
+const serviceColumns = pickColumns(customerServices, 'service_number', 'name', 'domain', 'status');
+
 export function listItems(db: Database, subscriptionIds: number[]) {
   return db
     .select({
       ...getTableColumns(item),
       service: {
-        service_number: customerServices.service_number,
-        name: customerServices.name,
-        domain: customerServices.domain,
-        status: customerServices.status,
-        next_billing_date: customerServices.next_billing_date,
-        ends_on: customerServices.ends_on,
+        ...serviceColumns,
+        ...pickColumns(customerServices, 'next_billing_date', 'ends_on'),
       },
     })
     .from(item)
@@ -49,14 +47,8 @@ export const MAX_INVOICES = 100;
 export async function listInvoicesOf(db: Database, subscriptionId: number) {
   const found = await db
     .select({
-      id: invoices.id,
-      number: invoices.number,
-      status: invoices.status,
-      invoice_date: invoices.invoice_date,
-      due_date: invoices.due_date,
-      currency: invoices.currency,
-      total: invoices.total,
-      amount_due: invoices.amount_due,
+      ...pickColumns(invoices, 'id', 'number', 'status', 'invoice_date', 'due_date'),
+      ...pickColumns(invoices, 'currency', 'total', 'amount_due'),
     })
     .from(invoices)
     .where(eq(invoices.subscription_id, subscriptionId))
@@ -70,12 +62,7 @@ export const MAX_SERVICES = 500;
 /** The first 500 services of a customer by number, to choose from. */
 export async function listServiceChoices(db: Database, customerId: number) {
   return db
-    .select({
-      service_number: customerServices.service_number,
-      name: customerServices.name,
-      domain: customerServices.domain,
-      status: customerServices.status,
-    })
+    .select(serviceColumns)
     .from(customerServices)
     .where(eq(customerServices.customer_id, customerId))
     .orderBy(asc(customerServices.service_number))
@@ -89,16 +76,12 @@ const MAX_BILLING = 25;
 /** The latest 25 subscriptions with an item that pays for a service. */
 export async function listSubscriptionsOfService(db: Database, serviceId: number) {
   return db
-    .selectDistinct({
-      id: subscriptions.id,
-      status: subscriptions.status,
-      next_billing_date: subscriptions.next_billing_date,
-      cancel_at: subscriptions.cancel_at,
-      stripe_subscription_id: subscriptions.stripe_subscription_id,
-    })
-    .from(subscriptionItems)
-    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
-    .where(eq(subscriptionItems.customer_service_id, serviceId))
-    .orderBy(desc(subscriptions.id))
+    .selectDistinct(
+      pickColumns(s, 'id', 'status', 'next_billing_date', 'cancel_at', 'stripe_subscription_id'),
+    )
+    .from(item)
+    .innerJoin(s, eq(s.id, item.subscription_id))
+    .where(eq(item.customer_service_id, serviceId))
+    .orderBy(desc(s.id))
     .limit(literal(MAX_BILLING));
 }

@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm';
-import { type Database, rows } from '@/db/database';
+import { type Database, pickColumns, rows } from '@/db/database';
 import {
   auditedCustomer,
   auditLog,
@@ -42,10 +42,8 @@ type TimelinePayment = Pick<PaymentRow, Exclude<keyof typeof paymentColumns, 'in
   invoice_number: string | null;
 };
 
-type TimelineEvent = Pick<
-  typeof stripeEvents.$inferSelect,
-  'id' | 'type' | 'object_id' | 'stripe_created' | 'outcome'
->;
+const eventColumns = pickColumns(stripeEvents, 'id', 'type', 'object_id', 'stripe_created', 'outcome');
+type TimelineEvent = Pick<typeof stripeEvents.$inferSelect, keyof typeof eventColumns>;
 
 export type TimelineAudit = AuditRow & { entity: string; entity_id: number };
 
@@ -85,15 +83,9 @@ function toSource<Row>({ form, read, toEntry, cursorOf }: Reading<Row>): Source 
 }
 
 const paymentColumns = {
-  id: payments.id,
-  invoice_id: payments.invoice_id,
+  ...pickColumns(payments, 'id', 'invoice_id', 'amount', 'currency', 'payment_date'),
+  ...pickColumns(payments, 'payment_reference', 'status', 'source'),
   invoice_number: invoices.number,
-  amount: payments.amount,
-  currency: payments.currency,
-  payment_date: payments.payment_date,
-  payment_reference: payments.payment_reference,
-  status: payments.status,
-  source: payments.source,
 };
 
 /** The payments of a customer, by their day. */
@@ -153,14 +145,14 @@ function olderMoneyBack(customerId: number, place: Place | null): Which {
 
 /** What Stripe reported of the Stripe customers that are one customer. */
 export function eventSource(db: Database, customerId: number, withIgnored: boolean): Source {
-  const { id, type, object_id, stripe_created, outcome } = stripeEvents;
+  const { id, stripe_created, outcome } = eventColumns;
   return toSource({
     form: /^(?<second>\d{1,11})\.(?<event>[!-}]{1,255})$/,
     read(place, limit) {
       const created = place && sql.param(fromEpoch(Number(place.second)), stripe_created);
       // Of each Stripe customer its latest, by the index of one.
       const latest = db
-        .select({ id, type, object_id, stripe_created, outcome })
+        .select(eventColumns)
         .from(stripeEvents)
         .where(
           and(

@@ -1,5 +1,6 @@
 import { Group, SimpleGrid, Text } from '@mantine/core';
-import { IconCircleCheck } from '@tabler/icons-react';
+import { IconAlertTriangle, IconChevronRight, IconCircleCheck } from '@tabler/icons-react';
+import Link from 'next/link';
 import type { ComponentProps } from 'react';
 import {
   formatCount,
@@ -12,7 +13,7 @@ import {
 import { TextLink } from '@/app/_components/links';
 import { toCalendarDate } from '@/lib/dates';
 import { countDeliveries, countSubscriptions, DELIVERY_DAYS } from '@/lib/overview/counts';
-import { type Attention, getAttention, listTasks } from '@/lib/overview/list-tasks';
+import { type Attention, getAttention, listTasks, type Task } from '@/lib/overview/list-tasks';
 import { getOpenDisputes, sumOpenInvoices } from '@/lib/overview/money';
 import { listLatestPayments } from '@/lib/payments/list';
 import { getRuntime } from '@/lib/runtime';
@@ -20,20 +21,35 @@ import { listRuns } from '@/lib/sync/reconcile/run';
 import { BarChart, CurrencySums, Figure, StateCounts } from '../_components/display/charts';
 import { StatusBadge } from '../_components/display/status';
 import { Instant } from '../_components/display/values';
-import { type LinkedTask, TaskList, toLinkedTask } from '../_components/lists/task-list';
+import listClasses from '../_components/lists/list.module.css';
 import { Nothing, Section } from '../_components/page/section';
 import { PaymentList } from '../_components/records/payment-list';
 
 /** What needs attention. It stands on top, so that the page waits for it. */
 export async function Tasks() {
   const { db, env, now } = await getRuntime();
-  const attention = await getAttention(db);
-  const tasks = (await listTasks(db, now(), env)).map(toLinkedTask);
-  const all = [...billingTasks(attention), ...tasks];
+  const billing = billingTasks(await getAttention(db));
+  const tasks = (await listTasks(db, now(), env)).map(({ code, message, run_id }) => ({
+    text: message,
+    href: run_id === undefined ? PLACES[code] : `${PLACES[code]}/${run_id}`,
+  }));
+  const all = [...billing, ...tasks];
   if (all.length > 0) {
     return (
       <Section title="Needs attention">
-        <TaskList tasks={all} />
+        {all.map(({ text, href }) => (
+          <Link key={text} href={href} className={listClasses.entry}>
+            <Group gap="sm" wrap="nowrap">
+              <Text c="orange" span display="flex">
+                <IconAlertTriangle size={18} stroke={1.8} aria-hidden />
+              </Text>
+              <Text size="sm" fw={500} flex={1}>
+                {text}
+              </Text>
+              <IconChevronRight size={16} stroke={1.6} aria-hidden />
+            </Group>
+          </Link>
+        ))}
       </Section>
     );
   }
@@ -47,8 +63,35 @@ export async function Tasks() {
   );
 }
 
-function billingTasks({ overdue, oldest, past_due }: Attention): LinkedTask[] {
-  const tasks: LinkedTask[] = [];
+/** Where each task is done. */
+const PLACES: Record<Task['code'], string> = {
+  reconciliation_overdue: '/admin/reconciliation',
+  reconciliation_silent: '/admin/reconciliation',
+  reconciliation_failed: '/admin/reconciliation',
+  reconciliation_drift: '/admin/reconciliation',
+  inbox_failures: '/admin/webhooks?outcome=failed',
+  inbox_other_mode: '/admin/webhooks?outcome=other_mode',
+  inbox_thin: '/admin/webhooks?outcome=thin',
+  webhook_refuses: '/admin/webhooks',
+  time_zone_differs: '/admin/reconciliation',
+  registrations_refused: '/admin/connect',
+  counts_wrong: '/admin',
+  disk_full: '/admin',
+  disk_low: '/admin',
+  staff_tasks: '/admin/tasks',
+  money_back_unmatched: '/admin/payments/refunds#unmatched',
+  money_back_excess: '/admin/payments/refunds#excess',
+  money_back_currency: '/admin/payments/refunds#other_currency',
+  events_unmatched: '/admin/webhooks?outcome=unmatched',
+  items_unlinked: '/admin/subscriptions?items=unlinked',
+  checkouts_waiting: '/admin/subscriptions?checkout=waiting',
+  links_proposed: '/admin/subscriptions/stripe-customers/proposals',
+  customers_created: '/admin/subscriptions/stripe-customers',
+};
+
+/** What customers are behind with, and where it is listed. */
+function billingTasks({ overdue, oldest, past_due }: Attention) {
+  const tasks: { text: string; href: string }[] = [];
   const count = overdue.reduce((sum, one) => sum + one.count, 0);
   if (count > 0 && oldest !== null) {
     const sums = overdue.map(({ total, currency }) => formatMoney(total, currency)).join(', ');

@@ -26,7 +26,16 @@ export default staffPage(async ({ runtime: { db, env, stripe, now }, search }) =
       <PageHeader
         title="Reconciliation"
         description={`Compares subscriptions, invoices and payments with Stripe, daily at ${start}.`}
-        actions={<RunNowButton running={running} />}
+        actions={
+          <form action={runNow}>
+            <SubmitButton
+              disabled={running}
+              leftSection={<IconPlayerPlay size={16} stroke={1.8} aria-hidden />}
+            >
+              {running ? 'Running' : 'Run now'}
+            </SubmitButton>
+          </form>
+        }
       />
       {stripe === null && (
         <Alert color="orange" variant="light" mb="lg" title="Stripe is not connected">
@@ -45,16 +54,6 @@ export default staffPage(async ({ runtime: { db, env, stripe, now }, search }) =
     </>
   );
 });
-
-function RunNowButton({ running }: { running: boolean }) {
-  return (
-    <form action={runNow}>
-      <SubmitButton disabled={running} leftSection={<IconPlayerPlay size={16} stroke={1.8} aria-hidden />}>
-        {running ? 'Running' : 'Run now'}
-      </SubmitButton>
-    </form>
-  );
-}
 
 function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }) {
   return (

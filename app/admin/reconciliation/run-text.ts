@@ -12,7 +12,8 @@ export function triggerText({ trigger, started_by }: Pick<RunRow, 'trigger' | 's
   return (trigger === 'staff' && started_by) || TRIGGERS[trigger];
 }
 
-const PHASES: Record<RunRow['phase'], string> = {
+/** What a run is doing in each phase, or did last. */
+export const PHASES: Record<RunRow['phase'], string> = {
   inbox: 'Failed events',
   subscriptions: 'Subscriptions',
   invoices: 'Invoices',
@@ -22,11 +23,6 @@ const PHASES: Record<RunRow['phase'], string> = {
   overdue: 'Due dates',
   done: 'Done',
 };
-
-/** What a run is doing, or did last. */
-export function phaseText(phase: RunRow['phase']): string {
-  return PHASES[phase];
-}
 
 /** How many phases a run has behind it, and how many there are. */
 export function progressOf(phase: RunRow['phase']): { done: number; phases: number } {

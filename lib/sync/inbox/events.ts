@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, ne, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, isDatabaseUnavailable, pgErrorCode, rows } from '@/db/database';
+import { type Database, isDatabaseUnavailable, pgErrorCode, pickColumns, rows } from '@/db/database';
 import {
   customers,
   eventOutcome,
@@ -25,14 +25,7 @@ import { type EventOutcome, replayEvent } from './handle-event';
 
 const e = stripeEvents;
 
-const rowColumns = {
-  id: e.id,
-  type: e.type,
-  object_id: e.object_id,
-  stripe_created: e.stripe_created,
-  outcome: e.outcome,
-  error_code: e.error_code,
-};
+const rowColumns = pickColumns(e, 'id', 'type', 'object_id', 'stripe_created', 'outcome', 'error_code');
 
 export type EventRow = Pick<typeof e.$inferSelect, keyof typeof rowColumns>;
 export type StoredEvent = typeof e.$inferSelect;
@@ -110,7 +103,7 @@ function conditions(
         ? inArray(e.type, others)
         : sql`${e.type} = ${constant(type)}`,
     outcome && hasOutcome(outcome),
-    id === undefined ? undefined : names(id),
+    id ? names(id) : undefined,
     from ? sql`${e.stripe_created} >= ${startOf(from, 0)}` : undefined,
     to ? sql`${e.stripe_created} < ${startOf(to, 1)}` : undefined,
   );
@@ -201,11 +194,9 @@ export async function findRecordsOf(
   };
 }
 
-export function isReplayable({
-  type,
-  outcome,
-  payload,
-}: Pick<StoredEvent, 'type' | 'outcome' | 'payload'>): boolean {
+type Replayable = Pick<StoredEvent, 'type' | 'outcome' | 'payload'>;
+
+export function isReplayable({ type, outcome, payload }: Replayable): boolean {
   return payload !== '' && (outcome === 'failed' || HANDLED_EVENT_TYPES.includes(type));
 }
 

@@ -1,30 +1,41 @@
 import { redirect } from 'next/navigation';
 import type { z } from 'zod';
 import { toParams } from '@/app/_components/search-params';
+import { requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
-import { getRuntime } from '@/lib/runtime';
+import { methodNotAllowed } from '@/lib/http/messages';
+import { getRuntime, type Runtime } from '@/lib/runtime';
 import { type ListDeclaration, parseFilters } from './list-declaration';
 
-/** The filtered list as a file; where a filter is wrong, the list says so. */
-export async function csvOfList<Schema extends z.ZodObject, Row>(
-  request: Request,
-  { source, path }: ListDeclaration<Schema, Row>,
-): Promise<Response> {
-  const { search, searchParams } = new URL(request.url);
-  const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
-  if (!filters || !source.csv) redirect(path + search);
-  const runtime = await getRuntime();
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  const today = toCalendarDate(runtime.now(), runtime.env.timeZone);
-  return csvResponse(`${name}-${today}`, source.csv(runtime.db, filters, runtime));
+interface CsvFile {
+  /** Without its ending. */
+  name: string;
+  pieces: AsyncGenerator<string>;
 }
 
-/**
- * A file to download, made as fast as it is taken.
- *
- * @param name without its ending
- */
-export function csvResponse(name: string, pieces: AsyncGenerator<string>): Response {
+/** The handlers of an address that gives staff a file. */
+export function csvRoute(open: (url: URL, runtime: Runtime, today: string) => CsvFile | Promise<CsvFile>) {
+  const answer = async (request: Request): Promise<Response> => {
+    await requireStaff();
+    const runtime = await getRuntime();
+    const today = toCalendarDate(runtime.now(), runtime.env.timeZone);
+    return csvResponse(await open(new URL(request.url), runtime, today));
+  };
+  return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: answer };
+}
+
+/** The same for a list: its file holds what matches the filters. If a filter is wrong, the list says so. */
+export function exportRoute<Schema extends z.ZodObject, Row>({ source, path }: ListDeclaration<Schema, Row>) {
+  return csvRoute(({ search, searchParams }, runtime, today) => {
+    const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
+    if (!filters || !source.csv) redirect(path + search);
+    const name = `${path.slice(path.lastIndexOf('/') + 1)}-${today}`;
+    return { name, pieces: source.csv(runtime.db, filters, runtime) };
+  });
+}
+
+/** A file to download, made as fast as it is taken. */
+export function csvResponse({ name, pieces }: CsvFile): Response {
   return new Response(toStream(pieces), {
     headers: {
       'Content-Type': 'text/csv; charset=utf-8; header=present',

@@ -47,11 +47,8 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
   );
 }
 
-interface FilterChipProps {
-  path: string;
+interface FilterChipProps extends Pick<Props, 'path' | 'values' | 'problems'> {
   field: FilterField;
-  values: Record<string, string>;
-  problems: Record<string, string>;
 }
 
 /** One filter: what it is set to, a way to set it, and one to take it away. */
@@ -85,9 +82,12 @@ function FilterChip({ path, field, values, problems }: FilterChipProps) {
                 <TextInput
                   key={name}
                   name={name}
-                  label={labelOf(field, name)}
+                  label={'presets' in field ? { from: 'From', to: 'To' }[name] : field.label}
                   size="sm"
-                  defaultValue={takes(field, values[name] ?? '')}
+                  defaultValue={
+                    // A field for dates shows no other text, and complains of it.
+                    'presets' in field && !isDate(values[name]) ? '' : (values[name] ?? '')
+                  }
                   error={problems[name] && formatMessage(problems[name])}
                   {...('presets' in field ? { type: 'date' } : { placeholder: field.placeholder })}
                 />
@@ -110,19 +110,7 @@ function FilterChip({ path, field, values, problems }: FilterChipProps) {
   );
 }
 
-function labelOf(field: FilterField, name: string): string {
-  if (!('presets' in field)) return field.label;
-  return name === 'from' ? 'From' : 'To';
-}
-
-/** A field for dates shows no other text, and complains of it. */
-function takes(field: FilterField, value: string): string {
-  return 'presets' in field && !/^\d{4}-\d\d-\d\d$/.test(value) ? '' : value;
-}
-
-interface FilterChoicesProps {
-  field: FilterField;
-  values: Record<string, string>;
+interface FilterChoicesProps extends Pick<FilterChipProps, 'field' | 'values'> {
   to(changes: Record<string, string | null>): string;
 }
 
@@ -152,9 +140,7 @@ function FilterChoices({ field, values, to }: FilterChoicesProps) {
   );
 }
 
-interface FilterFormProps {
-  path: string;
-  values: Record<string, string>;
+interface FilterFormProps extends Pick<Props, 'path' | 'values'> {
   /** Those of its fields. */
   names: string[];
   children: ReactNode;
@@ -191,21 +177,17 @@ function FilterForm({ path, values, names, children }: FilterFormProps) {
 
 /** What a filter is set to, as its chip says it; null: to nothing. */
 function filterText(field: FilterField, values: Record<string, string>): string | null {
-  if ('presets' in field) return datesText(field.presets, values);
-  const { [field.name]: value } = values;
-  if (!value || !('options' in field)) return value || null;
-  return field.options.find((option) => option.value === value)?.label ?? value;
-}
-
-function datesText(
-  presets: { label: string; from: string; to: string }[],
-  { from, to }: Record<string, string>,
-): string | null {
+  const { [field.name]: value, from, to } = values;
+  if (!('presets' in field)) {
+    const options = 'options' in field ? field.options : [];
+    return options.find((option) => option.value === value)?.label ?? (value || null);
+  }
   if (!from && !to) return null;
-  const preset = presets.find((one) => one.from === from && one.to === to);
+  const preset = field.presets.find((one) => one.from === from && one.to === to);
   if (preset) return preset.label;
   if (!from) return `to ${dateText(to)}`;
   return to ? `${dateText(from)} – ${dateText(to)}` : `from ${dateText(from)}`;
 }
 
-const dateText = (date = '') => (/^\d{4}-\d\d-\d\d$/.test(date) ? formatDate(date) : date);
+const isDate = (text = '') => /^\d{4}-\d\d-\d\d$/.test(text);
+const dateText = (date = '') => (isDate(date) ? formatDate(date) : date);

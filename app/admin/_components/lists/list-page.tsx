@@ -29,8 +29,7 @@ interface Props<Schema extends z.ZodObject, Row> {
 export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Schema, Row>) {
   const { list, search, actions, notice, children } = props;
   const { env, now } = await getRuntime();
-  const parsed = parseFilters(list.source.schema, search);
-  const { filters, problems, params } = parsed;
+  const { filters, problems, params } = parseFilters(list.source.schema, search);
   const fields = list.fields(toCalendarDate(now(), env.timeZone));
   const file = withParams(`${list.path}/export`, params, { per_page: null });
   return (
@@ -63,10 +62,9 @@ export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Sch
   );
 }
 
-interface ListResultsProps<Schema extends z.ZodObject, Row> {
-  list: ListDeclaration<Schema, Row>;
+interface ListResultsProps<Schema extends z.ZodObject, Row>
+  extends Pick<Props<Schema, Row>, 'list' | 'search'> {
   filters: z.output<Schema>;
-  search: URLSearchParams;
   params: URLSearchParams;
   fields: FilterField[];
 }
@@ -77,12 +75,8 @@ async function ListResults<Schema extends z.ZodObject, Row>(props: ListResultsPr
   const { path, noun, yet, Rows } = list;
   const runtime = await getRuntime();
   const start = toPageStart(search);
-  const page = await list.source.read(
-    runtime.db,
-    filters,
-    { request: toPageRequest(search), start },
-    runtime,
-  );
+  const place = { request: toPageRequest(search), start };
+  const page = await list.source.read(runtime.db, filters, place, runtime);
   const refused = isNumbered(page) ? undefined : page.refused;
   const sorting = {
     sort: 'sort' in filters ? String(filters.sort) : '',

@@ -68,12 +68,7 @@ function Table<Row extends { id: string | number }>(props: Props<Row>) {
       <thead>
         <tr>
           {columns.map(({ width, ...column }) => (
-            <SortHeader
-              key={column.label}
-              column={column}
-              width={width}
-              sorting={isSortable(column) ? sorting : undefined}
-            />
+            <SortHeader key={column.label} column={column} width={width} sorting={sorting} />
           ))}
         </tr>
       </thead>
@@ -158,25 +153,17 @@ interface HeaderProps {
   sorting: Sorting | undefined;
 }
 
-/** A column's header that sorts by it, and by itself once more the other way round. */
+/** A column's header. A list that can be sorted by it is sorted by a click, and the other way round by another. */
 function SortHeader({ column, width, sorting }: HeaderProps) {
-  const { sort, label, align } = column;
-  if (!sorting || sort === undefined || sort === sorting.lacks) {
-    return (
-      <th scope="col" style={{ width }} data-align={align}>
-        {label}
-      </th>
-    );
-  }
-  const sortable = { ...column, sort };
+  const sortable = sorting && isSortable(column) && column.sort !== sorting.lacks && { column, sorting };
   return (
     <th
       scope="col"
       style={{ width }}
-      data-align={align}
-      aria-sort={directionOf(sortable, sorting) ?? undefined}
+      data-align={column.align}
+      aria-sort={(sortable && directionOf(sortable.column, sorting)) || undefined}
     >
-      <SortLink column={sortable} sorting={sorting} />
+      {sortable ? <SortLink {...sortable} /> : column.label}
     </th>
   );
 }

@@ -19,17 +19,13 @@ export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
     rule,
     lines.map(({ tax_rate }) => Number(tax_rate)),
   );
-  if (contradiction) {
-    return (
-      <Alert color="orange" variant="light" mb="lg" title="Check the tax">
-        {contradiction}
-      </Alert>
-    );
-  }
-  if (rule.reason === null) return null;
+  if (!contradiction && rule.reason === null) return null;
+  const kind = contradiction
+    ? { color: 'orange', title: 'Check the tax' }
+    : { color: 'blue', title: '0 % tax' };
   return (
-    <Alert color="blue" variant="light" mb="lg" title="0 % tax">
-      {rule.reason}
+    <Alert {...kind} variant="light" mb="lg">
+      {contradiction ?? rule.reason}
     </Alert>
   );
 }

@@ -1,9 +1,11 @@
 import { Stack, Text } from '@mantine/core';
 import { formatCount, formatMoney, formatNumber } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
+import { ActionForm } from '@/app/admin/_components/forms/form';
 import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { Section } from '@/app/admin/_components/page/section';
+import { addNote } from '@/app/admin/customers/actions';
 import { LINKED_BY } from '@/app/admin/subscriptions/linked-by';
 import { customerSteps } from '@/lib/customers/save-customers';
 import type { CustomerRow } from '@/lib/customers/schema';
@@ -149,5 +151,28 @@ export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
         entryOf={(row) => ({ title: row.id, detail: LINKED_BY[row.linked_by] })}
       />
     </Section>
+  );
+}
+
+/** Adds a note to a customer. */
+export function NoteForm({ customerId }: { customerId: number }) {
+  return (
+    <ActionForm
+      label="Note"
+      keeps
+      action={addNote.bind(null, customerId)}
+      fields={[
+        {
+          name: 'text',
+          label: 'Note',
+          kind: 'list',
+          description: 'Saved with the date and your name; it cannot be changed later.',
+          required: true,
+        },
+      ]}
+      submit="Add note"
+      stack={{ p: 'md', gap: 'sm' }}
+      button={{ size: 'sm', variant: 'default', w: 'fit-content' }}
+    />
   );
 }

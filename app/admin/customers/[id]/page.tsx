@@ -25,9 +25,8 @@ import { rowIdIn, staffPage } from '../../_components/page/staff-page';
 import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
 import { RecordTasks } from '../../_components/records/record-tasks';
-import { NoteForm } from '../note-form';
 import { CustomerFacts } from './customer-facts';
-import { Balance, CustomerActions, DONE, ERASED, KEPT, StripeCustomers } from './customer-parts';
+import { Balance, CustomerActions, DONE, ERASED, KEPT, NoteForm, StripeCustomers } from './customer-parts';
 import { CustomerRecords, ROWS } from './customer-records';
 import { Timeline } from './timeline';
 

@@ -24,7 +24,7 @@ import {
   type RunRow,
 } from '@/lib/sync/reconcile/run';
 import { formatCount, formatDuration, formatField, formatNumber } from '../../../_components/format';
-import { isSilent, phaseText, progressOf, triggerText } from '../run-text';
+import { isSilent, PHASES, progressOf, triggerText } from '../run-text';
 
 export const generateMetadata = titleOf('Reconciliation run', async (id) => `Reconciliation run ${id}`);
 
@@ -84,7 +84,7 @@ function runFacts(run: RunRow, timeZone: string): Record<string, ReactNode> {
     'Started by': triggerText(run),
     Finished: instant(run.finished_at),
     Duration: run.finished_at && formatDuration(run.started_at, run.finished_at),
-    Phase: phaseText(run.phase),
+    Phase: PHASES[run.phase],
     'Objects checked': formatNumber(run.objects_checked),
     Changes: formatNumber(run.changes_count),
     Failures: formatNumber(run.failures_count),
@@ -105,7 +105,7 @@ function RunProgress({ run }: { run: RunRow }) {
       <Stack gap="xs">
         <Group justify="space-between" gap="xs">
           <Text size="sm" fw={500}>
-            {phaseText(run.phase)}
+            {PHASES[run.phase]}
           </Text>
           <Text size="sm" c="dimmed">
             {`Step ${done + 1} of ${phases}`}

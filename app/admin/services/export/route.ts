@@ -1,4 +1,4 @@
-import { exportRoute } from '../../export/export-route';
+import { exportRoute } from '../../_components/lists/csv';
 import { SERVICES } from '../list';
 
 export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = exportRoute(SERVICES);

@@ -4,6 +4,7 @@ import { TextLink } from '@/app/_components/links';
 import { StatusBadge } from '@/app/admin/_components/display/status';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
 import { Instant } from '@/app/admin/_components/display/values';
+import { ActionForm } from '@/app/admin/_components/forms/form';
 import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
 import classes from '@/app/admin/_components/lists/list.module.css';
 import { Columns } from '@/app/admin/_components/page/page-header';
@@ -17,9 +18,8 @@ import {
 } from '@/lib/subscriptions/queries';
 import type { Obstacle, Reference } from '@/lib/sync/staff/link-subscription';
 import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customers';
-import { adopt, decline } from '../actions';
+import { adopt, decline, saveLink } from '../actions';
 import { LINKED_BY } from '../linked-by';
-import { LinkForm } from './link-form';
 
 const WHY: Record<Obstacle, string> = {
   customer_unsure: 'the link of its Stripe customer is not confirmed yet',
@@ -115,6 +115,8 @@ interface ItemsProps {
   timeZone: string;
 }
 
+const SERVICE = { name: 'service_number', label: 'Service', autoFocus: true };
+
 /** The items of a subscription, each with the service that it pays for. */
 export function ItemList({ subscriptionId, items, editing, choices, timeZone }: ItemsProps) {
   const path = `/admin/subscriptions/${subscriptionId}`;
@@ -144,11 +146,22 @@ export function ItemList({ subscriptionId, items, editing, choices, timeZone }: 
         )}
       </Group>
       {editing === item.id && (
-        <LinkForm
-          subscriptionId={subscriptionId}
-          itemId={item.id}
-          choices={choices.length < MAX_SERVICES ? choices.map(toOption) : null}
-          current={item.service?.service_number ?? ''}
+        <ActionForm
+          action={saveLink.bind(null, subscriptionId, item.id)}
+          typed={{ service_number: item.service?.service_number ?? '' }}
+          fields={[
+            choices.length < MAX_SERVICES
+              ? {
+                  ...SERVICE,
+                  kind: 'choice',
+                  options: [{ value: '', label: 'None' }, ...choices.map(toOption)],
+                }
+              : { ...SERVICE, description: 'Service number. Leave empty to unlink.' },
+          ]}
+          submit="Save"
+          cancel={`${path}#item-${item.id}`}
+          stack={{ gap: 'sm', mt: 'md', maw: 480 }}
+          button={{ size: 'xs' }}
         />
       )}
     </Box>

@@ -3,7 +3,7 @@ import { TextLink } from '@/app/_components/links';
 import { failureText } from '@/app/admin/_components/display/failure-text';
 import { StripeId } from '@/app/admin/_components/display/stripe-id';
 import { Instant } from '@/app/admin/_components/display/values';
-import { Notice } from '@/app/admin/_components/page/notice';
+import { OutcomeNotice } from '@/app/admin/_components/forms/record/record-notice';
 import { Columns } from '@/app/admin/_components/page/page-header';
 import { Section } from '@/app/admin/_components/page/section';
 import { CustomerLink } from '@/app/admin/_components/records/customer-link';
@@ -12,14 +12,16 @@ import { THIN_WARNING } from '@/lib/sync/event-types';
 import type { findRecordsOf, StoredEvent } from '@/lib/sync/inbox/events';
 import classes from './payload.module.css';
 
-const REPLAYED = new Map([
-  ['processed', 'Replayed: the event was applied.'],
-  ['stale', 'Replayed: a newer state was already known, so nothing changed.'],
-  ['unmatched', 'Replayed: no customer matches yet.'],
-  ['ignored', 'Replayed: events of this type change nothing here.'],
-  ['dropped', 'Not replayed: its body was removed because of its age.'],
-  ['failed', 'Replayed, but it failed again. Nothing was saved.'],
-]);
+const REPLAYED = {
+  processed: 'Replayed: the event was applied.',
+  stale: 'Replayed: a newer state was already known, so nothing changed.',
+  unmatched: 'Replayed: no customer matches yet.',
+  ignored: 'Replayed: events of this type change nothing here.',
+};
+const NOT_REPLAYED = {
+  dropped: 'Not replayed: its body was removed because of its age.',
+  failed: 'Replayed, but it failed again. Nothing was saved.',
+};
 
 interface Props {
   event: Pick<StoredEvent, 'outcome' | 'error_code' | 'failure_reason' | 'warnings'>;
@@ -29,12 +31,9 @@ interface Props {
 /** Shows the outcome of a replay, and what staff should know beside the event's own outcome. */
 export function EventNotices({ event, replayed }: Props) {
   const { outcome, error_code, failure_reason, warnings } = event;
-  const text = REPLAYED.get(replayed ?? '');
   return (
     <>
-      {text && (
-        <Notice tone={replayed === 'failed' || replayed === 'dropped' ? 'refused' : 'done'}>{text}</Notice>
-      )}
+      <OutcomeNotice notice={replayed} done={REPLAYED} refused={NOT_REPLAYED} />
       {outcome === 'failed' && (
         <Alert color="red" variant="light" title="The event failed">
           {failure_reason ? (

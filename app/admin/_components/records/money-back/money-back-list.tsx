@@ -10,27 +10,21 @@ import { type Column, RecordList } from '../../lists/record-list';
 import classes from './money-back.module.css';
 import { MONEY_BACK_KINDS, moneyBackSource, moneyBackStatus } from './words';
 
-interface MoneyBackSectionProps {
+interface MoneyBackListProps {
   rows: MoneyBackRow[];
   timeZone: string;
+  /** Of several payments: names them. */
   namesPayments?: boolean;
 }
 
 /** Refunds and disputes of one record, where there are any. */
-export function MoneyBackSection(props: MoneyBackSectionProps) {
+export function MoneyBackSection(props: MoneyBackListProps) {
   if (props.rows.length === 0) return null;
   return (
     <Section title="Refunds and disputes">
       <MoneyBackList {...props} />
     </Section>
   );
-}
-
-interface MoneyBackListProps {
-  rows: MoneyBackRow[];
-  timeZone: string;
-  /** Of several payments: names them. */
-  namesPayments?: boolean;
 }
 
 /** Refunds and disputes. */
@@ -88,13 +82,22 @@ function State({ row }: { row: MoneyBackRow }) {
   return <StatusBadge status={row.status}>{moneyBackStatus(row)}</StatusBadge>;
 }
 
-/** Who told of it, and where it is at Stripe. */
+/** Who told of it, and where it is at Stripe: the dispute, or the payment that was refunded there. */
 function Source({ row }: { row: MoneyBackRow }) {
+  const { kind, stripe_id, stripe_payment } = row;
   const source = moneyBackSource(row);
+  const path = kind === 'dispute' ? `disputes/${stripe_id}` : stripe_payment && `payments/${stripe_payment}`;
   return (
     <span>
       {source !== 'Stripe' && `${source} `}
-      <MoneyBackLink row={row}>Stripe</MoneyBackLink>
+      {stripe_id !== null &&
+        (path ? (
+          <StripeLink path={path} label={`Stripe: ${kind} ${stripe_id}`}>
+            Stripe
+          </StripeLink>
+        ) : (
+          'Stripe'
+        ))}
     </span>
   );
 }
@@ -104,14 +107,31 @@ function PaymentName({ row: { payment_id, payment_reference } }: { row: MoneyBac
   return <TextLink href={`/admin/payments/${payment_id}`}>{payment_reference}</TextLink>;
 }
 
-interface MoneyBackDetailsProps {
-  row: MoneyBackRow;
-  timeZone: string;
-}
-
 /** Why, by when an answer is due, and what happened to the money; a dash where nothing is known. */
-function MoneyBackDetails({ row, timeZone }: MoneyBackDetailsProps) {
-  const parts = partsOf(row, timeZone).filter(([, part]) => part);
+function MoneyBackDetails({ row, timeZone }: { row: MoneyBackRow; timeZone: string }) {
+  const day = (text: string, at: Date | null) =>
+    at && (
+      <>
+        {text} <Day at={at} timeZone={timeZone} />
+      </>
+    );
+  const isDispute = row.kind === 'dispute';
+  const due = isDispute && isUnanswered(row) && row.evidence_due_at;
+  const all: [name: string, part: ReactNode][] = [
+    ['reason', row.reason && formatField(row.reason)],
+    [
+      'due',
+      due && (
+        <strong>
+          Evidence due <Instant at={due} timeZone={timeZone} />
+        </strong>
+      ),
+    ],
+    ['withdrawn', isDispute && day('Funds withdrawn', row.funds_withdrawn_at)],
+    ['returned', isDispute && day('Funds returned', row.funds_returned_at)],
+    ['gone', day('Not found at Stripe since', row.provider_gone_at)],
+  ];
+  const parts = all.filter(([, part]) => part);
   if (parts.length === 0) return '–';
   return parts.map(([name, part], i) => (
     <Fragment key={name}>
@@ -119,52 +139,4 @@ function MoneyBackDetails({ row, timeZone }: MoneyBackDetailsProps) {
       {part}
     </Fragment>
   ));
-}
-
-function partsOf(row: MoneyBackRow, timeZone: string): [name: string, part: ReactNode][] {
-  const day = (text: string, at: Date | null) =>
-    at && (
-      <>
-        {text} <Day at={at} timeZone={timeZone} />
-      </>
-    );
-  const ofDispute: [string, ReactNode][] =
-    row.kind === 'refund'
-      ? []
-      : [
-          ['due', isUnanswered(row) && row.evidence_due_at && dueText(row.evidence_due_at, timeZone)],
-          ['withdrawn', day('Funds withdrawn', row.funds_withdrawn_at)],
-          ['returned', day('Funds returned', row.funds_returned_at)],
-        ];
-  return [
-    ['reason', row.reason && formatField(row.reason)],
-    ...ofDispute,
-    ['gone', day('Not found at Stripe since', row.provider_gone_at)],
-  ];
-}
-
-function dueText(at: Date, timeZone: string) {
-  return (
-    <strong>
-      Evidence due <Instant at={at} timeZone={timeZone} />
-    </strong>
-  );
-}
-
-interface MoneyBackLinkProps {
-  row: MoneyBackRow;
-  children: string;
-}
-
-/** To a dispute at Stripe, or to the payment that was refunded there; nothing for what Stripe does not know. */
-function MoneyBackLink({ row, children }: MoneyBackLinkProps) {
-  const { kind, stripe_id, stripe_payment } = row;
-  if (stripe_id === null) return null;
-  const path = kind === 'dispute' ? `disputes/${stripe_id}` : stripe_payment && `payments/${stripe_payment}`;
-  if (!path) return children;
-  return (
-    <StripeLink path={path} label={`Stripe: ${kind} ${stripe_id}`}>
-      {children}
-    </StripeLink>
-  );
 }

@@ -12,5 +12,5 @@ export async function GET(_: Request, { params }: { params: Promise<{ id: string
   await requireAdmin();
   const { env } = await getRuntime();
   const rejected = (await openRejected(env.dataDir, (await params).id)) ?? notFound();
-  return csvResponse(rejected.name.replace(/\.csv$/, ''), rejected.text());
+  return csvResponse({ name: rejected.name.replace(/\.csv$/, ''), pieces: rejected.text() });
 }

@@ -71,13 +71,10 @@ export async function Confirmation({ held, target, path }: Props) {
   const { stripe_customer_id: id, customer_id: from } = held;
   const stays = from === target.id;
   const unlinked = stays ? [] : await listItemsOfOthers(db, id, target.id);
+  const numbers = [...new Set(unlinked.map(({ service_number }) => service_number))];
   const sentences = stays
     ? [`It stays with ${nameOf(target)}. Nothing moves.`]
-    : movesOf(
-        held,
-        target,
-        unlinked.map(({ service_number }) => service_number),
-      );
+    : movesOf(held, target, numbers);
   return (
     <Stack p="md" gap="sm">
       <List size="sm" spacing={4}>
@@ -114,7 +111,7 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
   return [
     `${moving.join(', ').replace(/, (?=[^,]*$)/, ' and ')} move from ${nameOf(customer)} to ${nameOf(target)}.`,
     `Services and documents stay with ${nameOf(customer)}.`,
-    ...(unlinked.length > 0 ? [`Items are no longer linked to ${listOf([...new Set(unlinked)])}.`] : []),
+    ...(unlinked.length > 0 ? [`Items are no longer linked to ${listOf(unlinked)}.`] : []),
     ...(held.linked_by === 'created'
       ? [
           `${customer.customer_number} was created for this Stripe customer: it is deleted if it has no other records.`,
