@@ -36,8 +36,10 @@ prepared.queryWithCache = async function (statement, parameters, query) {
     const own = (error as Error).cause ?? error;
     const { code, constraint, constraint_name } = own as Record<string, unknown>;
     if (typeof code !== 'string') throw own;
-    noteFailure(code);
-    if (!(error instanceof NoRoomError)) noteNoRoom(statement, code);
+    // The database may be older than the code.
+    if (LACKING.test(code)) schema.isDoubted = true;
+    if (code === DISK_FULL && !(error instanceof NoRoomError))
+      disk.lackedBy ??= insertedInto(statement)[0] ?? '';
     throw new QueryError(statement, code, (constraint ?? constraint_name) as string | undefined);
   }
 };
@@ -46,11 +48,6 @@ prepared.queryWithCache = async function (statement, parameters, query) {
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
 const INSERTED = /\binsert\s+into\s+"?(\w+)/gi;
-
-/** Notes a statement for which the database found no room on its disk. */
-function noteNoRoom(statement: string, code: string): void {
-  if (code === DISK_FULL) disk.lackedBy ??= insertedInto(statement)[0] ?? '';
-}
 
 /** Notes that there is room again. */
 export function forgetNoRoom(): void {
@@ -78,11 +75,6 @@ const schema = perProcess('schema-doubt', () => ({ isDoubted: false }));
 
 // A schema, table, column, function, type or enum value that a statement names and the database lacks.
 const LACKING = /^(3F000|42P01|42703|42883|42704|22P02)$/;
-
-/** Notes that a statement failed, since the database may be older than the code. */
-function noteFailure(code: string): void {
-  if (LACKING.test(code)) schema.isDoubted = true;
-}
 
 /** True where a statement failed as it would in a database that is not migrated. */
 export function isSchemaDoubted(): boolean {

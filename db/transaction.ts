@@ -101,9 +101,12 @@ async function limited<T>(
   }
 }
 
-function limit(db: Database, tx: Database, key: string | undefined): Promise<void> {
-  if (key === undefined) return isServer(db) ? limitTransaction(tx) : Promise.resolve();
-  return isServer(db) ? limitAndLock(tx, key) : lockKey(tx, key);
+/** Sets the limits on a server, and takes the lock of a key. Sent along with what comes next, it costs no round trip. */
+async function limit(db: Database, tx: Database, key: string | undefined): Promise<void> {
+  if (!isServer(db)) {
+    if (key !== undefined) await lockKey(tx, key);
+  } else if (key === undefined) await setLimits(tx, {});
+  else await setAndLock(tx, { key });
 }
 
 /** Milliseconds: nothing that a request does may hold a connection or a lock for longer. */
@@ -118,11 +121,6 @@ type Limit = keyof typeof LIMITS;
 export const localLimit = (name: Limit): SQL =>
   sql`set_config('${sql.raw(name)}', '${sql.raw(String(LIMITS[name]))}', true)`;
 
-/** Sets them all. Sent along with what comes next, it costs no round trip. */
-async function limitTransaction(tx: Database): Promise<void> {
-  await setLimits(tx, {});
-}
-
 /** Gives the role the same limits in this database, for what it does outside transactions from its next connection on. */
 export async function limitRole(db: Database): Promise<void> {
   const settings = Object.entries(LIMITS).map(([name, limit]) =>
@@ -133,16 +131,13 @@ export async function limitRole(db: Database): Promise<void> {
   await db.execute(sql`do $$ begin ${sql.join(settings, sql` `)} end $$`);
 }
 
-/** Sets them all, and takes the lock of a key: what `lockKey` does, in one statement with them. */
-async function limitAndLock(tx: Database, key: string): Promise<void> {
-  await setAndLock(tx, { key });
-}
-
 /** The statements of a write find rows by their keys: planning them anew takes longer than it could save. */
 const planOnce = sql`set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
 const all = () => sql.join((Object.keys(LIMITS) as Limit[]).map(localLimit), sql`, `);
+/** Sets them all. */
 const setLimits = statement([], () => sql`select ${all()}`);
+/** The same, and what `lockKey` does. */
 const setAndLock = statement(['key'], (_, { key }) => sql`select ${planOnce}, ${all()}, ${takeLock(key)}`);
 
 /** Work that found no place, with the error code of a lock that cannot be had. */

@@ -50,10 +50,12 @@ export async function lockByReference(
   reference: string,
   target: number,
 ): Promise<Partial<LockedPayment> & Pick<LockedPayment, 'invoices'>> {
-  const [invoices, [payment]] = await answersOf(
-    lockInvoices(tx, reference, target),
+  // Of the invoices, that of the payment with this reference, if any, and the target.
+  const [locked, [payment]] = await answersOf(
+    lockRows(tx, { reference, target }),
     lockRow(tx, { reference }),
   );
+  const invoices = byId(locked);
   if (!payment) return { invoices };
   if (!invoices.has(payment.invoice_id)) throw new ChangedMeanwhileError('the payment was moved');
   return { payment, invoices };
@@ -78,20 +80,9 @@ export async function readPayment(tx: Database, id: number): Promise<StoredPayme
 
 export type LockedInvoice = Pick<typeof invoices.$inferSelect, keyof typeof LOCKED>;
 
-/**
- * Locks the invoice of the payment with this reference, if any, and the target invoice. Locks are taken in the order of
- * ids, so that two writers of the same invoices cannot deadlock.
- */
-async function lockInvoices(
-  tx: Database,
-  reference: string,
-  target: number,
-): Promise<Map<number, LockedInvoice>> {
-  const rows = await lockRows(tx, { reference, target });
-  return new Map(rows.map((row) => [row.id, row]));
-}
+const byId = (rows: LockedInvoice[]) => new Map(rows.map((row) => [row.id, row]));
 
-/** Locks invoices in the same order. */
+/** Locks invoices in the order of their ids. */
 export async function lockInvoicesById(tx: Database, ids: number[]): Promise<Map<number, LockedInvoice>> {
   const rows = await tx
     .select(LOCKED)
@@ -99,7 +90,7 @@ export async function lockInvoicesById(tx: Database, ids: number[]): Promise<Map
     .where(sql`${invoices.id} = any(${`{${ids}}`}::int[])`)
     .orderBy(invoices.id)
     .for('update');
-  return new Map(rows.map((row) => [row.id, row]));
+  return byId(rows);
 }
 
 const LOCKED = {

@@ -16,10 +16,7 @@ export const namesStripeMoney = (reference: string): boolean => stripeMoney.test
 
 export const isIntent = (id: string): boolean => id.startsWith('pi_');
 
-interface Named {
-  payment_reference: string;
-  invoice_id: number;
-}
+type Named = Pick<StoredPayment, 'payment_reference' | 'invoice_id'>;
 
 /** The Stripe customer whose lock a write needs, if it names money of Stripe's for an invoice of that customer. */
 export async function ownerOfMoney(
@@ -66,13 +63,8 @@ export async function refuseCounted(
   if (counted) throw alreadyCounted(counted);
 }
 
-export function alreadyCounted({
-  id,
-  payment_reference,
-}: {
-  id: number;
-  payment_reference: string;
-}): AppError {
+export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_reference'>): AppError {
+  const { id, payment_reference } = payment;
   return new AppError(
     'conflict',
     `Payment ${id} (${payment_reference}) already counts this money, as Stripe reported it. Other money needs a reference that is no id of Stripe's.`,
@@ -90,13 +82,8 @@ export async function findStripePayment(db: Database, id: number): Promise<strin
 }
 
 /** The same, from its own row alone. */
-export function stripePaymentOf({
-  intent,
-  reference,
-}: {
-  intent: string | null;
-  reference: string;
-}): string | null {
+export function stripePaymentOf(payment: { intent: string | null; reference: string }): string | null {
+  const { intent, reference } = payment;
   return intent ?? (namesStripeMoney(reference) ? reference : null);
 }
 

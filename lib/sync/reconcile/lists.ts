@@ -10,7 +10,15 @@ import { isEmpty, toPlan } from '../decide/plan';
 import { uniteKeys } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { settingsOf, storeOf } from '../synchronize';
-import { applyListed, guarded, nextAfter, retrieveAndApply, STEP_PAGE, type StripeDeps } from './object';
+import {
+  applyListed,
+  guarded,
+  nextAfter,
+  retrieveGuarded,
+  STEP_PAGE,
+  type StepPage,
+  type StripeDeps,
+} from './object';
 import type { Run } from './run';
 
 /** @returns where the next page begins; null at the end; empty where the list must begin again */
@@ -92,7 +100,7 @@ export async function reconcileUnseen(
 ): Promise<string | null> {
   const found = await unseen(deps, run, kind, Number(after ?? 0));
   for (const row of found) {
-    await guarded(deps, run, kind, row.stripe_id, () => retrieveAndApply(deps, run, kind, row.stripe_id));
+    await retrieveGuarded(deps, run, kind, row.stripe_id);
   }
   return nextAfter(found);
 }
@@ -165,11 +173,7 @@ export async function disputesFrom({ db, now }: SyncDeps, run: Run): Promise<Dat
 }
 
 /** Retrieves invoices that were credited, or whose credit note was voided, after what we hold of them. */
-export async function reconcileCreditNotes(
-  deps: StripeDeps,
-  run: Run,
-  after: string | null,
-): Promise<string | null> {
+export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
   const { notes, next } = await listProviderCreditNotes(deps.stripe, {
     status: null,
     createdFrom: run.windowFrom,
@@ -186,7 +190,7 @@ export async function reconcileCreditNotes(
       order by n.id`,
   );
   for (const { id } of behind) {
-    await guarded(deps, run, 'invoice', id, () => retrieveAndApply(deps, run, 'invoice', id));
+    await retrieveGuarded(deps, run, 'invoice', id);
   }
   return next;
-}
+};

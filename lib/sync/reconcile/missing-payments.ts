@@ -5,15 +5,11 @@ import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { applyPayment } from '../decide/payment';
 import { keysOf, type StoredInvoice } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
-import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE } from './object';
+import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE, type StepPage } from './object';
 import type { Run } from './run';
 
 /** Also corrects payments recorded before everything was collected or known. It reads our own rows of any age. */
-export async function recordMissingPayments(
-  deps: SyncDeps,
-  run: Run,
-  after: string | null,
-): Promise<string | null> {
+export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
     deps.db,
     sql`select i.id, i.stripe_invoice_id as stripe_id, i.stripe_customer_id as customer,
@@ -35,7 +31,7 @@ export async function recordMissingPayments(
     );
   }
   return nextAfter(found);
-}
+};
 
 /** How much of it was paid without Stripe is looked up once where no event reported it, and kept. */
 async function recordMissing(
@@ -83,7 +79,7 @@ const DAY_MS = 86_400_000;
 /** For so long after it was made is it asked which invoice a refund or dispute belongs to. */
 export const ASKED_DAYS = 32;
 
-export async function attachPayments(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
+export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   const [done = '', id = '0'] = after?.split(' ') ?? [];
   const kind = done === 'dispute' ? 'dispute' : 'refund';
   const found = await withPayment(deps, kind, Number(id));
@@ -99,7 +95,7 @@ export async function attachPayments(deps: SyncDeps, run: Run, after: string | n
   const next = nextAfter(found);
   if (next !== null) return `${kind} ${next}`;
   return kind === 'refund' ? 'dispute 0' : null;
-}
+};
 
 /** Those whose payment exists here, and recent ones whose intent may belong to an invoice by now. */
 function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {

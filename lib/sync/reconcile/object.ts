@@ -65,6 +65,11 @@ export async function guarded(
   await beat(deps.db, run, deps.now());
 }
 
+/** Retrieves and applies one object. */
+export function retrieveGuarded(deps: StripeDeps, run: Run, kind: Ordered, id: string): Promise<void> {
+  return guarded(deps, run, kind, id, () => retrieveAndApply(deps, run, kind, id));
+}
+
 export async function recordFailure(
   { db, log }: SyncDeps,
   run: Run,
@@ -107,6 +112,9 @@ export function failureCode(error: unknown): string {
 }
 
 export type StripeDeps = SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> };
+
+/** Does one page of a step. @returns where the next one begins; null when the step is done */
+export type StepPage<Deps> = (deps: Deps, run: Run, after: string | null) => Promise<string | null>;
 
 export const STEP_PAGE = 100;
 

@@ -14,8 +14,9 @@ import {
   nextAfter,
   recordFailure,
   resolveFailures,
-  retrieveAndApply,
+  retrieveGuarded,
   STEP_PAGE,
+  type StepPage,
   type StripeDeps,
 } from './object';
 import type { Run } from './run';
@@ -45,16 +46,12 @@ export async function recheck(
     .limit(STEP_PAGE);
   for (const { stripeId } of found) {
     if (!stripeId) continue;
-    await guarded(deps, run, kind, stripeId, () => retrieveAndApply(deps, run, kind, stripeId));
+    await retrieveGuarded(deps, run, kind, stripeId);
   }
   return nextAfter(found);
 }
 
-export async function retryFailures(
-  deps: StripeDeps,
-  run: Run,
-  after: string | null,
-): Promise<string | null> {
+export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
   const { id, object: kind, stripe_id, resolved_at } = reconciliationFailures;
   // There is one row for each run in which an object failed.
   const first = sql<number>`min(${id})`.mapWith(id);
@@ -68,17 +65,13 @@ export async function retryFailures(
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
     if (object === 'event' || object === 'customer') continue; // the inbox and the link keep those themselves
-    await guarded(deps, run, object, stripeId, () => retrieveAndApply(deps, run, object, stripeId));
+    await retrieveGuarded(deps, run, object, stripeId);
   }
   return nextAfter(failed);
-}
+};
 
 /** Asks Stripe for the customers that it did not report when they were linked. */
-export async function recheckCustomers(
-  deps: StripeDeps,
-  run: Run,
-  after: string | null,
-): Promise<string | null> {
+export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) => {
   const { stripe_customer_id: column, recheck_at } = stripeCustomers;
   const found = await deps.db
     .select({ id: column })
@@ -95,7 +88,7 @@ export async function recheckCustomers(
     .where(and(eq(column, reconciliationFailures.stripe_id), isNotNull(recheck_at)));
   await resolveFailures(deps, 'customer', notExists(stillFails)); // it may be settled though the run was refused
   return null;
-}
+};
 
 async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<void> {
   const failure = await inRun(deps, run, {
@@ -113,11 +106,7 @@ async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<
 // A literal, so that the partial indexes over it are used.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
 
-export async function retryFailedEvents(
-  deps: SyncDeps,
-  run: Run,
-  after: string | null,
-): Promise<string | null> {
+export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) => {
   const { mode } = deps;
   const isOfKeys = mode === null ? undefined : eq(stripeEvents.livemode, mode === 'live');
   const failed = await deps.db
@@ -139,13 +128,9 @@ export async function retryFailedEvents(
     .where(and(eq(stripeEvents.id, reconciliationFailures.stripe_id), hasFailed));
   await resolveFailures(deps, 'event', notExists(stillFails)); // a delivery or staff may have taken it, too
   return null;
-}
+};
 
-export async function linkCheckouts(
-  deps: StripeDeps,
-  run: Run,
-  after: string | null,
-): Promise<string | null> {
+export const linkCheckouts: StepPage<StripeDeps> = async (deps, run, after) => {
   const unlinked = await rows<{ id: number; stripe_customers: string[] }>(
     deps.db,
     sql`select s.id, array_agg(c.stripe_customer_id order by c.stripe_customer_id) as stripe_customers
@@ -159,7 +144,7 @@ export async function linkCheckouts(
     }
   }
   return nextAfter(unlinked);
-}
+};
 
 /** One that Stripe does not know is asked about again by the next run, since it is still not linked. */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {

@@ -7,7 +7,7 @@ import type { Ordered } from '../decide/order';
 import type { SyncDeps } from '../sync-deps';
 import { disputesFrom, reconcileCreditNotes, reconcilePage, reconcileUnseen, refundsFrom } from './lists';
 import { attachPayments, recordMissingPayments } from './missing-payments';
-import type { StripeDeps } from './object';
+import type { StepPage, StripeDeps } from './object';
 import { linkCheckouts, recheck, recheckCustomers, retryFailedEvents, retryFailures } from './rechecks';
 import {
   acquireRun,
@@ -156,37 +156,35 @@ function toResult(
 }
 
 type Phase = (typeof reconciliationRuns.$inferSelect)['phase'];
-/** Does one page. @returns where the next one begins; null when the step is done */
-type Page<Deps> = (deps: Deps, run: Run, cursor: string | null) => Promise<string | null>;
 type Step = { name: string; phase: Phase } & (
-  | { needs: 'stripe'; page: Page<StripeDeps> }
-  | { needs: 'database'; page: Page<SyncDeps> }
+  | { needs: 'stripe'; page: StepPage<StripeDeps> }
+  | { needs: 'database'; page: StepPage<SyncDeps> }
 );
 
 const subscriptionList =
-  (status: string | null): Page<StripeDeps> =>
+  (status: string | null): StepPage<StripeDeps> =>
   (deps, run, cursor) =>
     reconcilePage('subscription', deps, run, { status, createdFrom: status ? run.windowFrom : null }, cursor);
 
 const invoiceList =
-  (status: string | null): Page<StripeDeps> =>
+  (status: string | null): StepPage<StripeDeps> =>
   (deps, run, cursor) =>
     reconcilePage('invoice', deps, run, { status, createdFrom: status ? null : run.windowFrom }, cursor);
 
-const refundList: Page<StripeDeps> = (deps, run, cursor) =>
+const refundList: StepPage<StripeDeps> = (deps, run, cursor) =>
   reconcilePage('refund', deps, run, { status: null, createdFrom: refundsFrom(run) }, cursor);
 
-const disputeList: Page<StripeDeps> = async (deps, run, cursor) => {
+const disputeList: StepPage<StripeDeps> = async (deps, run, cursor) => {
   const createdFrom = await disputesFrom(deps, run);
   return reconcilePage('dispute', deps, run, { status: null, createdFrom }, cursor);
 };
 
 const unseen =
-  (kind: Ordered): Page<StripeDeps> =>
+  (kind: Ordered): StepPage<StripeDeps> =>
   (deps, run, cursor) =>
     reconcileUnseen(deps, run, kind, cursor);
 
-const recheckSubscriptions: Page<StripeDeps> = (deps, run, cursor) =>
+const recheckSubscriptions: StepPage<StripeDeps> = (deps, run, cursor) =>
   recheck(deps, run, 'subscription', cursor);
 
 /** What is open or new at Stripe, or open here and seen in neither: the cost does not grow with history. */

@@ -2,31 +2,7 @@ import { waitUntil } from '@vercel/functions';
 import { Cron } from 'croner';
 import { asc, sql } from 'drizzle-orm';
 import { type Database, pgErrorCode, rows } from '@/db/database';
-import {
-  accountingEntries,
-  customerServices,
-  customers,
-  disputes,
-  invoices,
-  oauthAccessTokens,
-  oauthClientAssertions,
-  oauthClients,
-  oauthConsents,
-  oauthRefreshTokens,
-  payments,
-  paymentTombstones,
-  reconciliationChanges,
-  reconciliationFailures,
-  reconciliationRuns,
-  reconciliationSeen,
-  refunds,
-  staffTasks,
-  stripeCustomers,
-  stripeEvents,
-  subscriptionItems,
-  subscriptions,
-  toolCalls,
-} from '@/db/schema';
+import * as schema from '@/db/schema';
 import { copyToScratch } from '@/db/scratch-copy';
 import type { Env } from '../../env';
 import { StartError } from '../../errors';
@@ -162,9 +138,9 @@ export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
   const { db, stripe } = deps;
   if (!stripe) throw new StartError(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
   const known = await db
-    .select({ id: stripeCustomers.stripe_customer_id })
-    .from(stripeCustomers)
-    .orderBy(asc(stripeCustomers.stripe_customer_id))
+    .select({ id: schema.stripeCustomers.stripe_customer_id })
+    .from(schema.stripeCustomers)
+    .orderBy(asc(schema.stripeCustomers.stripe_customer_id))
     .limit(literal(ASKED_FOR));
   const probe = await probeAccount(
     stripe,
@@ -188,40 +164,29 @@ const EVENT_DAYS = 35;
 /** All that sync then does over `db`, one connection that writes only temporary tables, happens to copies. */
 export async function beginDryRun({ db, now }: { db: Database; now(): Date }): Promise<void> {
   const since = new Date(now().getTime() - EVENT_DAYS * 86_400_000).toISOString();
+  const { customers, stripeCustomers, customerServices, subscriptions, subscriptionItems } = schema;
+  const { invoices, payments, refunds, disputes, paymentTombstones, staffTasks } = schema;
+  const whole = [
+    ...[customers, stripeCustomers, customerServices, subscriptions, subscriptionItems],
+    ...[invoices, payments, refunds, disputes, paymentTombstones, staffTasks],
+  ];
+  // What a run only forgets, or only adds to.
+  const { accountingEntries, toolCalls, oauthAccessTokens, oauthRefreshTokens } = schema;
+  const { oauthClientAssertions, oauthClients, oauthConsents } = schema;
+  const empty = [
+    ...[schema.reconciliationChanges, schema.reconciliationSeen, accountingEntries, toolCalls],
+    ...[oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions, oauthClients, oauthConsents],
+  ];
   await copyToScratch(db, [
-    { table: customers },
-    { table: stripeCustomers },
-    { table: customerServices },
-    { table: subscriptions },
-    { table: subscriptionItems },
-    { table: invoices },
-    { table: payments },
-    { table: refunds },
-    { table: disputes },
-    { table: paymentTombstones },
-    { table: staffTasks },
+    ...whole.map((table) => ({ table })),
     // Of the inbox what is tried again, and what later events are compared with.
     {
-      table: stripeEvents,
+      table: schema.stripeEvents,
       where: sql`outcome in ('failed', 'unmatched') or type = 'checkout.session.completed'
         or stripe_created > ${since}::timestamptz`,
     },
-    { table: reconciliationRuns, where: sql`status <> 'running'` },
-    { table: reconciliationChanges, where: sql`false` },
-    { table: reconciliationFailures, where: sql`resolved_at is null` },
-    { table: reconciliationSeen, where: sql`false` },
-    // Of what a run only forgets, or only adds to, nothing.
-    ...[
-      accountingEntries,
-      toolCalls,
-      oauthAccessTokens,
-      oauthRefreshTokens,
-      oauthClientAssertions,
-      oauthClients,
-      oauthConsents,
-    ].map((table) => ({
-      table,
-      where: sql`false`,
-    })),
+    { table: schema.reconciliationRuns, where: sql`status <> 'running'` },
+    { table: schema.reconciliationFailures, where: sql`resolved_at is null` },
+    ...empty.map((table) => ({ table, where: sql`false` })),
   ]);
 }

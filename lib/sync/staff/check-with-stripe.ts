@@ -18,7 +18,7 @@ import { type ListRequest, listIntents, listObjects } from '../../stripe/fetch';
 import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
 import type { Ordered } from '../decide/order';
-import { type NamedChange, nameChanges } from '../reconcile/changes';
+import { nameChanges } from '../reconcile/changes';
 import { decideMissing } from '../reconcile/missing-payments';
 import { failureCode, type StripeDeps } from '../reconcile/object';
 import { keysOf } from '../snapshot';
@@ -70,7 +70,7 @@ async function checkInvoice(check: Check, id: string): Promise<void> {
   );
 }
 
-interface Found {
+interface CheckedRecord {
   /** Stripe's ids. */
   subscription?: string;
   invoice?: string | null;
@@ -78,7 +78,7 @@ interface Found {
   customer_id: number;
 }
 
-async function findRecord(db: Database, entity: Checkable, id: number): Promise<Found> {
+async function findRecord(db: Database, entity: Checkable, id: number): Promise<CheckedRecord> {
   if (entity === 'payment') {
     const [found] = await db
       .select({
@@ -260,16 +260,10 @@ export function toChecked({ after }: Pick<AuditRow, 'after'>): Checked {
   return { changes, failures };
 }
 
-export interface LastCheck {
-  id: number;
-  actor_name: string;
-  at: Date;
-  changes: NamedChange[];
-  failures: string[];
-}
+export type LastCheck = NonNullable<Awaited<ReturnType<typeof getLastCheck>>>;
 
 /** @param history the latest entry first */
-export async function getLastCheck(db: Database, history: AuditRow[]): Promise<LastCheck | null> {
+export async function getLastCheck(db: Database, history: AuditRow[]) {
   const entry = history.find(isCheck);
   if (!entry) return null;
   const { id, actor_name, created_at } = entry;

@@ -1,27 +1,20 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { type Database, pgErrorCode, statement } from '@/db/database';
-import type { FieldChange } from '@/db/schema';
+import type { stripeEvents } from '@/db/schema';
 import { localLimit } from '@/db/transaction';
 import type { AuditEntry } from '../../audit/audit-log';
 import { keyOfReference } from '../../payments/schema';
 import type { Plan, TablePlan } from '../decide/plan';
-import { type StoredOutcome, TABLE_NAMES, TABLES } from '../snapshot';
+import { TABLE_NAMES, TABLES } from '../snapshot';
 
-export interface EventEntry {
-  id: string;
-  type: string;
-  api_version: string | null;
-  livemode: boolean;
-  stripe_created: Date;
-  object_id: string | null;
-  stripe_customer_id: string | null;
-  payload: string;
+type InboxRow = typeof stripeEvents.$inferSelect;
+
+export interface EventEntry
+  extends Pick<InboxRow, 'id' | 'type' | 'api_version' | 'livemode' | 'stripe_created' | 'object_id'>,
+    Pick<InboxRow, 'stripe_customer_id' | 'payload' | 'outcome' | 'warnings' | 'changes'> {
   /** The Stripe customers that its payload tells of; none where it holds nothing personal. */
   owners: string[];
-  outcome: StoredOutcome;
   processed_at: Date;
-  warnings: string[];
-  changes: FieldChange[];
   /** Outcome and attempts as the decision saw them; null: it was new. */
   before: string | null;
 }
