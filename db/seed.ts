@@ -1,28 +1,17 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { type Database, rows } from './database';
-import * as schema from './schema';
-import { buildRows, type SeedOptions } from './seed/build';
-import type { SeedRows } from './seed/rows';
+import { clientsOf } from './seed/catalogue';
+import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } from './seed/customers';
+import { buildInvoices } from './seed/invoices';
+import { buildLines } from './seed/lines';
+import { buildMoneyBack, buildPayments } from './seed/payments';
+import { createCalendar, createChance, type SeedRows, type Source, TABLES } from './seed/rows';
+import { buildSalesDocuments } from './seed/sales-documents';
+import { buildServers, buildServices } from './seed/services';
+import { buildSubscriptions } from './seed/subscriptions';
 
 export type SeedCounts = Record<keyof SeedRows, number>;
-
-/** In the order in which foreign keys let them in. */
-const TABLES: Record<keyof SeedRows, PgTable> = {
-  customers: schema.customers,
-  stripe_customers: schema.stripeCustomers,
-  servers: schema.servers,
-  customer_services: schema.customerServices,
-  subscriptions: schema.subscriptions,
-  subscription_items: schema.subscriptionItems,
-  invoices: schema.invoices,
-  invoice_lines: schema.invoiceLines,
-  sales_documents: schema.salesDocuments,
-  sales_document_lines: schema.salesDocumentLines,
-  payments: schema.payments,
-  refunds: schema.refunds,
-  disputes: schema.disputes,
-};
 
 /** A statement takes 65,535 parameters. */
 const BATCH_ROWS = 500;
@@ -57,9 +46,10 @@ async function insertAll(
   name: keyof SeedRows,
   values: SeedRows[keyof SeedRows],
 ): Promise<void> {
+  const table: PgTable = TABLES[name];
   for (let from = 0; from < values.length; from += BATCH_ROWS) {
     await tx
-      .insert(TABLES[name])
+      .insert(table)
       .overridingSystemValue()
       .values(values.slice(from, from + BATCH_ROWS));
   }
@@ -68,4 +58,47 @@ async function insertAll(
   await tx.execute(
     sql`select setval(pg_get_serial_sequence(${name}, 'id'), (select max(id) from ${sql.identifier(name)}))`,
   );
+}
+
+interface SeedOptions {
+  /** YYYY-MM-DD; every date is an offset from it. */
+  today: string;
+  /** IANA name: in it instants fall on calendar dates. */
+  timeZone: string;
+  /** Another number, another company. */
+  seed?: number;
+}
+
+const DEFAULT_SEED = 20_010;
+
+/** Pure: the same options give the same rows. */
+export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions): SeedRows {
+  const chance = createChance(seed);
+  const calendar = createCalendar(today, timeZone);
+  const source = (name: string): Source => ({ chance: chance.branch(name), calendar });
+
+  const customers = buildCustomers(chance.branch('customers'), 400);
+  const servers = buildServers(chance.branch('servers'), 40);
+  const services = buildServices(source('services'), customers, servers, 900);
+  const stripeCustomers = buildStripeCustomers(source('stripe'), customers);
+  const clients = clientsOf(customers, services, stripeCustomers);
+  const agreements = buildSubscriptions(source('subscriptions'), clients, 250);
+  const subscriptions = agreements.map(({ row }) => row);
+  const invoices = buildInvoices(source('invoices'), clients, agreements, 3000);
+  // Of Stripe's invoices only the sums are stored, as sync does it.
+  const own = invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
+  const documents = buildSalesDocuments(source('documents'), customers, invoices, 600);
+  return fileProposals({
+    customers,
+    stripe_customers: billedByStripe(stripeCustomers, [...subscriptions, ...invoices]),
+    servers,
+    customer_services: services,
+    subscriptions,
+    subscription_items: agreements.flatMap(({ items }) => items),
+    invoices,
+    invoice_lines: buildLines(source('invoice lines'), clients, own, 'invoice_id'),
+    sales_documents: documents,
+    sales_document_lines: buildLines(source('document lines'), clients, documents, 'sales_document_id'),
+    ...buildMoneyBack(source('money back'), buildPayments(source('payments'), invoices, 2500)),
+  });
 }

@@ -1,41 +1,42 @@
 import { seededChance } from '@/lib/chance';
 import { addDays, fromEpoch, toCalendarDate } from '@/lib/dates';
-import type * as schema from '../schema';
+import * as schema from '../schema';
 
-/** What the database fills itself is left to it. */
-type Seeded<Table extends keyof typeof schema> = Omit<
-  (typeof schema)[Table] extends { $inferSelect: infer Row } ? Row : never,
+/** The tables of the sample company, in the order in which foreign keys let their rows in. */
+export const TABLES = {
+  customers: schema.customers,
+  stripe_customers: schema.stripeCustomers,
+  servers: schema.servers,
+  customer_services: schema.customerServices,
+  subscriptions: schema.subscriptions,
+  subscription_items: schema.subscriptionItems,
+  invoices: schema.invoices,
+  invoice_lines: schema.invoiceLines,
+  sales_documents: schema.salesDocuments,
+  sales_document_lines: schema.salesDocumentLines,
+  payments: schema.payments,
+  refunds: schema.refunds,
+  disputes: schema.disputes,
+};
+
+/** The rows of these tables. What the database fills itself is left to it. */
+export type SeedRows = { [Name in keyof typeof TABLES]: Seeded<(typeof TABLES)[Name]['$inferSelect']>[] };
+type Seeded<Row> = Omit<
+  Row,
   'created_at' | 'updated_at' | 'erased_at' | 'search_text' | 'is_stub' | 'version'
 >;
 
-export type CustomerRow = Seeded<'customers'>;
-export type StripeCustomerRow = Seeded<'stripeCustomers'>;
-export type ServerRow = Seeded<'servers'>;
-export type ServiceRow = Seeded<'customerServices'>;
-export type SubscriptionRow = Seeded<'subscriptions'>;
-export type SubscriptionItemRow = Seeded<'subscriptionItems'>;
-export type InvoiceRow = Seeded<'invoices'>;
-export type SalesDocumentRow = Seeded<'salesDocuments'>;
-export type PaymentRow = Seeded<'payments'>;
-export type RefundRow = Seeded<'refunds'>;
-export type DisputeRow = Seeded<'disputes'>;
-
-/** All rows of the sample company, in the order in which foreign keys let them in. */
-export interface SeedRows {
-  customers: CustomerRow[];
-  stripe_customers: StripeCustomerRow[];
-  servers: ServerRow[];
-  customer_services: ServiceRow[];
-  subscriptions: SubscriptionRow[];
-  subscription_items: SubscriptionItemRow[];
-  invoices: InvoiceRow[];
-  invoice_lines: Seeded<'invoiceLines'>[];
-  sales_documents: SalesDocumentRow[];
-  sales_document_lines: Seeded<'salesDocumentLines'>[];
-  payments: PaymentRow[];
-  refunds: RefundRow[];
-  disputes: DisputeRow[];
-}
+export type CustomerRow = SeedRows['customers'][number];
+export type StripeCustomerRow = SeedRows['stripe_customers'][number];
+export type ServerRow = SeedRows['servers'][number];
+export type ServiceRow = SeedRows['customer_services'][number];
+export type SubscriptionRow = SeedRows['subscriptions'][number];
+export type SubscriptionItemRow = SeedRows['subscription_items'][number];
+export type InvoiceRow = SeedRows['invoices'][number];
+export type SalesDocumentRow = SeedRows['sales_documents'][number];
+export type PaymentRow = SeedRows['payments'][number];
+export type RefundRow = SeedRows['refunds'][number];
+export type DisputeRow = SeedRows['disputes'][number];
 
 export interface Source {
   chance: Chance;

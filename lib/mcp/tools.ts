@@ -14,10 +14,10 @@ import {
   listOpenSalesDocuments,
   listSalesDocuments,
   summarizeSalesDocuments,
-} from '../sales-documents/list';
+} from '../sales-documents/queries';
 import { salesDocumentFilters, salesDocumentRow } from '../sales-documents/schema';
 import { listServers, serverRow } from '../servers/queries';
-import { listServices, serviceSums, summarizeServices } from '../services/list';
+import { listServices, serviceSums, summarizeServices } from '../services/queries';
 import { serviceFilters, serviceRow } from '../services/schema';
 import { listTasksOf } from '../tasks/staff-tasks';
 import type { Caller } from './authenticate';

@@ -1,10 +1,105 @@
-import { eq } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customers, invoices, salesDocuments } from '@/db/schema';
+import {
+  customers,
+  invoices,
+  salesDocumentBlocks,
+  salesDocumentDeltas,
+  salesDocumentStatus,
+  salesDocuments,
+  salesDocumentType,
+} from '@/db/schema';
+import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
+import { countedList } from '../counted-list/list-reader';
+import { customerFilter, numberFilter } from '../customers/match-customer';
+import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
 import { AppError } from '../errors';
-import { MAX_ID } from '../page';
-import { documentColumns, toSalesDocumentRow } from './list';
+import { toJsonAmounts } from '../money';
+import { MAX_ID, MAX_PER_PAGE } from '../page';
+import {
+  type SalesDocumentFilters,
+  type SalesDocumentRow,
+  salesDocumentPage,
+  salesDocumentRow,
+} from './schema';
+
+export const DOCUMENT_STATUSES = salesDocumentStatus.enumValues;
+export const DOCUMENT_TYPES = salesDocumentType.enumValues;
+
+const d = salesDocuments;
+
+/** Of a document in a list. */
+const documentColumns = rowColumns(d, salesDocumentRow);
+
+function toSalesDocumentRow(record: RecordOf<typeof d, typeof documentColumns>): SalesDocumentRow {
+  return {
+    ...toJsonAmounts(record, 'subtotal', 'tax', 'total'),
+    customer: toCustomerSnippet(record.customer),
+  };
+}
+
+const filters = {
+  customer: customerFilter(d.customer_id),
+  number: numberFilter({ id: d.id, number: d.document_number }),
+  type: wordFilter(DOCUMENT_TYPES, d.type),
+  status: wordFilter(DOCUMENT_STATUSES, d.status),
+  ...dayFilters(d.document_date),
+};
+
+const counted = countedList({
+  table: d,
+  blocks: salesDocumentBlocks,
+  deltas: salesDocumentDeltas,
+  order: [d.document_date, d.id],
+  newestFirst: true,
+  filters,
+  more: {
+    converted_to_invoice_id: { matches: (id) => eq(d.converted_to_invoice_id, id) },
+    is_open: { matches: () => inArray(d.status, ['draft', 'sent', 'accepted']) },
+  },
+  columns: documentColumns,
+  toRow: toSalesDocumentRow,
+  page: salesDocumentPage,
+});
+
+/** Offers and order confirmations, newest first; a page past the last is empty. */
+export const listSalesDocuments = (
+  db: Database,
+  given: SalesDocumentFilters & { converted_to_invoice_id?: number | undefined },
+) => counted.list(db, given);
+
+/** The newest of a customer's documents that still wait for something: draft, sent or accepted. */
+export const listOpenSalesDocuments = (db: Database, customer_id: number) =>
+  counted.read(db, { page: 1, per_page: MAX_PER_PAGE }, { customer_id, is_open: true });
+
+/** The sales documents as staff see them. */
+export const salesDocumentList = defineList({
+  table: d,
+  filters,
+  orders: { date: sql`${d.document_date}`, amount: sql`${d.total}` },
+  sort: '-date',
+  rows: counted.rows,
+  counted: counted.read,
+  columns: fileColumns(salesDocumentRow),
+  toRecord: inColumns,
+});
+
+/** Documents of one currency, type and status together. */
+export const documentSums = z.object({
+  currency: z.string(),
+  type: z.string(),
+  status: z.string(),
+  count: z.int(),
+  total: z.number(),
+});
+
+/** Counts and sums of the documents that the filters find, per currency, type and status. */
+export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilters) {
+  const { currency, type, status, total } = d;
+  return counted.sums(db, given, { currency, type, status }, { total }, documentSums);
+}
 
 const confirmation = alias(salesDocuments, 'confirmation');
 

@@ -1,9 +1,127 @@
-import { eq } from 'drizzle-orm';
+import { eq, ilike, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { customerServices, customers, servers } from '@/db/schema';
+import {
+  billingInterval,
+  customerServices,
+  customers,
+  servers,
+  serviceBlocks,
+  serviceDeltas,
+  serviceStatus,
+  serviceType,
+} from '@/db/schema';
+import { defineList, filter, wordFilter } from '../counted-list/define-list';
+import { countedList } from '../counted-list/list-reader';
+import { customerFilter, matchNumbered, numberFilter } from '../customers/match-customer';
+import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
 import { AppError } from '../errors';
+import { calendarDate, textLine } from '../fields';
+import { toJsonAmounts } from '../money';
 import { MAX_ID } from '../page';
-import { serviceColumns, toServiceRow } from './list';
+import { containsPattern } from '../search-text';
+import { type ServiceFilters, type ServiceRow, servicePage, serviceRow } from './schema';
+
+export const SERVICE_STATUSES = serviceStatus.enumValues;
+export const SERVICE_TYPES = serviceType.enumValues;
+export const BILLING_INTERVALS = billingInterval.enumValues;
+
+const s = customerServices;
+
+/** Of a service in a list. */
+const serviceColumns = rowColumns(s, serviceRow);
+
+function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): ServiceRow {
+  return {
+    ...toJsonAmounts(record, 'price'),
+    cancelled_at: record.cancelled_at?.toISOString() ?? null,
+    customer: toCustomerSnippet(record.customer),
+  };
+}
+
+/** As the indexes over it say. Services that are not billed again come last. */
+export const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
+
+const filters = {
+  customer: customerFilter(s.customer_id),
+  number: numberFilter({ id: s.id, number: s.service_number }),
+  /** Part of it; case does not matter. */
+  domain: {
+    schema: textLine(253),
+    means: (domain: string) => ({
+      where: ilike(s.domain, containsPattern(domain)),
+      few: true,
+      counted: patternOf(domain),
+    }),
+    counted: { domain: { matches: (pattern: SQL) => sql`${s.domain} ilike ${pattern}` } },
+  },
+  type: wordFilter(SERVICE_TYPES, s.service_type),
+  status: wordFilter(SERVICE_STATUSES, s.status),
+  /** A host name, or `#` and our id. */
+  server: filter(textLine(253), (text) => {
+    const named = matchNumbered({ id: servers.id, number: servers.hostname }, text.toLowerCase());
+    return { where: sql`${s.server_id} in (select ${servers.id} from ${servers} where ${named})`, few: true };
+  }),
+  /** The days on which they are billed next. */
+  from: filter(calendarDate, (day) => ({ where: sql`${NEXT_BILLING} >= ${day}::date` })),
+  to: filter(calendarDate, (day) => ({ where: sql`${NEXT_BILLING} <= ${day}::date` })),
+};
+
+const counted = countedList({
+  table: s,
+  blocks: serviceBlocks,
+  deltas: serviceDeltas,
+  order: [s.service_number],
+  newestFirst: false,
+  filters,
+  more: { server_id: { matches: (id) => eq(s.server_id, id) } },
+  sorted: ['domain', sql`${s.service_number} || ''`],
+  columns: serviceColumns,
+  toRow: toServiceRow,
+  page: servicePage,
+});
+
+/** Services by their ids, in any order. */
+export const readServices = counted.rows;
+
+/** Customer services by service number; a page past the last is empty. */
+export function listServices(
+  db: Database,
+  { domain, ...given }: ServiceFilters & { server_id?: number | undefined },
+) {
+  return counted.list(db, { ...given, ...patternOf(domain) });
+}
+
+const patternOf = (domain: string | undefined) =>
+  domain === undefined ? {} : { domain: containsPattern(domain) };
+
+/** The services as staff see them. */
+export const serviceList = defineList({
+  table: s,
+  filters,
+  orders: { number: sql`${s.service_number}`, 'next-billing': NEXT_BILLING },
+  sort: 'number',
+  rows: counted.rows,
+  counted: counted.read,
+  columns: fileColumns(serviceRow),
+  toRecord: inColumns,
+});
+
+/** Services of one currency, status and interval together; prices of different intervals do not add up. */
+export const serviceSums = z.object({
+  currency: z.string(),
+  status: z.string(),
+  billing_interval: z.string(),
+  count: z.int(),
+  price_total: z.number(),
+});
+
+/** Counts and sums of the services that the filters find, per currency, status and billing interval. */
+export function summarizeServices(db: Database, { domain, ...given }: ServiceFilters) {
+  const { currency, status, billing_interval, price } = s;
+  const by = { currency, status, billing_interval };
+  return counted.sums(db, { ...given, ...patternOf(domain) }, by, { price_total: price }, serviceSums);
+}
 
 /** One service with its customer and its server. @throws AppError not_found */
 export async function getService(db: Database, id: number) {

@@ -7,7 +7,7 @@ import { dateRange, isInOrder, oneOf, WRONG_ORDER } from '../fields';
 import { toJsonAmounts } from '../money';
 import { perPageParam } from '../page';
 import type { PageStart } from '../page-query';
-import { NEXT_BILLING, readServices } from './list';
+import { NEXT_BILLING, readServices } from './queries';
 
 const s = customerServices;
 /** Before `infinity`, where the indexes have the rows without a date. */

@@ -8,11 +8,14 @@ import { invoiceFilters } from '@/lib/invoices/schema';
 import { MAX_ID } from '@/lib/page';
 import type { PageStart } from '@/lib/page-query';
 import { listLatestPayments } from '@/lib/payments/list';
-import { listOpenSalesDocuments, listSalesDocuments, salesDocumentList } from '@/lib/sales-documents/list';
-import { getSalesDocument } from '@/lib/sales-documents/queries';
+import {
+  getSalesDocument,
+  listOpenSalesDocuments,
+  listSalesDocuments,
+  salesDocumentList,
+} from '@/lib/sales-documents/queries';
 import { getServer, listServers } from '@/lib/servers/queries';
-import { listServices, serviceList } from '@/lib/services/list';
-import { getService } from '@/lib/services/queries';
+import { getService, listServices, serviceList } from '@/lib/services/queries';
 import { listSubscriptionsOfService } from '@/lib/subscriptions/queries';
 import { useDatabase } from '../support/database';
 import {

@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
-import { hasCustomers, type SeedCounts, seedDatabase } from '@/db/seed';
-import { buildRows } from '@/db/seed/build';
+import { buildRows, hasCustomers, type SeedCounts, seedDatabase } from '@/db/seed';
 import { slugOf } from '@/db/seed/names';
 import { createChance } from '@/db/seed/rows';
 import { addMonths } from '@/lib/dates';

@@ -1,4 +1,4 @@
-import { DOCUMENT_TYPES } from '@/lib/sales-documents/list';
+import { DOCUMENT_TYPES } from '@/lib/sales-documents/queries';
 import type { FormField } from '../_components/forms/field';
 import type { FormPart } from '../_components/forms/record/record-form';
 import { currencyField } from '../_components/forms/record/suggestions';

@@ -1,5 +1,5 @@
 import { pastPresets } from '@/lib/dates';
-import { DOCUMENT_STATUSES, DOCUMENT_TYPES, salesDocumentList } from '@/lib/sales-documents/list';
+import { DOCUMENT_STATUSES, DOCUMENT_TYPES, salesDocumentList } from '@/lib/sales-documents/queries';
 import { choiceOf, customerField, declareList } from '../_components/lists/list-declaration';
 import { DocumentList } from '../_components/records/document-list';
 

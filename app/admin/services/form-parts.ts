@@ -1,7 +1,7 @@
 import type { Typed } from '@/lib/records/typed-record';
 import type { Runtime } from '@/lib/runtime';
 import { listServers } from '@/lib/servers/queries';
-import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/list';
+import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/queries';
 import type { FormPart } from '../_components/forms/record/record-form';
 import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/list-declaration';

@@ -1,5 +1,5 @@
 import { comingPresets } from '@/lib/dates';
-import { SERVICE_STATUSES, SERVICE_TYPES, serviceList } from '@/lib/services/list';
+import { SERVICE_STATUSES, SERVICE_TYPES, serviceList } from '@/lib/services/queries';
 import { choiceOf, customerField, declareList } from '../_components/lists/list-declaration';
 import { ServiceList } from '../_components/records/service-list';
 

@@ -17,8 +17,8 @@ import { MAX_RECORDS, type RecordCounts } from '@/lib/overview/counts';
 import { namePayments } from '@/lib/payments/list';
 import { listPayments } from '@/lib/payments/queries';
 import { getRuntime, type Runtime } from '@/lib/runtime';
-import { listOpenSalesDocuments } from '@/lib/sales-documents/list';
-import { listServices } from '@/lib/services/list';
+import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';
+import { listServices } from '@/lib/services/queries';
 import { subscriptionList } from '@/lib/subscriptions/list';
 
 /** Of each kind of record so many are shown. */

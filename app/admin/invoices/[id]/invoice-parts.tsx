@@ -17,7 +17,7 @@ import { besidePayments, type InvoiceDetails } from '@/lib/invoices/queries';
 import { invoiceSteps } from '@/lib/invoices/save-invoices';
 import { takesPayments } from '@/lib/invoices/settle';
 import { getRuntime } from '@/lib/runtime';
-import { listSalesDocuments } from '@/lib/sales-documents/list';
+import { listSalesDocuments } from '@/lib/sales-documents/queries';
 import { dashboardUrl } from '@/lib/stripe/dashboard';
 import { check } from '../actions';
 import { isOwnDraft, isOwnUnpaid } from '../form-parts';

@@ -16,7 +16,7 @@ import { type RecordState, readState } from '@/lib/records/steps';
 import { getRuntime } from '@/lib/runtime';
 import { getServer, type ServerRow } from '@/lib/servers/queries';
 import { serverKind, serverSteps } from '@/lib/servers/save-servers';
-import { listServices } from '@/lib/services/list';
+import { listServices } from '@/lib/services/queries';
 
 export const generateMetadata = titleOfRow('Server', async (db, id) => (await getServer(db, id)).hostname);
 
