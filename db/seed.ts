@@ -6,7 +6,7 @@ import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } f
 import { buildInvoices } from './seed/invoices';
 import { buildLines } from './seed/lines';
 import { buildMoneyBack, buildPayments } from './seed/payments';
-import { createCalendar, createChance, type SeedRows, type Source, TABLES } from './seed/rows';
+import { createCalendar, createChance, type SeedContext, type SeedRows, TABLES } from './seed/rows';
 import { buildSalesDocuments } from './seed/sales-documents';
 import { buildServers, buildServices } from './seed/services';
 import { buildSubscriptions } from './seed/subscriptions';
@@ -75,7 +75,7 @@ const DEFAULT_SEED = 20_010;
 export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions): SeedRows {
   const chance = createChance(seed);
   const calendar = createCalendar(today, timeZone);
-  const source = (name: string): Source => ({ chance: chance.branch(name), calendar });
+  const source = (name: string): SeedContext => ({ chance: chance.branch(name), calendar });
 
   const customers = buildCustomers(chance.branch('customers'), 400);
   const servers = buildServers(chance.branch('servers'), 40);

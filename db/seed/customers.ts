@@ -4,8 +4,8 @@ import {
   type CustomerRow,
   type InvoiceRow,
   nulls,
+  type SeedContext,
   type SeedRows,
-  type Source,
   type StripeCustomerRow,
   type SubscriptionRow,
 } from './rows';
@@ -80,7 +80,7 @@ function uniqueAddress(mailbox: string, taken: Set<string>): string {
 const TWICE = 0.03;
 
 /** Who everybody is, or would be, at Stripe. */
-export function buildStripeCustomers({ chance }: Source, customers: CustomerRow[]): StripeCustomerRow[] {
+export function buildStripeCustomers({ chance }: SeedContext, customers: CustomerRow[]): StripeCustomerRow[] {
   return customers.flatMap(({ id, email, tax_exempt }) =>
     Array.from({ length: chance.happens(TWICE) ? 2 : 1 }, () => {
       const stripe_customer_id = chance.fill('cus_**************');

@@ -11,7 +11,7 @@ import {
   type InvoiceRow,
   OFFICE_HOURS,
   SAFE_DAYS,
-  type Source,
+  type SeedContext,
 } from './rows';
 import type { Agreement } from './subscriptions';
 
@@ -20,7 +20,7 @@ const FROM_STRIPE = 1720;
 const SINGLE = { draft: 12, open: 26, failing: 8, void: 40, paid: 40 };
 
 export function buildInvoices(
-  source: Source,
+  source: SeedContext,
   clients: Client[],
   agreements: Agreement[],
   count: number,
@@ -43,7 +43,7 @@ export function buildInvoices(
 }
 
 /** Invoices at Stripe without a subscription: set-up, consulting, hardware. */
-function singleInvoices(source: Source, clients: Client[]): InvoiceRow[] {
+function singleInvoices(source: SeedContext, clients: Client[]): InvoiceRow[] {
   const { chance, calendar } = source;
   return (Object.keys(SINGLE) as (keyof typeof SINGLE)[]).flatMap((standing) =>
     Array.from({ length: SINGLE[standing] }, () => {
@@ -71,7 +71,7 @@ function newest(rows: InvoiceRow[], count: number): InvoiceRow[] {
 }
 
 /** Ids and numbers by date: ours count through the year, Stripe's through each customer's invoices. */
-function numbered({ chance }: Source, invoices: InvoiceRow[]): InvoiceRow[] {
+function numbered({ chance }: SeedContext, invoices: InvoiceRow[]): InvoiceRow[] {
   const next = createCounters();
   const prefixes = new Map<string | null, string>();
   return invoices
@@ -106,7 +106,7 @@ interface Bill {
 type Standing = 'draft' | 'open' | 'failing' | 'written off' | 'paid' | 'void';
 
 /** The invoice of a subscription's first period is the first. */
-function periodInvoices(source: Source, agreement: Agreement): InvoiceRow[] {
+function periodInvoices(source: SeedContext, agreement: Agreement): InvoiceRow[] {
   const { customer, begins, months, row, byInvoice } = agreement;
   const free = row.status === 'trialing' || row.status === 'paused';
   const until = agreement.endedAt ?? agreement.periodEnd;
@@ -131,7 +131,7 @@ function startsOf(begins: Date, months: number, until: Date): Date[] {
   return starts;
 }
 
-function standingOf({ chance }: Source, { row, byInvoice }: Agreement, isLast: boolean): Standing {
+function standingOf({ chance }: SeedContext, { row, byInvoice }: Agreement, isLast: boolean): Standing {
   if (!isLast)
     return row.status === 'trialing' || row.status === 'paused' || chance.happens(0.97) ? 'paid' : 'void';
   if (row.status === 'unpaid') return chance.happens(0.5) ? 'written off' : 'failing';
@@ -141,7 +141,7 @@ function standingOf({ chance }: Source, { row, byInvoice }: Agreement, isLast: b
 }
 
 /** A row as sync would have written it. */
-function stripeInvoice(source: Source, bill: Bill, standing: Standing): InvoiceRow {
+function stripeInvoice(source: SeedContext, bill: Bill, standing: Standing): InvoiceRow {
   const { chance, calendar } = source;
   const { customer, stripeId, netMinor, created, byInvoice } = bill;
   const invoice_date = calendar.dateOf(created);
@@ -199,7 +199,7 @@ type Status = keyof typeof OPEN | 'paid';
 
 /** Invoices that Stripe knows nothing of: for transfers, and from before Stripe came. */
 function buildLocalInvoices(
-  source: Source,
+  source: SeedContext,
   clients: Client[],
   agreements: Agreement[],
   count: number,
@@ -224,7 +224,7 @@ function buildLocalInvoices(
   function dueDate({ status, invoice_date }: InvoiceRow): string | null {
     return status === 'draft' ? null : addDays(invoice_date, chance.pick([14, 14, 14, 30]));
   }
-  function ownPeriods(from: Source, agreement: Agreement): InvoiceRow[] {
+  function ownPeriods(from: SeedContext, agreement: Agreement): InvoiceRow[] {
     const { customer, netMinor, begins, periodEnd, months, row } = agreement;
     return startsOf(begins, months, periodEnd).map((at) => {
       const age = daysBetween(calendar.dateOf(at), calendar.today);
@@ -234,7 +234,7 @@ function buildLocalInvoices(
 }
 
 function localInvoice(
-  { chance, calendar }: Source,
+  { chance, calendar }: SeedContext,
   customer: CustomerRow,
   netMinor: number,
   status: Status,
@@ -255,7 +255,7 @@ function localInvoice(
 }
 
 /** What the customer rents, for some months, or something from the catalogue. */
-function netOf({ chance }: Source, { customer, services }: Client): number {
+function netOf({ chance }: SeedContext, { customer, services }: Client): number {
   const { currency } = customer;
   const own = chance.shuffle(services).slice(0, chance.int(1, 4));
   const rented = own.reduce((sum, { price }) => sum + toMinorUnits(price, currency), 0);

@@ -1,7 +1,7 @@
 import { fromMinorUnits, toMinorUnits } from '@/lib/money';
 import { CATALOGUE, type Client } from './catalogue';
 import { placeOf } from './names';
-import { type CustomerRow, type InvoiceRow, nulls, type Source } from './rows';
+import { type CustomerRow, type InvoiceRow, nulls, type SeedContext } from './rows';
 
 /** How many lines make up a net. */
 const LINES = { 1: 55, 2: 30, 3: 15 };
@@ -9,7 +9,7 @@ const QUANTITIES = [1, 1, 1, 2, 3, 6, 12];
 
 /** The lines of invoices or of sales documents, by the column that names them. */
 export function buildLines<Column extends 'invoice_id' | 'sales_document_id'>(
-  source: Source,
+  source: SeedContext,
   clients: Client[],
   owners: Owner[],
   column: Column,
@@ -24,7 +24,7 @@ export function buildLines<Column extends 'invoice_id' | 'sales_document_id'>(
 type Owner = Pick<InvoiceRow, 'id' | 'customer_id' | 'currency' | 'subtotal'>;
 
 /** Lines whose nets add up to the subtotal that their owner has already. */
-function linesOf({ chance }: Source, clients: Client[], owners: Owner[]) {
+function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
   const byId = new Map(clients.map((client) => [client.customer.id, client]));
   return owners.flatMap(({ id, customer_id, currency, subtotal }) => {
     const client = byId.get(customer_id);

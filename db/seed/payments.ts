@@ -11,14 +11,14 @@ import {
   type PaymentRow,
   type RefundRow,
   SAFE_DAYS,
-  type Source,
+  type SeedContext,
 } from './rows';
 
 /** Imported when this product replaced the former one. */
 const IMPORTED_BEFORE_DAYS = 600;
 const SPLIT = 0.04;
 
-export function buildPayments(source: Source, invoices: InvoiceRow[], count: number): PaymentRow[] {
+export function buildPayments(source: SeedContext, invoices: InvoiceRow[], count: number): PaymentRow[] {
   const local = invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
   const counting = [
     ...invoices.flatMap((invoice) => stripePayment(source, invoice)),
@@ -39,7 +39,7 @@ export function buildPayments(source: Source, invoices: InvoiceRow[], count: num
 }
 
 /** What Stripe collected, if anything. A refund noted later keeps the amount. */
-function stripePayment({ chance, calendar }: Source, invoice: InvoiceRow): PaymentRow[] {
+function stripePayment({ chance, calendar }: SeedContext, invoice: InvoiceRow): PaymentRow[] {
   const { stripe_invoice_id, currency, paid_at } = invoice;
   if (stripe_invoice_id === null || paid_at === null) return [];
   const off = toMinorUnits(invoice.amount_off_stripe ?? '0', currency);
@@ -61,7 +61,7 @@ function stripePayment({ chance, calendar }: Source, invoice: InvoiceRow): Payme
 }
 
 /** Together they are what the invoice says has been paid. */
-function completedPayments(source: Source, invoice: InvoiceRow): PaymentRow[] {
+function completedPayments(source: SeedContext, invoice: InvoiceRow): PaymentRow[] {
   const { chance, calendar } = source;
   const { currency, paid_at, invoice_date } = invoice;
   const paid = toMinorUnits(invoice.amount_paid, currency);
@@ -81,7 +81,7 @@ function completedPayments(source: Source, invoice: InvoiceRow): PaymentRow[] {
 }
 
 /** Paid twice and sent back, returned by the bank, or under way: none of it counts. */
-function otherPayment(source: Source, invoice: InvoiceRow): PaymentRow {
+function otherPayment(source: SeedContext, invoice: InvoiceRow): PaymentRow {
   const { chance, calendar } = source;
   const { status, invoice_date, amount_due, total } = invoice;
   const date = between(source, invoice_date, status === 'paid' ? addDays(invoice_date, 20) : calendar.today);
@@ -111,18 +111,18 @@ function paymentOf(invoice: InvoiceRow, amount: string, payment_date: string): P
   };
 }
 
-function between({ chance, calendar }: Source, from: string, to: string): string {
+function between({ chance, calendar }: SeedContext, from: string, to: string): string {
   const end = to < calendar.today ? to : calendar.today;
   return addDays(from, chance.int(0, Math.max(0, daysBetween(from, end))));
 }
 
-function sourceOf({ chance, calendar }: Source, date: string): PaymentRow['source'] {
+function sourceOf({ chance, calendar }: SeedContext, date: string): PaymentRow['source'] {
   if (date < calendar.day(-IMPORTED_BEFORE_DAYS)) return 'import';
   return chance.weighted({ api: 80, staff: 20 });
 }
 
 /** A bank's or a cash book's; the running number keeps it unique. */
-function referenceOf({ chance }: Source, { source, payment_date }: PaymentRow, n: number): string {
+function referenceOf({ chance }: SeedContext, { source, payment_date }: PaymentRow, n: number): string {
   const day = payment_date.replaceAll('-', '');
   const number = String(n).padStart(6, '0');
   if (source === 'import') return `IMPORT-${day}-${number}`;
@@ -144,7 +144,7 @@ interface MoneyBack {
 }
 
 /** What came back of payments: refunds that Stripe made or that were recorded here, and a few disputes. */
-export function buildMoneyBack(source: Source, payments: PaymentRow[]): MoneyBack {
+export function buildMoneyBack(source: SeedContext, payments: PaymentRow[]): MoneyBack {
   const disputed = disputedPayments(source, payments);
   const disputes = disputed.map((payment, i) => disputeOf(source, payment, i));
   const refunds: RefundRow[] = [];
@@ -161,14 +161,14 @@ export function buildMoneyBack(source: Source, payments: PaymentRow[]): MoneyBac
 
 const lostOf = ({ status, amount }: DisputeRow) => (status === 'lost' ? amount : '0');
 
-function refundedOf({ chance }: Source, { amount, currency, source, status }: PaymentRow): string {
+function refundedOf({ chance }: SeedContext, { amount, currency, source, status }: PaymentRow): string {
   if (status === 'refunded') return amount;
   if (source !== 'stripe' || status !== 'completed' || !chance.happens(REFUNDED_IN_PART)) return '0';
   const part = Math.floor((toMinorUnits(amount, currency) * chance.int(20, 60)) / 100);
   return part > 0 ? fromMinorUnits(part, currency) : '0';
 }
 
-function refundOf(source: Source, payment: PaymentRow, amount: string, id: number): RefundRow {
+function refundOf(source: SeedContext, payment: PaymentRow, amount: string, id: number): RefundRow {
   const { chance } = source;
   const isStripes = payment.source === 'stripe' && (amount !== payment.amount || chance.happens(0.6));
   const issued_at = laterThan(source, payment);
@@ -187,7 +187,7 @@ function refundOf(source: Source, payment: PaymentRow, amount: string, id: numbe
 }
 
 /** The latest of Stripe's that are old enough for the bank to have been asked. */
-function disputedPayments({ calendar }: Source, payments: PaymentRow[]): PaymentRow[] {
+function disputedPayments({ calendar }: SeedContext, payments: PaymentRow[]): PaymentRow[] {
   const last = calendar.day(-SAFE_DAYS - 12);
   return payments
     .filter(
@@ -199,7 +199,7 @@ function disputedPayments({ calendar }: Source, payments: PaymentRow[]): Payment
     .toReversed();
 }
 
-function disputeOf(source: Source, payment: PaymentRow, at: number): DisputeRow {
+function disputeOf(source: SeedContext, payment: PaymentRow, at: number): DisputeRow {
   const { chance, calendar } = source;
   const status = DISPUTES[at] ?? 'won';
   const issued_at = calendar.instant(-SAFE_DAYS - 3 - at, OFFICE_HOURS.from);
@@ -217,7 +217,7 @@ function disputeOf(source: Source, payment: PaymentRow, at: number): DisputeRow 
   };
 }
 
-function common(source: Source, payment: PaymentRow, id: number, issued_at: Date) {
+function common(source: SeedContext, payment: PaymentRow, id: number, issued_at: Date) {
   const isStripes = payment.source === 'stripe';
   return {
     id,
@@ -237,7 +237,7 @@ function common(source: Source, payment: PaymentRow, id: number, issued_at: Date
 const chargeOf = ({ stripe_payment_intent_id: intent }: PaymentRow) => intent?.replace(/^pi_/, 'ch_') ?? null;
 
 /** Some days after a payment, and safely in the past. */
-function laterThan({ chance, calendar }: Source, { payment_date }: PaymentRow): Date {
+function laterThan({ chance, calendar }: SeedContext, { payment_date }: PaymentRow): Date {
   const paid = Date.parse(`${payment_date}T12:00:00Z`) / 1000;
   const latest = calendar.instant(-SAFE_DAYS, 0).getTime() / 1000;
   return fromEpoch(Math.min(paid + chance.int(1, 20) * DAY, latest));

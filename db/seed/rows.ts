@@ -38,7 +38,7 @@ export type PaymentRow = SeedRows['payments'][number];
 export type RefundRow = SeedRows['refunds'][number];
 export type DisputeRow = SeedRows['disputes'][number];
 
-export interface Source {
+export interface SeedContext {
   chance: Chance;
   calendar: Calendar;
 }

@@ -7,7 +7,7 @@ import {
   daysBetween,
   type InvoiceRow,
   type SalesDocumentRow,
-  type Source,
+  type SeedContext,
 } from './rows';
 
 type Type = SalesDocumentRow['type'];
@@ -22,7 +22,7 @@ const STATUS_WEIGHTS: Record<Type, Record<Exclude<Status, 'converted'>, number>>
 const PREFIX = { offer: 'AN', order_confirmation: 'AB' };
 
 export function buildSalesDocuments(
-  source: Source,
+  source: SeedContext,
   customers: CustomerRow[],
   invoices: InvoiceRow[],
   count: number,
@@ -40,7 +40,7 @@ export function buildSalesDocuments(
   ]);
 }
 
-function convertedDocument({ chance, calendar }: Source, invoice: InvoiceRow): SalesDocumentRow {
+function convertedDocument({ chance, calendar }: SeedContext, invoice: InvoiceRow): SalesDocumentRow {
   const { customer_id, currency, subtotal, tax, total } = invoice;
   const type = chance.weighted({ offer: 40, order_confirmation: 60 });
   const earliest = daysBetween(calendar.day(-HISTORY_DAYS), invoice.invoice_date);
@@ -52,7 +52,7 @@ function convertedDocument({ chance, calendar }: Source, invoice: InvoiceRow): S
   };
 }
 
-function openDocument({ chance, calendar }: Source, customer: CustomerRow): SalesDocumentRow {
+function openDocument({ chance, calendar }: SeedContext, customer: CustomerRow): SalesDocumentRow {
   const type = chance.weighted({ offer: 66, order_confirmation: 34 });
   const status = chance.weighted(STATUS_WEIGHTS[type]);
   const product = chance.pick(CATALOGUE[chance.pick(['hosting', 'server', 'license', 'service'] as const)]);

@@ -6,9 +6,9 @@ import {
   type Chance,
   type CustomerRow,
   SAFE_DAYS,
+  type SeedContext,
   type ServerRow,
   type ServiceRow,
-  type Source,
 } from './rows';
 
 const STATUS_WEIGHTS = { draft: 4, order: 5, active: 66, suspended: 5, cancelled: 12, terminated: 8 };
@@ -18,7 +18,7 @@ const SET_UP: ServiceRow['status'][] = ['active', 'suspended', 'cancelled'];
 const HAS_DOMAIN = new Set<ServiceRow['service_type']>(['hosting', 'domain']);
 
 export function buildServices(
-  { chance, calendar }: Source,
+  { chance, calendar }: SeedContext,
   customers: CustomerRow[],
   servers: ServerRow[],
   count: number,

@@ -7,8 +7,8 @@ import {
   type Chance,
   nulls,
   OFFICE_HOURS,
+  type SeedContext,
   type ServiceRow,
-  type Source,
   type SubscriptionItemRow,
   type SubscriptionRow,
 } from './rows';
@@ -21,7 +21,7 @@ const LOCAL = 12;
 const SUSPENDED_STATUSES: SubscriptionStatus[] = ['past_due', 'unpaid', 'paused'];
 
 /** Also brings the dates of the services in sync with their subscriptions. */
-export function buildSubscriptions(source: Source, clients: Client[], count: number): Agreement[] {
+export function buildSubscriptions(source: SeedContext, clients: Client[], count: number): Agreement[] {
   const { chance } = source;
   const bundles = bundleServices(chance, clients);
   // Bundles of several are rarer than subscriptions with several items should be.
@@ -62,7 +62,7 @@ function keepFromStripe({ row, items }: Agreement): void {
 }
 
 /** A service is billed with its live subscription; an ended one takes its services with it. */
-function dateServices({ calendar }: Source, { services, begins, endedAt, row }: Agreement): void {
+function dateServices({ calendar }: SeedContext, { services, begins, endedAt, row }: Agreement): void {
   const starts = calendar.dateOf(begins);
   for (const service of services) {
     if (row.status !== 'cancelled') {
@@ -148,7 +148,7 @@ function monthsOf({ services }: Pick<Client, 'services'>): number {
 
 /** The subscription as sync would have written it; its ids come when all are known. */
 function agree(
-  { chance, calendar }: Source,
+  { chance, calendar }: SeedContext,
   { customer, services, stripeIds }: Client,
   status: SubscriptionStatus,
   terms: Terms,
@@ -222,7 +222,7 @@ const DAY = 86_400;
 const LONGEST_MONTHS = 30;
 
 /** @param months the length of a billing period */
-function runningTerms({ chance, calendar }: Source, months: number, status: SubscriptionStatus): Terms {
+function runningTerms({ chance, calendar }: SeedContext, months: number, status: SubscriptionStatus): Terms {
   const terms = { endedAt: null, cancelAtPeriodEnd: status === 'active' && chance.happens(0.06) };
   const second = chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to);
   if (status === 'trialing') {
@@ -241,7 +241,7 @@ function runningTerms({ chance, calendar }: Source, months: number, status: Subs
 }
 
 /** Ended with a period, or in the midst of one. */
-function endedTerms({ chance, calendar }: Source, months: number): Terms {
+function endedTerms({ chance, calendar }: SeedContext, months: number): Terms {
   const age = chance.int(150, 900);
   const begins = calendar.instant(-age, chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to));
   const fullPeriods = Math.floor((age - 10) / (31 * months));

@@ -94,16 +94,10 @@ function checkOurs(writing: Writing): FieldError[] {
     after.status === 'cancelled' ||
     values.amount_due === undefined ||
     toAmountColumn(values.amount_due) === due;
+  const text = toAmountText(due, String(after.currency ?? 'eur'));
   return [
     ...foreign.map((name) => wrong(name, 'is only for Stripe invoices, which have a stripe_invoice_id')),
-    ...(isDue
-      ? []
-      : [
-          wrong(
-            'amount_due',
-            `does not agree with the rest: ${toAmountText(due, String(after.currency ?? 'eur'))}`,
-          ),
-        ]),
+    ...(isDue ? [] : [wrong('amount_due', `does not agree with the rest: ${text}`)]),
   ];
 }
 

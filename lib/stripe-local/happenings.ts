@@ -32,7 +32,10 @@ import type {
 } from './model';
 import { type Collection, epochNow, type World } from './world';
 
-interface Happening extends Target {
+interface Happening {
+  world: World;
+  /** Null: any. */
+  customer: Customer | null;
   /** Only of the events about invoices and the money that was paid for them. */
   invoiceNumber: string | null;
   /** One of `STATUSES`. Defaults to the first. */
@@ -332,12 +335,6 @@ export class ControlError extends Error {
   }
 }
 
-interface Target {
-  world: World;
-  /** Null: any. */
-  customer: Customer | null;
-}
-
 /** @throws ControlError 404 */
 export function findCustomer(world: World, customerNumber: string): Customer {
   const wanted = customerNumber.toLowerCase();
@@ -348,7 +345,7 @@ export function findCustomer(world: World, customerNumber: string): Customer {
 }
 
 /** The one asked for, or the account's first. @throws ControlError 404 */
-function anyCustomer({ world, customer }: Target): Customer {
+function anyCustomer({ world, customer }: Happening): Customer {
   const found = customer ?? [...world.customers.values()].find((one) => !one.deleted);
   if (found) return found;
   throw new ControlError(404, 'There is no customer at Stripe yet.');
@@ -356,7 +353,7 @@ function anyCustomer({ world, customer }: Target): Customer {
 
 /** The newest that has not ended. @throws ControlError 404 */
 function findSubscription(
-  target: Target,
+  target: Happening,
   wanted: (subscription: Subscription) => boolean,
   noun = 'live subscription',
 ): Subscription {
@@ -368,7 +365,7 @@ function findSubscription(
 
 /** The sentence that says what is missing. */
 function nothing(
-  { customer }: Target,
+  { customer }: Happening,
   noun: string,
   invoice: Pick<Invoice, 'number'> | null = null,
 ): ControlError {
@@ -378,12 +375,12 @@ function nothing(
 }
 
 /** The newest with this status. */
-function findInvoice(target: Target, ...statuses: Invoice['status'][]): Invoice | undefined {
+function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   return newest(target, target.world.invoices, (invoice) => statuses.includes(invoice.status));
 }
 
 /** @throws ControlError 404 if no invoice has this number, 409 if invoices of several customers have it */
-function findInvoiceByNumber({ world, customer }: Target, number: string): Invoice {
+function findInvoiceByNumber({ world, customer }: Happening, number: string): Invoice {
   const found = [...world.invoices.values()].filter((invoice) => invoice.number === number);
   const [first, ...others] = customer ? found.filter((invoice) => invoice.customer === customer.id) : found;
   if (first && others.length === 0) return first;
@@ -402,7 +399,7 @@ function findInvoiceByNumber({ world, customer }: Target, number: string): Invoi
 
 /** The customer's newest that fits. */
 function newest<T extends { id: string; created: number; customer: string | null }>(
-  { customer }: Target,
+  { customer }: Happening,
   collection: Collection<T>,
   wanted: (object: T) => boolean,
 ): T | undefined {

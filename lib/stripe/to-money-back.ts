@@ -26,12 +26,10 @@ export function toProviderRefund(object: unknown): ProviderRefund | null {
   const payload = asObject(object);
   const common = toMoneyBack(payload);
   if (!common) return null;
-  const providerStatus = asText(payload.status);
   return {
     ...common,
     object: 'refund',
-    status: REFUND_STATUSES[providerStatus ?? ''] ?? null,
-    providerStatus,
+    status: REFUND_STATUSES[common.providerStatus ?? ''] ?? null,
     reason: asText(payload.failure_reason) ?? asText(payload.reason),
   };
 }
@@ -41,12 +39,10 @@ export function toProviderDispute(object: unknown): ProviderDispute | null {
   const payload = asObject(object);
   const common = toMoneyBack(payload);
   if (!common) return null;
-  const providerStatus = asText(payload.status);
   return {
     ...common,
     object: 'dispute',
-    status: disputeStatus.enumValues.find((known) => known === providerStatus) ?? null,
-    providerStatus,
+    status: disputeStatus.enumValues.find((known) => known === common.providerStatus) ?? null,
     reason: asText(payload.reason),
     evidenceDueAt: asInstant(asObject(payload.evidence_details).due_by),
     fundsWithdrawnAt: movedAt(payload, (amount) => amount < 0),
@@ -65,6 +61,7 @@ function toMoneyBack(payload: Json) {
     amount: toMoney(amount, currency),
     currency,
     issuedAt: asInstant(payload.created),
+    providerStatus: asText(payload.status),
     paymentIntentId: asId(payload.payment_intent),
     chargeId: asId(payload.charge),
   };

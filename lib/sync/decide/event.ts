@@ -6,7 +6,7 @@ import { type Keys, keysOf } from '../snapshot';
 import type { Draft } from './draft';
 import { applyInvoice } from './invoice';
 import { keysOfCheckout, keysOfInvoice, keysOfSubscription } from './object';
-import type { Source } from './order';
+import type { StateOrigin } from './order';
 import { applyPayment } from './payment';
 import { applyCheckout, settleMoved } from './subscription/checkout';
 import { type Applied, applySubscription } from './subscription/subscription';
@@ -81,6 +81,6 @@ export function decideEvent(draft: Draft, event: HandledEvent): 'processed' | 's
   return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
 }
 
-function sourceOf(event: ProviderEvent): Source {
+function sourceOf(event: ProviderEvent): StateOrigin {
   return { origin: 'event', asOf: event.created };
 }

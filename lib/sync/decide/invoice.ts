@@ -7,14 +7,14 @@ import { createdChange, differing, isSameState, toChanges } from './changes';
 import { linkCustomer, reportUnowned } from './customer';
 import type { Draft } from './draft';
 import { markGone } from './gone';
-import { type Decision, decideOrder, eventsOfSecond, recheckAt, type Source } from './order';
+import { type Decision, decideOrder, eventsOfSecond, recheckAt, type StateOrigin } from './order';
 import { type Applied, findOrAdd } from './subscription/subscription';
 
 /** @param failedAt a payment failed then: an effect that lasts, however late it is heard of */
 export function applyInvoice(
   draft: Draft,
   incoming: ProviderInvoice,
-  source: Source,
+  source: StateOrigin,
   failedAt: Date | null = null,
 ): { applied: Applied; invoice: StoredInvoice | null } {
   const { customer } = incoming;
@@ -115,7 +115,7 @@ function order(
   failing: StoredInvoice,
   incoming: ProviderInvoice,
   stripeCustomerId: string,
-  source: Source,
+  source: StateOrigin,
 ): Decision<ProviderInvoice> {
   return decideOrder(draft, {
     kind: 'invoice',

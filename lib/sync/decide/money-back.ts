@@ -9,14 +9,14 @@ import type { ProviderDispute, ProviderRefund } from '../../stripe/provider';
 import type { StoredDispute, StoredPayment, StoredRefund } from '../snapshot';
 import { createdChange, isSameState, type Subject, toChanges } from './changes';
 import type { Draft } from './draft';
-import { decideOrder, type Source } from './order';
+import { decideOrder, type StateOrigin } from './order';
 
 /** Keeps and reports a refund or dispute even if its payment is unknown. */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
   draft: Draft,
   kind: Kind,
   incoming: ProviderObjects[Kind],
-  source: Source,
+  source: StateOrigin,
 ): void {
   const { find, blank, toState, put } = KINDS[kind];
   const stored = find(draft, incoming.id);

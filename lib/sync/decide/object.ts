@@ -18,7 +18,7 @@ import type { Draft } from './draft';
 import { markGone } from './gone';
 import { applyInvoice } from './invoice';
 import { applyMoneyBack, KINDS, type MoneyBackKind } from './money-back';
-import type { Ordered, Source } from './order';
+import type { Ordered, StateOrigin } from './order';
 import { settleMoved } from './subscription/checkout';
 import { toItemState } from './subscription/items';
 import { applySubscription } from './subscription/subscription';
@@ -32,7 +32,7 @@ export function keysOfProvided({ kind, value }: Provided): Keys {
   return keysOf(keysOfMoneyBack(kind, value));
 }
 
-export function applyObject(draft: Draft, { kind, value }: Provided, source: Source): void {
+export function applyObject(draft: Draft, { kind, value }: Provided, source: StateOrigin): void {
   if (kind === 'subscription') applySubscription(draft, value, source);
   else if (kind === 'invoice') applyInvoice(draft, value, source);
   else if (kind === 'refund') applyMoneyBack(draft, kind, value, source);

@@ -4,11 +4,12 @@ import type { ProviderObjects } from '../../stripe/fetch';
 import { HANDLED_EVENT_TYPES } from '../event-types';
 import type { Draft } from './draft';
 
-export type Source =
-  | { origin: 'event'; asOf: Date }
-  /** Fetched by itself: the truth as of then, never earlier than what was stored when the request began. */
-  | { origin: 'fetched'; asOf: Date }
-  | { origin: 'listed'; asOf: Date };
+/** Where a state of an object comes from, and as of when it holds. */
+export interface StateOrigin {
+  /** `fetched`: by itself, the truth as of then, never earlier than what was stored when the request began. */
+  origin: 'event' | 'fetched' | 'listed';
+  asOf: Date;
+}
 
 export type Decision<T> =
   /** Take this state, as of this time; recheck if the order of two states is uncertain. */
@@ -22,7 +23,7 @@ interface Question<Kind extends Ordered> {
   kind: Kind;
   incoming: ProviderObjects[Kind];
   stripeCustomerId: string;
-  source: Source;
+  source: StateOrigin;
   /** The row; one without any state is a stub. */
   row: Stored;
   isStored(state: ProviderObjects[Kind]): boolean;
@@ -59,7 +60,7 @@ export function decideOrder<Kind extends Ordered>(
 }
 
 /** Only Stripe's own answer ends a doubt. */
-export function recheckAt(draft: Draft, row: Stored, source: Source, isDoubtful: boolean): Date | null {
+export function recheckAt(draft: Draft, row: Stored, source: StateOrigin, isDoubtful: boolean): Date | null {
   if (isDoubtful) return draft.now;
   return source.origin === 'fetched' ? null : row.recheck_at;
 }

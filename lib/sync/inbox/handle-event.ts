@@ -193,14 +193,14 @@ export async function failEvent(
 }
 
 /** No lock of a Stripe customer is taken: that it cannot be had may be the very failure. */
-async function tellsOfErased(db: Database, told: Told): Promise<boolean> {
+async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
   const [found] = await db
     .select({ id: customers.id })
     .from(stripeCustomers)
     .innerJoin(customers, eq(customers.id, stripeCustomers.customer_id))
     .where(
       and(
-        inArray(stripeCustomers.stripe_customer_id, stripeCustomersIn(told)),
+        inArray(stripeCustomers.stripe_customer_id, stripeCustomersIn(text)),
         isNotNull(customers.erased_at),
       ),
     )
@@ -210,7 +210,7 @@ async function tellsOfErased(db: Database, told: Told): Promise<boolean> {
     .select({ id: customers.id })
     .from(payments)
     .innerJoin(customers, eq(customers.id, payments.customer_id))
-    .where(and(inArray(payments.stripe_payment_intent_id, intentsOf(told)), isNotNull(customers.erased_at)))
+    .where(and(inArray(payments.stripe_payment_intent_id, intentsOf(text)), isNotNull(customers.erased_at)))
     .limit(literal(1));
   return paid !== undefined;
 }
@@ -316,15 +316,12 @@ export function toRow(event: ProviderEvent, payload: string) {
 }
 
 /** What names the customers of an event. */
-interface Told {
-  event: ProviderEvent;
-  payload: string;
-}
+type EventText = Pick<Delivery, 'event' | 'payload'>;
 
 /** The Stripe customers it is about: those it names anywhere and, for disputes, the owner of the payment. */
-function ownersOf(draft: Draft, told: Told): string[] {
-  const payers = intentsOf(told).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
-  return [...new Set([...stripeCustomersIn(told), ...payers])].filter((id) => id !== null);
+function ownersOf(draft: Draft, text: EventText): string[] {
+  const payers = intentsOf(text).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
+  return [...new Set([...stripeCustomersIn(text), ...payers])].filter((id) => id !== null);
 }
 
 function isErased(draft: Draft, stripeCustomerId: string): boolean {
@@ -335,12 +332,12 @@ function isErased(draft: Draft, stripeCustomerId: string): boolean {
 /** The Stripe customers of an event that are looked at. */
 const MOST_NAMED = 20;
 
-function stripeCustomersIn({ event: { stripeCustomerId: own }, payload }: Told): string[] {
+function stripeCustomersIn({ event: { stripeCustomerId: own }, payload }: EventText): string[] {
   const named = payload.match(/\bcus_\w{1,100}/g) ?? [];
   return [...new Set(own === null ? named : [own, ...named])].slice(0, MOST_NAMED);
 }
 
-function intentsOf({ event: { stripeCustomerId, object } }: Told): string[] {
+function intentsOf({ event: { stripeCustomerId, object } }: EventText): string[] {
   const { payment_intent: intent } = object;
   return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }

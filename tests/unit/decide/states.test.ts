@@ -3,7 +3,7 @@ import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderSubscription } from '@/lib/stripe/to-subscription';
 import type { Answers } from '@/lib/sync/decide/draft';
 import { furthestOfSecond, toInvoiceState } from '@/lib/sync/decide/invoice';
-import { decideOrder, recheckAt, type Source } from '@/lib/sync/decide/order';
+import { decideOrder, recheckAt, type StateOrigin } from '@/lib/sync/decide/order';
 import { applyPayment, type Collected } from '@/lib/sync/decide/payment';
 import { isStillIn } from '@/lib/sync/decide/subscription/items';
 import {
@@ -387,7 +387,7 @@ describe('of two states', () => {
     required(toProviderInvoice({ id: 'in_1', status, currency: 'eur', customer: 'cus_1' }));
   const [INCOMING, FETCHED, OF_INBOX] = [invoice('open'), invoice('paid'), invoice('void')];
   const FOUND = answering({ state: 'found', object: FETCHED, asOf: seconds(9) });
-  const source = (origin: Source['origin']) => (n: number) => ({ origin, asOf: seconds(n) }) as Source;
+  const source = (origin: StateOrigin['origin']) => (n: number) => ({ origin, asOf: seconds(n) }) as StateOrigin;
   const [event, fetched, listed] = [source('event'), source('fetched'), source('listed')];
   const take = (state: typeof INCOMING, n: number, recheck = false) => ({
     take: state,
@@ -401,7 +401,7 @@ describe('of two states', () => {
     isDue?: boolean;
     answers?: Answers;
   }
-  const decide = (from: Source, storedAsOf: number | null, { isStored = false, isDue, answers }: Case) => {
+  const decide = (from: StateOrigin, storedAsOf: number | null, { isStored = false, isDue, answers }: Case) => {
     const draft = draftOf({ ...(answers && { answers }) });
     const decision = decideOrder(draft, {
       kind: 'invoice',
@@ -420,7 +420,7 @@ describe('of two states', () => {
   };
   const [SAME, DUE] = [{ isStored: true }, { isStored: true, isDue: true }];
 
-  test.each<[string, Source, number | null, Case, unknown]>([
+  test.each<[string, StateOrigin, number | null, Case, unknown]>([
     ['the first', event(5), null, {}, take(INCOMING, 5)],
     ['the newer', event(5), 4, {}, take(INCOMING, 5)],
     ['neither if the incoming is older', event(4), 5, {}, 'stale'],
@@ -440,7 +440,7 @@ describe('of two states', () => {
     expect(decide(listed(5), 5, {})).toEqual({ decision: 'unchanged', isLeft: true });
   });
 
-  test.each<[string, Source, boolean, Date | null]>([
+  test.each<[string, StateOrigin, boolean, Date | null]>([
     ['becomes due with a doubt', event(5), true, NOW],
     ['stays due after an event', event(5), false, seconds(2)],
     ['stays due after a list', listed(5), false, seconds(2)],

@@ -3,7 +3,7 @@ import type { ProviderSubscription, ProviderSubscriptionItem } from '../../../st
 import type { StoredItem, StoredService, StoredSubscription } from '../../snapshot';
 import { createdChange, differing, isSameState, toChanges } from '../changes';
 import type { Draft } from '../draft';
-import type { Source } from '../order';
+import type { StateOrigin } from '../order';
 
 type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
@@ -134,7 +134,7 @@ export function withAllItems(
   draft: Draft,
   provider: ProviderSubscription,
   stripeCustomerId: string,
-  source: Source,
+  source: StateOrigin,
 ): ProviderSubscription {
   if (!hasMoreItems(provider)) return provider;
   const fetched = draft.ask('items', provider.id, stripeCustomerId);

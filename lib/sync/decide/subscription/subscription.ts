@@ -7,7 +7,7 @@ import type { StoredSubscription } from '../../snapshot';
 import { createdChange, isSameState, toChanges } from '../changes';
 import { linkCustomer, reportUnowned } from '../customer';
 import type { Draft } from '../draft';
-import { type Decision, decideOrder, eventsOfSecond, recheckAt, type Source } from '../order';
+import { type Decision, decideOrder, eventsOfSecond, recheckAt, type StateOrigin } from '../order';
 import { adoptSold, isWaiting } from './adopt-sold';
 import { applyItems, hasMoreItems, isSameItems, withAllItems } from './items';
 import { dateServices } from './service-dates';
@@ -18,7 +18,7 @@ export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 export function applySubscription(
   draft: Draft,
   incoming: ProviderSubscription,
-  source: Source,
+  source: StateOrigin,
   isDeletion = false,
 ): Applied {
   if (!incoming.customer) {
@@ -71,7 +71,7 @@ function order(
   row: StoredSubscription,
   incoming: ProviderSubscription,
   stripeCustomerId: string,
-  source: Source,
+  source: StateOrigin,
 ): Decision<ProviderSubscription> {
   return decideOrder(draft, {
     kind: 'subscription',
