@@ -6,64 +6,8 @@ import { StartError } from './errors';
 import { inheritedEnv } from './inherited-env';
 import { toNetworks } from './networks';
 
-export interface Env {
-  databaseUrl: string | null;
-  /** Past a pooler, for migrations and dry runs; null: as `databaseUrl`. */
-  databaseUrlDirect: string | null;
-  /** `transaction`: statements have no names. Null: that is found out. */
-  databasePooler: 'transaction' | null;
-  dataDir: string;
-  port: number;
-  /** Where the server listens; null: on this machine only. */
-  host: string | null;
-  /** Addresses and networks whose forwarding headers are believed. */
-  trustedProxies: string[];
-  /** Without a trailing slash. */
-  publicUrl: string;
-  timeZone: string;
-  /** In which 03:40 is meant by a server of our own; null: in the machine's own. */
-  scheduleTimeZone: string | null;
-  /** Where we are taxed, and the rate of new lines for customers there, in percent. */
-  tax: { country: string; rate: number };
-  stripe: {
-    secretKey: string | null;
-    /** Several during a rotation; empty: every webhook request is refused. */
-    webhookSecrets: string[];
-    apiBase: string | null;
-    /** Of the configured keys; null where none is set, so that any mode is accepted. */
-    mode: StripeMode | null;
-  };
-  /** An e-mail that a payer gave links a Stripe customer by itself; else staff confirm it. */
-  linkByEmail: boolean;
-  /** After so many days the inbox drops the bodies of events that were dealt with. */
-  eventRetentionDays: number;
-  cronSecret: string | null;
-  betterAuthSecret: string | null;
-  mcpAllowedOrigins: string[];
-  oauth: {
-    /** Off: clients are registered by hand or by their metadata documents only. */
-    dynamicRegistration: boolean;
-    /** Private schemes that clients may have themselves redirected to. */
-    redirectSchemes: string[];
-  };
-  /** After so many days a call of a tool is forgotten. */
-  toolCallRetentionDays: number;
-  /** Of one token; 0: any number. */
-  mcpRequestsPerMinute: number;
-  alerts: {
-    /** Hours after which the daily run counts as missing, on top of its 24. */
-    overdueHours: number;
-    /** Health reports a run that repairs more fields than this, since that many webhooks were missed. */
-    driftChanges: number;
-    /** Health reports the disk of the embedded database if it has less free space than this, in megabytes. */
-    diskMb: number;
-  };
-  /** Off: Next answers every path, as on Vercel. */
-  fastPaths: boolean;
-  logLevel: Variables['LOG_LEVEL'];
-  development: boolean;
-  vercel: boolean;
-}
+/** The settings of the service. */
+export type Env = ReturnType<typeof toEnv>;
 
 /**
  * @param source the environment; an empty value counts as unset
@@ -83,45 +27,67 @@ export function parseEnv(
       parsed.error.issues.map((issue) => `${issue.path[0]?.toString()} ${issue.message}.`),
     );
   }
-  const v = parsed.data;
-  const problems = contradictions(v).filter((sentence) =>
+  const problems = contradictions(parsed.data).filter((sentence) =>
     used.some((name) => sentence.startsWith(`${name} `)),
   );
   if (problems.length > 0) throw new StartError(problems);
+  return toEnv(parsed.data);
+}
+
+function toEnv(v: Variables) {
   return {
     databaseUrl: v.DATABASE_URL ?? null,
+    /** Past a pooler, for migrations and dry runs; null: as `databaseUrl`. */
     databaseUrlDirect: v.DATABASE_URL_DIRECT ?? null,
+    /** `transaction`: statements have no names. Null: that is found out. */
     databasePooler: v.DATABASE_POOLER ?? null,
     dataDir: v.DATA_DIR,
     port: v.PORT,
+    /** Where the server listens; null: on this machine only. */
     host: v.HOST ?? null,
+    /** Addresses and networks whose forwarding headers are believed. */
     trustedProxies: list(v.TRUSTED_PROXIES),
+    /** Without a trailing slash. */
     publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
     timeZone: v.APP_TIMEZONE ?? 'UTC',
+    /** In which 03:40 is meant by a server of our own; null: in the machine's own. */
     scheduleTimeZone: v.APP_TIMEZONE ?? null,
+    /** Where we are taxed, and the rate of new lines for customers there, in percent. */
     tax: { country: v.TAX_COUNTRY, rate: v.TAX_RATE },
     stripe: {
       secretKey: v.STRIPE_SECRET_KEY ?? null,
+      /** Several during a rotation; empty: every webhook request is refused. */
       webhookSecrets: list(v.STRIPE_WEBHOOK_SECRET),
       apiBase: v.STRIPE_API_BASE ?? null,
+      /** Of the configured keys; null where none is set, so that any mode is accepted. */
       mode: keyMode(v.STRIPE_SECRET_KEY) ?? keyMode(v.STRIPE_PUBLISHABLE_KEY),
     },
+    /** An e-mail that a payer gave links a Stripe customer by itself; else staff confirm it. */
     linkByEmail: v.LINK_BY_EMAIL === 'on',
+    /** After so many days the inbox drops the bodies of events that were dealt with. */
     eventRetentionDays: v.EVENT_RETENTION_DAYS,
     cronSecret: v.CRON_SECRET ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
     oauth: {
+      /** Off: clients are registered by hand or by their metadata documents only. */
       dynamicRegistration: v.OAUTH_DYNAMIC_REGISTRATION === 'on',
+      /** Private schemes that clients may have themselves redirected to. */
       redirectSchemes: list(v.OAUTH_REDIRECT_SCHEMES),
     },
+    /** After so many days a call of a tool is forgotten. */
     toolCallRetentionDays: v.TOOL_CALL_RETENTION_DAYS,
+    /** Of one token; 0: any number. */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
+      /** Hours after which the daily run counts as missing, on top of its 24. */
       overdueHours: v.ALERT_OVERDUE_HOURS,
+      /** Health reports a run that repairs more fields than this, since that many webhooks were missed. */
       driftChanges: v.ALERT_DRIFT_CHANGES,
+      /** Health reports the disk of the embedded database if it has less free space than this, in megabytes. */
       diskMb: v.ALERT_DISK_MB,
     },
+    /** Off: Next answers every path, as on Vercel. */
     fastPaths: v.FAST_PATHS === 'on',
     logLevel: v.LOG_LEVEL,
     development: v.NODE_ENV === 'development',
@@ -141,7 +107,11 @@ export function isBuilding(): boolean {
 }
 
 const text = z.string().min(1);
-const whole = z.coerce.number('must be a whole number').int('must be a whole number').min(0).max(1_000_000);
+const integer = z.coerce.number('must be a whole number').int('must be a whole number');
+const whole = integer.min(0).max(1_000_000);
+const days = (min: number, tooFew: string) => integer.min(min, tooFew).max(36_500);
+const onOrOff = z.enum(['on', 'off'], 'must be on or off').default('on');
+const webAddress = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional();
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const databaseUrl = text
@@ -163,7 +133,7 @@ export const variables = z.object({
   TRUSTED_PROXIES: text
     .refine(isNetworkList, 'must be addresses or networks such as 10.0.0.0/8 with commas between')
     .optional(),
-  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  PUBLIC_URL: webAddress,
   APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').optional(),
   TAX_COUNTRY: text
     .toUpperCase()
@@ -185,34 +155,26 @@ export const variables = z.object({
       'must be one or several whsec_… with commas between',
     )
     .optional(),
-  STRIPE_API_BASE: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  STRIPE_API_BASE: webAddress,
   LINK_BY_EMAIL: z.enum(['propose', 'on'], 'must be propose or on').default('propose'),
-  EVENT_RETENTION_DAYS: z.coerce
-    .number('must be a whole number')
-    .int('must be a whole number')
-    .min(35, 'must be at least 35: for 30 days Stripe may send an event again')
-    .max(36_500)
-    .default(180),
+  EVENT_RETENTION_DAYS: days(35, 'must be at least 35: for 30 days Stripe may send an event again').default(
+    180,
+  ),
   CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
   BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
   MCP_ALLOWED_ORIGINS: text
     .refine(isOriginList, 'must be origins such as https://example.com with commas between')
     .optional(),
-  OAUTH_DYNAMIC_REGISTRATION: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  OAUTH_DYNAMIC_REGISTRATION: onOrOff,
   OAUTH_REDIRECT_SCHEMES: text
     .refine(isSchemeList, 'must be schemes such as cursor with commas between, and neither http nor https')
     .default('cursor,vscode,vscode-insiders'),
-  TOOL_CALL_RETENTION_DAYS: z.coerce
-    .number('must be a whole number')
-    .int('must be a whole number')
-    .min(1, 'must be at least 1')
-    .max(36_500)
-    .default(90),
+  TOOL_CALL_RETENTION_DAYS: days(1, 'must be at least 1').default(90),
   MCP_REQUESTS_PER_MINUTE: whole.default(6000),
   ALERT_OVERDUE_HOURS: whole.default(1),
   ALERT_DRIFT_CHANGES: whole.default(100),
   ALERT_DISK_MB: whole.default(200),
-  FAST_PATHS: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  FAST_PATHS: onOrOff,
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   NODE_ENV: z.string().default('production'),
   VERCEL: z.string().optional(),
