@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { AppError } from '../errors';
-import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
+import type { Runtime } from '../runtime';
 import { reconcile } from '../sync/reconcile/reconcile';
 import { continueRun, runDeadline } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
 import {
+  answerWith,
   bearsCronSecret,
   type HttpRequest,
   methodNotAllowed,
   problemResponse,
   type Route,
-  toAppError,
 } from './messages';
 
 /** What the daily job's door answers. */
@@ -41,17 +41,12 @@ export const cronRoute: Route = { ...methodNotAllowed('GET'), GET: reconcileOnRe
  * or at once with the id of the run that is under way.
  * https://vercel.com/docs/cron-jobs/manage-cron-jobs#securing-cron-jobs
  */
-async function reconcileOnRequest(request: HttpRequest): Promise<Response> {
-  const runtime = await runtimeOrError();
-  if (runtime instanceof AppError) return problemResponse(runtime);
-  if (!bearsCronSecret(runtime.env, request)) {
-    return problemResponse(cronRefused(), { 'WWW-Authenticate': 'Bearer' });
-  }
-  try {
-    return await run(runtime);
-  } catch (error) {
-    return problemResponse(toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log));
-  }
+function reconcileOnRequest(request: HttpRequest): Promise<Response> {
+  return answerWith((runtime) =>
+    bearsCronSecret(runtime.env, request)
+      ? run(runtime)
+      : problemResponse(cronRefused(), { 'WWW-Authenticate': 'Bearer' }),
+  );
 }
 
 async function run(runtime: Runtime): Promise<Response> {

@@ -4,6 +4,7 @@ import { isDatabaseUnavailable, isDiskFullError, pgErrorCode } from '@/db/databa
 import type { Env } from '../env';
 import { AppError, diskFull, type ErrorCode } from '../errors';
 import { type Logger, stackOf } from '../log';
+import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 
 /**
  * What our handlers read of a request. A `Request` is one; that of our own server is another, which costs a
@@ -59,6 +60,11 @@ export async function readBody(
   }
   if (size > limit) throw new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
   return Buffer.concat(chunks);
+}
+
+/** The media type of a body in lower case, without its parameters. */
+export function mediaType({ headers }: Pick<HttpRequest, 'headers'>): string | undefined {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
 }
 
 /**
@@ -118,11 +124,8 @@ export function preconditionOf({ headers }: HttpRequest): ((current: unknown) =>
 export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): boolean {
   if (!cronSecret) return false;
   const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
+  const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(borne), digest(cronSecret));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** RFC 9457. */
@@ -183,6 +186,23 @@ export function problemResponse(error: AppError, headers: Record<string, string>
       ...headers,
     },
   });
+}
+
+/**
+ * Answers with the response of some work. The 503 of a service that cannot start, and an error of the work, become the
+ * response that `refuse` makes.
+ */
+export async function answerWith(
+  work: (runtime: Runtime) => Response | Promise<Response>,
+  refuse: (error: AppError, hasStarted: boolean) => Response = (error) => problemResponse(error),
+): Promise<Response> {
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return refuse(runtime, false);
+  try {
+    return await work(runtime);
+  } catch (error) {
+    return refuse(toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log), true);
+  }
 }
 
 // Other transactions were in the way: in a circle, six times over, or for longer than we wait.

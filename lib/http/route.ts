@@ -10,6 +10,7 @@ import {
   type HttpRequest,
   METHODS,
   type Method,
+  mediaType,
   type Params,
   parseJson,
   problemResponse,
@@ -132,8 +133,7 @@ function noteUse(runtime: Runtime, token: AccessToken): void {
 }
 
 async function readJson(request: HttpRequest): Promise<unknown> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') {
+  if (mediaType(request) !== 'application/json') {
     throw new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json.');
   }
   return parseJson(await readBody(request));

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { findStaff } from '../auth/find-staff';
 import { AppError } from '../errors';
 import { IMPORT_NAMES } from '../imports/kinds';
-import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
+import type { Runtime } from '../runtime';
 import { addUpload, requireUploadSize } from '../uploads/upload-store';
-import { isOwnOrigin } from './door';
-import { problemResponse, toAppError } from './messages';
+import { answerWith } from './messages';
 import { validateQuery } from './route';
+import { isOwnOrigin } from './sign-in-route';
 
 const uploadQuery = z.strictObject({
   kind: z.enum(IMPORT_NAMES, `must be one of ${IMPORT_NAMES.join(', ')}`),
@@ -14,19 +14,15 @@ const uploadQuery = z.strictObject({
 });
 
 /** Receives an admin's file as the request's body. Other callers are refused before the body is read. */
-export async function answerUpload(request: Request): Promise<Response> {
-  const runtime = await runtimeOrError();
-  if (runtime instanceof AppError) return problemResponse(runtime);
-  try {
+export function answerUpload(request: Request): Promise<Response> {
+  return answerWith(async (runtime) => {
     const uploaded_by = await requireUploader(runtime, request);
     requireUploadSize(Number(request.headers.get('content-length') ?? 0));
     const { kind, name } = validateQuery(uploadQuery, new URL(request.url).searchParams);
     const body = (request.body ?? []) as unknown as AsyncIterable<Uint8Array>;
     const { id } = await addUpload(runtime, { kind, name, uploaded_by }, body);
     return Response.json({ id }, { status: 201, headers: { 'Cache-Control': 'no-store' } });
-  } catch (error) {
-    return problemResponse(toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log));
-  }
+  });
 }
 
 /** @returns the address of the admin who sends it */

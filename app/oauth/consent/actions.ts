@@ -3,7 +3,7 @@
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { decideConsent } from '@/lib/http/oauth/decide-consent';
+import { decideConsent } from '@/lib/http/oauth/authorize';
 import { toReadScopes } from '@/lib/oauth/metadata';
 import { getRuntime } from '@/lib/runtime';
 

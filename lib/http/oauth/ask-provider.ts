@@ -3,7 +3,7 @@ import { AppError } from '../../errors';
 import { countedAddress, UNKNOWN_ADDRESS } from '../../networks';
 import { issuerOf } from '../../oauth/metadata';
 import type { Runtime } from '../../runtime';
-import { readBody } from '../messages';
+import { mediaType, readBody } from '../messages';
 
 interface Asked {
   path: '/oauth2/authorize' | '/oauth2/consent' | '/oauth2/token' | '/oauth2/revoke';
@@ -41,8 +41,8 @@ const MAX_BYTES = 16_384;
 
 /** Reads a form whose fields occur once each. @returns its fields, or a text that says what is wrong */
 export async function readForm(request: Request): Promise<URLSearchParams | string> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/x-www-form-urlencoded') return 'Send a form: application/x-www-form-urlencoded.';
+  if (mediaType(request) !== 'application/x-www-form-urlencoded')
+    return 'Send a form: application/x-www-form-urlencoded.';
   try {
     const form = new URLSearchParams(Buffer.from(await readBody(request, MAX_BYTES)).toString());
     const twice = [...form.keys()].find((name) => name !== 'resource' && form.getAll(name).length > 1);

@@ -1,12 +1,17 @@
-import { findStaffSession } from '@/lib/auth/find-staff';
+import { findStaff, findStaffSession } from '@/lib/auth/find-staff';
 import { DUE_PATH } from '@/lib/auth/sign-in-paths';
+import { staffActor } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
-import { errorAddress, mayGoBack } from '@/lib/oauth/consent-request';
+import { recordConsent } from '@/lib/oauth/connected-apps';
+import { claimConsent, errorAddress, mayGoBack } from '@/lib/oauth/consent-request';
+import { withGrant } from '@/lib/oauth/grant';
 import {
   CONSENT_PATH,
   issuerOf,
   normalResource,
+  OFFLINE,
   REFUSED_PATH,
+  type ReadScope,
   resourceOf,
   toProviderScopes,
 } from '@/lib/oauth/metadata';
@@ -124,4 +129,52 @@ function refuse(error: string, asked?: URLSearchParams): Response {
 
 function seeOther(location: string): Response {
   return new Response(null, { status: 302, headers: { Location: location, 'Cache-Control': 'no-store' } });
+}
+
+interface Decision {
+  /** The whole address of the consent page behind its `?`, signed by the provider. */
+  query: string;
+  /** Empty: nothing is allowed. */
+  scopes: ReadScope[];
+  hidesPersonalData: boolean;
+}
+
+/**
+ * Passes a member of staff's decision to the provider. The provider checks the session only, so a person with a due step
+ * is refused before.
+ *
+ * @param headers with the session's cookie
+ * @returns where their browser goes: back to the client, with a code or with `access_denied`
+ */
+export async function decideConsent(
+  runtime: Runtime,
+  headers: Headers,
+  { query, scopes, hidesPersonalData }: Decision,
+): Promise<string> {
+  const staff = await findStaff(runtime, headers);
+  if (!staff) return `${REFUSED_PATH}?error=expired`;
+  const asked = new URLSearchParams(query);
+  const release = await claimConsent(runtime, asked);
+  if (!release) return `${REFUSED_PATH}?error=expired`;
+  const accept = scopes.length > 0;
+  const referenceId = runtime.newId();
+  const answer = await withGrant(referenceId, () =>
+    askProvider(runtime, {
+      path: '/oauth2/consent',
+      json: { accept, ...(accept && { scope: [...scopes, OFFLINE].join(' ') }), oauth_query: query },
+      headers,
+    }),
+  );
+  const body = (await answer.json().catch(() => null)) as { url?: unknown } | null;
+  if (!answer.ok || typeof body?.url !== 'string') {
+    runtime.log.warn({ component: 'oauth', status: answer.status }, 'consent refused');
+    await release();
+    return `${REFUSED_PATH}?error=${answer.status === 429 ? 'too_many_requests' : 'expired'}`;
+  }
+  const clientId = asked.get('client_id') ?? '';
+  if (accept) {
+    const consent = { clientId, referenceId, actor: staffActor(staff), scopes, hidesPersonalData };
+    await recordConsent(runtime.db, { ...consent, now: runtime.now() });
+  }
+  return body.url;
 }

@@ -15,18 +15,13 @@ import {
 import { CLIENTS, type ClientTraits } from './clients';
 
 /** The result of one client's steps. */
-export interface CheckedClient {
+interface CheckedClient {
   name: string;
   works: boolean;
   /** What fails; or how it connects. */
   sentence: string;
   /** The steps up to the one that fails. */
-  steps: CheckedStep[];
-}
-
-export interface CheckedStep {
-  name: string;
-  works: boolean;
+  steps: { name: string; works: boolean }[];
 }
 
 export interface ConnectionReport {
@@ -64,7 +59,7 @@ export async function checkConnection(runtime: Runtime, userId: string): Promise
 
 async function checkClient(trial: Trial): Promise<CheckedClient> {
   const { name } = trial.traits;
-  const steps: CheckedStep[] = [];
+  const steps: CheckedClient['steps'] = [];
   try {
     for (const [step, check] of STEPS) {
       const problem = await check(trial).catch(unreachable);

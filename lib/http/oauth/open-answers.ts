@@ -1,3 +1,6 @@
+import type { Runtime } from '../../runtime';
+import { answerWith } from '../messages';
+
 /**
  * The headers that the revisions of the protocol name. Clients send them on every request, also to OAuth's addresses.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
@@ -19,6 +22,16 @@ export function openError(
   headers?: Record<string, string>,
 ) {
   return openJson({ error, error_description }, status, headers);
+}
+
+/** Answers with the response of some work; an error is one of OAuth, for which `codeOf` names the code. */
+export function openAnswer(
+  work: (runtime: Runtime) => Response | Promise<Response>,
+  codeOf: (status: number) => string = () => 'server_error',
+): Promise<Response> {
+  return answerWith(work, ({ status, message }, hasStarted) =>
+    openError(status, hasStarted ? codeOf(status) : 'temporarily_unavailable', message),
+  );
 }
 
 /** What a browser asks before a page of another site may send something. */

@@ -1,14 +1,14 @@
+import { ISSUER_PATH, resourceMetadata, serverMetadata } from '@/lib/oauth/metadata';
 import { staffSecret } from '../../auth/staff-auth';
-import { AppError } from '../../errors';
 import { countedAddress } from '../../networks';
 import { isProblem, registerClient } from '../../oauth/register-client';
-import { explainFailure, type Runtime, runtimeOrError } from '../../runtime';
-import { methodNotAllowed, parseJson, readBody, toAppError } from '../messages';
+import type { Runtime } from '../../runtime';
+import { type HttpRequest, methodNotAllowed, parseJson, readBody } from '../messages';
 import { answerAuthorize } from './authorize';
-import { openError, openJson, openPreflight } from './open-answers';
+import { openAnswer, openError, openJson, openPreflight } from './open-answers';
 import { answerRevoke, answerToken } from './token-route';
 
-const preflight = async () => openPreflight('POST');
+const preflight = () => openPreflight('POST');
 
 /** What a client may also do from a page of another site. */
 const openDoor = (answer: (request: Request) => Promise<Response>) => ({
@@ -28,19 +28,14 @@ export const keysRoute = { ...methodNotAllowed('GET'), GET: () => openJson({ key
 const MAX_BYTES = 65_536;
 
 /** Dynamic registration (RFC 7591), which is open to everybody: what it gives is a name, and no right. */
-async function answerRegister(request: Request): Promise<Response> {
-  const runtime = await runtimeOrError();
-  if (runtime instanceof AppError) return openError(503, 'temporarily_unavailable', runtime.message);
-  if (!runtime.env.oauth.dynamicRegistration) {
-    return openError(403, 'access_denied', 'Clients are registered by an admin here.');
-  }
-  try {
-    return await register(runtime, request);
-  } catch (error) {
-    const known = toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log);
-    const code = known.status < 500 ? 'invalid_client_metadata' : 'server_error';
-    return openError(known.status, code, known.message);
-  }
+function answerRegister(request: Request): Promise<Response> {
+  return openAnswer(
+    (runtime) =>
+      runtime.env.oauth.dynamicRegistration
+        ? register(runtime, request)
+        : openError(403, 'access_denied', 'Clients are registered by an admin here.'),
+    (status) => (status < 500 ? 'invalid_client_metadata' : 'server_error'),
+  );
 }
 
 async function register(runtime: Runtime, request: Request): Promise<Response> {
@@ -51,19 +46,15 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
   });
   if (isProblem(made)) {
     runtime.log.warn({ component: 'oauth', error: made.error }, 'client not registered');
-    const isSlow = made.error === 'slow_down';
-    return openError(
-      isSlow ? 429 : 400,
-      made.error,
-      made.error_description,
-      isSlow ? { 'Retry-After': '3600' } : {},
-    );
+    const { error, error_description } = made;
+    return error === 'slow_down'
+      ? openError(429, error, error_description, { 'Retry-After': '3600' })
+      : openError(400, error, error_description);
   }
-  const issued = Math.floor(runtime.now().getTime() / 1000);
   return openJson(
     {
       client_id: made.clientId,
-      client_id_issued_at: issued,
+      client_id_issued_at: Math.floor(runtime.now().getTime() / 1000),
       ...(made.clientSecret && { client_secret: made.clientSecret, client_secret_expires_at: 0 }),
       ...(made.name && { client_name: made.name }),
       ...(made.uri && { client_uri: made.uri }),
@@ -73,5 +64,41 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
       response_types: ['code'],
     },
     201,
+  );
+}
+
+const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
+/**
+ * The issuers that clients look for: ours, and where older clients look, which take the tool server's address or its
+ * origin for the issuer. Each has its documents where the RFC and OpenID look for them.
+ */
+const SERVER = new Map<string, string>(
+  [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>
+    ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
+      [`/.well-known/${name}${issuer}`, issuer] as const,
+      [`${issuer}/.well-known/${name}`, issuer] as const,
+    ]),
+  ),
+);
+
+/** Answers every address below `.well-known` with JSON, also unknown ones, since a page would end a client's search. */
+export async function answerMetadata(request: HttpRequest): Promise<Response> {
+  const answer = await metadataFor(request);
+  return request.method === 'HEAD' ? new Response(null, answer) : answer;
+}
+
+async function metadataFor({ method, url }: HttpRequest): Promise<Response> {
+  const { pathname } = new URL(url);
+  const isResource = RESOURCE.includes(pathname);
+  const issuer = SERVER.get(pathname);
+  if (!isResource && issuer === undefined) {
+    return openError(404, 'not_found', 'There is no metadata at this address.');
+  }
+  if (method === 'OPTIONS') return openPreflight('GET');
+  if (method !== 'GET' && method !== 'HEAD') {
+    return openError(405, 'invalid_request', 'Metadata is read with GET.', { Allow: 'GET, HEAD, OPTIONS' });
+  }
+  return openAnswer(({ env }) =>
+    openJson(issuer === undefined ? resourceMetadata(env) : serverMetadata(env, issuer)),
   );
 }

@@ -1,7 +1,5 @@
 import { eq } from 'drizzle-orm';
-import type { Database } from '../../../db/database';
 import { oauthClients } from '../../../db/schema';
-import { AppError } from '../../errors';
 import { endGrantOf, endUnconsented } from '../../oauth/connected-apps';
 import {
   endReplayed,
@@ -12,10 +10,9 @@ import {
   wasReplayed,
 } from '../../oauth/grant';
 import { normalResource } from '../../oauth/metadata';
-import { explainFailure, type Runtime, runtimeOrError } from '../../runtime';
-import { toAppError } from '../messages';
+import type { Runtime } from '../../runtime';
 import { askProvider, readForm } from './ask-provider';
-import { openError, openJson } from './open-answers';
+import { openAnswer, openError, openJson } from './open-answers';
 
 const GRANTS = ['authorization_code', 'refresh_token'];
 const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth"' };
@@ -23,32 +20,22 @@ const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth"' };
 type Endpoint = '/oauth2/token' | '/oauth2/revoke';
 
 /** Gives tokens for a code or a refresh token. */
-export function answerToken(request: Request): Promise<Response> {
-  return answer(request, '/oauth2/token');
-}
+export const answerToken = (request: Request): Promise<Response> =>
+  openAnswer((runtime) => ask(runtime, request, '/oauth2/token'));
 
 /** Ends a token (RFC 7009): with 200, whether there was one or not. */
-export function answerRevoke(request: Request): Promise<Response> {
-  return answer(request, '/oauth2/revoke');
-}
+export const answerRevoke = (request: Request): Promise<Response> =>
+  openAnswer((runtime) => ask(runtime, request, '/oauth2/revoke'));
 
-async function answer(request: Request, path: Endpoint): Promise<Response> {
-  const runtime = await runtimeOrError();
-  if (runtime instanceof AppError) return openError(503, 'temporarily_unavailable', runtime.message);
-  try {
-    return await ask(runtime, request, path);
-  } catch (error) {
-    const known = toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log);
-    return openError(known.status, 'server_error', known.message);
-  }
+interface Asker {
+  runtime: Runtime;
+  named: Credentials;
 }
 
 /** What a client asks, and how the provider wants it to name itself. */
-interface Asked {
-  runtime: Runtime;
+interface Asked extends Asker {
   headers: Headers;
   form: URLSearchParams;
-  named: Credentials;
   method: string | null;
 }
 
@@ -63,21 +50,23 @@ async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<
   const named = readCredentials(headers.get('authorization'), form);
   if (!named)
     return openError(401, 'invalid_client', 'The client must name itself, in one way.', BASIC_CHALLENGE);
-  const client = await findTokenClient(runtime.db, named.clientId);
+  const [client] = await runtime.db
+    .select({ method: oauthClients.tokenEndpointAuthMethod })
+    .from(oauthClients)
+    .where(eq(oauthClients.clientId, named.clientId));
   // SDKs register again after this error. After another one they would go on with the client that is gone.
-  if (!client)
-    return refused(runtime, named.clientId, 'invalid_client', 'This client is not registered here.');
+  if (!client) return refused({ runtime, named }, 'invalid_client', 'This client is not registered here.');
   const asked = { runtime, headers, form, named, method: client.method };
   if (path === '/oauth2/revoke') return revoke(asked);
   return form.get('grant_type') === 'refresh_token' ? refresh(asked) : redeem(asked);
 }
 
 async function redeem(asked: Asked): Promise<Response> {
-  const { runtime, form, named } = asked;
+  const { runtime, form } = asked;
   const answer = await askAs(asked, '/oauth2/token', ['code', 'redirect_uri', 'code_verifier']);
   const code = form.get('code');
   if (code !== null && answer.ok && (await wasReplayed(runtime.db, code))) {
-    return refused(runtime, named.clientId, 'invalid_grant', 'The code was used twice.');
+    return refused(asked, 'invalid_grant', 'The code was used twice.');
   }
   if (code !== null && (await isOfNoCode(answer))) await endReplayed(runtime, code);
   return withConsent(asked, answer);
@@ -88,32 +77,22 @@ async function refresh(asked: Asked): Promise<Response> {
   const find = () => findRefreshToken(runtime, named.clientId, form.get('refresh_token') ?? '');
   const stored = await find();
   const scope = stored ? refreshScopes(stored.scopes, form.get('scope')) : undefined;
-  if (scope === null)
-    return refused(runtime, named.clientId, 'invalid_scope', 'More is asked for than was granted.');
+  if (scope === null) return refused(asked, 'invalid_scope', 'More is asked for than was granted.');
   if (stored?.state === 'stale') return endStale(asked, stored);
-  const more = scope === undefined ? {} : { scope };
-  const answer = await askAs(asked, '/oauth2/token', ['refresh_token'], more);
+  const rotate = () => askAs(asked, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
+  const answer = await rotate();
   if (answer.ok || stored?.state !== 'unused') return withConsent(asked, answer);
   // Another request with the same token may have been first. Then the provider has its answer for this one, too.
   const isRotated = (await find())?.state === 'rotated';
-  return withConsent(
-    asked,
-    isRotated ? await askAs(asked, '/oauth2/token', ['refresh_token'], more) : answer,
-  );
+  return withConsent(asked, isRotated ? await rotate() : answer);
 }
 
 /** A refresh token that comes back long after its use may be stolen, so its grant ends. */
 async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
-  const { runtime, named } = asked;
   const refusal = await authenticate(asked);
   if (refusal) return refusal;
-  await endGrantOf(runtime.db, stored);
-  return refused(
-    runtime,
-    named.clientId,
-    'invalid_grant',
-    'The refresh token was used before. Sign in again.',
-  );
+  await endGrantOf(asked.runtime.db, stored);
+  return refused(asked, 'invalid_grant', 'The refresh token was used before. Sign in again.');
 }
 
 /**
@@ -125,7 +104,7 @@ async function revoke(asked: Asked): Promise<Response> {
   const token = form.get('token') ?? '';
   if (isOAuthToken(token)) {
     const answer = await askAs(asked, '/oauth2/revoke', ['token', 'token_type_hint']);
-    return translate(runtime, '/oauth2/revoke', named.clientId, answer);
+    return translate(asked, '/oauth2/revoke', answer);
   }
   const refusal = await authenticate(asked);
   if (refusal) return refusal;
@@ -137,7 +116,7 @@ async function revoke(asked: Asked): Promise<Response> {
 /** Has the provider check who the client is. @returns its refusal */
 async function authenticate(asked: Asked): Promise<Response | null> {
   const answer = await askAs(asked, '/oauth2/revoke', [], { token: 'none' });
-  const translated = await translate(asked.runtime, '/oauth2/revoke', asked.named.clientId, answer);
+  const translated = await translate(asked, '/oauth2/revoke', answer);
   return translated.ok ? null : translated;
 }
 
@@ -160,40 +139,34 @@ async function askAs(
   const withBasic = method === 'client_secret_basic' && named.secret !== null;
   if (!withBasic) passed.set('client_id', named.clientId);
   if (!withBasic && named.secret !== null) passed.set('client_secret', named.secret);
-  const authorization = withBasic ? toBasic(named.clientId, named.secret ?? '') : undefined;
+  const basic = `${encodeURIComponent(named.clientId)}:${encodeURIComponent(named.secret ?? '')}`;
+  const authorization = withBasic ? `Basic ${Buffer.from(basic).toString('base64')}` : undefined;
   return askProvider(runtime, { path, form: passed, headers, authorization });
 }
 
 /** The provider's answer, unless access was ended while it was made. */
-async function withConsent({ runtime, named }: Asked, answer: Response): Promise<Response> {
-  if (answer.ok && (await endUnconsented(runtime.db, await accessOf(answer)))) {
-    return refused(runtime, named.clientId, 'invalid_grant', 'The access was ended.');
+async function withConsent(asked: Asked, answer: Response): Promise<Response> {
+  if (answer.ok) {
+    const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
+    if (await endUnconsented(asked.runtime.db, String(access_token))) {
+      return refused(asked, 'invalid_grant', 'The access was ended.');
+    }
   }
-  return translate(runtime, '/oauth2/token', named.clientId, answer);
-}
-
-async function accessOf(answer: Response): Promise<string> {
-  const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
-  return String(access_token);
+  return translate(asked, '/oauth2/token', answer);
 }
 
 /** Whether the provider says that there is no such code, or not any more. */
 async function isOfNoCode(answer: Response): Promise<boolean> {
   if (answer.status !== 400) return false;
-  const body = (await answer
-    .clone()
-    .json()
-    .catch(() => null)) as { error_description?: unknown } | null;
-  return body?.error_description === 'invalid code';
+  return (await bodyOf(answer.clone()))?.error_description === 'invalid code';
 }
 
-async function translate(
-  runtime: Runtime,
-  path: Endpoint,
-  clientId: string,
-  answer: Response,
-): Promise<Response> {
-  const body = (await answer.json().catch(() => null)) as Record<string, unknown> | null;
+async function bodyOf(answer: Response): Promise<Record<string, unknown> | null> {
+  return answer.json().catch(() => null);
+}
+
+async function translate(asked: Asker, path: Endpoint, answer: Response): Promise<Response> {
+  const body = await bodyOf(answer);
   if (answer.ok)
     return path === '/oauth2/revoke' ? openJson({}) : openJson(body, 200, { Pragma: 'no-cache' });
   if (answer.status === 429) {
@@ -205,31 +178,26 @@ async function translate(
   // A token that there is not, or not any more, is revoked (RFC 7009, 2.2).
   if (path === '/oauth2/revoke' && error === 'invalid_request' && /token/i.test(text)) return openJson({});
   if (answer.status >= 500) {
-    runtime.log.error({ component: 'oauth', client_id: clientId.slice(0, 200), text }, 'the provider failed');
+    const client_id = asked.named.clientId.slice(0, 200);
+    asked.runtime.log.error({ component: 'oauth', client_id, text }, 'the provider failed');
     return openError(500, 'server_error', 'Try again later.');
   }
-  return refused(runtime, clientId, errorCode(error, text), text);
+  return refused(asked, errorCode(error, text), text);
 }
 
 /** OAuth's own code where the provider has another: what is wrong with a code or its proof is the grant's fault. */
 function errorCode(error: string, text: string): string {
   if (error === 'invalid_user' || error === 'invalid_token') return 'invalid_grant';
-  const isGrant = /code verification failed|code_verifier|session no longer exists|user not found/i.test(
-    text,
-  );
-  return error === 'invalid_request' && isGrant ? 'invalid_grant' : error;
+  const ofGrant = /code verification failed|code_verifier|session no longer exists|user not found/i;
+  return error === 'invalid_request' && ofGrant.test(text) ? 'invalid_grant' : error;
 }
 
-function refused({ log }: Runtime, clientId: string, error: string, text: string): Response {
-  log.warn({ component: 'oauth', client_id: clientId.slice(0, 200), error }, 'no token issued');
+function refused({ runtime, named }: Asker, error: string, text: string): Response {
+  const client_id = named.clientId.slice(0, 200);
+  runtime.log.warn({ component: 'oauth', client_id, error }, 'no token issued');
   return error === 'invalid_client'
     ? openError(401, error, text, BASIC_CHALLENGE)
     : openError(400, error, text);
-}
-
-function toBasic(id: string, secret: string): string {
-  const text = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`;
-  return `Basic ${Buffer.from(text).toString('base64')}`;
 }
 
 /** A client as it names itself at the token endpoint. */
@@ -254,15 +222,6 @@ function readCredentials(authorization: string | null, form: URLSearchParams): C
   const clientId = decode(id);
   if (clientId === null || (inForm !== null && inForm !== clientId)) return null;
   return { clientId, secret: decode(secret) };
-}
-
-/** The client with this id, and how the provider wants it to name itself. */
-async function findTokenClient(db: Database, clientId: string): Promise<{ method: string | null } | null> {
-  const [client] = await db
-    .select({ method: oauthClients.tokenEndpointAuthMethod })
-    .from(oauthClients)
-    .where(eq(oauthClients.clientId, clientId));
-  return client ?? null;
 }
 
 /** Both parts are encoded as in a form (RFC 6749, 2.3.1). Null for what cannot be stored, as a NUL. */

@@ -11,7 +11,7 @@ import * as mcp from '@/app/mcp/route';
 import { staffRateLimits } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { signIn } from '@/lib/auth/sign-in';
-import { decideConsent } from '@/lib/http/oauth/decide-consent';
+import { decideConsent } from '@/lib/http/oauth/authorize';
 import type { ReadScope } from '@/lib/oauth/metadata';
 import { addStaffUser } from '@/lib/staff/manage-staff';
 import { useApi } from '../../support/api';

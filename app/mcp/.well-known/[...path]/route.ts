@@ -1,4 +1,4 @@
 import { everyMethod } from '@/lib/http/messages';
-import { answerMetadata } from '@/lib/http/oauth/metadata-route';
+import { answerMetadata } from '@/lib/http/oauth/routes';
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerMetadata);
