@@ -11,6 +11,11 @@ export interface Actor {
   name: string;
 }
 
+/** A member of staff, named by their address. */
+export function staffActor({ id, email }: { id: string; email: string }): Actor {
+  return { type: 'staff', id, name: email };
+}
+
 /** Who runs a command, or a test. */
 export function commandActor(name: string): Actor {
   return { type: 'cli', id: name, name };

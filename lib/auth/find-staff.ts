@@ -4,14 +4,9 @@ import { staffSettings } from '@/db/schema';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import type { Runtime } from '../runtime';
 import { getStaffAuth } from './staff-auth';
-import { type StaffRole, writeStaff } from './staff-user';
+import { type StaffUser, writeStaff } from './staff-user';
 
-export interface StaffMember {
-  id: string;
-  name: string;
-  email: string;
-  role: StaffRole;
-}
+export type StaffMember = StaffUser;
 
 /** The step that a signed-in person must take first. */
 export type DueStep = 'password' | 'two_factor';

@@ -15,6 +15,7 @@ import {
   staffVerifications,
 } from '@/db/schema';
 import { transact } from '@/db/transaction';
+import { staffActor } from '../audit/audit-log';
 import { AppError } from '../errors';
 import { countedAddress, widerNetworks } from '../networks';
 import type { Runtime } from '../runtime';
@@ -41,7 +42,7 @@ import {
   staffSecret,
   toSignInRequest,
 } from './staff-auth';
-import { auditStaff, type StaffUser } from './staff-user';
+import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
 
 interface SignIn {
   /** The `Set-Cookie` headers of the session and of its device, or of the wait for a code. */
@@ -112,8 +113,7 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   if (!response.ok) throw toRefusal(response, WRONG);
   await forgiveSignIn(db, user.email, origin, now, 2);
   if (!isAppCode) {
-    const actor = { type: 'staff' as const, id: user.id, name: user.email };
-    await auditStaff(db, actor, 'use_recovery_code', { before: user, after: user });
+    await auditStaff(db, staffActor(user), 'use_recovery_code', user, user);
   }
   return [
     ...response.headers.getSetCookie(),
@@ -127,7 +127,7 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
   const value = cookies.get(authCookieName(env.publicUrl, CODE_COOKIE)) ?? '';
   const identifier = value.slice(0, Math.max(0, value.lastIndexOf('.')));
   const [user] = await db
-    .select({ id: staffUsers.id, email: staffUsers.email, name: staffUsers.name, role: staffUsers.role })
+    .select(STAFF_USER)
     .from(staffVerifications)
     .innerJoin(staffUsers, eq(staffUsers.id, staffVerifications.value))
     .where(and(eq(staffVerifications.identifier, identifier), gt(staffVerifications.expiresAt, now())));
@@ -197,12 +197,8 @@ export async function finishPasskeySignIn(
   headers: Headers,
 ): Promise<string[]> {
   const path = '/passkey/verify-authentication';
-  const answer = await askBetterAuth(runtime, {
-    path,
-    body: { response },
-    headers,
-    cookies: [PASSKEY_COOKIE],
-  });
+  const asked = { path, body: { response }, headers, cookies: [PASSKEY_COOKIE] };
+  const answer = await askBetterAuth(runtime, asked);
   if (!answer.ok) throw toRefusal(answer, 'This passkey is not known here. Sign in with your password.');
   const { user }: { user: { email: string } } = await answer.json();
   return [...answer.headers.getSetCookie(), ...(await rememberDevice(runtime, user.email, null))];

@@ -6,8 +6,6 @@ import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { parseCookies } from 'better-auth/cookies';
 import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
-import { eq } from 'drizzle-orm';
-import type { Database } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import {
   staffAccounts,
@@ -19,7 +17,7 @@ import {
   staffUsers,
   staffVerifications,
 } from '@/db/schema';
-import { auditNumber, recordAudit } from '../audit/audit-log';
+import { staffActor } from '../audit/audit-log';
 import type { Env } from '../env';
 import { StartError } from '../errors';
 import { countedAddress, UNKNOWN_ADDRESS } from '../networks';
@@ -27,11 +25,10 @@ import { OAUTH_TABLES, oauthPlugins } from '../oauth/provider';
 import type { Runtime } from '../runtime';
 import { countSignIn, forgiveSignIn, type SignInOrigin, secondsUntil } from './sign-in-limit';
 import { AUTH_PATH, authCookiePrefix } from './sign-in-paths';
+import { auditStaff, getStaffUser, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './staff-user';
 
 type StaffAuth = ReturnType<typeof createStaffAuth>;
 
-export const MIN_PASSWORD_LENGTH = 12;
-export const MAX_PASSWORD_LENGTH = 128;
 const SESSION_SECONDS = 12 * 60 * 60;
 /** For one address over all accounts, in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
@@ -70,8 +67,11 @@ function createStaffAuth(runtime: Runtime) {
       },
     }),
     plugins: [
-      twoFactorPlugin(),
-      passkeyPlugin(env.publicUrl, (id, passkey) => notePasskey(db, id, passkey)),
+      twoFactor({ twoFactorCookieMaxAge: 600 }), // codes of an authenticator app, and recovery codes
+      passkeyPlugin(env.publicUrl, async (id, passkey) => {
+        const user = await getStaffUser(db, { id });
+        await auditStaff(db, staffActor(user), 'add_passkey', user, user, { passkey });
+      }),
       ...oauthPlugins(runtime),
     ],
     telemetry: { enabled: false },
@@ -133,11 +133,6 @@ export const CODE_COOKIE = 'two_factor';
 /** The same of a passkey's challenge. */
 export const PASSKEY_COOKIE = 'passkey';
 
-/** Codes of an authenticator app, and recovery codes. */
-function twoFactorPlugin() {
-  return twoFactor({ twoFactorCookieMaxAge: 600 });
-}
-
 /**
  * Passkeys. One counts as two factors, so it must know its owner.
  *
@@ -166,21 +161,6 @@ function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) =
 /** By PIN, finger or face: having the device must not be enough. */
 function requireVerifiedUser(isVerified: boolean | undefined): void {
   if (!isVerified) throw new APIError('UNAUTHORIZED', {});
-}
-
-/** That a person gets a passkey. */
-async function notePasskey(db: Database, userId: string, passkey: string): Promise<void> {
-  const { id, email, name, role } = staffUsers;
-  const [user] = await db.select({ id, email, name, role }).from(staffUsers).where(eq(id, userId));
-  if (!user) throw new Error('there is nobody to audit');
-  await recordAudit(db, {
-    actor: { type: 'staff', id: user.id, name: user.email },
-    action: 'staff_user.add_passkey',
-    entity: 'staff_user',
-    entity_id: auditNumber(user.id),
-    before: user,
-    after: { ...user, passkey },
-  });
 }
 
 /** Headers of the requests that we make of our own; what a client sent under these names is not in them. */

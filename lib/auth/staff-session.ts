@@ -2,7 +2,6 @@ import { parseSetCookieHeader, toCookieOptions } from 'better-auth/cookies';
 import { cookies, headers } from 'next/headers';
 import { forbidden, redirect } from 'next/navigation';
 import { cache } from 'react';
-import type { Actor } from '../audit/audit-log';
 import { AppError, NotMigratedError } from '../errors';
 import { explainFailure, getRuntime } from '../runtime';
 import { type DueStep, findStaffSession, type StaffMember, type StaffSession } from './find-staff';
@@ -71,11 +70,6 @@ export async function requireAdmin(): Promise<StaffMember> {
   // After a form that was sent without scripts Next cannot show that page: the one it was sent to does.
   if (sent.has('content-type') && !sent.has('next-action')) redirect(sent.get(PATH_HEADER) ?? '/admin');
   forbidden();
-}
-
-/** The signed-in person, as the audit log names them. */
-export function staffActor({ id, email }: StaffMember): Actor {
-  return { type: 'staff', id, name: email };
 }
 
 /**

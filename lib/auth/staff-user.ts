@@ -4,11 +4,13 @@ import { z } from 'zod';
 import { type Database, lockKey } from '@/db/database';
 import { staffAccounts, staffRole, staffUsers } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, auditNumber, recordAudit } from '../audit/audit-log';
+import { type Actor, auditNumber, recordAudit, staffActor } from '../audit/audit-log';
 import { AppError, invalidField } from '../errors';
 import type { Runtime } from '../runtime';
 import { queueForHash } from './hash-queue';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './staff-auth';
+
+export const MIN_PASSWORD_LENGTH = 12;
+export const MAX_PASSWORD_LENGTH = 128;
 
 export const STAFF_ROLES = staffRole.enumValues;
 /** `staff` browse, replay, reconcile and record payments; `admin` issue tokens and manage staff too. */
@@ -21,12 +23,15 @@ export type StaffWorld = Pick<Runtime, 'db' | 'newId' | 'randomBytes'>;
 export type StaffKey = { id: string } | { email: string };
 
 /** A member of staff as the audit log keeps one. */
-export interface StaffUser {
-  id: string;
-  email: string;
-  name: string;
-  role: StaffRole;
-}
+export type StaffUser = Pick<typeof staffUsers.$inferSelect, 'id' | 'email' | 'name' | 'role'>;
+
+/** The columns of a member of staff, to select. */
+export const STAFF_USER = {
+  id: staffUsers.id,
+  email: staffUsers.email,
+  name: staffUsers.name,
+  role: staffUsers.role,
+};
 
 /** @throws AppError not_found */
 export async function getStaffUser(db: Database, key: StaffKey): Promise<StaffUser & { created_at: Date }> {
@@ -38,13 +43,7 @@ export async function getStaffUser(db: Database, key: StaffKey): Promise<StaffUs
 /** The same, or null. */
 export async function findStaffUser(db: Database, key: StaffKey) {
   const [user] = await db
-    .select({
-      id: staffUsers.id,
-      email: staffUsers.email,
-      name: staffUsers.name,
-      role: staffUsers.role,
-      created_at: staffUsers.createdAt,
-    })
+    .select({ ...STAFF_USER, created_at: staffUsers.createdAt })
     .from(staffUsers)
     .where('id' in key ? eq(staffUsers.id, key.id) : eq(staffUsers.email, toStaffEmail(key.email)));
   return user ?? null;
@@ -93,17 +92,62 @@ export async function writeStaff<T>(
   actor: Actor,
   work: (tx: Database) => Promise<T>,
 ): Promise<T> {
+  return lockStaff(db, async (tx) => {
+    if (actor.type === 'staff' && (await findStaffUser(tx, { id: actor.id }))?.role !== 'admin') {
+      throw new AppError('forbidden', 'Only admins can manage staff.');
+    }
+    return work(tx);
+  });
+}
+
+/** A transaction under the lock that everyone who writes staff takes. */
+export function lockStaff<T>(db: Database, work: (tx: Database) => Promise<T>): Promise<T> {
   return transact(
     db,
     async (tx) => {
       await lockKey(tx, 'staff');
-      if (actor.type === 'staff' && !(await isAdmin(tx, actor.id))) {
-        throw new AppError('forbidden', 'Only admins can manage staff.');
-      }
       return work(tx);
     },
     'staff',
   );
+}
+
+/** Work on a member of staff. It answers what the audit log tells beyond the person. */
+type StaffWork = (tx: Database, user: StaffUser) => Promise<Record<string, unknown>>;
+
+/**
+ * A transaction in which an admin or a command changes how a person signs in, and notes it.
+ *
+ * @throws AppError not_found; forbidden where the actor has meanwhile stopped being an admin
+ */
+export function writeLogin(
+  db: Database,
+  actor: Actor,
+  key: StaffKey,
+  verb: string,
+  work: StaffWork,
+): Promise<StaffUser> {
+  return writeStaff(db, actor, (tx) => workNoted(tx, actor, key, verb, work));
+}
+
+/**
+ * A transaction in which a person changes their own login, and notes it.
+ *
+ * @throws AppError not_found where they were removed meanwhile
+ */
+export function writeOwn(
+  db: Database,
+  login: Pick<StaffUser, 'id' | 'email'>,
+  verb: string,
+  work: StaffWork,
+): Promise<StaffUser> {
+  return lockStaff(db, (tx) => workNoted(tx, staffActor(login), { id: login.id }, verb, work));
+}
+
+async function workNoted(tx: Database, actor: Actor, key: StaffKey, verb: string, work: StaffWork) {
+  const user = await getStaffUser(tx, key);
+  await auditStaff(tx, actor, verb, user, user, await work(tx, user));
+  return user;
 }
 
 /**
@@ -126,9 +170,10 @@ export async function auditStaff(
   tx: Database,
   actor: Actor,
   verb: string,
-  images: { before: StaffUser | null; after: StaffUser | null; extra?: Record<string, unknown> },
+  before: StaffUser | null,
+  after: StaffUser | null,
+  extra?: Record<string, unknown>,
 ): Promise<void> {
-  const { before, after, extra } = images;
   const id = (after ?? before)?.id;
   if (id === undefined) throw new Error('there is nobody to audit');
   await recordAudit(tx, {
@@ -141,47 +186,8 @@ export async function auditStaff(
   });
 }
 
-async function isAdmin(tx: Database, id: string): Promise<boolean> {
-  const [user] = await tx.select({ role: staffUsers.role }).from(staffUsers).where(eq(staffUsers.id, id));
-  return user?.role === 'admin';
-}
-
 function toImage({ id, email, name, role }: StaffUser) {
   return { id, email, name, role };
-}
-
-interface OwnLogin {
-  id: string;
-  email: string;
-}
-
-/** A person, as the audit log names who changes their own login. */
-export function ownActor({ id, email }: OwnLogin): Actor {
-  return { type: 'staff', id, name: email };
-}
-
-/**
- * A transaction in which a person changes their own login, and notes it.
- *
- * @param work answers what the log tells beyond the person
- * @throws AppError not_found where they were removed meanwhile
- */
-export async function writeOwn(
-  db: Database,
-  login: OwnLogin,
-  verb: string,
-  work: (tx: Database, user: StaffUser) => Promise<Record<string, unknown>>,
-): Promise<void> {
-  await transact(
-    db,
-    async (tx) => {
-      await lockKey(tx, 'staff');
-      const user = await getStaffUser(tx, { id: login.id });
-      const extra = await work(tx, user);
-      await auditStaff(tx, ownActor(login), verb, { before: user, after: user, extra });
-    },
-    'staff',
-  );
 }
 
 /** Replaces a person's password, or stores the first password of an invited person. */

@@ -2,7 +2,7 @@ import type { SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Database } from '@/db/database';
-import type { Actor } from '../audit/audit-log';
+import { type Actor, staffActor } from '../audit/audit-log';
 import type { FieldError } from '../errors';
 
 /** Who is writing, and when. */
@@ -97,9 +97,5 @@ export function staffRecordWriter(
   { now, env }: { now(): Date; env: { timeZone: string } },
   staff: { id: string; email: string },
 ): RecordWriter {
-  return {
-    actor: { type: 'staff', id: staff.id, name: staff.email },
-    now: now(),
-    timeZone: env.timeZone,
-  };
+  return { actor: staffActor(staff), now: now(), timeZone: env.timeZone };
 }

@@ -1,19 +1,18 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
-import { type Database, lockKey } from '@/db/database';
+import type { Database } from '@/db/database';
 import { staffUsers, staffVerifications } from '@/db/schema';
-import { transact } from '@/db/transaction';
 import { type Actor, commandActor } from '../audit/audit-log';
 import { findPasswordHash } from '../auth/sign-in';
 import type { Credentials } from '../auth/staff-auth';
 import {
-  auditStaff,
   choosePassword,
-  getStaffUser,
+  lockStaff,
+  STAFF_USER,
   type StaffKey,
   type StaffUser,
   storePassword,
+  writeLogin,
   writeOwn,
-  writeStaff,
 } from '../auth/staff-user';
 import { AppError, invalidField } from '../errors';
 import type { Runtime } from '../runtime';
@@ -43,7 +42,7 @@ export interface Invitation {
 export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor: Actor): Promise<Invitation> {
   let token = '';
   const { email } = await createStaffUser(world, input, actor, async (tx, { id }) => {
-    token = await storeToken(world, tx, id);
+    token = await storeToken(world, tx, INVITED + id, DAY_MS);
     return { invited: true };
   });
   return { email, url: addressOf(world, token) };
@@ -55,45 +54,53 @@ export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor:
  * @throws AppError not_found; conflict if they have a password
  */
 export async function renewInvitation(world: SiteWorld, key: StaffKey, actor: Actor): Promise<Invitation> {
-  return writeStaff(world.db, actor, async (tx) => {
-    const user = await getStaffUser(tx, key);
+  let token = '';
+  const { email } = await writeLogin(world.db, actor, key, 'invite', async (tx, user) => {
     if ((await findPasswordHash(tx, user.email)) !== null) {
       throw new AppError('conflict', `${user.email} has already accepted.`);
     }
-    const token = await storeToken(world, tx, user.id);
-    await auditStaff(tx, actor, 'invite', { before: user, after: user });
-    return { email: user.email, url: addressOf(world, token) };
+    token = await storeToken(world, tx, INVITED + user.id, DAY_MS);
+    return {};
   });
+  return { email, url: addressOf(world, token) };
 }
 
 /** Who is invited by a token; null where it is not valid, or not any more. Asking does not use it up. */
 export async function findInvited(db: Database, token: string, now: Date): Promise<StaffUser | null> {
   if (!TOKEN.test(token)) return null;
-  const { id, email, name, role } = staffUsers;
   const [user] = await db
-    .select({ id, email, name, role })
+    .select(STAFF_USER)
     .from(staffVerifications)
-    .innerJoin(staffUsers, eq(staffVerifications.identifier, sql`${INVITED}::text || ${id}`))
-    .where(and(eq(staffVerifications.value, hashToken(token)), gt(staffVerifications.expiresAt, now)));
+    .innerJoin(staffUsers, eq(staffVerifications.identifier, sql`${INVITED}::text || ${staffUsers.id}`))
+    .where(isValid(token, now));
   return user ?? null;
 }
 
 /** No address leads to the person any more. */
-export async function endInvitations(tx: Database, userId: string): Promise<void> {
-  await tx.delete(staffVerifications).where(eq(staffVerifications.identifier, INVITED + userId));
+export function endInvitations(tx: Database, userId: string): Promise<void> {
+  return endTokens(tx, INVITED + userId);
 }
 
+async function endTokens(tx: Database, identifier: string): Promise<void> {
+  await tx.delete(staffVerifications).where(eq(staffVerifications.identifier, identifier));
+}
+
+/** Makes the token of a one-time address, and voids the one before. */
 async function storeToken(
-  { now, newId, randomBytes }: SiteWorld,
+  { now, newId, randomBytes }: World,
   tx: Database,
-  userId: string,
+  identifier: string,
+  lastsMs: number,
 ): Promise<string> {
-  await endInvitations(tx, userId);
+  await endTokens(tx, identifier);
   const token = randomBytes(32).toString('base64url');
-  const expiresAt = new Date(now().getTime() + DAY_MS);
-  const row = { id: newId(), identifier: INVITED + userId, value: hashToken(token), expiresAt };
-  await tx.insert(staffVerifications).values(row);
+  const expiresAt = new Date(now().getTime() + lastsMs);
+  await tx.insert(staffVerifications).values({ id: newId(), identifier, value: hashToken(token), expiresAt });
   return token;
+}
+
+function isValid(token: string, now: Date) {
+  return and(eq(staffVerifications.value, hashToken(token)), gt(staffVerifications.expiresAt, now));
 }
 
 function addressOf({ env }: SiteWorld, token: string): string {
@@ -146,26 +153,19 @@ interface TypedAdmin extends Credentials {
  *
  * @returns null where anybody has a login
  */
-export async function issueFirstAdminToken({ db, now, newId, randomBytes }: World): Promise<string | null> {
-  const token = randomBytes(32).toString('base64url');
-  return transact(
-    db,
-    async (tx) => {
-      await lockKey(tx, 'staff');
-      await tx.delete(staffVerifications).where(eq(staffVerifications.identifier, FIRST_ADMIN));
-      if ((await tx.$count(staffUsers)) > 0) return null;
-      const expiresAt = new Date(now().getTime() + HOUR_MS);
-      const row = { id: newId(), identifier: FIRST_ADMIN, value: hashToken(token), expiresAt };
-      await tx.insert(staffVerifications).values(row);
-      return token;
-    },
-    'staff',
-  );
+export function issueFirstAdminToken(world: World): Promise<string | null> {
+  return lockStaff(world.db, async (tx) => {
+    await endTokens(tx, FIRST_ADMIN);
+    return (await tx.$count(staffUsers)) > 0 ? null : storeToken(world, tx, FIRST_ADMIN, HOUR_MS);
+  });
 }
 
 /** Whether this token makes the first admin; asking does not use it up. */
 export async function isFirstAdminToken(db: Database, token: string, now: Date): Promise<boolean> {
-  const held = await db.$count(staffVerifications, isValid(token, now));
+  const held = await db.$count(
+    staffVerifications,
+    and(eq(staffVerifications.identifier, FIRST_ADMIN), isValid(token, now)),
+  );
   return held > 0 && (await db.$count(staffUsers)) === 0;
 }
 
@@ -181,13 +181,8 @@ export async function createFirstAdmin(world: World, token: string, typed: Typed
   if (typed.password !== typed.repeated) throw invalidField('repeated', 'must be the same password');
   await addStaffUser(world, { ...typed, role: 'admin' }, commandActor('one-time address'), async (tx) => {
     if (!(await isFirstAdminToken(tx, token, now))) throw invalidToken();
-    await tx.delete(staffVerifications).where(isValid(token, now));
+    await endTokens(tx, FIRST_ADMIN);
   });
-}
-
-function isValid(token: string, now: Date) {
-  const { identifier, value, expiresAt } = staffVerifications;
-  return and(eq(identifier, FIRST_ADMIN), eq(value, hashToken(token)), gt(expiresAt, now));
 }
 
 function invalidToken(): AppError {

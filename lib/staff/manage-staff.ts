@@ -7,12 +7,14 @@ import {
   choosePassword,
   getStaffUser,
   requireDispensable,
+  STAFF_USER,
   type StaffKey,
   type StaffRole,
   type StaffUser,
   type StaffWorld,
   storePassword,
   toStaffEmail,
+  writeLogin,
   writeStaff,
 } from '../auth/staff-user';
 import { AppError, invalidField } from '../errors';
@@ -41,10 +43,7 @@ export async function listStaffUsers(
     ({ limit, offset }) =>
       db
         .select({
-          id: staffUsers.id,
-          email: staffUsers.email,
-          name: staffUsers.name,
-          role: staffUsers.role,
+          ...STAFF_USER,
           created_at: staffUsers.createdAt,
           sessions: sql<number>`count(${staffSessions.id})::int`,
         })
@@ -165,7 +164,7 @@ export async function createStaffUser(
       await condition(tx);
       await tx.insert(staffUsers).values({ ...user, emailVerified: true, passwordTemporary });
       const extra = await work(tx, user);
-      await auditStaff(tx, actor, 'create', { before: null, after: user, extra });
+      await auditStaff(tx, actor, 'create', null, user, extra);
     });
   } catch (error) {
     if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
@@ -190,7 +189,7 @@ export async function changeStaffRole(
     if (before.role === role) return;
     await requireDispensable(tx, actor, before);
     await tx.update(staffUsers).set({ role }).where(eq(staffUsers.id, before.id));
-    await auditStaff(tx, actor, 'update', { before, after: { ...before, role } });
+    await auditStaff(tx, actor, 'update', before, { ...before, role });
   });
 }
 
@@ -209,7 +208,7 @@ export async function removeStaffUser(
     await requireDispensable(tx, actor, before);
     await tx.delete(staffUsers).where(eq(staffUsers.id, before.id));
     await revokeAccessTokensOf(tx, before.email, { actor, now: now() });
-    await auditStaff(tx, actor, 'delete', { before, after: null });
+    await auditStaff(tx, actor, 'delete', before, null);
   });
 }
 
@@ -219,11 +218,9 @@ export async function removeStaffUser(
  * @throws AppError not_found
  */
 export async function endStaffSessions(db: Database, key: StaffKey, actor: Actor): Promise<void> {
-  await writeStaff(db, actor, async (tx) => {
-    const user = await getStaffUser(tx, key);
-    const sessions_ended = await deleteSessions(tx, user.id);
-    await auditStaff(tx, actor, 'sign_out', { before: user, after: user, extra: { sessions_ended } });
-  });
+  await writeLogin(db, actor, key, 'sign_out', async (tx, { id }) => ({
+    sessions_ended: await deleteSessions(tx, id),
+  }));
 }
 
 /**

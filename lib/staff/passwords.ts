@@ -7,14 +7,12 @@ import { queueForHash } from '../auth/hash-queue';
 import { findPasswordHash, tooManyAttempts } from '../auth/sign-in';
 import { countSignIn, forgetSignIns, forgiveSignIn, secondsUntil } from '../auth/sign-in-limit';
 import {
-  auditStaff,
   choosePassword,
-  getStaffUser,
   type StaffKey,
   type StaffWorld,
   storePassword,
+  writeLogin,
   writeOwn,
-  writeStaff,
 } from '../auth/staff-user';
 import { invalidField } from '../errors';
 import { UNKNOWN_ADDRESS } from '../networks';
@@ -75,18 +73,16 @@ export async function setStaffPassword(
 ): Promise<{ email: string; password: string }> {
   const { passwordTemporary = false } = given;
   const { password, hash } = await choosePassword(world, given.password);
-  return writeStaff(world.db, actor, async (tx) => {
-    const user = await getStaffUser(tx, key);
+  const { email } = await writeLogin(world.db, actor, key, 'reset_password', async (tx, user) => {
     await storePassword(tx, user.id, hash, world.newId());
     await tx.update(staffUsers).set({ passwordTemporary }).where(eq(staffUsers.id, user.id));
     await endInvitations(tx, user.id);
     const sessions_ended = await deleteSessions(tx, user.id);
     const apps_ended = await endAppsOf(tx, user.id);
     await forgetSignIns(tx, user.email);
-    const extra = { sessions_ended, apps_ended };
-    await auditStaff(tx, actor, 'reset_password', { before: user, after: user, extra });
-    return { email: user.email, password };
+    return { sessions_ended, apps_ended };
   });
+  return { email, password };
 }
 
 /**

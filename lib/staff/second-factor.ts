@@ -8,13 +8,13 @@ import { symmetricDecrypt } from 'better-auth/crypto';
 import { and, asc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { staffPasskeys, staffTwoFactors, staffUsers } from '@/db/schema';
-import type { Actor } from '../audit/audit-log';
+import { type Actor, staffActor } from '../audit/audit-log';
 import { isTwoFactorRequired, type StaffSession } from '../auth/find-staff';
 import { queueForHash } from '../auth/hash-queue';
 import { toRefusal } from '../auth/sign-in';
 import { forgetSignIns } from '../auth/sign-in-limit';
 import { askBetterAuth, getStaffAuth, PASSKEY_COOKIE } from '../auth/staff-auth';
-import { auditStaff, getStaffUser, ownActor, type StaffKey, writeOwn, writeStaff } from '../auth/staff-user';
+import { auditStaff, getStaffUser, type StaffKey, writeLogin, writeOwn } from '../auth/staff-user';
 import { AppError, invalidField } from '../errors';
 import { literal } from '../page-query';
 import type { Runtime } from '../runtime';
@@ -91,8 +91,7 @@ export async function renewRecoveryCodes(
 ): Promise<string[]> {
   await confirmPassword(runtime, session, password);
   const user = await getStaffUser(runtime.db, { id: session.staff.id });
-  const images = { before: user, after: user };
-  await auditStaff(runtime.db, ownActor(user), 'renew_recovery_codes', images);
+  await auditStaff(runtime.db, staffActor(user), 'renew_recovery_codes', user, user);
   const { generateBackupCodes } = getStaffAuth(runtime).api;
   return (await queueForHash(null, () => generateBackupCodes({ body: { password }, headers }))).backupCodes;
 }
@@ -124,22 +123,18 @@ export async function turnOffTwoFactor(
  * @throws AppError not_found; conflict for oneself
  */
 export async function resetTwoFactor(db: Database, key: StaffKey, actor: Actor): Promise<void> {
-  await writeStaff(db, actor, async (tx) => {
-    const user = await getStaffUser(tx, key);
+  await writeLogin(db, actor, key, 'reset_two_factor', async (tx, user) => {
     if (actor.type === 'staff' && actor.id === user.id) {
       throw new AppError('conflict', 'Turn off your own under Your account, with your password.');
     }
-    const passkeys_removed = (
-      await tx
-        .delete(staffPasskeys)
-        .where(eq(staffPasskeys.userId, user.id))
-        .returning({ id: staffPasskeys.id })
-    ).length;
+    const passkeys = await tx
+      .delete(staffPasskeys)
+      .where(eq(staffPasskeys.userId, user.id))
+      .returning({ id: staffPasskeys.id });
     await removeApp(tx, user.id);
     await forgetSignIns(tx, user.email);
     const sessions_ended = await deleteSessions(tx, user.id);
-    const extra = { passkeys_removed, sessions_ended };
-    await auditStaff(tx, actor, 'reset_two_factor', { before: user, after: user, extra });
+    return { passkeys_removed: passkeys.length, sessions_ended };
   });
 }
 

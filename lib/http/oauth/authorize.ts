@@ -1,6 +1,6 @@
+import { staffActor } from '@/lib/audit/audit-log';
 import { findStaff, findStaffSession } from '@/lib/auth/find-staff';
 import { DUE_PATH } from '@/lib/auth/sign-in-paths';
-import { staffActor } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { recordConsent } from '@/lib/oauth/connected-apps';
 import { claimConsent, errorAddress, mayGoBack } from '@/lib/oauth/consent-request';

@@ -1,11 +1,11 @@
 import { revalidatePath } from 'next/cache';
 import { notFound, redirect } from 'next/navigation';
 import { z } from 'zod';
-import type { Actor } from '@/lib/audit/audit-log';
-import { requireAdmin, requireSession, requireSessionFor, staffActor } from '@/lib/auth/staff-session';
+import { formatMessage } from '@/app/_components/format';
+import { type Actor, staffActor } from '@/lib/audit/audit-log';
+import { requireAdmin, requireSession, requireSessionFor } from '@/lib/auth/staff-session';
 import { AppError, type ErrorCode } from '@/lib/errors';
 import { getRuntime, type Runtime } from '@/lib/runtime';
-import { formatMessage } from '../../../_components/format';
 
 /** The session check for each role. `password` and `two_factor` also accept a person who must take just this step. */
 const ENTRANCES = {
