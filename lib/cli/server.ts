@@ -15,7 +15,7 @@ import { createNext } from '../server/next-handler';
 import { openHttpServer } from '../server/open-http-server';
 import { inPlaces } from '../server/page-places';
 import { noteStopping } from '../stopping';
-import { flushToolCalls } from '../tool-calls/record-tool-call';
+import { flushToolCalls } from '../tool-calls/tool-calls';
 import { untilStopped } from './child-process';
 import { runProgram } from './program';
 

@@ -3,6 +3,7 @@ import { STAFF_ROLES, type StaffRole } from '../auth/staff-user';
 import { DATABASE_VARIABLES } from '../env';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';
+import { resetTwoFactor, setStaffPassword } from '../staff/credentials';
 import {
   addStaffUser,
   changeStaffRole,
@@ -10,8 +11,6 @@ import {
   listStaffUsers,
   removeStaffUser,
 } from '../staff/manage-staff';
-import { setStaffPassword } from '../staff/passwords';
-import { resetTwoFactor } from '../staff/second-factor';
 import { command, TEXT, type Terminal } from './command';
 
 const ACTOR = commandActor('staff');

@@ -22,6 +22,28 @@ export interface ImportKind {
   save(db: Database, drafts: Draft[], writer: RecordWriter): Promise<Saved[]>;
 }
 
+/**
+ * Saves the drafts that may be saved.
+ *
+ * @param judged a draft, or why there is none
+ * @returns what became of each, in their order
+ */
+export async function saveGood(
+  judged: (Draft | Refused)[],
+  save: (drafts: Draft[]) => Promise<Saved[]>,
+): Promise<Saved[]> {
+  const saved = (await save(judged.filter((one) => 'values' in one))).values();
+  return judged.map((one) => {
+    if (!('values' in one)) return one;
+    const { value } = saved.next();
+    if (!value) throw new Error('a row was lost');
+    return value;
+  });
+}
+
+/** A draft that must not be written, and why. */
+export type Refused = Saved & { outcome: 'refused' };
+
 /** @param keys by which rows are known again, where it is not the record's own alone */
 export function ofRecords(kind: RecordKind, keys = [kind.key]): ImportKind {
   return {

@@ -5,7 +5,7 @@ import type { Actor } from '../audit/audit-log';
 import type { FieldError } from '../errors';
 import { MAX_LINES } from '../invoices/lines';
 import type { Draft, RecordWriter, Row, Saved } from '../records/record-kind';
-import type { ImportKind } from './import-kind';
+import { type ImportKind, type Refused, saveGood } from './import-kind';
 import type { ImportCounts } from './import-log';
 import { type ReadRow, type RowSource, readRow } from './open-import';
 import type { CsvRow } from './text-file';
@@ -61,16 +61,14 @@ export class ImportRows {
   async save(prepared: Prepared[]): Promise<Done[]> {
     const { actor, now, timeZone, db } = this.deps;
     const { importId, options } = this.source;
-    const drafts = prepared.flatMap((one) => ('values' in one ? { values: one.values } : []));
     const writer = { actor, now: now(), timeZone, importId };
-    const saved = await saveBatch(db, this.kind, drafts, writer, options.dryRun);
-    let next = 0;
-    return prepared.map((one) => {
-      if ('problems' in one) return { prepared: one, saved: { outcome: 'refused', problems: one.problems } };
-      const outcome = saved[next++];
-      if (!outcome) throw new Error('a row was lost');
-      return { prepared: one, saved: outcome };
-    });
+    const judged = prepared.map((one): Draft | Refused =>
+      'values' in one ? { values: one.values } : { outcome: 'refused', problems: one.problems },
+    );
+    const saved = await saveGood(judged, (drafts) =>
+      saveBatch(db, this.kind, drafts, writer, options.dryRun),
+    );
+    return prepared.map((one, i) => ({ prepared: one, saved: saved[i] as Saved }));
   }
 
   /** Counts rows and tells what is wrong with them. @returns those that were refused, as they stand in the file */

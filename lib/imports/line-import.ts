@@ -17,11 +17,11 @@ import {
 import { invoiceKind } from '../invoices/save-invoices';
 import { lineTotals } from '../invoices/totals';
 import { toAmountText } from '../money';
-import type { RecordKind, Row, Saved } from '../records/record-kind';
+import type { Draft, RecordKind, Row } from '../records/record-kind';
 import { saveRecords } from '../records/save-records';
 import { ofEach } from '../records/typed-lines';
 import { salesDocumentKind } from '../sales-documents/save-sales-documents';
-import type { ImportKind } from './import-kind';
+import { type ImportKind, type Refused, saveGood } from './import-kind';
 import { findInvoices, noInvoice } from './named-invoices';
 
 /** What lines belong to: an invoice or a sales document that is there already. */
@@ -79,20 +79,14 @@ function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind
         const rows: Row[] = owners.flatMap((one) => (one ? { id: one.id } : []));
         await addLines(tx, owner, rows);
         const linesById = new Map(rows.map((row) => [row.id, row.lines as LineRow[]]));
-        const checked = drafts.map(({ values }, i) => {
+        const judged = drafts.map(({ values }, i): Draft | Refused => {
           const one = owners[i];
           const problems = one ? lineProblems(values, one, linesById.get(one.id) ?? []) : [missing(values)];
-          return { problems, draft: { id: one?.id, values: { lines: values.lines } } };
-        });
-        const good = checked.flatMap(({ problems, draft }) => (problems.length === 0 ? draft : []));
-        const saved = await saveRecords(tx, kind, good, writer);
-        let next = 0;
-        return checked.map(({ problems }): Saved => {
           if (problems.length > 0) return { outcome: 'refused', problems };
-          const one = saved[next++];
-          if (!one) throw new Error('lines were lost');
-          return one.outcome === 'changed' ? { ...one, outcome: 'created' } : one;
+          return { id: one?.id, values: { lines: values.lines } };
         });
+        const saved = await saveGood(judged, (good) => saveRecords(tx, kind, good, writer));
+        return saved.map((one) => (one.outcome === 'changed' ? { ...one, outcome: 'created' } : one));
       }),
   };
 }

@@ -16,7 +16,7 @@ import { normalReference, paymentInput } from '../payments/schema';
 import { recordPayment } from '../payments/write-payment';
 import { amountProblem, amount as anyAmount, currencyCode, instantOrDay, toInstant } from '../records/fields';
 import type { RecordWriter, Saved } from '../records/record-kind';
-import type { ImportKind } from './import-kind';
+import type { ImportKind, Refused } from './import-kind';
 import { findInvoices, type NamedInvoice, noInvoice } from './named-invoices';
 
 const { payment_reference, amount, payment_date, status } = paymentInput.shape;
@@ -111,7 +111,7 @@ interface Named {
 }
 
 type Refund = PaymentFields & { refund_of: string };
-type Planned = { payment: GivenPayment } | { refund: Refund } | (Saved & { outcome: 'refused' });
+type Planned = { payment: GivenPayment } | { refund: Refund } | Refused;
 
 function plan(row: PaymentFields, { invoice, customers }: Named, { timeZone }: RecordWriter): Planned {
   if (row.refund_of != null) return { refund: { ...row, refund_of: row.refund_of } };

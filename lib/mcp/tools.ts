@@ -21,8 +21,16 @@ import { listServices, serviceSums, summarizeServices } from '../services/querie
 import { serviceFilters, serviceRow } from '../services/schema';
 import { listTasksOf } from '../tasks/staff-tasks';
 import type { Caller } from './authenticate';
-import { defineListTool, fieldsArgument, pickFields, requireColumns } from './define-list-tool';
-import { defineTool, MAX_CHARACTERS, TOKEN_CHARACTERS, type Tool } from './define-tool';
+import {
+  defineListTool,
+  defineTool,
+  fieldsArgument,
+  MAX_CHARACTERS,
+  pickFields,
+  requireColumns,
+  TOKEN_CHARACTERS,
+  type Tool,
+} from './define-tool';
 
 const ONLY_NUMBERS =
   'No customer number begins with this text. This access hides personal data, so names and e-mail addresses are not searched: ask for the customer number.';

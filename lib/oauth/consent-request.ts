@@ -38,13 +38,12 @@ export async function readConsentRequest(
   const clientId = query.get('client_id') ?? '';
   const redirect = query.get('redirect_uri') ?? '';
   const isOver = Number(query.get('exp')) * 1000 <= now.getTime();
-  if (isOver || !query.has('sig') || !URL.canParse(redirect) || clientId.includes('\0')) return null;
-  const [client] = await db.select().from(oauthClients).where(eq(oauthClients.clientId, clientId));
+  if (isOver || !query.has('sig') || !URL.canParse(redirect)) return null;
+  const client = await findClient(db, clientId);
   if (!client) return null;
-  const isDocument = client.clientDiscoveryId === DOCUMENT_CLIENT;
   const { protocol, host } = new URL(redirect);
   const isWeb = protocol === 'https:';
-  const documentHost = isDocument ? new URL(clientId).host : null;
+  const documentHost = client.clientDiscoveryId === DOCUMENT_CLIENT ? new URL(clientId).host : null;
   return {
     clientId,
     name: client.name,

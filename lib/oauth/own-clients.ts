@@ -23,32 +23,18 @@ export interface TypedClient {
   hasSecret: boolean;
 }
 
-export interface OwnClient {
-  id: string;
-  clientId: string;
-  name: string | null;
-  redirectUris: string[];
-  method: string | null;
-  created: Date;
-}
+export type OwnClient = Awaited<ReturnType<typeof listOwnClients>>[number];
 
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
 /** The newest 200 clients that admins have entered. */
-export async function listOwnClients(db: Database): Promise<OwnClient[]> {
-  const {
-    id,
-    clientId,
-    name,
-    redirectUris,
-    tokenEndpointAuthMethod: method,
-    createdAt: created,
-  } = oauthClients;
+export async function listOwnClients(db: Database) {
+  const { id, clientId, name, redirectUris, tokenEndpointAuthMethod: method, createdAt } = oauthClients;
   return db
-    .select({ id, clientId, name, redirectUris, method, created })
+    .select({ id, clientId, name, redirectUris, method, created: createdAt })
     .from(oauthClients)
     .where(isOwn())
-    .orderBy(desc(created))
+    .orderBy(desc(createdAt))
     .limit(MOST);
 }
 
@@ -110,7 +96,7 @@ const LASTS_MS = 60_000;
 
 /** An access token of a trial, for a minute: it may read no more than servers. */
 export async function issueTrialToken(
-  { db, env, now, newId, randomBytes }: Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>,
+  { db, env, now, newId, randomBytes }: World,
   clientId: string,
   userId: string,
 ): Promise<string> {

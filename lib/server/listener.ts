@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { carryParameters } from '../http/messages';
 import { type Logger, stackOf } from '../log';
+import { isWithin, normalAddress } from '../networks';
 import { UPLOAD_PATH } from '../uploads/upload-limits';
-import { setForwarding } from './forwarding';
 import type { Limits } from './limits';
-import { refuse, type SlowBodies } from './refuse';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -106,4 +106,124 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
   request.removeAllListeners('readable');
   await setImmediate(); // the stream does not notice that its listener is gone
   return outcome;
+}
+
+const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
+/** A secret of this process. Next copies the headers of a request to the requests that it sends to our server. */
+const OWN_HEADER = 'x-w5t-own-request';
+const AGAIN = ' again';
+
+/** What Next reads: it compares the host with the Origin of a server action. */
+const FROM_PROXIES = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'];
+
+/**
+ * Makes the forwarding headers of a request true: what comes from a stranger is dropped, and
+ * X-Forwarded-For holds the client's address alone. Those of a request that Next sends for a client stay as they are.
+ *
+ * @param secret known to this process only
+ * @returns false where the peer is gone already
+ */
+function setForwarding(request: IncomingMessage, trusted: BlockList, secret: string): boolean {
+  const { headers, socket } = request;
+  const own = headers[OWN_HEADER];
+  const isOwn = own === secret || own === secret + AGAIN;
+  headers[OWN_HEADER] = isOwn ? secret + AGAIN : secret;
+  if (isOwn) return true;
+  const peer = normalAddress(socket.remoteAddress ?? '');
+  if (peer === null) return false;
+  const chain = headers['x-forwarded-for'];
+  const forwarding = Object.keys(headers).filter((name) => FORWARDING.test(name));
+  if (forwarding.length > 0) {
+    const kept = isWithin(trusted, peer) ? FROM_PROXIES : [];
+    for (const name of forwarding) if (!kept.includes(name)) delete headers[name];
+  }
+  headers['x-forwarded-for'] = chain === undefined ? peer : clientAddress(peer, chain.toString(), trusted);
+  return true;
+}
+
+/**
+ * Whether Next sends this request, in the middle of another one that waits for it: to follow the redirect of a server
+ * action, or to reach an action of another page.
+ */
+export function isOwnRequest({ headers }: IncomingMessage): boolean {
+  return headers[OWN_HEADER]?.toString().endsWith(AGAIN) ?? false;
+}
+
+/**
+ * Whose request it is: the peer, or whom trusted proxies say they received it from. Each proxy appends its
+ * own peer to X-Forwarded-For, so that only what stands to the right of the first stranger can be believed.
+ *
+ * @param peer the other end of the connection
+ * @param chain X-Forwarded-For as it came
+ */
+export function clientAddress(peer: string, chain: string | undefined, trusted: BlockList): string {
+  let address = normalAddress(peer) ?? peer;
+  for (const hop of (chain ?? '').split(',').reverse()) {
+    if (!isWithin(trusted, address)) return address;
+    const before = normalAddress(withoutPort(hop.trim()));
+    if (before === null) return address; // `unknown`, or nothing
+    address = before;
+  }
+  return address;
+}
+
+/** Some proxies write `192.0.2.7:5000` and `[2001:db8::7]:5000`. */
+function withoutPort(hop: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
+}
+
+const DRAINED_BYTES = 2_097_152;
+/** How long a refused client may read the answer before the connection ends. */
+const LINGER_MS = 1000;
+
+/**
+ * Answers a request without keeping its body, and closes its connection. A sender that is cut off while
+ * sending sees a reset and no answer: it gets a moment to read before that.
+ */
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  text: string,
+): void {
+  response.writeHead(status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    'X-Content-Type-Options': 'nosniff',
+    Connection: 'close',
+  });
+  response.write(text); // its whole length: the answer is there before it ends
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  response.once('close', () => clearTimeout(timer));
+  request.once('end', () => response.end());
+  let dropped = 0;
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.byteLength;
+    if (dropped > DRAINED_BYTES) request.pause();
+  });
+}
+
+/** Bodies that may take longer than others to arrive, until their request is answered. */
+export interface SlowBodies {
+  add(request: IncomingMessage, response: ServerResponse): void;
+  has(socket: Duplex): boolean;
+}
+
+/** @param limitMs how long they may take instead */
+export function createSlowBodies(limitMs: number): SlowBodies {
+  const sockets = new Set<Duplex>();
+  return {
+    has: (socket) => sockets.has(socket),
+    add(request, response) {
+      const { socket } = request;
+      sockets.add(socket);
+      const timer = setTimeout(() => socket.destroy(), limitMs);
+      response.once('close', () => {
+        clearTimeout(timer);
+        sockets.delete(socket);
+        // Who was refused gets a moment to read it, and sends in vain no longer.
+        setTimeout(() => request.complete || socket.destroy(), LINGER_MS).unref();
+      });
+    },
+  };
 }

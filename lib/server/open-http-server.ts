@@ -7,8 +7,7 @@ import type { Logger } from '../log';
 import { toNetworks } from '../networks';
 import { LIMITS, type Limits } from './limits';
 import { listen } from './listen';
-import { createListener, type Handler } from './listener';
-import { createSlowBodies, type SlowBodies } from './refuse';
+import { createListener, createSlowBodies, type Handler, type SlowBodies } from './listener';
 
 /** Our server, listening. */
 export interface OpenHttpServer {

@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { Bulkhead, BusyError } from '@/db/transaction';
 import { abortedWith } from './fast/fast-first';
-import { isOwnRequest } from './forwarding';
 import type { Limits } from './limits';
-import type { Handler } from './listener';
-import { refuse } from './refuse';
+import { type Handler, isOwnRequest, refuse } from './listener';
 
 const RETRY_AFTER_S = 2;
 const TURNS = 100;

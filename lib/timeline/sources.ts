@@ -23,7 +23,7 @@ import { listMoneyBack, type MoneyBackRow, type Which } from '../payments/money-
 import type { PaymentRow } from '../payments/schema';
 import { type NamedChange, nameChanges } from '../sync/reconcile/changes';
 import { listStripeCustomersOf } from '../sync/staff/stripe-customers';
-import { listCallsAbout, type ToolCallRow } from '../tool-calls/queries';
+import { listCallsAbout, type ToolCallRow } from '../tool-calls/tool-calls';
 
 type Happening = { at: Date } & (
   | { kind: 'payment'; payment: TimelinePayment; isDayOnly: boolean }

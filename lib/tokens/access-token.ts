@@ -9,16 +9,10 @@ export type GrantedScope = Exclude<Scope, typeof OLD_MASK>;
 /** The scopes that a new token can have. */
 export const SCOPES = accessScope.enumValues.filter((scope): scope is GrantedScope => scope !== OLD_MASK);
 
-export interface AccessToken {
-  id: number;
-  name: string;
-  scopes: Scope[];
-  hides_personal_data: boolean;
-  /** The member of staff that the token belongs to, if any. */
-  staff_email: string | null;
-  /** As noted, at most once a minute. */
-  last_used_at: Date | null;
-}
+export type AccessToken = Pick<
+  typeof accessTokens.$inferSelect,
+  'id' | 'name' | 'scopes' | 'hides_personal_data' | 'staff_email' | 'last_used_at'
+>;
 
 const MINUTE_MS = 60_000;
 

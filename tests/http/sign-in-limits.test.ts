@@ -2,10 +2,9 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commandActor } from '@/lib/audit/audit-log';
-
 import { createHashQueue } from '@/lib/auth/hash-queue';
 import { accountKey, countSignIn } from '@/lib/auth/sign-in-limit';
-import { setStaffPassword } from '@/lib/staff/passwords';
+import { setStaffPassword } from '@/lib/staff/credentials';
 import { GRACE, quickHash, type ScryptArgs, useHash, useSignIn } from '../support/sign-in';
 
 const ADA = { email: 'ada@example.com', password: 'a difference engine' };

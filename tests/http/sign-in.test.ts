@@ -8,7 +8,7 @@ import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor, findStaff, findStaffSession } from '@/lib/auth/find-staff';
 import { signIn } from '@/lib/auth/sign-in';
 import { getStaffAuth } from '@/lib/auth/staff-auth';
-import { removePasskey } from '@/lib/staff/second-factor';
+import { removePasskey } from '@/lib/staff/credentials';
 import { asAction } from '../support/next-request';
 import { testRuntime } from '../support/runtime';
 import { GRACE, quickHash, SECRET, useHash, useSignIn } from '../support/sign-in';

@@ -16,9 +16,8 @@ import { commandActor, listAudit } from '@/lib/audit/audit-log';
 import { findStaffSession } from '@/lib/auth/find-staff';
 import { enterCode, signIn } from '@/lib/auth/sign-in';
 import { staffSecret } from '@/lib/auth/staff-auth';
+import { beginTwoFactor, confirmTwoFactor, setStaffPassword } from '@/lib/staff/credentials';
 import { addStaffUser } from '@/lib/staff/manage-staff';
-import { setStaffPassword } from '@/lib/staff/passwords';
-import { beginTwoFactor, confirmTwoFactor } from '@/lib/staff/second-factor';
 import { hashToken, touchAccessToken, verifyAccessToken } from '@/lib/tokens/access-token';
 import {
   getAccessToken,

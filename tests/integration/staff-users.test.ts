@@ -4,6 +4,7 @@ import { auditLog, staffAccounts, staffSessions, staffUsers, staffVerifications 
 import { type Actor, commandActor, listAudit, listAuditOf } from '@/lib/audit/audit-log';
 import { getStaffAuth } from '@/lib/auth/staff-auth';
 import { findStaffUser, getStaffUser, type StaffRole } from '@/lib/auth/staff-user';
+import { setStaffPassword } from '@/lib/staff/credentials';
 import {
   acceptInvitation,
   createFirstAdmin,
@@ -21,7 +22,6 @@ import {
   openSessionsOf,
   removeStaffUser,
 } from '@/lib/staff/manage-staff';
-import { setStaffPassword } from '@/lib/staff/passwords';
 import { verifyAccessToken } from '@/lib/tokens/access-token';
 import { getAccessToken, issueAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { useDatabase } from '../support/database';

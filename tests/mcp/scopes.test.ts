@@ -5,8 +5,7 @@ import { prepareAccessToken } from '@/lib/cli/demo/prepare-database';
 import { maskAnswer } from '@/lib/mcp/define-tool';
 import { TOOLS } from '@/lib/mcp/tools';
 import type { Scope } from '@/lib/tokens/access-token';
-import { callFilters, listToolCalls } from '@/lib/tool-calls/queries';
-import { clearToolCalls, flushToolCalls } from '@/lib/tool-calls/record-tool-call';
+import { callFilters, clearToolCalls, flushToolCalls, listToolCalls } from '@/lib/tool-calls/tool-calls';
 import { createCustomer, createInvoice, createServer, createService } from '../support/factories';
 import { type RpcAnswer, useMcpServer } from './serve-mcp';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countedAddress, isWithin, normalAddress, toNetworks, widerNetworks } from '@/lib/networks';
 import { fetchDocument, isPublicAddress, publicLookup } from '@/lib/oauth/discover-client';
-import { clientAddress } from '@/lib/server/forwarding';
+import { clientAddress } from '@/lib/server/listener';
 import { CERTIFICATE, KEY } from '../support/certificate';
 
 describe('the address of a client', () => {

@@ -6,16 +6,16 @@ import { encode } from 'uqr';
 import { z } from 'zod';
 import { rememberDevice } from '@/lib/auth/sign-in';
 import { passCookies } from '@/lib/auth/staff-session';
-import { changeOwnPassword } from '@/lib/staff/passwords';
 import {
   beginPasskey,
   beginTwoFactor,
+  changeOwnPassword,
   confirmTwoFactor,
   keepPasskey,
   removePasskey as removeKey,
   renewRecoveryCodes,
   turnOffTwoFactor,
-} from '@/lib/staff/second-factor';
+} from '@/lib/staff/credentials';
 import type { FormState } from '../_components/forms/form';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 

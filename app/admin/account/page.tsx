@@ -4,7 +4,7 @@ import { type SearchParams, toParams } from '@/app/_components/search-params';
 import { isTwoFactorRequired } from '@/lib/auth/find-staff';
 import { requireSession } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { listPasskeys } from '@/lib/staff/second-factor';
+import { listPasskeys } from '@/lib/staff/credentials';
 import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { Page } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';

@@ -3,10 +3,9 @@
 import { z } from 'zod';
 import { demandTwoFactor } from '@/lib/auth/find-staff';
 import { toStaffRole } from '@/lib/auth/staff-user';
+import { resetTwoFactor, setStaffPassword } from '@/lib/staff/credentials';
 import { type Invitation, inviteStaffUser, renewInvitation } from '@/lib/staff/invitations';
 import { addStaffUser, changeStaffRole, endStaffSessions, removeStaffUser } from '@/lib/staff/manage-staff';
-import { setStaffPassword } from '@/lib/staff/passwords';
-import { resetTwoFactor } from '@/lib/staff/second-factor';
 import type { FormState } from '../_components/forms/form';
 import type { SecretProps } from '../_components/forms/secret';
 import { refreshPages, showOnce, staffAction, staffFormAction } from '../_components/page/staff-action';

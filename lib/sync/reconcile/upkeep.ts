@@ -8,7 +8,7 @@ import { haveSameDays, toCalendarDate } from '../../dates';
 import { clearOver } from '../../oauth/register-client';
 import { isPastDueSql } from '../../overdue';
 import { fetchAccount } from '../../stripe/fetch';
-import { clearToolCalls } from '../../tool-calls/record-tool-call';
+import { clearToolCalls } from '../../tool-calls/tool-calls';
 import { toKeptCheckout } from '../decide/subscription/checkout';
 import type { SyncDeps } from '../sync-deps';
 import { STEP_PAGE, type StripeDeps } from './object';

@@ -5,8 +5,8 @@ import { commandActor } from '@/lib/audit/audit-log';
 import { disconnectApp, listConnectedApps } from '@/lib/oauth/connected-apps';
 import { findRefreshToken, verifyOAuthToken } from '@/lib/oauth/grant';
 import { clearOver } from '@/lib/oauth/register-client';
+import { changeOwnPassword, setStaffPassword } from '@/lib/staff/credentials';
 import { addStaffUser, changeStaffRole, removeStaffUser } from '@/lib/staff/manage-staff';
-import { changeOwnPassword, setStaffPassword } from '@/lib/staff/passwords';
 import { verifyAccessToken } from '@/lib/tokens/access-token';
 import { ADA, ALL_SCOPES, CALLBACK, ISSUER, type Tokens, useFlow } from './flow';
 

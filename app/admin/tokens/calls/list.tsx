@@ -5,7 +5,7 @@ import { declareList } from '@/app/admin/_components/lists/list-declaration';
 import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { pastPresets } from '@/lib/dates';
 import { TOOLS } from '@/lib/mcp/tools';
-import { CALL_OUTCOMES, callFilters, listToolCalls, type ToolCallRow } from '@/lib/tool-calls/queries';
+import { CALL_OUTCOMES, callFilters, listToolCalls, type ToolCallRow } from '@/lib/tool-calls/tool-calls';
 
 const ROWS = 50;
 
