@@ -17,20 +17,8 @@ import { hashOAuthToken, type RefreshToken } from './grant';
 
 const MOST = 200;
 
-/** A client that a member of staff has let in, on one device. */
-export interface ConnectedApp {
-  /** Of the consent. */
-  id: string;
-  clientId: string;
-  name: string;
-  host: string | null;
-  scopes: string[];
-  hidesPersonalData: boolean;
-  since: Date;
-  /** When it was last given tokens; null: never. */
-  refreshed: Date | null;
-  staff: { id: string; name: string; email: string };
-}
+/** A client that a member of staff has let in, on one device; its id is that of the consent. */
+export type ConnectedApp = Awaited<ReturnType<typeof listConnectedApps>>[number];
 
 /** A consent as a member of staff has given it. */
 interface NewConsent {
@@ -43,7 +31,8 @@ interface NewConsent {
 }
 
 /** The newest 200 apps: of one member of staff, or of all. */
-export async function listConnectedApps(db: Database, userId: string | null): Promise<ConnectedApp[]> {
+export async function listConnectedApps(db: Database, userId: string | null) {
+  // When it was last given tokens; null: never.
   const refreshed = sql<Date | null>`(select max(${oauthAccessTokens.createdAt}) from ${oauthAccessTokens}
     where ${oauthAccessTokens.clientId} = ${oauthConsents.clientId}
       and ${oauthAccessTokens.userId} = ${oauthConsents.userId}

@@ -139,16 +139,11 @@ function noteOf(code: string): string {
   return `${NOTE}${hashOAuthToken(code)}`;
 }
 
-/** An access token that a client was given for a member of staff. */
-export interface OAuthToken {
-  /** Of the row, which is another one after every refresh. */
-  id: string;
-  clientId: string;
-  clientName: string | null;
-  user: { id: string; email: string };
-  scopes: string[];
-  hidesPersonalData: boolean;
-}
+/**
+ * An access token that a client was given for a member of staff. Its id is that of the row, which is another one after
+ * every refresh.
+ */
+export type OAuthToken = NonNullable<Awaited<ReturnType<typeof verifyOAuthToken>>>;
 
 const ACCESS = /^w5o_[A-Za-z0-9_-]{43}$/;
 
@@ -177,7 +172,7 @@ export async function verifyOAuthToken(
   db: Database,
   token: string,
   { resource, now }: { resource: string; now: Date },
-): Promise<OAuthToken | null> {
+) {
   const [row] = await findToken(db, { hash: hashOAuthToken(token) });
   if (!row || row.expires_at <= now || row.disabled || !row.resources?.includes(resource)) return null;
   const { id, clientId, clientName, scopes, user_id, email, referenceId, consentId } = row;

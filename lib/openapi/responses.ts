@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError, diskFull, ERROR_STATUS, type ErrorCode } from '../errors';
+import { AppError, diskFull, ERROR_STATUS, type ErrorCode, type FieldError } from '../errors';
 import { type Problem, problem, toProblem } from '../http/messages';
 import { pageOf } from '../page';
 import { paymentInput, paymentRow, paymentUpdate, writtenPayment } from '../payments/schema';
@@ -10,37 +10,29 @@ export type Responses = Record<string, unknown>;
 /** Too many requests there are at the sign-in of staff only, which is no part of the API. */
 type ApiErrorCode = Exclude<ErrorCode, 'too_many_requests'>;
 
-const EXAMPLES: Record<ApiErrorCode, AppError> = {
-  malformed_json: new AppError('malformed_json', 'The body is not valid JSON.'),
-  unauthenticated: new AppError(
-    'unauthenticated',
-    'Send a valid access token as "Authorization: Bearer <ACCESS_TOKEN>".',
-  ),
-  forbidden: new AppError('forbidden', 'This access token lacks the scope payments:write.'),
-  not_found: new AppError('not_found', 'There is no payment 4711.'),
-  method_not_allowed: new AppError('method_not_allowed', 'POST is not allowed here.'),
-  conflict: new AppError('conflict', 'Another payment has this payment_reference.', [
+const MESSAGES: Record<ApiErrorCode, [message: string, field?: FieldError]> = {
+  malformed_json: ['The body is not valid JSON.'],
+  unauthenticated: ['Send a valid access token as "Authorization: Bearer <ACCESS_TOKEN>".'],
+  forbidden: ['This access token lacks the scope payments:write.'],
+  not_found: ['There is no payment 4711.'],
+  method_not_allowed: ['POST is not allowed here.'],
+  conflict: [
+    'Another payment has this payment_reference.',
     { field: 'payment_reference', message: 'is used by another payment' },
-  ]),
-  precondition_failed: new AppError(
-    'precondition_failed',
-    'The payment is not as you read it: read it again.',
-  ),
-  payload_too_large: new AppError('payload_too_large', 'The body is larger than 1 MiB.'),
-  unsupported_media_type: new AppError(
-    'unsupported_media_type',
-    'Send the body as Content-Type: application/json.',
-  ),
-  validation_failed: new AppError('validation_failed', 'The body is not valid.', [
-    { field: 'amount', message: 'must be greater than 0' },
-  ]),
-  internal: new AppError(
-    'internal',
-    'Something went wrong on our side (ref 0b9c8e4e-6d2f-4c1a-9f57-3c9d1e8a7b60). Try again later.',
-  ),
-  unavailable: new AppError('unavailable', 'The database does not answer. Try again in a few seconds.'),
-  insufficient_storage: diskFull(),
+  ],
+  precondition_failed: ['The payment is not as you read it: read it again.'],
+  payload_too_large: ['The body is larger than 1 MiB.'],
+  unsupported_media_type: ['Send the body as Content-Type: application/json.'],
+  validation_failed: ['The body is not valid.', { field: 'amount', message: 'must be greater than 0' }],
+  internal: ['Something went wrong on our side (ref 0b9c8e4e-6d2f-4c1a-9f57-3c9d1e8a7b60). Try again later.'],
+  unavailable: ['The database does not answer. Try again in a few seconds.'],
+  insufficient_storage: [diskFull().message],
 };
+
+const EXAMPLES = (Object.keys(MESSAGES) as ApiErrorCode[]).map((code) => {
+  const [message, field] = MESSAGES[code];
+  return new AppError(code, message, field && [field]);
+});
 
 const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
   unauthenticated: ['WWW-Authenticate'],
@@ -50,7 +42,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
 
 /** Every error as a response that operations refer to by its code. */
 export function errorResponses(): Responses {
-  return Object.fromEntries(Object.entries(EXAMPLES).map(([code, error]) => [code, toResponse(error)]));
+  return Object.fromEntries(EXAMPLES.map((error) => [error.code, toResponse(error)]));
 }
 
 /** References to those, by their statuses. */
@@ -67,7 +59,7 @@ export function ownErrors(...errors: AppError[]): Responses {
 
 /** Every kind of error that the API answers with, by an example. */
 export function listErrorTypes(): Problem[] {
-  return Object.values(EXAMPLES).map(toProblem);
+  return EXAMPLES.map(toProblem);
 }
 
 function toResponse(error: AppError) {

@@ -18,25 +18,17 @@ import {
   writeStaff,
 } from '../auth/staff-user';
 import { AppError, invalidField } from '../errors';
-import type { Page, PageRequest } from '../page';
+import type { PageRequest } from '../page';
 import { literal, readPage } from '../page-query';
 import type { Runtime } from '../runtime';
 import { revokeAccessTokensOf } from '../tokens/manage-access-tokens';
 
 const MAX_SESSIONS_SHOWN = 100;
 
-export interface StaffListRow extends StaffUser {
-  created_at: Date;
-  /** Open now. */
-  sessions: number;
-}
+export type StaffListRow = Awaited<ReturnType<typeof listStaffUsers>>['data'][number];
 
-/** A page of those who may sign in, by address. */
-export async function listStaffUsers(
-  db: Database,
-  request: PageRequest,
-  now: Date,
-): Promise<Page<StaffListRow>> {
+/** A page of those who may sign in, by address, with the number of sessions that are open now. */
+export async function listStaffUsers(db: Database, request: PageRequest, now: Date) {
   const open = and(eq(staffSessions.userId, staffUsers.id), gt(staffSessions.expiresAt, now));
   return readPage(
     request,
@@ -72,24 +64,16 @@ export async function openSessionsOf(db: Database, userId: string, now: Date) {
     .limit(literal(MAX_SESSIONS_SHOWN));
 }
 
-/** What a person signs in with. */
-interface LoginState {
-  /** None before an invitation is accepted. */
-  hasPassword: boolean;
-  /** Another person knows the password. */
-  isTemporary: boolean;
-  /** An authenticator app. */
-  hasApp: boolean;
-  passkeys: number;
-}
-
 /** The means by which a person can sign in. Unknown persons have none. */
-export async function getLoginState(db: Database, userId: string): Promise<LoginState> {
+export async function getLoginState(db: Database, userId: string) {
   const ofUser = and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential'));
   const [row] = await db
     .select({
+      /** None before an invitation is accepted. */
       hasPassword: sql<boolean>`${staffAccounts.password} is not null`,
+      /** Another person knows the password. */
       isTemporary: staffUsers.passwordTemporary,
+      /** An authenticator app. */
       hasApp: staffUsers.twoFactorEnabled,
     })
     .from(staffUsers)
