@@ -3,20 +3,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { isPoolerInstalled } from './support/pooler';
 
-// What `npm test` leaves out: it takes long, or repeats tests where another database or Next answers.
+// The tests that `npm test` leaves out, because they take long or repeat tests on another database or through Next.
 
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** These bring a database of their own, or none. */
+/** These tests open their own database, or none. */
 const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
 const ON_POSTGRES = testsIn('integration', 'http', 'mcp', 'simulation').filter(usesServer);
-/** Behind a pooler only sessions differ: what matters is who writes at once, locks, or keeps a transaction open. */
+/**
+ * The pooler changes only how sessions are shared, so repeat the tests with concurrent writes, locks or open
+ * transactions.
+ */
 const BEHIND_POOLER = [
   ...testsIn('http').filter(usesServer),
   ...testsIn('integration').filter((file) => usesServer(file) && sharesSessions(file)),
 ];
 const LONG_ON_POSTGRES = ['start-on-postgres', 'counts-after-kill', 'killed-processes', 'run-faults'];
-/** Tests of what our own server answers in `npm test`. */
+/** Tests that `npm test` runs through our own server. */
 const THROUGH_NEXT = [
   'tests/mcp',
   ...['cron', 'openapi', 'payments', 'unwell-database', 'webhook'].map((name) => `tests/http/${name}`),
@@ -26,7 +29,7 @@ interface Part {
   name: string;
   command: string[];
   env?: Record<string, string>;
-  /** Why it cannot run here, if so. */
+  /** The reason why the pass cannot run on this machine, if there is one. */
   missing?: string | null;
 }
 
@@ -75,7 +78,7 @@ const results = PARTS.map((part) => {
 });
 console.log(`\n${results.join('\n')}`);
 
-/** The test files of these folders. */
+/** Lists the test files of these folders. */
 function testsIn(...folders: string[]): string[] {
   return folders.flatMap((folder) =>
     readdirSync(`tests/${folder}`, { recursive: true, encoding: 'utf8' })

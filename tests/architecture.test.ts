@@ -4,7 +4,7 @@ import { publicFiles } from './architecture/public-files';
 import { clientValuesOnTheServer, moduleState, usesOfTheWorld } from './architecture/source-rules';
 import { parseSource, readSources } from './architecture/sources';
 
-describe('architecture', () => {
+describe('architecture rules', () => {
   const sources = readSources(['app', 'lib', 'db', 'proxy.ts', 'instrumentation.ts']);
   const product = sources.filter(({ path }) => !path.startsWith('db/'));
 
@@ -13,7 +13,7 @@ describe('architecture', () => {
     expect(homeless(sources)).toEqual([]);
   });
 
-  test('imports follow the rules', () => {
+  test('imports follow the layers', () => {
     expect(brokenImports(sources)).toEqual([]);
   });
 
@@ -21,11 +21,11 @@ describe('architecture', () => {
     expect(findCycles(sources)).toEqual([]);
   });
 
-  test('folders of lib have no other public files than those that public-files.txt lists', async () => {
+  test('the public files of the folders of lib are those in public-files.txt', async () => {
     await expect(publicFiles(sources)).toMatchFileSnapshot('architecture/public-files.txt');
   });
 
-  test('environment, clock and chance are asked in one place', () => {
+  test('environment, clock and randomness are each read in one file', () => {
     expect(usesOfTheWorld(product)).toEqual([]);
   });
 
@@ -33,12 +33,12 @@ describe('architecture', () => {
     expect(clientValuesOnTheServer(sources)).toEqual([]);
   });
 
-  test('state of the process is not kept in modules', () => {
+  test('modules do not hold state of the process', () => {
     expect(moduleState(sources)).toEqual([]);
   });
 });
 
-describe('the rules themselves', () => {
+describe('tests of the architecture rules', () => {
   const imports = (path: string, ...targets: string[]) =>
     brokenImports([parseSource(path, targets.map((target) => `import '${target}';`).join('\n'))]).map(
       (line) => line.split(' ')[0],
@@ -77,7 +77,7 @@ describe('the rules themselves', () => {
     expect(imports(path, target)).toEqual([]);
   });
 
-  test('imports are found in exports, types and dynamic imports', () => {
+  test('exports, types and dynamic imports count as imports', () => {
     const text = "\nexport * from './a';\ntype B = import('./b').B;\nvoid import('./c');\nrequire('./d');";
     expect(parseSource('lib/x/y.ts', text).imports).toEqual([
       { line: 2, target: 'lib/x/a' },
@@ -109,7 +109,7 @@ describe('the rules themselves', () => {
     ['// new Date()', 0],
     ['now()', 0],
     ['randomBytes(5)', 0],
-  ])('the source %s asks the world %d times', (text, asks) => {
+  ])('the source %s reads the clock, randomness or environment %d times', (text, asks) => {
     expect(usesOfTheWorld([parseSource('lib/x.ts', text)])).toHaveLength(asks);
   });
 
@@ -119,7 +119,7 @@ describe('the rules themselves', () => {
     ['export const all = [];', 1],
     ["const all = new Set(['a']);", 0],
     ["const seen = perProcess('seen', () => new Map());", 0],
-  ])('the source %s keeps %d states in its module', (text, states) => {
+  ])('the source %s has %d module states', (text, states) => {
     expect(moduleState([parseSource('lib/x.ts', text)])).toHaveLength(states);
   });
 
@@ -127,7 +127,7 @@ describe('the rules themselves', () => {
     ['firstLine', 1],
     ['NEW_LINE', 1],
     ['LineEditor, useLines, type Line', 0],
-  ])('a server file that imports { %s } of a client file breaks %d rules', (names, broken) => {
+  ])('a server file that imports { %s } from a client file breaks %d rules', (names, broken) => {
     const client = parseSource('app/admin/lines.tsx', "'use client';\nexport const a = 1;");
     const server = parseSource('app/admin/page.tsx', `import { ${names} } from './lines';`);
     const imports = [{ line: 1, target: client.path }];

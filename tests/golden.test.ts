@@ -8,20 +8,20 @@ import { openApiDocument } from '@/lib/openapi/document';
 import { useApi } from './support/api';
 
 /**
- * What others rely on, written down in tests/golden. A changed file is a changed contract.
- * The tools stand in tests/mcp/tools-list.txt and the help of every command in docs/commands.md; the rows of
- * the demo are compared by tests/integration/seed.test.ts.
+ * Contracts with clients, written down in tests/golden. A changed file is a changed contract. The tools are in
+ * tests/mcp/tools-list.txt and the help of every command is in docs/commands.md. tests/integration/seed.test.ts
+ * compares the rows of the demo.
  */
 const golden = (name: string, lines: Iterable<string>) =>
   expect(`${[...lines].join('\n')}\n`).toMatchFileSnapshot(`golden/${name}`);
 
 const server = useApi({ '/api/health': health });
 
-test('the OpenAPI document is the golden one', async () => {
+test('the OpenAPI document equals its golden file', async () => {
   await golden('openapi.txt', [JSON.stringify(openApiDocument('https://admin.w5t.test'), null, 2)]);
 });
 
-test('the headers of all CSV files are the golden ones', async () => {
+test('the headers of all CSV files equal their golden file', async () => {
   const { db } = server.runtime;
   const files: Record<string, AsyncGenerator<string>> = { accounting: accountingCsv(db, '2026-02') };
   for (const [name, kind] of Object.entries(EXPORT_KINDS)) files[`records ${name}`] = exportCsv(db, kind);
@@ -34,7 +34,7 @@ test('the headers of all CSV files are the golden ones', async () => {
   await golden('csv-headers.txt', lines.sort());
 });
 
-/** The files of the lists of the staff pages, by the path of the list. */
+/** Returns the CSV file of each staff list, by the path of the list. */
 async function listFiles(): Promise<[string, AsyncGenerator<string>][]> {
   const modules = import.meta.glob<Record<string, List>>('../app/admin/*/list.tsx', { eager: true });
   const lists = Object.values(modules).flatMap((module) => Object.values(module));
@@ -52,7 +52,7 @@ interface List {
   };
 }
 
-test('the pages, the routes and their methods are the golden ones', async () => {
+test('the pages, the routes and their methods equal their golden file', async () => {
   const pages = sources('app').flatMap((path) => /^app(.*)\/page\.tsx$/.exec(path)?.[1] ?? []);
   const routes = import.meta.glob<Record<string, unknown>>([
     '../app/**/route.ts',
@@ -65,7 +65,7 @@ test('the pages, the routes and their methods are the golden ones', async () => 
   await golden('routes.txt', lines.sort());
 });
 
-/** The methods of a route, from the `Allow` of its answer to one that it does not take. */
+/** Returns the methods of a route, from the `Allow` header of its response to an unsupported method. */
 async function methodsOf(route: Record<string, unknown>): Promise<string> {
   for (const method of ['OPTIONS', 'PATCH', 'PUT']) {
     const handler = route[method];
@@ -79,18 +79,18 @@ async function methodsOf(route: Record<string, unknown>): Promise<string> {
   return methods.sort().join(', ');
 }
 
-/** The paths of the TypeScript files in a folder, from the root. */
+/** Lists the TypeScript files in a folder, as paths from the root. */
 function sources(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => /\.tsx?$/.test(name)).map((name) => `${folder}/${name}`);
 }
 
-test('the body of health is the golden one', async () => {
+test('the body of the health check equals its golden file', async () => {
   const answer = await fetch(`${server.url}/api/health`);
   await golden('health.txt', [JSON.stringify(await answer.json(), null, 2)]);
 });
 
-test('the actions of the audit log are the golden ones', async () => {
+test('the actions of the audit log equal their golden file', async () => {
   const actions = new Set<string>();
   for (const path of sources('lib')) {
     for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(

@@ -1,6 +1,8 @@
 import type { Source } from './sources';
 
-/** From the top down. A file may import its own folder and lower lines, but not its neighbours on the same line. */
+/**
+ * The layers, from the top down. A file may import its own folder and lower lines, but not other folders on its line.
+ */
 const LAYERS: string[][] = [
   ['app', 'lib/cli', 'proxy.ts', 'instrumentation.ts'],
   ['lib/server', 'lib/stripe-local'],
@@ -27,10 +29,10 @@ const LAYERS: string[][] = [
   ['db'],
 ];
 
-/** The rooms of the staff pages' parts, from the top down. None of them knows a page. */
+/** The folders of the staff pages' components, from the top down. None of them imports a page. */
 const PAGE_ROOMS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'page', 'display'];
 
-/** Where Next.js and the runtime may be imported. All other folders are domains, which every door calls. */
+/** Folders that may import Next.js and the runtime. All other folders are domains, which these entry points call. */
 const DOORS = [
   ...[
     'app',
@@ -57,7 +59,7 @@ const DOORS = [
   ],
 ];
 
-/** Pure leaves without own imports. Sample data is computed with them, too. */
+/** Pure files without imports of our own. The sample data uses them, too. */
 const BELOW_DB = ['lib/chance.ts', 'lib/dates.ts', 'lib/money.ts', 'lib/overdue.ts'];
 
 interface Rule {
@@ -109,7 +111,7 @@ const RULES: Rule[] = [
   },
 ];
 
-/** One line per import that breaks a rule: `lib/money.ts:3 imports db/client.ts: imports go down only`. */
+/** Lists the imports that break a rule, such as `lib/money.ts:3 imports db/client.ts: imports go down only`. */
 export function brokenImports(sources: Source[]): string[] {
   return sources.flatMap(({ path, imports }) =>
     imports.flatMap(({ line, target }) =>
@@ -120,7 +122,7 @@ export function brokenImports(sources: Source[]): string[] {
   );
 }
 
-/** Folders that no layer names, and the staff pages' parts without a room. */
+/** Lists folders without a layer, and components of the staff pages outside the known folders. */
 export function homeless(sources: Source[]): string[] {
   const rooms = new Set(sources.map(({ path }) => roomOf(path)));
   const parts = sources.map(({ path }) => path).filter((path) => path.startsWith(PARTS));
@@ -142,7 +144,9 @@ function isLeafOfDb(from: string, target: string): boolean {
   return roomOf(from) === 'db' && BELOW_DB.includes(target);
 }
 
-/** The folder that rules speak of: `app`, `db`, `lib/payments`; single files of lib are `lib/*.ts`. */
+/**
+ * Returns the folder that the rules use for a path: `app`, `db`, `lib/payments`, or `lib/*.ts` for single files of lib.
+ */
 function roomOf(path: string): string {
   if (path === 'lib/runtime.ts') return path;
   const [top = '', room, file] = path.split('/');
@@ -154,7 +158,7 @@ function isOurs(target: string): boolean {
   return /^(app|lib|db|tests)\//.test(target);
 }
 
-/** Each cycle once, as `a.ts -> b.ts -> a.ts`; imports of types count. */
+/** Lists each import cycle once, as `a.ts -> b.ts -> a.ts`. Type imports count. */
 export function findCycles(sources: Source[]): string[] {
   const graph = new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const done = new Set<string>();

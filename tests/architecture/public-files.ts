@@ -1,8 +1,8 @@
 import type { Source } from './sources';
 
 /**
- * The files of each folder of `lib` that other folders import, as text: one folder a line. A folder is a module, and a new
- * public file of it is a decision: take one that is public already, or renew the list with `npm test -- -u`.
+ * Lists the files of each folder of `lib` that other folders import, one folder per line. A folder is a module, so a
+ * new public file is a decision: use a file that is already public, or update the list with `npm test -- -u`.
  */
 export function publicFiles(sources: Source[]): string {
   const doors = new Map<string, Set<string>>();

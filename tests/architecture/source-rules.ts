@@ -1,13 +1,13 @@
 import ts from 'typescript';
 import { lineOf, type Source, walk } from './sources';
 
-/** Each bundle may have its own: what they hold can be made again at any time. */
+/** These files hold only caches. Each bundle may have its own copy, since the content can be recomputed at any time. */
 const CACHES = ['lib/countries.ts', 'lib/dates.ts', 'lib/records/save-records.ts', 'lib/sync/store/store.ts'];
-/** They run in one bundle, or in a process of their own. */
+/** These files run in only one bundle or in their own process. */
 const ALONE = /^(app|lib\/cli|lib\/stripe-local|db\/seed)\//;
 const COLLECTIONS = ['Map', 'Set', 'WeakMap', 'WeakSet'];
 
-/** State of modules, of which every bundle of a process would have its own: `lib/x.ts:7 …`. */
+/** Lists module state, such as `lib/x.ts:7 …`. Each bundle of a process would have its own copy of it. */
 export function moduleState(sources: Source[]): string[] {
   return sources.flatMap(({ path, tree }) =>
     ALONE.test(path) || CACHES.includes(path)
@@ -24,7 +24,7 @@ function isState(node: ts.Statement): boolean {
   return !(flags & ts.NodeFlags.Const) || declarations.some(({ initializer }) => isEmpty(initializer));
 }
 
-/** A collection that is made empty is filled later. */
+/** Returns whether a collection is created empty, and so must be filled later. */
 function isEmpty(made: ts.Expression | undefined): boolean {
   if (!made) return false;
   if (ts.isArrayLiteralExpression(made)) return made.elements.length === 0;
@@ -37,11 +37,11 @@ function isEmpty(made: ts.Expression | undefined): boolean {
   );
 }
 
-/** What makes a program depend on the world, and the one file that may ask it. */
+/** Uses of clock, randomness and environment, each with the one file that may contain it. */
 const WORLD: { home: string; also?: string; says: string; matches(node: ts.Node): boolean }[] = [
   {
     home: 'lib/inherited-env.ts',
-    // Next replaces `process.env.NEXT_RUNTIME` there while it compiles, so the words must stand in the file.
+    // Next replaces `process.env.NEXT_RUNTIME` in this file at compile time, so the expression must stay in it.
     also: 'instrumentation.ts',
     says: 'reads process.env',
     matches: (node) => isMember(node, 'process', 'env'),
@@ -56,7 +56,7 @@ const WORLD: { home: string; also?: string; says: string; matches(node: ts.Node)
   },
   {
     home: 'lib/runtime.ts',
-    // The nonce of a page's policy; the proxy has no runtime.
+    // The proxy draws the nonce of a page's policy and has no runtime.
     also: 'proxy.ts',
     says: 'draws chance',
     matches: (node) =>
@@ -67,7 +67,7 @@ const WORLD: { home: string; also?: string; says: string; matches(node: ts.Node)
   },
 ];
 
-/** One line per use outside its home: `lib/payments/x.ts:7 asks the clock: only lib/runtime.ts may`. */
+/** Lists forbidden uses, such as `lib/payments/x.ts:7 asks the clock: only lib/runtime.ts may`. */
 export function usesOfTheWorld(sources: Source[]): string[] {
   const found = new Set<string>();
   for (const { path, tree } of sources) {
@@ -91,8 +91,8 @@ function isNamed(node: ts.Node, name: string): boolean {
 }
 
 /**
- * Functions and values that a server file imports from a client file. They are references there: calling one throws when
- * the page is rendered, which neither types nor the build notice.
+ * Lists functions and values that a server file imports from a client file. On the server they are only references, and
+ * calling one throws when the page is rendered. Neither types nor the build report it.
  */
 export function clientValuesOnTheServer(sources: Source[]): string[] {
   const clients = new Set(sources.filter(isClient).map(({ path }) => path));
@@ -111,7 +111,7 @@ export function clientValuesOnTheServer(sources: Source[]): string[] {
 
 const isClient = ({ tree }: Source): boolean => /^['"]use client['"]/.test(tree.text);
 
-/** The imported names that are neither types, components nor hooks. */
+/** Returns the imported names that are not types, components or hooks. */
 function valuesOf({ importClause }: ts.ImportDeclaration): string[] {
   const named = importClause?.namedBindings;
   if (!importClause || importClause.isTypeOnly || !named || !ts.isNamedImports(named)) return [];

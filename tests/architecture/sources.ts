@@ -6,18 +6,18 @@ const ROOT = join(import.meta.dirname, '../..');
 
 export interface Import {
   line: number;
-  /** The path of an own file from the root; a package by its name. */
+  /** The path from the root if the file is ours, or else the package name. */
   target: string;
 }
 
 export interface Source {
-  /** From the root: `lib/money.ts`. */
+  /** The path from the root, such as `lib/money.ts`. */
   path: string;
   imports: Import[];
   tree: ts.SourceFile;
 }
 
-/** These TypeScript files, and every one below these folders, parsed. */
+/** Parses these TypeScript files and all TypeScript files in these folders. */
 export function readSources(paths: string[]): Source[] {
   return paths
     .flatMap((path) =>
@@ -32,7 +32,7 @@ export function readSources(paths: string[]): Source[] {
     .map((path) => parseSource(path, readFileSync(join(ROOT, path), 'utf8')));
 }
 
-/** @param path where the text stands or would stand, from the root */
+/** @param path the real or assumed path of the source, from the root */
 export function parseSource(path: string, text: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
   const imports: Import[] = [];
@@ -48,7 +48,7 @@ export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => walk(child, visit));
 }
 
-/** Counted from 1. */
+/** Returns the line of a node, counted from 1. */
 export function lineOf(tree: ts.SourceFile, node: ts.Node): number {
   return tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
 }

@@ -142,7 +142,7 @@ describe('drafts of documents', () => {
     await hasFocus(page, 'combobox', 'Customer');
   });
 
-  test('a customer is picked by name, and its currency and tax follow; a line that contradicts them is pointed out', async () => {
+  test('picking a customer by name sets currency and tax, and marks a line that contradicts them', async () => {
     const page = await site.open('/admin/customers/new');
     await page.getByLabel('Customer number').fill('K-FREE');
     await page.getByLabel('Company').fill('Freibrief Verein');

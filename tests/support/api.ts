@@ -14,9 +14,9 @@ import { type RouteModule, serveRoutes } from './serve-routes';
 export interface Api {
   readonly url: string;
   readonly runtime: TestRuntime;
-  /** The lines that were logged, with the option `withLog`. */
+  /** The log lines so far. Needs the option `withLog`. */
   readonly logged: Record<string, unknown>[];
-  /** Moves the clock on. */
+  /** Moves the clock forward. */
   later(seconds: number): void;
   token(...scopes: Scope[]): Promise<string>;
   newToken(scopes: Scope[], expires_at?: Date): Promise<{ id: number; token: string }>;
@@ -24,7 +24,7 @@ export interface Api {
 
 interface ApiOptions {
   env?: Record<string, string>;
-  /** Opens a database that no other file uses, for tests that change its schema. */
+  /** Uses its own database, for tests that change the schema. */
   withOwnDatabase?: boolean;
   withLog?: boolean;
 }
@@ -59,7 +59,7 @@ export async function openApi(
   };
 }
 
-/** Route files over HTTP on an empty database, for the tests of one file or describe block. */
+/** Serves route files over HTTP on an empty database, for the tests of one file or describe block. */
 export function useApi(
   routes: Record<string, RouteModule>,
   env: Record<string, string> = {},

@@ -1,11 +1,11 @@
-// Made for tests alone: proves nothing to anybody else.
+// A self-signed key pair for tests only.
 export const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/QblXK1oBQDvOYTy
 u09wdaNV3Xqn1lILOcxnC6eNve6hRANCAATj/zReJrFsoaQHY2944/qmUdf0prgJ
 HiXUc5VNnwjJ+R6cah9ViMA0lY0zwuQ6+r1oNhSWtYrchcu4itb/miDF
 -----END PRIVATE KEY-----`;
 
-/** Of app.example and of the clients whose metadata documents the tests publish, signed by itself. */
+/** The self-signed certificate for app.example and the clients whose metadata documents the tests publish. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBnjCCAUSgAwIBAgIUdf8lNbZnr0VGk+5yX+WZGC0US3IwCgYIKoZIzj0EAwIw
 FjEUMBIGA1UEAwwLYXBwLmV4YW1wbGUwIBcNMjYxMTI0MTYzMzIxWhgPMjEyNjEw

@@ -18,14 +18,16 @@ export const ROOT = join(import.meta.dirname, '../..');
 
 type Variables = Record<string, string>;
 
-/** What a command did: its exit code (null after a signal), its stdout and its stderr. */
+/** The result of a command: its exit code (null after a signal), stdout and stderr. */
 export interface CommandResult {
   code: number | null;
   out: string;
   err: string;
 }
 
-/** Makes a folder with a migrated, empty embedded database. Without the tests' image that takes five seconds. */
+/**
+ * Creates a folder with a migrated, empty embedded database. This takes five seconds if the tests' image is missing.
+ */
 export async function makeDataDir(dataDir: string): Promise<string> {
   const image = inject('pgliteImage');
   const handle = existsSync(image)
@@ -36,7 +38,7 @@ export async function makeDataDir(dataDir: string): Promise<string> {
   return dataDir;
 }
 
-/** Opens the embedded database of a folder in this process, and takes commands for it as every server does. */
+/** Opens the embedded database of a folder in this process and accepts commands for it, as every server does. */
 export async function openCommandServer(dataDir: string) {
   const runtime = await createRuntime(parseEnv({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }));
   const stopServing = await serveCommands(runtime);
@@ -49,12 +51,12 @@ export async function openCommandServer(dataDir: string) {
   };
 }
 
-/** The lock of a data directory: its process, and where that takes commands. */
+/** Reads the lock of a data directory: the process id, and the socket on which it accepts commands. */
 export function readLock(dataDir: string): { pid: number; socket?: string } {
   return JSON.parse(readFileSync(join(dataDir, 'lock.json'), 'utf8'));
 }
 
-/** Asks the server of a folder to carry out a command, as the process of a command does. */
+/** Sends a command to the server of a data directory, as the process of a command does. */
 export async function askCommand(
   dataDir: string,
   command: CommandName,
@@ -79,9 +81,9 @@ export async function askCommand(
 }
 
 /**
- * Starts a command as a process of its own, with text piped into it.
+ * Starts a command in its own process and pipes text into it.
  *
- * @param name of its npm script with dashes, or the path of a file
+ * @param name its npm script with dashes, or the path of a file
  */
 export async function startCommandFile(name: string, args: string[], env: Variables, input = '') {
   const { PATH, HOME, TMPDIR } = process.env;
@@ -100,25 +102,25 @@ export async function startCommandFile(name: string, args: string[], env: Variab
   let err = '';
   child.stdout.on('data', (data) => (out += data));
   child.stderr.on('data', (data) => (err += data));
-  child.stdin.on('error', () => {}); // it may end without having read
+  child.stdin.on('error', () => {}); // the process may exit without reading its input
   child.stdin.end(input);
   const ended = once(child, 'close').then(([code]): CommandResult => ({ code, out, err }));
   return { child, err: () => err, ended };
 }
 
-/** Runs a command as a process of its own to its end. */
+/** Runs a command in its own process and waits for its end. */
 export const runCommandFile = async (...command: Parameters<typeof startCommandFile>) =>
   (await startCommandFile(...command)).ended;
 
 let bundled: Promise<string> | undefined;
 
-/** The folder of the commands as plain JavaScript. Each start of `node --import tsx` takes two seconds. */
+/** Returns the folder with the commands as bundled JavaScript. Each start of `node --import tsx` takes two seconds. */
 export function bundledCommands(): Promise<string> {
   bundled ??= bundleCommands(join(dirname(inject('pgliteImage')), 'commands'));
   return bundled;
 }
 
-/** Bundles the commands once in a run. */
+/** Bundles the commands once per test run. */
 async function bundleCommands(folder: string): Promise<string> {
   const packages = join(folder, 'node_modules');
   const unlock = await waitForLock(folder);

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { openEmbedded, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
 
-// A process that writes invoices, several at once, until it is killed.
+// A process that keeps writing invoices with several transactions at once, until it is killed.
 
 const { DATABASE_URL, DATA_DIR = '' } = process.env;
 const handle = DATABASE_URL ? openPostgres(DATABASE_URL) : await openEmbedded(DATA_DIR);
@@ -22,7 +22,7 @@ const CHANGES = [
 
 async function write(): Promise<never> {
   for (;;) {
-    // Of those that took rows in another order, or whose session was ended, nothing stays.
+    // A transaction that deadlocked or whose session was ended leaves nothing behind.
     const written = db.transaction(async (tx) => {
       for (const change of CHANGES) await tx.execute(change);
     });

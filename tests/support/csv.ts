@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
 
-/** The lines of a CSV file without the quotes that every cell has, checked to have them. No cell holds `\r\n`. */
+/**
+ * Returns the lines of a CSV file without the quotes around cells. Expects every cell to be quoted and free of `\r\n`.
+ */
 export function unquotedLines(text: string): string[] {
   return text.split('\r\n').map((line) => {
     expect(line).toMatch(/^("([^"]|"")*"(,"([^"]|"")*")*)?$/);

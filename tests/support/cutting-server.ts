@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** What is done to the connection that sends a statement; else it is answered with no rows. */
+/** How a connection is cut when it sends a certain statement. Other statements return no rows. */
 export type Cut = 'close' | 'reset';
 
 export interface CuttingServer {
   url: string;
-  /** The statements of each connection, in the order in which they came. */
+  /** The statements of each connection, in the order of arrival. */
   connections: string[][];
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ const PREPARED = Buffer.concat([
   message('n', Buffer.alloc(0)),
 ]);
 
-/** As much of a PostgreSQL server as statements without rows and values need, on which connections are lost. */
+/** Starts a minimal PostgreSQL server that cuts connections. It supports statements without rows and parameters. */
 export async function startCuttingServer(cutAt: (statement: string) => Cut | null): Promise<CuttingServer> {
   const connections: string[][] = [];
   const server = createServer((socket) => {
@@ -33,11 +33,11 @@ export async function startCuttingServer(cutAt: (statement: string) => Cut | nul
     connections.push(statements);
     let received = Buffer.alloc(0);
     let isStarted = false;
-    socket.on('error', () => {}); // it is cut on purpose
+    socket.on('error', () => {}); // the connection is cut on purpose
     socket.on('data', (data) => {
       received = Buffer.concat([received, data]);
       for (;;) {
-        const at = isStarted ? 1 : 0; // the first message has no type
+        const at = isStarted ? 1 : 0; // the first message of a connection has no type byte
         if (received.length < at + 4) return;
         const length = at + received.readInt32BE(at);
         if (received.length < length) return;

@@ -11,19 +11,18 @@ import { withDatabase } from './database-url';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The address of a PostgreSQL server, its migrated template, and a pooler before it. Null means PGlite. */
+    /** The URL of a PostgreSQL server, its migrated template, and the URL of a pooler. Null if the tests use PGlite. */
     postgres: { url: string; template: string; pooler: string | null } | null;
-    /** A migrated PGlite image on disk. */
+    /** The path of a migrated PGlite image. */
     pgliteImage: string;
-    /** The rows that migrations write, by table: `[table, rows as JSON]`. */
+    /** The rows that migrations insert, by table: `[table, rows as JSON]`. */
     migratedRows: [string, string][];
   }
 }
 
 /**
- * A new, migrated, empty database: PGlite, or one on TEST_DATABASE_URL's server, with its address there.
- * Opening one takes a second and 300 MB. Use `useDatabase` unless the test needs a second database or changes
- * the schema.
+ * Creates a migrated, empty database: PGlite, or one on TEST_DATABASE_URL's server, then with its URL. This takes a
+ * second and 300 MB. Use `useDatabase` unless the test needs a second database or changes the schema.
  */
 export async function createTestDatabase(): Promise<DatabaseHandle & { url?: string }> {
   const server = inject('postgres');
@@ -41,7 +40,7 @@ export async function createTestDatabase(): Promise<DatabaseHandle & { url?: str
   };
 }
 
-/** One emptied database for the tests of a file or a describe block; only one can be in use at a time. */
+/** Provides an emptied database for the tests of a file or describe block. Only one can be in use at a time. */
 export function useDatabase(): { readonly db: Database } {
   let handle: DatabaseHandle | undefined;
   beforeAll(async () => {
@@ -57,19 +56,19 @@ export function useDatabase(): { readonly db: Database } {
 }
 
 interface WorkerDatabase {
-  /** Opens another way to the database, for one user. */
+  /** Opens another connection pool to the database for one user. */
   open?: () => DatabaseHandle;
   isInUse: boolean;
 }
 
-/** The database that the files of a worker share, one after the other. */
+/** The database of a worker. Its test files share it one after the other. */
 const shared = perProcess<WorkerDatabase>('test-database', () => ({ isInUse: false }));
 
 /**
- * The worker's database, emptied. Each user gets a `Database` object of its own, so that what the product keeps
- * by that object (token caches, batches, refusal counts) begins anew.
+ * Lends the worker's database, emptied. Each user gets its own `Database` object, so that caches of the product that
+ * are keyed by this object (tokens, batches, refusal counts) start empty.
  *
- * @throws Error while another user has it
+ * @throws Error if another user has not returned it
  */
 export async function borrowDatabase(): Promise<DatabaseHandle> {
   if (shared.isInUse) throw new Error('the worker has one database: use createTestDatabase for a second one');
@@ -97,13 +96,13 @@ async function openForWorker(): Promise<() => DatabaseHandle> {
   return () => openServer(server, name);
 }
 
-/** Brings a migrated database back to what it was after its migrations: their rows, and sequences at their start. */
+/** Resets a migrated database to its state after the migrations, including their rows and the sequences. */
 export async function emptyDatabase(db: Database): Promise<void> {
   const tables = await rows<{ name: string }>(
     db,
     sql`select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
   );
-  // Triggers keep sums and counts by row: neither emptying nor filling again is theirs to count.
+  // Triggers maintain sums and counts per row. They must not count the truncation and the restored rows.
   const statements = [
     `perform set_config('session_replication_role', 'replica', true)`,
     `truncate ${tables.map(({ name }) => name).join(', ')} restart identity cascade`,
@@ -115,7 +114,7 @@ export async function emptyDatabase(db: Database): Promise<void> {
   await db.execute(sql.raw(`do $empty$ begin ${statements.join('; ')}; end $empty$`));
 }
 
-/** The rows of a table, by id. */
+/** Reads the rows of a table, by id. */
 export async function readRows<Table extends PgTable & { id: PgColumn }>(
   db: Database,
   table: Table,
@@ -135,7 +134,7 @@ export async function readRow<Table extends PgTable & { id: PgColumn }>(
   return row;
 }
 
-/** All rows of all tables as text, each with the name of its table. */
+/** Returns all rows of all tables as text, each with the name of its table. */
 export async function dumpDatabase(db: Database): Promise<string[]> {
   const tables = await rows<{ name: string }>(
     db,
@@ -150,7 +149,9 @@ export async function dumpDatabase(db: Database): Promise<string[]> {
   return lines;
 }
 
-/** What a migration changes: migrations, tables and functions, each with the transaction that wrote it last. */
+/**
+ * Returns what a migration can change: migrations, tables and functions, each with the transaction that last wrote it.
+ */
 export async function databaseState(db: Database) {
   return [
     await rows(db, sql`select id, hash, created_at::text from drizzle.__drizzle_migrations order by id`),
@@ -166,15 +167,15 @@ export async function databaseState(db: Database) {
 export const FOREIGN =
   'This database was made by a version before the first release, whose migrations are gone: start with an empty one (another DATABASE_URL or DATA_DIR).';
 
-/** Makes a database look as if its migrations were from before the first release. */
+/** Backdates the migrations of a database to before the first release. */
 export async function disownMigrations(db: Database): Promise<void> {
   await db.execute(sql`update drizzle.__drizzle_migrations set created_at = 1795256665216 + id`);
 }
 
-/** True when a transaction pooler stands between the tests and their server. */
+/** Returns whether the tests reach their server through a transaction pooler. */
 export const isPooled = () => typeof inject('postgres')?.pooler === 'string';
 
-/** True when the tests run on a server, so that several connections race for real. */
+/** Returns whether the tests run on a PostgreSQL server, where several connections can race. */
 export const onPostgres = () => inject('postgres') !== null;
 
 type Server = NonNullable<ReturnType<typeof inject<'postgres'>>>;
@@ -188,7 +189,7 @@ function openServer(server: Server, name: string): DatabaseHandle {
 const createFromTemplate = (server: Server, name: string) =>
   onServer(server.url, `create database ${name} template ${server.template}`);
 
-/** Runs one statement outside of the test databases. */
+/** Runs one statement on the server's default database. */
 export async function onServer(url: string, statement: string): Promise<void> {
   const admin = openPostgres(url, { max: 1 });
   await admin.db.execute(sql.raw(statement));

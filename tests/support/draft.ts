@@ -11,7 +11,7 @@ interface Given extends Partial<Omit<Snapshot, 'rows'>> {
   answers?: Answers;
 }
 
-/** A decision over rows in memory. By default it has no rows, and Stripe cannot be asked. */
+/** Creates a decision over rows in memory. By default there are no rows and Stripe is unavailable. */
 export function draftOf({ rows, settings, answers = unavailable, ...snapshot }: Given = {}): Draft {
   return new Draft(
     {

@@ -2,7 +2,7 @@ import { afterAll, vi } from 'vitest';
 import { setRuntime } from '@/lib/runtime';
 import { restartNumbers } from './factories';
 
-// The files of a worker share one process. Each leaves it as it found it.
+// The test files of a worker share one process, so each one restores its state.
 afterAll(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
@@ -15,7 +15,7 @@ afterAll(() => {
   }
 });
 
-/** What the product keeps in a process without regard to a database or a runtime, by its name in `perProcess`. */
+/** Resets state that the product keeps per process rather than per database or runtime, by its `perProcess` name. */
 const RESETS = {
   'mcp-rate': (state: { minute: number }) => Object.assign(state, { minute: 0 }),
   'schema-doubt': (state: { isDoubted: boolean }) => Object.assign(state, { isDoubted: false }),

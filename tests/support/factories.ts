@@ -18,16 +18,16 @@ import {
 
 type New<Table extends { $inferInsert: object }> = Partial<Table['$inferInsert']>;
 
-// Numbers are unique within a test file and begin anew in each, so that a search finds the same rows in every run.
+// Numbers restart in each test file, so that a search finds the same rows in every run.
 let drawn = 0;
 const next = () => String(++drawn).padStart(5, '0');
 
-/** Begins the numbers anew, for the next file. */
+/** Restarts the numbers for the next test file. */
 export function restartNumbers(): void {
   drawn = 0;
 }
 
-/** Inserts the defaults, unless they are overridden, and returns the row. */
+/** Inserts a row with the defaults and overrides. @returns the row */
 async function insert<Table extends PgTable>(
   db: Database,
   table: Table,
@@ -42,29 +42,29 @@ async function insert<Table extends PgTable>(
   return row as Table['$inferSelect'];
 }
 
-/** The id of the given customer, or else of a new one. */
+/** Returns the id of the given customer, or creates one. */
 const customerOf = async (db: Database, given: { customer_id?: number | null | undefined }) =>
   given.customer_id ?? (await createCustomer(db)).id;
 
-/** An active private customer, `K00001`, `customer-00001@example.com`. */
+/** Creates an active private customer such as `K00001` with customer-00001@example.com. */
 export function createCustomer(db: Database, overrides: New<typeof customers> = {}) {
   const n = next();
   const defaults = { customer_number: `K${n}`, first_name: 'Ada', last_name: `Tester${n}` };
   return insert(db, customers, { ...defaults, email: `customer-${n}@example.com` }, overrides);
 }
 
-/** A Stripe customer that was linked by its number to a new customer, unless one is given. */
+/** Creates a Stripe customer that is linked by number, to a new customer by default. */
 export async function createStripeCustomer(db: Database, overrides: New<typeof stripeCustomers> = {}) {
   const customer_id = await customerOf(db, overrides);
   const defaults = { stripe_customer_id: `cus_${next()}`, linked_by: 'number' as const };
   return insert(db, stripeCustomers, defaults, { ...overrides, customer_id });
 }
 
-/** An active server without addresses. */
+/** Creates an active server without addresses. */
 export const createServer = (db: Database, overrides: New<typeof servers> = {}) =>
   insert(db, servers, { hostname: `web${next()}.example.net` }, overrides);
 
-/** An active monthly hosting service of a new customer, 9.90 EUR. */
+/** Creates an active monthly hosting service at 9.90 EUR, of a new customer by default. */
 export async function createService(db: Database, overrides: New<typeof customerServices> = {}) {
   const customer_id = await customerOf(db, overrides);
   const defaults = { service_number: `S${next()}`, customer_id, service_type: 'hosting' as const };
@@ -74,7 +74,7 @@ export async function createService(db: Database, overrides: New<typeof customer
 
 const SUMS = { subtotal: '100', tax: '19', total: '119' };
 
-/** A sent invoice of a new customer over 119.00 EUR, nothing paid. A cancelled one owes nothing. */
+/** Creates a sent, unpaid invoice over 119.00 EUR, of a new customer by default. A cancelled one has nothing due. */
 export async function createInvoice(db: Database, overrides: New<typeof invoices> = {}) {
   const customer_id = await customerOf(db, overrides);
   const dates = { invoice_date: '2026-03-01', due_date: '2026-03-31' };
@@ -84,7 +84,7 @@ export async function createInvoice(db: Database, overrides: New<typeof invoices
   return insert(db, invoices, defaults, overrides);
 }
 
-/** An offer that was sent to a new customer, over 119.00 EUR. */
+/** Creates a sent offer over 119.00 EUR, to a new customer by default. */
 export async function createSalesDocument(db: Database, overrides: New<typeof salesDocuments> = {}) {
   const customer_id = await customerOf(db, overrides);
   const kind = { document_number: `A${next()}`, type: 'offer' as const, status: 'sent' as const };
@@ -92,21 +92,21 @@ export async function createSalesDocument(db: Database, overrides: New<typeof sa
   return insert(db, salesDocuments, defaults, overrides);
 }
 
-/** An active subscription of a new customer, linked to Stripe, without items. */
+/** Creates an active Stripe subscription without items, of a new customer by default. */
 export async function createSubscription(db: Database, overrides: New<typeof subscriptions> = {}) {
   const customer_id = await customerOf(db, overrides);
   const defaults = { customer_id, status: 'active' as const, stripe_subscription_id: `sub_${next()}` };
   return insert(db, subscriptions, defaults, overrides);
 }
 
-/** An item of a new subscription; linked to a customer service only if one is given. */
+/** Creates a subscription item, of a new subscription by default. It has a customer service only if one is given. */
 export async function createSubscriptionItem(db: Database, overrides: New<typeof subscriptionItems> = {}) {
   const subscription_id = overrides.subscription_id ?? (await createSubscription(db)).id;
   const defaults = { subscription_id, stripe_subscription_item_id: `si_${next()}` };
   return insert(db, subscriptionItems, defaults, overrides);
 }
 
-/** A call of get-customer-tool by a token. */
+/** Creates a logged call of get-customer-tool by an access token. */
 export function createToolCall(db: Database, overrides: New<typeof toolCalls> = {}) {
   const caller = { caller: 'token:1', caller_name: 'Assistant', tool: 'get-customer-tool', arguments: {} };
   const outcome = { rows: 1, duration_ms: 2, outcome: 'ok' as const };
@@ -114,7 +114,7 @@ export function createToolCall(db: Database, overrides: New<typeof toolCalls> = 
   return insert(db, toolCalls, { called_at, ...caller, ...outcome }, overrides);
 }
 
-/** A service and a subscription for it that was sold and waits for its checkout: 9.90 EUR a month. */
+/** Creates a service for 9.90 EUR a month, and its sold subscription that waits for a checkout. */
 export async function createSold(db: Database, overrides: New<typeof customerServices> = {}) {
   const service = await createService(db, overrides);
   const { customer_id } = service;
@@ -125,7 +125,9 @@ export async function createSold(db: Database, overrides: New<typeof customerSer
   return { sold, service };
 }
 
-/** A completed payment of 10.00 EUR on a new invoice; a given invoice needs its customer_id too. */
+/**
+ * Creates a completed payment of 10.00 EUR, on a new invoice by default. A given invoice also needs its customer_id.
+ */
 export async function createPayment(db: Database, overrides: New<typeof payments> = {}) {
   const invoice = overrides.invoice_id
     ? { id: overrides.invoice_id, customer_id: overrides.customer_id }
@@ -138,21 +140,21 @@ export async function createPayment(db: Database, overrides: New<typeof payments
 
 const ISSUED_AT = new Date('2026-03-12T12:00:00Z');
 
-/** A refund of 5.00 EUR that Stripe made of a payment. */
+/** Creates a refund of 5.00 EUR that Stripe made of a payment. */
 export function createRefund(db: Database, overrides: New<typeof refunds> = {}) {
   const made = { amount: '5', status: 'succeeded' as const, source: 'stripe' as const };
   const defaults = { ...made, stripe_refund_id: `re_${next()}`, issued_at: ISSUED_AT };
   return insert(db, refunds, defaults, overrides);
 }
 
-/** A dispute over 10.00 EUR of a payment, which awaits an answer. */
+/** Creates a dispute over 10.00 EUR of a payment that needs a response. */
 export function createDispute(db: Database, overrides: New<typeof disputes> = {}) {
   const made = { amount: '10', status: 'needs_response' as const, reason: 'fraudulent' };
   const defaults = { ...made, stripe_dispute_id: `dp_${next()}`, issued_at: ISSUED_AT };
   return insert(db, disputes, defaults, overrides);
 }
 
-/** A processed `invoice.paid` of 10 March 2026, as the inbox keeps it. */
+/** Creates a processed `invoice.paid` event of 10 March 2026 in the inbox. */
 export function createStoredEvent(db: Database, overrides: New<typeof stripeEvents> = {}) {
   const { id = `evt_${next()}`, object_id = `in_${next()}`, type = 'invoice.paid' } = overrides;
   const payload = JSON.stringify({ id, type, object: 'event', data: { object: { id: object_id } } });

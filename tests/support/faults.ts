@@ -6,20 +6,20 @@ import type postgres from 'postgres';
 import { type Database, rows } from '@/db/database';
 import { onPostgres } from './database';
 
-/** A fault and its place: statements and ends of transactions are counted from 0 as the driver gets them. */
+/** A fault and its position. Statements and ends of transactions are counted from 0, in the order of the driver. */
 export interface Fault {
   at: number;
-  /** The SQLSTATE that the server fails with, or `DEAD` for a process that does nothing from then on. */
+  /** The SQLSTATE of the error, or `DEAD` for a process that sends nothing more. */
   how: string;
-  /** Fails each statement from then on, not one. */
+  /** Fails every statement from the position on, not just one. */
   lasting?: boolean;
 }
 
 export interface FaultyDatabase {
   db: Database;
-  /** Forgets what passed, and sets the next fault or none. */
+  /** Clears the recorded statements and sets the next fault, if any. */
   arm(fault?: Fault): void;
-  /** What passed since `arm`: statements, and `commit` before, `committed` after the end of a transaction. */
+  /** The statements since `arm`, with `commit` before and `committed` after the end of a transaction. */
   passed(): string[];
   happened(): boolean;
 }
@@ -30,7 +30,7 @@ type Run = (statement: string, ...more: unknown[]) => Promise<unknown>;
 
 const WRITES = /\b(insert|update|delete|commit_plan)\b(?! of)/i;
 
-/** An answer after which something is done. The server's driver sends a query only when it is awaited. */
+/** Runs `after` once a query has its result. The server's driver sends a query only when it is awaited. */
 function followed(answer: Promise<unknown>, after: () => void): Promise<unknown> {
   const { values } = answer as { values?: () => Promise<unknown> };
   const follow = (found: unknown) => {
@@ -44,20 +44,20 @@ function followed(answer: Promise<unknown>, after: () => void): Promise<unknown>
   } as unknown as Promise<unknown>;
 }
 
-/** A database whose server fails a statement, so that the transaction is aborted there. */
+/** Opens a database that fails a chosen statement and aborts its transaction there. */
 export function openFaulty(db: Database): FaultyDatabase {
   let fault: Fault | undefined;
   let passed: string[] = [];
   let happened = false;
 
-  /** @returns the SQLSTATE to fail with now, if any */
+  /** @returns the SQLSTATE of the error that is due now, or undefined */
   const pass = (what: string): string | undefined => {
     const at = passed.push(what) - 1;
     if (!fault || at < fault.at || (happened && fault.how !== DEAD && !fault.lasting)) return undefined;
     if (what === 'committed' && fault.how !== DEAD) return undefined;
     happened = true;
     if (fault.how !== DEAD) return fault.how;
-    // With a code of the driver's, since nothing can be written: the run must not go on to its next step.
+    // Uses a driver's error code, since nothing can be written: the run must not continue with its next step.
     throw Object.assign(new Error('the process is dead'), { code: '57P01' });
   };
   const failing = (run: Run): Run => {
@@ -66,7 +66,7 @@ export function openFaulty(db: Database): FaultyDatabase {
       return code ? run(raising(code)) : run(statement, ...more);
     };
   };
-  /** Outside a transaction, where a statement that writes commits by itself. */
+  /** Wraps a statement outside a transaction. If it writes, it commits by itself. */
   const committing = (run: Run): Run => {
     const guarded = failing(run);
     return (statement, ...more) => {
@@ -144,7 +144,7 @@ const clientOf = <Client>(db: Database) => (db as unknown as { $client: Client }
 const raising = (code: string) =>
   `do $$ begin raise exception 'made to fail' using errcode = '${code}'; end $$`;
 
-/** All tables that sync writes or reads, those that others refer to first. */
+/** All tables that sync reads or writes. A table comes after those that it references. */
 const TABLES = [
   'customers',
   'customer_services',
@@ -165,12 +165,12 @@ const TABLES = [
 export type Row = Record<string, unknown>;
 export type Rows = Record<(typeof TABLES)[number], Row[]>;
 
-/** What the rows say, by table. */
+/** The rows in comparable form, by table. */
 export type Meaning = Record<string, string[]>;
 
 const DELETES = TABLES.toReversed().map((table) => `delete from ${table};`);
 
-/** Keeps all rows as they are now. @returns puts them back, with their ids and times */
+/** Saves all rows. @returns a function that restores them, with their ids and timestamps */
 export async function keepScene(db: Database): Promise<() => Promise<void>> {
   const columns = await rows<{ table: string; list: string }>(
     db,
@@ -187,10 +187,10 @@ export async function keepScene(db: Database): Promise<() => Promise<void>> {
   return () => runAll(db, [...DELETES, ...inserts]);
 }
 
-/** Empties all of them. */
+/** Deletes the rows of all scene tables. */
 export const clearScene = (db: Database) => runAll(db, DELETES);
 
-/** One statement, so that it costs one round trip. */
+/** Runs the statements as one block, in a single round trip. */
 async function runAll(db: Database, statements: string[]): Promise<void> {
   await db.execute(sql.raw(`do $scene$ begin ${statements.join(' ')} end $scene$`));
 }
@@ -201,13 +201,13 @@ const QUERY = sql.raw(
   ).join(', ')})::text as tables`,
 );
 
-/** Every row of every table as it is. */
+/** Reads every row of every table, unchanged. */
 export async function readRows(db: Database): Promise<Rows> {
   const [row] = await rows<{ tables: string }>(db, QUERY);
   return JSON.parse(row?.tables ?? '{}') as Rows;
 }
 
-/** Columns in which two ways to one end may differ: who tried how often, and when. */
+/** Columns that may differ between two paths to the same result: attempts and their times. */
 const INCIDENTAL = new Set([
   'id',
   'run_id',
@@ -218,20 +218,21 @@ const INCIDENTAL = new Set([
   'version',
 ]);
 
-/** When a row was last compared with Stripe's. */
+/** Columns with the time of the last comparison with Stripe. */
 const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);
 
 /**
- * The rows as text, for a comparison of two ways to one end. References are names, not numbers.
+ * Converts rows to text in order to compare two paths to one result. References become names instead of ids.
  *
- * @param since all instants of the hour that begins then count as one, and stamps of a comparison count as equal.
+ * @param since all instants within an hour of this one count as equal, and so do times of the last comparison.
  *   Null compares times exactly.
  */
 export function meaningOf(tables: Rows, since: Date | null): Meaning {
   const names = namesOf(tables);
   const meant = ([key, value]: [string, unknown]): [string, unknown] => {
     if (key === 'changes') return [key, (value as Row[]).map((change) => meaningOfRow(change)).sort()];
-    if (key === 'payload') return [key, String(value).length]; // long, and never changed
+    // a payload is long and never changes, so compare its length
+    if (key === 'payload') return [key, String(value).length];
     if (key === 'customer_number') return [key, String(value).replace(/^K[1-9]\d*$/, 'K…')];
     if (key in REFERS) return [key, names(REFERS[key] ?? '', value)];
     if (since && STAMPS.has(key)) return [key, value && 'then'];
@@ -259,7 +260,7 @@ export function meaningOf(tables: Rows, since: Date | null): Meaning {
   );
 }
 
-/** Rows that only one of two has, for people to read. */
+/** Lists the rows that only one side has, as readable text. */
 export function differences(expected: Meaning, actual: Meaning): string[] {
   const lacking = (from: Meaning, other: Meaning, sign: string) =>
     Object.entries(from).flatMap(([table, all]) => {
@@ -282,7 +283,7 @@ const REFERS: Record<string, string> = {
   invoice_id: 'invoices',
 };
 
-/** The name of a row of a table, by its id. */
+/** Returns a function that names a row of a table by its id. */
 function namesOf(tables: Rows): (table: string, id: unknown) => unknown {
   const naming: [keyof Rows, (row: Row) => unknown][] = [
     ['customers', (row) => row.email ?? row.customer_number],

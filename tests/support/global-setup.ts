@@ -10,7 +10,7 @@ import { migrate } from '@/db/migrate';
 import { withDatabase } from './database-url';
 import { startPooler } from './pooler';
 
-/** Migrates once. Every worker, and every test that needs a database of its own, copies the result. */
+/** Migrates one database. Workers and tests that need their own database copy it. */
 export default async function setup(project: TestProject) {
   const folder = mkdtempSync(join(tmpdir(), 'w5t-test-'));
   const url = process.env.TEST_DATABASE_URL;
@@ -21,7 +21,7 @@ export default async function setup(project: TestProject) {
     return () => rmSync(folder, { recursive: true, force: true });
   }
   const template = `w5t_template_${process.pid}`;
-  // With TEST_POOLER=1, databases are used through PgBouncer in transaction mode.
+  // With TEST_POOLER=1, tests reach their databases through PgBouncer in transaction mode.
   const pooler = process.env.TEST_POOLER ? await startPooler(url) : null;
   project.provide('migratedRows', await makeTemplate(url, template));
   project.provide('postgres', { url, template, pooler: pooler?.url ?? null });
@@ -53,7 +53,7 @@ async function makeTemplate(url: string, name: string): Promise<[string, string]
   return migrated;
 }
 
-/** What migrations wrote, by table. */
+/** Reads the rows that migrations inserted, by table. */
 async function readRows(db: Database): Promise<[string, string][]> {
   const tables = await rows<{ name: string }>(
     db,
@@ -70,7 +70,7 @@ async function readRows(db: Database): Promise<[string, string][]> {
   return found;
 }
 
-/** The template and every database that was made from it. */
+/** Drops the template and all databases made from it. */
 async function dropAll(url: string, template: string): Promise<void> {
   const admin = openPostgres(url, { max: 1 });
   const made = await rows<{ name: string }>(

@@ -6,7 +6,9 @@ export interface ReadTimes {
   tools: number;
 }
 
-/** Milliseconds that health takes at most, and that tools take at the 95th percentile, four of them at once. */
+/**
+ * Measures response times in milliseconds: the maximum of health, and the 95th percentile of four parallel tool calls.
+ */
 export async function measureReads(url: string, token: string): Promise<ReadTimes> {
   const timed = async (ask: () => Promise<Response>) => {
     const begun = performance.now();
@@ -36,7 +38,7 @@ export async function measureReads(url: string, token: string): Promise<ReadTime
   return { health: Math.max(...healthTimes), tools: toolTimes[Math.floor(toolTimes.length * 0.95)] ?? 0 };
 }
 
-/** As quick as promised; on a machine that is busy with other things, as quick as without any lock. */
+/** Expects the promised response times. On a busy machine it accepts a multiple of the times without a lock. */
 export function requireQuick({ health, tools }: ReadTimes, quiet: ReadTimes): void {
   expect(health).toBeLessThan(Math.max(200, 3 * quiet.health));
   expect(tools).toBeLessThan(Math.max(500, 3 * quiet.tools));

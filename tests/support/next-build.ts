@@ -3,17 +3,17 @@ import { buildWhenStale } from '@/lib/cli/build';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Next's command and where to run it. */
+/** Next's command and its working directory. */
 export const NEXT = { bin: join(ROOT, 'node_modules/next/dist/bin/next'), cwd: ROOT };
 
-/** What `npm start` runs. */
+/** The script that `npm start` runs. */
 export const START = join(ROOT, 'lib/cli/start.mjs');
 
-/** What a production process starts with: nothing of the test runner's environment, no .env secrets. */
+/** The environment of a production process, without the test runner's variables and the secrets of .env. */
 export function productionEnv(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env;
   return { PATH, HOME, TMPDIR, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' };
 }
 
-/** Makes a production build unless there is one of the sources as they are; one build at a time. */
+/** Builds for production unless a build of the current sources exists. Only one build runs at a time. */
 export const ensureBuild = () => buildWhenStale();

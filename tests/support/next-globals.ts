@@ -1,2 +1,2 @@
-// Modules of Next take this global when they load, and the first file of a worker may load them.
+// Some modules of Next read this global when they load, and any test file may load them.
 import 'next/dist/server/node-environment-baseline.js';

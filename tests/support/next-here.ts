@@ -6,7 +6,7 @@ import { serveHandler } from './serve-handler';
 
 let opened: Promise<Handler> | undefined;
 
-/** Next's production build inside the test's process, where it meets the test's runtime. */
+/** Opens Next's production build in the process of the test, where it uses the runtime of the test. */
 export function openNextHere(): Promise<Handler> {
   opened ??= open();
   return opened;
@@ -16,11 +16,11 @@ async function open(): Promise<Handler> {
   await ensureBuild();
   const runtime = await getRuntime();
   const next = createNext({ host: null, port: 3000 });
-  // Vercel's servers neither keep the schedule nor take commands.
+  // On Vercel, the server neither runs the schedule nor accepts commands.
   setRuntime({ ...runtime, env: { ...runtime.env, vercel: true } });
   try {
     const server = await serveHandler(next.handle);
-    await fetch(`${server.url}/icon.svg`); // instrumentation runs at the first request
+    await fetch(`${server.url}/icon.svg`); // the first request runs the instrumentation
     await server.close();
   } finally {
     setRuntime(runtime);

@@ -11,11 +11,10 @@ addFormats.default(ajv);
 ajv.addSchema(document, 'openapi');
 
 /**
- * Holds an answer to the OpenAPI document: its status is described for this operation, the headers that
- * it promises are there, and the body has its media type and fits its schema. Addresses that the document
- * does not know may answer what they like.
+ * Checks a response against the OpenAPI document: its status is described for the operation, the promised headers are
+ * present, and the body has its media type and matches its schema. Paths outside the document are not checked.
  *
- * @throws Error that says what differs
+ * @throws Error with the differences
  */
 export async function assertContract(method: string, pathname: string, answer: Response): Promise<void> {
   const item = findPath(pathname);
@@ -31,20 +30,20 @@ export async function assertContract(method: string, pathname: string, answer: R
   if (method !== 'HEAD') assertBody(where, response, answer.headers, await answer.text());
 }
 
-/** The errors of a value against a schema of the document, by its name, or any other; none: it fits. */
+/** Lists the errors of a value against a schema, given by name or as JSON Schema. Empty if the value is valid. */
 export function schemaErrors(schema: string | Json, value: unknown): string[] {
   const named = typeof schema === 'string' && { $ref: `openapi#/components/schemas/${schema}` };
   return errorsOf(named || schema, value);
 }
 
-/** A schema of the document by its name. */
+/** Returns a schema of the document by name. */
 export function schemaOf(name: string): Json {
   const schema = at(document, 'components', 'schemas', name);
   if (!isJson(schema)) throw new Error(`the document has no schema ${name}`);
   return schema;
 }
 
-/** Values that fit a JSON Schema, of the kinds that the API's bodies use. @throws Error for any other */
+/** Draws values that match a JSON Schema of the kinds that the API uses. @throws Error for any other kind */
 export function arbitraryOf(schema: Json): fc.Arbitrary<unknown> {
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
   switch (schema.type) {
@@ -61,7 +60,7 @@ export function arbitraryOf(schema: Json): fc.Arbitrary<unknown> {
   }
 }
 
-/** JSON values that do not fit a schema of one field. */
+/** Draws JSON values that do not match the schema of one field. */
 export function arbitraryMisfit(schema: Json, fits: (value: unknown) => boolean): fc.Arbitrary<unknown> {
   const nearby = [0, -1, 0.5, 1e21, 2 ** 31, '', ' ', '12', 'a\u0000', 'x'.repeat(256), '2025-02-30'];
   return fc
@@ -106,7 +105,7 @@ function errorsOf(schema: unknown, value: unknown): string[] {
   return (validate.errors ?? []).map((error) => `${error.instancePath || 'body'} ${error.message}`);
 }
 
-/** The schema with its references made to the document, so that it can stand alone. */
+/** Returns the schema with absolute references to the document, so that it can be used alone. */
 function absolute(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/'));
 }

@@ -1,4 +1,4 @@
-/** Every order of a few things. */
+/** Returns every permutation of a few items. */
 export function orders<T>(of: T[]): T[][] {
   return of.length < 2
     ? [of]

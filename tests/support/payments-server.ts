@@ -12,9 +12,9 @@ import { createInvoice } from './factories';
 import type { RouteModule } from './serve-routes';
 
 /**
- * The payments API over HTTP, and a token that may read and write.
+ * Serves the payments API over HTTP and creates a token that may read and write.
  *
- * @param routes route files to serve beside it
+ * @param routes more route files to serve
  */
 export function usePayments(
   env: Record<string, string> = {},
@@ -31,11 +31,13 @@ export function usePayments(
 
   const payments = {
     server,
-    /** @param path what follows `/api/w5t/payments` */
+    /** @param path the rest of the path after `/api/w5t/payments` */
     call: (method: string, path = '', body?: unknown, headers?: Record<string, string>) =>
       send({ url: server.url, token }, method, path, body, headers),
 
-    /** An open invoice of 119.00 EUR that Stripe does not manage, and the body of a payment that covers it. */
+    /**
+     * Creates an open invoice over 119.00 EUR that Stripe does not manage, and the body of a payment that covers it.
+     */
     async openInvoice(overrides: Parameters<typeof createInvoice>[1] = {}) {
       const invoice = await createInvoice(server.runtime.db, { due_date: '2026-03-29', ...overrides });
       opened += 1;
@@ -50,7 +52,7 @@ export function usePayments(
       return { invoice, body };
     },
 
-    /** The same, and its payment as POST answers it. */
+    /** Creates an open invoice and records its payment. @returns both, with the payment as POST returned it */
     async recorded(overrides: Parameters<typeof createInvoice>[1] = {}) {
       const { invoice, body } = await payments.openInvoice(overrides);
       const { body: payment, headers } = await payments.call('POST', '', body);
@@ -68,7 +70,7 @@ export function usePayments(
 /**
  * Sends one request.
  *
- * @param body text, bytes and streams go as they are (a stream without Content-Length); the rest as JSON
+ * @param body text, bytes and streams are sent as they are (a stream without Content-Length), the rest as JSON
  * @param headers replace the defaults; an empty one is not sent
  */
 async function send(
@@ -87,7 +89,7 @@ async function send(
     ...headers,
   };
   const sent = request({
-    agent: false, // a kept connection may be closed just when it is used again
+    agent: false, // the server might close a kept connection just as it is reused
     hostname,
     port,
     method,
@@ -117,15 +119,15 @@ function toContent(body: unknown): Buffer | Readable | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** The fields that a refusal names. */
+/** Returns the field names in an error response. */
 export function fieldsOf({ body }: Pick<PaymentsAnswer, 'body'>): string[] {
   return (body.errors ?? []).map((error: { field: string }) => error.field);
 }
 
 /**
- * Expects an error as every door answers it: as RFC 9457 says, not to be stored, and with a reference to the log.
+ * Expects an error response as in RFC 9457 that is not cacheable and contains a reference to the log.
  *
- * @param fields exactly the fields that it names
+ * @param fields exactly the fields that the error must name
  */
 export function expectProblem(answer: PaymentsAnswer, code: ErrorCode, fields?: string[]): void {
   expect(answer.body).toMatchObject({ type: `urn:w5t:error:${code}`, status: ERROR_STATUS[code] });

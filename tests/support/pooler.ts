@@ -9,16 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SLOWEST_START_MS = 10_000;
 
 export interface Pooler {
-  /** Of the same server by way of the pooler. */
+  /** The URL of the server through the pooler. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** Where it is not, what is tested behind it is tested elsewhere. */
+/** Returns whether PgBouncer is installed. Without it, the tests of pooling cannot run here. */
 export const isPoolerInstalled = () => spawnSync('pgbouncer', ['--version']).status === 0;
 
 /**
- * PgBouncer in transaction mode before all databases of a server.
+ * Starts PgBouncer in transaction mode for all databases of a server.
  *
  * @param settings of its section `[pgbouncer]`
  */
@@ -35,7 +35,7 @@ export async function startPooler(server: string, settings: Record<string, strin
     auth_type: 'any',
     pool_mode: 'transaction',
     max_client_conn: '1000',
-    // A pool for each of the tests' databases: idle ones must not use up what the server allows.
+    // There is a pool per test database, and idle connections must not use up the server's limit.
     server_idle_timeout: '5',
     log_connections: '0',
     log_disconnections: '0',
@@ -51,7 +51,7 @@ export async function startPooler(server: string, settings: Record<string, strin
       ...Object.entries(all).map(([name, value]) => `${name} = ${value}`),
     ].join('\n'),
   );
-  // It refuses to run as root; where we are, the server's own user is there, too.
+  // PgBouncer refuses to run as root. A machine on which we are root also has the user `postgres`.
   const user = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
   const child = spawn('pgbouncer', ['-q', ...user, file], { stdio: ['ignore', 'ignore', 'inherit'] });
   const stop = async () => {
@@ -84,7 +84,7 @@ async function untilItListens(port: number, child: ChildProcess): Promise<void> 
   throw new Error('pgbouncer does not listen');
 }
 
-/** A port on which nothing listens at the moment. */
+/** Finds a port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((done) => probe.listen(0, () => done()));

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
-/** A connection on which a test writes what no HTTP client would. */
+/** A raw TCP connection, for requests that no HTTP client would send. */
 export interface RawConnection {
   socket: Socket;
-  /** What came back so far. */
+  /** Returns the response so far. */
   text(): string;
-  /** Milliseconds until the other side had closed it. */
+  /** Milliseconds until the other side closed the connection. */
   closed: Promise<number>;
 }
 
@@ -14,13 +14,13 @@ export function openRaw(port: number, start = '', host = '127.0.0.1'): RawConnec
   const socket = connect(port, host);
   let text = '';
   socket.on('data', (chunk) => (text += chunk.toString('latin1')));
-  socket.on('error', () => {}); // a reset is a way of closing
+  socket.on('error', () => {}); // a reset counts as closing
   const closed = new Promise<number>((done) => socket.once('close', () => done(performance.now() - from)));
   if (start) socket.write(start);
   return { socket, text: () => text, closed };
 }
 
-/** The first lines of a request, ready for its body. */
+/** Builds the head of a request, to be followed by its body. */
 export function head(request: string, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}`);
   return [`${request} HTTP/1.1`, ...lines, '', ''].join('\r\n');

@@ -2,10 +2,10 @@ import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node';
 import { ensureBuild } from './next-build';
 
-/** Begins the build that tests of pages need, and says after the run how to run each failed test alone. */
+/** Starts the build that the page tests need, and prints after the run how to repeat each failed test alone. */
 export default class RunReporter implements Reporter {
   onTestRunStart(files: readonly TestSpecification[]): void {
-    // The tests of pages wait for this build. If it fails, they build again and say why.
+    // The page tests wait for this build. If it fails, they build again and report the error.
     if (files.some(({ moduleId }) => moduleId.includes('/tests/e2e/'))) ensureBuild().catch(() => {});
   }
 
@@ -19,7 +19,7 @@ export default class RunReporter implements Reporter {
 
 function commandOf({ module, fullName, project }: TestCase): string {
   const file = relative(process.cwd(), module.moduleId);
-  // `-t` takes a regular expression over the names of the describe blocks and the test, with spaces between.
+  // `-t` takes a regular expression over the names of the describe blocks and the test, joined by spaces.
   const name = fullName.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(' > ', '.*');
   const env = ['TEST_DATABASE_URL', 'TEST_POOLER', 'TEST_THROUGH']
     .filter((variable) => process.env[variable])

@@ -15,7 +15,7 @@ interface Here {
   onProgress?: () => void;
 }
 
-/** Runs a command in this process, in a folder; @returns its exit code and each line that it said */
+/** Runs a command in this process, in a folder. @returns its exit code and output lines */
 export async function runCommandHere(
   db: Database,
   name: CommandName,
@@ -40,14 +40,14 @@ export async function runCommandHere(
   }
 }
 
-/** A folder for the tests of a file. */
+/** Creates a folder for the tests of a file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'w5t-files-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The files that commands read and write, for the tests of a file. */
+/** Provides a folder for the files that commands read and write, for the tests of a file. */
 export function useFiles() {
   const folder = temporaryFolder();
   return {
@@ -55,7 +55,7 @@ export function useFiles() {
     write: (name: string, content: string | Buffer | string[]) =>
       writeFileSync(join(folder, name), Array.isArray(content) ? content.join('\n') : content),
     read: (name: string) => readFileSync(join(folder, name), 'utf8'),
-    /** Runs a command where the files are. */
+    /** Runs a command in the folder of the files. */
     run: (db: Database, name: CommandName, args: string[], options: Omit<Here, 'cwd'> = {}) =>
       runCommandHere(db, name, args, { cwd: folder, ...options }),
   };

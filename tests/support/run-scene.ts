@@ -37,22 +37,22 @@ import {
 } from './faults';
 import { DAY, typed, useSync } from './sync';
 
-/** So few objects a page that a small account has several pages. */
+/** The page size at Stripe, small enough that a small account has several pages. */
 const PAGE = 5;
 
-/** The object that a request is about, or undefined for a page of a list of many. */
+/** Returns the id of the object that a request concerns, or undefined for a page of a list of many objects. */
 export const subjectOf = ({ path, query }: RequestLogEntry): string | undefined =>
   /^\/v1\/\w+\/(\w+_\w+)$/.exec(path)?.[1] ?? query.customer ?? query.subscription ?? query.invoice;
 
 /**
- * A database and a Stripe account that have drifted apart, and the run that brings them in sync: undisturbed once,
- * and then again with a fault somewhere. Each run must lead to the same rows in the end.
+ * Sets up a database and a Stripe account that have drifted apart, and a run that brings them in sync. The run is
+ * played once without faults and then again with a fault. Each time it must lead to the same rows.
  */
 export function useRunScene() {
   const sync = useSync({ withKey: true });
   let faulty: FaultyDatabase;
   let restore: () => Promise<void>;
-  /** When the run begins: all of its timestamps are later. */
+  /** The start of the run. All of its timestamps are later. */
   let begin: Date;
   let truth: Meaning;
   let passed: string[];
@@ -78,7 +78,7 @@ export function useRunScene() {
     truth = await meaning();
   });
 
-  /** A client that lists small pages, and retries only if told to. */
+  /** Opens a client with small pages, and without retries by default. */
   function openClient({ timeout = 10_000, maxNetworkRetries = 0 } = {}): Stripe {
     const httpClient = Stripe.createNodeHttpClient();
     const request = httpClient.makeRequest.bind(httpClient);
@@ -89,7 +89,7 @@ export function useRunScene() {
     return new Stripe('sk_test_local', { ...at, httpClient, telemetry: false, maxNetworkRetries, timeout });
   }
 
-  /** Rows come into being by events and by a first run; then both sides change silently. */
+  /** Creates rows by events and a first run, then changes both sides silently. */
   async function drift(): Promise<void> {
     const { db, world } = sync;
     const ours = await createCustomer(db);
@@ -101,7 +101,7 @@ export function useRunScene() {
     );
     const { open, drafts, paid } = await invoice(customer);
     expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
-    sync.later(10 * DAY); // out of the window in which all that is new is listed
+    sync.later(10 * DAY); // leaves the window in which a run lists everything new
 
     act.renewSubscription(world, renewed);
     act.cancelSubscription(world, cancelled);
@@ -123,7 +123,7 @@ export function useRunScene() {
     act.finalizeInvoice(world, drafts[1] ?? '');
     await forget(paid, open[6] ?? '', failed);
     await newcomers();
-    // Stripe has never heard of these.
+    // Objects that Stripe does not have.
     await createSubscription(db, { customer_id: ours.id, stripe_subscription_id: 'sub_gone' });
     await createInvoice(db, { customer_id: ours.id, stripe_invoice_id: 'in_gone', number: 'GONE' });
     await sell(ours.id, customer);
@@ -131,7 +131,10 @@ export function useRunScene() {
     await createInvoice(db, { status: 'sent', due_date: '2026-03-01', number: 'OWN-DUE' });
   }
 
-  /** Six subscriptions whose events came: the first two have services, the last has more items than are shown. */
+  /**
+   * Creates six subscriptions with their events. The first two have services, the last has more items than an event
+   * shows.
+   */
   async function subscribe(customer_id: number, customer: string): Promise<string[]> {
     const made: string[] = [];
     for (let i = 0; i < 6; i += 1) {
@@ -146,7 +149,7 @@ export function useRunScene() {
     return made;
   }
 
-  /** Open invoices and a paid one, whose events came, and drafts, which have none. */
+  /** Creates open invoices and a paid one, whose events are delivered, and drafts, which have no events. */
   async function invoice(customer: string) {
     const { world } = sync;
     const draft = (amount: number) => act.createInvoice(world, { customer, lines: [{ amount }] }).object.id;
@@ -162,7 +165,7 @@ export function useRunScene() {
     return { drafts, open, paid };
   }
 
-  /** A payment is lost, an invoice is in doubt, and a subscription failed in an earlier run. */
+  /** Loses a payment, marks an invoice as doubtful, and marks a subscription as failed in an earlier run. */
   async function forget(paid: string, doubtful: string, failed: string): Promise<void> {
     const { db } = sync;
     await db.delete(payments).where(eq(payments.payment_reference, paid));
@@ -177,7 +180,7 @@ export function useRunScene() {
     });
   }
 
-  /** New Stripe customers: a known one by e-mail, an unknown one, and one that could not be fetched. */
+  /** Creates new Stripe customers: one known by e-mail address, one unknown, and one that could not be fetched. */
   async function newcomers(): Promise<void> {
     const { db, world } = sync;
     const known = await createCustomer(db);
@@ -195,7 +198,7 @@ export function useRunScene() {
     await sync.take(typed(act.finalizeInvoice(world, first).events, 'invoice.finalized'));
   }
 
-  /** A sold subscription whose completed checkout was not delivered. */
+  /** Sells a subscription whose checkout completes without a delivered event. */
   async function sell(customer_id: number, customer: string): Promise<void> {
     const { sold } = await createSold(sync.db, { customer_id });
     const session = act.createCheckoutSession(sync.world, {
@@ -218,7 +221,7 @@ export function useRunScene() {
       error_code: '55P03',
     });
 
-  /** Brings back the scene as it was when the undisturbed run began. */
+  /** Restores the scene at the start of the undisturbed run. */
   async function rewind(): Promise<void> {
     sync.api.faults.clear();
     await restore();
@@ -226,9 +229,9 @@ export function useRunScene() {
   }
 
   /**
-   * Expects a run to lead to the truth, and its result to be what it logged.
+   * Expects a run to lead to the expected rows, and its result to match its log.
    *
-   * @param changes whether its log is the same, too; an object that is tried again later may have another one
+   * @param changes whether its log must match, too; the log of an object that is retried later may differ
    */
   async function expectTruth(result: ReconcileResult, where: string, { changes = true } = {}): Promise<void> {
     expect(result, where).toMatchObject({ status: 'completed', failures: 0 });
@@ -247,7 +250,7 @@ export function useRunScene() {
       .from(reconciliationFailures)
       .where(and(eq(reconciliationFailures.run_id, runId), isNull(reconciliationFailures.resolved_at)));
 
-  /** Expects the tables to say what went wrong. */
+  /** Expects the tables to report the failures of a run. */
   async function expectNoted({ runId, status, failures }: ReconcileResult, where: string): Promise<void> {
     const row = await runOf(runId);
     expect(row, where).toMatchObject({ status, failures_count: failures });
@@ -258,7 +261,7 @@ export function useRunScene() {
     if (status === 'completed') expect(failures, where).toBe(0);
   }
 
-  /** Plays a run whose process dies. */
+  /** Plays a run whose process dies at a statement. */
   async function die(at: number, where: string): Promise<void> {
     await rewind();
     faulty.arm({ at, how: DEAD });
@@ -266,35 +269,35 @@ export function useRunScene() {
     expect(faulty.happened(), where).toBe(true);
   }
 
-  /** Differences of others than an object and what belongs to its customer. */
+  /** Filters out differences of an object and of everything that belongs to its customer. */
   function ofOthers(found: string[], subject: string): string[] {
     const all = [...sync.world.subscriptions.values(), ...sync.world.invoices.values()];
     const own = [subject, ...all.filter(({ customer }) => customer === subject).map(({ id }) => id)];
     const isOwn = (row: string) => own.some((id) => row.includes(id));
-    // Our own rows of a customer follow from the identity that Stripe reports.
+    // Our own rows of a customer depend on the customer data that Stripe reports.
     const isUnnamed = (row: string) => subject.startsWith('cus_') && !/"(cus|sub|si|in|evt)_/.test(row);
     return found.filter((row) => !/^. reconciliation_/.test(row) && !isOwn(row) && !isUnnamed(row));
   }
 
   return {
-    /** The statements and ends of transactions of the undisturbed run. */
+    /** Returns the statements and ends of transactions of the undisturbed run. */
     passed: () => passed,
-    /** What it asked Stripe. */
+    /** Returns the requests to Stripe of the undisturbed run. */
     requests: () => requests,
     isCheckpoint: (at: number) => passed[at]?.startsWith('update "reconciliation_runs"'),
 
-    /** Plays the undisturbed run once more, which must lead to the same rows. */
+    /** Repeats the undisturbed run, and expects the same rows. */
     async playUndisturbed(): Promise<void> {
       expect(undisturbed).toMatchObject({ status: 'completed', failures: 0 });
       expect(undisturbed.changes).toBeGreaterThan(30);
       await rewind();
       await expectTruth(await run(), 'undisturbed');
-      // All other plays must end with the same rows, so that one more run finds nothing to do after them either.
+      // All other runs must end with the same rows, so checking once that another run changes nothing is enough.
       sync.later(60);
       expect(await run()).toMatchObject({ status: 'completed', changes: 0, failures: 0 });
     },
 
-    /** A run dies, and another one continues it once the lease has run out. */
+    /** Plays a run that dies, and another run that takes over once the lease has expired. */
     async playDeath(at: number): Promise<void> {
       const where = `dead at ${at}: ${passed[at]?.slice(0, 200)}`;
       await die(at, where);
@@ -302,7 +305,7 @@ export function useRunScene() {
       await expectTruth(await run(), where);
     },
 
-    /** The database refuses one statement of a run. */
+    /** Plays a run in which the database refuses one statement. */
     async playRefusal(at: number, how: string): Promise<void> {
       const where = `${how} at ${at}: ${passed[at]?.slice(0, 200)}`;
       await rewind();
@@ -314,18 +317,18 @@ export function useRunScene() {
       expect(faulty.happened(), where).toBe(true);
       if (result) await expectNoted(result, where);
       if (result?.status === 'completed') await expectTruth(result, where, { changes: false });
-      // A run that could write nothing is still running in the table.
+      // A run that could not write its end still counts as running in the table.
       sync.later(LEASE_MS / 1000 + 1);
       await expectTruth(await run(), where, { changes: false });
     },
 
-    /** Stripe fails to answer one request of a run. @returns how that run ends */
+    /** Plays a run in which one request to Stripe fails. @returns the status of the run */
     async playStripe(fault: StripeFault, call: number, retries = 0): Promise<ReconcileResult['status']> {
       const where = `${JSON.stringify(fault)} at request ${call}`;
       const timeout = fault.kind === 'timeout' ? 300 : 10_000;
       await rewind();
       const at = sync.api.requestCount() + call;
-      // The SDK itself opens a connection again that was closed once.
+      // The SDK itself retries a connection that was closed once.
       sync.api.faults.add({ fault, when: fault.kind === 'reset' ? [at, at + 1] : [at] });
       const result = await run(sync.db, openClient({ timeout, maxNetworkRetries: retries }));
       await expectNoted(result, where);
@@ -335,13 +338,13 @@ export function useRunScene() {
       return result.status;
     },
 
-    /** Every call about one object, once. */
+    /** Returns the distinct requests about a single object. */
     callsForOne() {
       const calls = requests.map((request) => `${request.path} ${subjectOf(request)}`);
       return requests.filter((request, i) => subjectOf(request) && calls.indexOf(calls[i] ?? '') === i);
     },
 
-    /** Stripe refuses one call about one object for a whole run, and answers the next run. */
+    /** Plays a run in which Stripe refuses one request about one object, and another run in which it answers. */
     async playRefused(status: 400 | 404 | 500, call: RequestLogEntry): Promise<string> {
       const subject = subjectOf(call) ?? '';
       const where = `${status} for ${call.path} of ${subject}`;
@@ -357,7 +360,7 @@ export function useRunScene() {
       sync.api.faults.clear();
       const latest = sync.api.requests.at(-1)?.index ?? 0;
       if (result.status === 'completed') {
-        expect([status, named], where).toEqual([404, []]); // it is gone there
+        expect([status, named], where).toEqual([404, []]); // Stripe reports the object as gone
         return result.status;
       }
       expect(result, where).toMatchObject({ status: 'completed_with_errors', failures: 1 });

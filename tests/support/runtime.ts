@@ -5,11 +5,11 @@ import { createLogger } from '@/lib/log';
 import type { Runtime } from '@/lib/runtime';
 
 export interface TestRuntime extends Runtime {
-  /** The clock stands still until it is set. */
+  /** Sets the clock, which otherwise stands still. */
   setNow(instant: Date): void;
 }
 
-/** A runtime on a test's database, with a clock that stands and chance that repeats. */
+/** Creates a runtime on a test database with a fixed clock and seeded randomness. */
 export function testRuntime(
   db: Database,
   options: { env?: Record<string, string>; now?: Date; stripe?: Runtime['stripe'] } = {},

@@ -9,12 +9,12 @@ import { openNextHere } from './next-here';
 import { assertContract } from './openapi-contract';
 import { serveHandler } from './serve-handler';
 
-/** A route file's exports, by method. */
+/** The exports of a route file, by name. */
 export type RouteModule = Record<string, unknown>;
 
 /**
- * Serves route files over real HTTP inside the test's process, beside the test's database. Every answer is held to
- * the OpenAPI document. The paths of our server's table are answered as it does; with TEST_THROUGH=next, by Next.
+ * Serves route files over real HTTP in the process of the test, on the test database. Every response is checked against
+ * the OpenAPI document. Paths in the table of our server are answered by that table, or by Next with TEST_THROUGH=next.
  *
  * @param routes path to module; `[name]` stands for one path segment
  */
@@ -31,7 +31,7 @@ export async function serveRoutes(
   );
 }
 
-/** The handler, with its answers held to the document; every other export of a module stays as it is. */
+/** Wraps a handler so that its responses are checked against the document. Other exports are returned unchanged. */
 function toHeld(exported: unknown): unknown {
   if (typeof exported !== 'function') return exported;
   const handler: RouteHandler = async (request, context) => {
@@ -42,7 +42,7 @@ function toHeld(exported: unknown): unknown {
   return handler;
 }
 
-/** Answers by route files with the platform's own `Request`, as Next would; 404 for every other path. */
+/** Answers with route files and the platform's own `Request`, as Next would. Every other path gets 404. */
 function webHandler(routes: Record<string, RouteModule>): Handler {
   return async (req, res) => {
     const url = new URL(req.url ?? '/', `http://${req.headers.host}`);
@@ -59,7 +59,7 @@ function webHandler(routes: Record<string, RouteModule>): Handler {
   };
 }
 
-/** The route file of a path, and the values of its `[name]` segments. */
+/** Finds the route file of a path, and the values of its `[name]` segments. */
 function matchRoute(routes: Record<string, RouteModule>, path: string) {
   for (const [pattern, module] of Object.entries(routes)) {
     const names = [...pattern.matchAll(/\[(\w+)\]/g)].map((m) => m[1] ?? '');

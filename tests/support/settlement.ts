@@ -6,7 +6,7 @@ import { type PaymentChanges, type PaymentInput, paymentInput, paymentUpdate } f
 import { apiWriter, deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import type { TestRuntime } from './runtime';
 
-/** Thousandths of a currency's unit. Every stored amount is a whole number of them. */
+/** Thousandths of a currency's unit. Every stored amount is a whole number of thousandths. */
 type Thousandths = bigint;
 
 export type ModelInvoice = ReturnType<typeof toModelInvoice>;
@@ -15,13 +15,13 @@ export type ModelPayment = Omit<ReturnType<typeof toModelPayment>, 'status' | 's
   source: string;
 };
 
-/** What a write comes to; a refusal with its code and the fields that it names. */
+/** The result of a write. A refusal has its error code and the invalid fields. */
 export type Verdict = 'created' | 'changed' | 'same' | 'deleted' | { code: string; fields: string[] };
 
 const DECIMALS: Record<string, number> = { eur: 2, jpy: 0, kwd: 3 };
 const LIMIT = 10n ** 15n;
 
-/** The money rules of payments, written down a second time: one at a time, without a database. */
+/** A second implementation of the money rules of payments, without concurrency and without a database. */
 export class PaymentModel {
   readonly payments = new Map<number, ModelPayment>();
   readonly tombstones = new Set<string>();
@@ -32,7 +32,7 @@ export class PaymentModel {
     private readonly timeZone: string,
   ) {}
 
-  /** @param newId the id that a created payment has got */
+  /** @param newId the id of the payment if it is created */
   record(input: PaymentInput, newId: number): Verdict {
     const known = [...this.payments.values()].find((p) => p.payment_reference === input.payment_reference);
     if (known) return this.change(known.id, input);
@@ -64,7 +64,7 @@ export class PaymentModel {
     return before ? this.replace(before, null) : { code: 'not_found', fields: [] };
   }
 
-  /** Makes of an invoice what its payments are. */
+  /** Derives an invoice's amounts and status from its payments. */
   settle(invoice: ModelInvoice): void {
     const paid = paidFor(invoice.id, [...this.payments.values()]);
     invoice.amount_paid = paid;
@@ -80,7 +80,7 @@ export class PaymentModel {
     }
   }
 
-  /** The nightly run's effect on our own invoices: those past due become overdue. */
+  /** Applies the effect of the nightly run on our own invoices: those past due become overdue. */
   night(): void {
     for (const invoice of this.invoices.values()) {
       if (!invoice.isManaged && invoice.status === 'sent' && this.isPastDue(invoice))
@@ -128,7 +128,7 @@ export class PaymentModel {
   }
 }
 
-/** Decimal text, with at most three decimals, in thousandths. */
+/** Converts decimal text with at most three decimals to thousandths. */
 export function thousandths(text: string): Thousandths {
   const [whole = '0', decimals = ''] = text.split('.');
   const value = BigInt(whole.replace('-', '') + decimals.slice(0, 3).padEnd(3, '0'));
@@ -156,14 +156,14 @@ function defined<Value extends object>(value: Value) {
   };
 }
 
-/** Which customer a write names: the invoice's own, another, or none that exists. */
+/** The customer in a write: the invoice's own, another one, or one that does not exist. */
 const customer = fc.oneof(
   { weight: 12, arbitrary: fc.constant('own' as const) },
   fc.constantFrom('other' as const, 'none' as const),
 );
-/** An invoice of the ledger by its place, counted round; null: none that exists. */
+/** The index of an invoice in the ledger, modulo its size. Null for an invoice that does not exist. */
 const invoice = fc.option(fc.nat(30), { freq: 20 });
-/** A payment that exists by its place, counted round; null: none that exists. */
+/** The index of an existing payment, modulo their number. Null for a payment that does not exist. */
 const target = fc.option(fc.nat(30), { freq: 20 });
 const amount = fc.oneof(
   fc.integer({ min: 1, max: 15_000 }).map((cents) => cents / 100),
@@ -193,17 +193,17 @@ const patch = fc
     { requiredKeys: ['do', 'target'] },
   )
   .filter((given) => Object.keys(given).length > 2);
-/** The fields of a payment once more as they are. */
+/** Sends the fields of a payment again, unchanged. */
 const repeat = fc.record({ do: fc.constant('repeat' as const), target: fc.nat(30) });
 const remove = fc.record({ do: fc.constant('delete' as const), target });
 const clock = fc.record({
   do: fc.constant('clock' as const),
   hours: fc.nat(24 * 14),
-  /** Whether the nightly run comes by. */
+  /** Whether the nightly run happens as well. */
   night: fc.boolean(),
 });
 
-/** A write of one payment. */
+/** Draws a write of one payment. */
 export const write = fc.oneof(
   { weight: 5, arbitrary: post },
   { weight: 7, arbitrary: patch },
@@ -211,7 +211,7 @@ export const write = fc.oneof(
 );
 export type Write = typeof write extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A write, or a change of the day. */
+/** Draws a write or a change of the day. */
 export const step = fc.oneof({ weight: 9, arbitrary: write }, { weight: 1, arbitrary: clock });
 export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -219,7 +219,7 @@ const NONE = 999_999;
 export const TOKEN = { id: 1, name: 'Ledger' };
 type NewInvoice = Partial<typeof invoices.$inferInsert>;
 
-/** Invoices of every kind; the sixth is another customer's. */
+/** Invoices of every kind. The sixth belongs to another customer. */
 const INVOICES: NewInvoice[] = [
   { total: '119', due_date: '2026-03-25' },
   { total: '119', due_date: '2026-03-10', status: 'overdue' },
@@ -235,7 +235,7 @@ const INVOICES: NewInvoice[] = [
   { total: '900', due_date: '2026-03-16', currency: 'jpy', stripe_invoice_id: 'in_yen' },
 ];
 
-/** Empties the tables and fills them with the invoices above and two payments. */
+/** Empties the tables and inserts the invoices above and two payments. */
 export async function openLedger({ db, now, env }: TestRuntime): Promise<PaymentModel> {
   await db.execute(sql`truncate customers, invoices, payments, payment_tombstones, audit_log,
     reconciliation_runs restart identity cascade`);
@@ -271,7 +271,7 @@ export async function openLedger({ db, now, env }: TestRuntime): Promise<Payment
   return model;
 }
 
-/** Everything that a write may change. */
+/** Reads everything that a write may change. */
 export async function readLedger(db: Database) {
   return {
     invoices: await db.select().from(invoices).orderBy(invoices.id),
@@ -287,7 +287,7 @@ export type Call =
   | { verb: 'patch'; id: number; changes: PaymentChanges }
   | { verb: 'delete'; id: number };
 
-/** A write with the ids that its places stand for at present. */
+/** Replaces the indexes in a write by the ids of existing rows. */
 export function toCall(write: Write, held: Pick<Ledger, 'invoices' | 'payments'>): Call {
   if (write.do === 'post') return { verb: 'post', input: paymentInput.parse(toFields(write, held)) };
   const id = pick(held.payments, write.target);
@@ -301,7 +301,7 @@ export function toCall(write: Write, held: Pick<Ledger, 'invoices' | 'payments'>
   return { verb: 'patch', id, changes: paymentUpdate.parse(toFields(write, held, payment?.invoice_id)) };
 }
 
-/** Sends a write through the function that the API calls, and tells the id of the payment. */
+/** Performs a write through the function that the API calls. @returns the id of the payment */
 export async function perform(runtime: TestRuntime, call: Call): Promise<number> {
   const writer = apiWriter(runtime, TOKEN);
   if (call.verb === 'post') return (await recordPayment(runtime.db, call.input, writer)).payment.id;

@@ -15,14 +15,14 @@ const DOOR = '/api/auth/sign-in/email';
 export interface Attempt {
   email?: string;
   password?: string;
-  /** `X-Forwarded-For`; else an address of its own. */
+  /** The value of `X-Forwarded-For`. By default each attempt has a new address. */
   from?: string;
   cookie?: string | undefined;
 }
 
 export type ScryptArgs = [...given: unknown[], done: (error: Error | null, key: Buffer) => void];
 
-/** The sign-in's door on a fresh database, where hashing a password costs nothing unless a test says so. */
+/** Serves the sign-in endpoint on a fresh database. Hashing a password takes no time unless a test changes it. */
 export function useSignIn() {
   const server = useApi({ [DOOR]: signInRoute, '/api/.*': unknownPath }, { BETTER_AUTH_SECRET: SECRET });
   let addresses = 0;
@@ -49,12 +49,12 @@ export function useSignIn() {
     server,
     door: () => server.url + DOOR,
     attempt,
-    /** The same, and how it was answered: its status, and after 429 the seconds to wait. */
+    /** Tries to sign in. @returns the status, and after 429 the seconds to wait */
     async told(tried: Attempt = {}): Promise<string> {
       const { status, headers } = await attempt(tried);
       return status === 429 ? `429 ${headers.get('retry-after')}` : String(status);
     },
-    /** Signs an account in. @returns the cookie of the device */
+    /** Signs in to an account. @returns the device cookie */
     async knownDevice(who = GRACE, from?: string): Promise<string> {
       const answer = await attempt({ ...who, ...(from !== undefined && { from }) });
       const device = answer.headers.getSetCookie().find((text) => text.includes('.device.'));
@@ -65,7 +65,7 @@ export function useSignIn() {
   };
 }
 
-/** Replaces what hashes passwords, before anything of the file is hashed. */
+/** Replaces the password hash function before the tests of a file run. */
 export function useHash(hash: (...args: ScryptArgs) => void): void {
   beforeAll(() => {
     vi.spyOn(crypto, 'scrypt').mockImplementation(hash as typeof crypto.scrypt);
@@ -77,7 +77,7 @@ export function useHash(hash: (...args: ScryptArgs) => void): void {
   });
 }
 
-/** As quick as can be, and still another key for another password or salt. */
+/** Hashes as fast as possible, still with different keys for different passwords or salts. */
 export function quickHash(...args: ScryptArgs): void {
   const done = args[args.length - 1] as (error: Error | null, key: Buffer) => void;
   const key = crypto.createHash('sha512').update(`${args[0]}\n${args[1]}`).digest();

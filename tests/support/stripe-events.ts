@@ -12,7 +12,7 @@ export interface Fixture {
   read(): Record<string, unknown>;
 }
 
-/** Recorded Stripe events of many API versions, where they are at hand; the project does not need them. */
+/** Reads recorded Stripe events of many API versions, if they are on this machine. The project does not need them. */
 export function recordedEvents(): Fixture[] {
   if (!existsSync(FIXTURES)) return [];
   return readdirSync(FIXTURES).flatMap((type) =>
@@ -24,13 +24,13 @@ export function recordedEvents(): Fixture[] {
   );
 }
 
-/** The test clock's 2026-03-15T12:00:00Z, in Stripe's seconds. */
+/** 2026-03-15T12:00:00Z, the time of the test clock, in seconds since the epoch. */
 export const NOON = 1_773_576_000;
 export const DAY = 86_400;
 
 type Json = Record<string, unknown>;
 
-/** What an event says; `at` is in seconds after noon, and any other field is the event's own. */
+/** The content of an event. `at` is in seconds after noon; other fields override those of the event. */
 export interface Told extends Json {
   type: string;
   object: Json;
@@ -41,13 +41,13 @@ const told =
   (type: string, about: (id: string, more?: Json) => Json) =>
   (id: string, more?: Json, ofEvent?: Partial<Told>): Told => ({ type, object: about(id, more), ...ofEvent });
 
-/** The event as Stripe sends it: `evt_1` a second after noon, `evt_2` two seconds after. */
+/** Builds the nth event as Stripe sends it: `evt_1` is one second after noon, `evt_2` two seconds. */
 export function toEvent({ type, object, at, ...more }: Told, n: number): Json & { id: string } {
   const event = { id: `evt_${n}`, object: 'event', type, api_version: '2026-10-28.endive' };
   return { ...event, created: NOON + (at ?? n), livemode: false, data: { object }, ...more };
 }
 
-/** An open invoice over 119 EUR of `cus_1`. */
+/** Builds an open invoice over 119 EUR of `cus_1`. */
 const openInvoice = (id: string, more: Json = {}): Json => ({
   id,
   object: 'invoice',
@@ -77,7 +77,7 @@ const paidInvoice = (id: string, more: Json = {}): Json =>
     ...more,
   });
 
-/** An item at 9.90 EUR a month, paid until 14 April. */
+/** Builds an item at 9.90 EUR a month, paid until 14 April. */
 export const item = (id: string, more: Json = {}): Json => ({
   id,
   object: 'subscription_item',
@@ -88,10 +88,10 @@ export const item = (id: string, more: Json = {}): Json => ({
   ...more,
 });
 
-/** All items of a subscription. */
+/** Builds the item list of a subscription. */
 export const items = (...data: Json[]) => ({ items: { object: 'list', has_more: false, data } });
 
-/** An active subscription of `cus_1`; that of `sub_1` is to `si_sub_1`. */
+/** Builds an active subscription of `cus_1`. `sub_1` has the item `si_sub_1`. */
 const subscription = (id: string, more: Json = {}): Json => ({
   id,
   object: 'subscription',
@@ -103,7 +103,7 @@ const subscription = (id: string, more: Json = {}): Json => ({
   ...more,
 });
 
-/** A paid checkout of `cus_1`, which bought `sub_1`. */
+/** Builds a paid checkout of `cus_1` for `sub_1`. */
 const checkout = (id: string, more: Json = {}): Json => ({
   id,
   object: 'checkout.session',
@@ -114,7 +114,7 @@ const checkout = (id: string, more: Json = {}): Json => ({
   ...more,
 });
 
-// The events that sync handles, each by the id of what it tells of.
+// The events that sync handles. Each function takes the id of the object.
 export const finalized = told('invoice.finalized', openInvoice);
 export const paid = told('invoice.paid', paidInvoice);
 export const succeeded = told('invoice.payment_succeeded', paidInvoice);
@@ -123,18 +123,18 @@ export const created = told('customer.subscription.created', subscription);
 export const updated = told('customer.subscription.updated', subscription);
 export const deleted = told('customer.subscription.deleted', subscription);
 export const completed = told('checkout.session.completed', checkout);
-/** One that it does not handle. */
+/** An event type that sync does not handle. */
 export const voided = told('invoice.voided', openInvoice);
 
-/** Metadata that names a customer. */
+/** Builds metadata with a customer number. */
 export const named = (customer_number: string) => ({ metadata: { customer_number } });
 
-/** The header of a signed delivery. */
+/** Builds the signature header of a delivery. */
 export function signatureOf(payload: string, now: Date, secret = WEBHOOK_SECRET): string {
   return Stripe.webhooks.generateTestHeaderString({
     payload,
     secret,
-    timestamp: Math.floor(now.getTime() / 1000), // in seconds, although the type's comment says otherwise
+    timestamp: Math.floor(now.getTime() / 1000), // in seconds, although the comment on the type says milliseconds
   });
 }
 
@@ -156,7 +156,7 @@ export function postEvent(
   });
 }
 
-/** The same, and what it is answered. */
+/** Posts a signed event. @returns the status and the response body */
 export async function deliver(
   ...delivery: Parameters<typeof postEvent>
 ): Promise<{ status: number; body: Record<string, unknown> }> {

@@ -25,33 +25,35 @@ import { useDatabase } from './database';
 import { orders } from './orders';
 import { DAY, type Told, toEvent } from './stripe-events';
 
-// Rules of the sync: what our tables hold after certain events. Each is played on tables in memory, which takes
-// a few milliseconds; those marked `inSql` are played again on a database, to show that the SQL does the same.
+// Rules of sync: the expected rows after certain events. Each rule runs on tables in memory, within a few milliseconds.
+// A rule with `inSql` also runs on a database, to show that the SQL has the same effect.
 
 type Row = Record<string, unknown>;
 type Rows = Record<TableName, Row[]>;
-/** Rows by their Stripe id or our number; see `toView`. */
+/** Rows, keyed by Stripe id or our number; see `toView`. */
 export type View = Record<TableName, Record<string, Row>>;
 
-/** A row; columns that are left out have their defaults. */
+/** A row to insert. Missing columns get their defaults. */
 export interface Given {
   table: TableName;
   row: Row;
 }
 
 export interface Rule {
-  /** Rows that are there before anything happens. */
+  /** Rows that exist before the events. */
   given?: Given[];
-  /** What happens, one after the other. Events get the ids `evt_1`, `evt_2` … by their place here. */
+  /** The events in order. They get the ids `evt_1`, `evt_2` … by their position here. */
   events: (Told | ((scene: Scene) => unknown))[];
-  /** The orders in which the events come, each in tables of its own. The database takes the first and the last. */
+  /**
+   * The orders in which the events are delivered, each with new tables. The database tests only the first and the last.
+   */
   orders?: number[][] | 'all';
-  /** What some of the rows hold afterwards; null: there is no such row. */
+  /** Expected values of some rows. Null if the row must not exist. */
   rows?: Partial<Record<TableName, Record<string, Row | null>>>;
-  /** How many rows some of the tables hold. */
+  /** Expected row counts of some tables. */
   counts?: Partial<Record<TableName, number>>;
   settings?: Partial<Pick<SyncDeps, 'linkByEmail' | 'timeZone'>>;
-  /** Deliveries may ask Stripe. */
+  /** Lets deliveries ask Stripe. */
   withKey?: boolean;
   inSql?: boolean;
 }
@@ -62,7 +64,7 @@ interface Delivery {
   again: boolean;
 }
 
-/** Where the tables are. */
+/** Tables in memory or on a database. */
 interface Ground {
   deps: Pick<SyncDeps, 'db' | 'store'>;
   put(table: TableName, row: Row): Promise<unknown>;
@@ -70,14 +72,14 @@ interface Ground {
   take(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome>;
   run(deps: SyncDeps): Promise<{ status: string }>;
   rows(): Promise<Rows>;
-  /** What the last run changed, and what runs could not bring in step. */
+  /** Returns the changes of the last run, and the failures of runs. */
   log(): Promise<{ changes: Row[]; failures: Row[] }>;
   hands(deps: SyncDeps): Hands;
 }
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** Registers a test for each rule, by its name. @param common to all of them */
+/** Registers a test for each rule, under the name of the rule. @param common defaults for all of these rules */
 export function testRules(
   rules: Record<string, Rule | ((scene: Scene) => Promise<unknown>)>,
   common: Partial<Rule> = {},
@@ -89,7 +91,7 @@ export function testRules(
   for (const [name, rule] of all) test(name, () => play(rule, ordersOf(rule), memoryGround));
   const inSql = all.filter(([, rule]) => rule.inSql);
   if (inSql.length === 0) return;
-  describe('on a database', () => {
+  describe('rules on a database', () => {
     const base = useDatabase();
     for (const [name, rule] of inSql) {
       const [first = [], ...others] = ordersOf(rule);
@@ -147,10 +149,10 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
     return ground.take(depsOf(scene.hasKey), { event, payload: JSON.stringify(body), again });
   };
   const scene = {
-    /** The Stripe account, and what goes wrong with its API. */
+    /** The Stripe account, and the faults of its API. */
     world,
     faults: api.faults,
-    /** Deliveries may ask Stripe; the daily job always may. */
+    /** Whether deliveries may ask Stripe. The daily job always may. */
     hasKey: withKey,
     now: () => now,
     later: (seconds: number) => {
@@ -162,7 +164,7 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
       if (!event) throw new Error('this event did not happen');
       return deliver(renderEvent(event, '2026-10-28.endive'), false);
     },
-    /** Delivers all that the account tells of an action, a minute later. */
+    /** Delivers all events of an action, a minute later. */
     tell: async <T extends { events: WorldEvent[] }>(done: T): Promise<T> => {
       for (const event of done.events.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
         expect(await scene.deliver(event)).toBe('processed');
@@ -170,7 +172,7 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
       scene.later(60);
       return done;
     },
-    /** The daily job, a day later unless told otherwise. */
+    /** Runs the daily job, a day later by default. */
     night: async (seconds = DAY) => {
       scene.later(seconds);
       const { status } = await ground.run(depsOf(true));
@@ -270,7 +272,7 @@ async function databaseGround(db: Database): Promise<Ground> {
 const silent = () => {};
 const NO_LOG = { info: silent, warn: silent, error: silent } as unknown as Logger;
 
-/** Ids of given rows begin here, so that no row that sync makes has one of them. */
+/** Ids of given rows start here, so that they differ from the ids that sync creates. */
 const GIVEN = 1_000_000;
 const GIVEN_AT = new Date('2026-03-01T00:00:00Z');
 let drawn = GIVEN;
@@ -280,7 +282,7 @@ const give = (table: TableName, row: Row): Given => {
   return { table, row: { id: drawn, version: 0, ...row } };
 };
 
-/** `C-1` has the address c-1@example.com. */
+/** Builds a customer. `C-1` has the address c-1@example.com. */
 export const customer = (customer_number: string): Given =>
   give('customers', {
     customer_number,
@@ -288,7 +290,7 @@ export const customer = (customer_number: string): Given =>
     last_name: 'Tester',
   });
 
-/** An active service of a customer at 9.90 EUR a month. */
+/** Builds an active service of a customer at 9.90 EUR a month. */
 export const service = (service_number: string, { row: { id } }: Given): Given =>
   give('services', {
     customer_id: id,
@@ -301,7 +303,7 @@ export const service = (service_number: string, { row: { id } }: Given): Given =
     billing_interval: 'month',
   });
 
-/** A subscription that was sold to a customer and waits for its checkout, with an item for a service. */
+/** Builds a subscription that was sold to a customer and waits for its checkout, with an item for a service. */
 export function sold(to: Given, of: Given): Given[] {
   const subscription = give('subscriptions', { customer_id: to.row.id, status: 'incomplete' });
   const ofSold = { subscription_id: subscription.row.id, customer_service_id: of.row.id };
@@ -309,9 +311,10 @@ export function sold(to: Given, of: Given): Given[] {
 }
 
 /**
- * Rows by what a rule calls them: Stripe's id, or our number. What was sold and is not at Stripe yet is `sold C-1`,
- * after its customer, and so is its item; customers that sync made are `new 1`, `new 2` …. References by id get
- * a name beside them: `customer`, `service`, `subscription`, `of` (a payment's invoice, a refund's payment).
+ * Keys rows by their names in rules: Stripe's id or our number. A sold subscription that is not at Stripe yet is `sold
+ * C-1`, after its customer, and so is its item. Customers that sync created are `new 1`, `new 2` …. Each reference by
+ * id also gets a column with a name: `customer`, `service`, `subscription`, `of` (a payment's invoice, a refund's
+ * payment).
  */
 function toView(rows: Rows): View {
   const byId = (table: TableName) => rows[table].toSorted((a, b) => Number(a.id) - Number(b.id));

@@ -35,7 +35,7 @@ export const DAY = 86_400;
 /** A member of staff. */
 export const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
 
-/** The first event of a type. @throws Error if it did not happen */
+/** Returns the first event of a type. @throws Error if there is none */
 export function typed(events: WorldEvent[], type: string): WorldEvent {
   const found = events.find((event) => event.type === type);
   if (!found) throw new Error(`${type} did not happen`);
@@ -43,18 +43,18 @@ export function typed(events: WorldEvent[], type: string): WorldEvent {
 }
 
 interface SyncOptions {
-  /** A server with the webhook, whose database and runtime are used. Without it, sync gets its own. */
+  /** A server with the webhook. Sync uses its database and runtime. By default, sync opens its own. */
   server?: Api;
   env?: Record<string, string>;
   now?: Date;
-  /** Whether sync may ask Stripe from the start. It has no API key otherwise. */
+  /** Whether sync has an API key and may ask Stripe from the start. */
   withKey?: boolean;
 }
 
 interface TakeOptions {
-  /** Another way to the database. */
+  /** Another connection to the database. */
   db?: Database;
-  /** Whether sync may ask Stripe. By default it is as `useSync` was told. */
+  /** Whether sync may ask Stripe. The default is the option of `useSync`. */
   withKey?: boolean;
 }
 
@@ -65,7 +65,9 @@ interface Opened {
   client: Stripe;
 }
 
-/** What sync is tested with: a database, a runtime whose clock stands still, and a Stripe account with an API. */
+/**
+ * Provides the environment of sync tests: a database, a runtime with a fixed clock, and a Stripe account with an API.
+ */
 export function useSync({ server, env, now, withKey = false }: SyncOptions = {}) {
   const base = server ? null : useDatabase();
   let opened: Opened | undefined;
@@ -97,7 +99,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
     get world(): World {
       return get().world;
     },
-    /** The account's API over HTTP, with its faults and its log of requests. */
+    /** The account's API over HTTP, with its faults and its request log. */
     get api(): StripeLocal {
       return get().api;
     },
@@ -110,31 +112,31 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       const deps = syncDeps(db ? { ...runtime, db } : runtime);
       return asks === undefined ? deps : { ...deps, stripe: asks ? client : null };
     },
-    /** Moves both clocks on. */
+    /** Moves both clocks forward. */
     later(seconds: number): void {
       const { runtime } = get();
       runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
     },
 
-    /** Hands a body to sync in this process, as a verified delivery would. */
+    /** Passes a payload to sync in this process, like a verified delivery. */
     async takeBody(payload: string, options: TakeOptions = {}): Promise<EventOutcome> {
       const event = toProviderEvent(JSON.parse(payload));
       if (!event) throw new Error('this is not an event');
       return handleEvent(sync.deps(options), event, payload);
     },
-    /** The same for an event of the account, rendered for an API version. */
+    /** Passes an event of the account to sync, rendered for an API version. */
     async take(event: WorldEvent | undefined, options: TakeOptions & { version?: string | undefined } = {}) {
       if (!event) throw new Error('this event did not happen');
       return sync.takeBody(JSON.stringify(renderEvent(event, options.version ?? NEWEST)), options);
     },
-    /** Does something at Stripe a minute later, and hands over every event it causes. */
+    /** Acts at Stripe a minute later and passes on every resulting event. */
     async happen<T extends { events: WorldEvent[] }>(action: (world: World) => T): Promise<T> {
       sync.later(60);
       const done = action(get().world);
       for (const event of done.events) await sync.take(event);
       return done;
     },
-    /** A finalized invoice of 119 EUR, of which every event was handed over. @returns its id */
+    /** Finalizes an invoice over 119 EUR and passes on its events. @returns its id */
     async bill(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}): Promise<string> {
       const customer = input.customer ?? (await sync.happen((world) => act.createCustomer(world))).object.id;
       const { object } = await sync.happen((world) =>
@@ -143,7 +145,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       await sync.happen((world) => act.finalizeInvoice(world, object.id));
       return object.id;
     },
-    /** An invoice of 119 EUR that Stripe collected, and its payment. */
+    /** Creates an invoice over 119 EUR that Stripe collected, and its payment. */
     async collect() {
       const invoice = await sync.bill();
       await sync.happen((world) => act.payInvoice(world, invoice));
@@ -151,7 +153,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       if (!payment) throw new Error(`${invoice} has no payment`);
       return { invoice, payment };
     },
-    /** Something that Stripe collected for no invoice, like an earlier payment of an invoice. */
+    /** Collects a payment at Stripe that belongs to no invoice, modelled on an earlier payment of an invoice. */
     collectAlone(id: string): Collected {
       const { paymentIntents } = get().world;
       const like = [...paymentIntents.values()].find(isCollected);
@@ -171,7 +173,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       sync.later(DAY);
       return sync.run();
     },
-    /** What a run changed: entity, field, before, after, outcome. */
+    /** Returns the changes of a run: entity, field, before, after, outcome. */
     async changesOf({ runId }: Pick<ReconcileResult, 'runId'>) {
       const found = await sync.db
         .select()
@@ -186,7 +188,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
         outcome,
       ]);
     },
-    /** Reconciles, expects a second run to find nothing left, and returns what the first one changed. */
+    /** Reconciles twice and expects no changes in the second run. @returns the changes of the first run */
     async bringInSync() {
       const first = await sync.run();
       const second = await sync.run();
@@ -194,7 +196,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       return sync.changesOf(first);
     },
 
-    /** A Stripe customer that its number links to a customer, with a subscription to items at 9.90 EUR. */
+    /** Creates a Stripe customer that is linked by number, with a subscription to items at 9.90 EUR. */
     async subscribe(
       ours: { id: number; customer_number: string },
       items: { metadata?: Record<string, string> }[],
@@ -215,7 +217,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       return { stripeCustomerId, subscription: object };
     },
 
-    /** Who writes payments and records outside of sync, and when. */
+    /** Returns a writer of payments and records outside of sync, with the current time. */
     writer: () => ({
       actor: commandActor('test'),
       source: 'api' as const,

@@ -5,11 +5,11 @@ type Send = (url: string) => Promise<Response>;
 
 export interface ServerProcess {
   url: string;
-  /** Kills it with SIGKILL. */
+  /** Kills the process with SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** Starts a server of the payments API and the webhook in its own process, so that it can be killed. */
+/** Starts the payments API and the webhook in a separate process, so that a test can kill it. */
 export async function startServerProcess(variables: Record<string, string>): Promise<ServerProcess> {
   const script = `import(${JSON.stringify(import.meta.url)}).then((own) => own.${serveHere.name}())`;
   const command = [process.execPath, '--import', 'tsx', '-e', script];
@@ -21,7 +21,7 @@ export async function startServerProcess(variables: Record<string, string>): Pro
   return { url: output().trim(), kill };
 }
 
-/** The server of such a process: DATABASE_URL in, its address out. Loads the product only there. */
+/** Serves in such a process: reads DATABASE_URL and prints its URL. Loads the product only there. */
 export async function serveHere(): Promise<void> {
   const webhook = await import('@/app/api/stripe/webhook/route');
   const payments = await import('@/app/api/w5t/payments/route');
@@ -34,10 +34,10 @@ export async function serveHere(): Promise<void> {
 }
 
 /**
- * Sends requests to servers that may die. Each is sent again until one of them has answered 2xx, since a lost
- * answer does not tell whether the request arrived.
+ * Sends requests to servers that may die. A request is repeated until a server answers 2xx, because without a response
+ * it is unknown whether it was handled.
  *
- * @returns how many requests were sent again
+ * @returns the number of repeated requests
  */
 export async function sendToAny(servers: ServerProcess[], requests: Send[], atOnce: number): Promise<number> {
   const waiting = [...requests.entries()];
@@ -49,7 +49,7 @@ export async function sendToAny(servers: ServerProcess[], requests: Send[], atOn
         const server = servers[(i + attempt) % servers.length];
         const isTaken = await send(server?.url ?? '').then(
           ({ ok }) => ok,
-          () => false, // cut off, done or not
+          () => false, // the connection broke, so the request may or may not have been handled
         );
         if (isTaken) break;
         if (attempt === 20) throw new Error('no server takes the request');
@@ -61,7 +61,7 @@ export async function sendToAny(servers: ServerProcess[], requests: Send[], atOn
   return again;
 }
 
-/** Records a payment of 1 on an invoice. */
+/** Builds a request that records a payment of 1.00 on an invoice. */
 export function paymentOf(invoice: { id: number; customer_id: number }, token: string, name: string): Send {
   const body = JSON.stringify({
     invoice_id: invoice.id,
@@ -74,7 +74,7 @@ export function paymentOf(invoice: { id: number; customer_id: number }, token: s
   return (url) => fetch(`${url}/api/w5t/payments`, { method: 'POST', headers, body });
 }
 
-/** Delivers the event that a Stripe invoice was paid. */
+/** Builds the delivery of an event that a Stripe invoice was paid. */
 export function paidInvoiceOf(id: string): Send {
   const event = toEvent(succeeded(id, { customer: `cus_${id}` }), 1);
   return (url) => postEvent(url, { ...event, id: `evt_${id}` }, new Date());

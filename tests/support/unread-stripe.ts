@@ -5,14 +5,14 @@ import { createWorld, type World } from '@/lib/stripe-local/world';
 import { createCustomer } from './factories';
 
 const [SUBSCRIPTIONS, INVOICES] = [3, 5];
-/** Objects of one Stripe customer, itself among them. */
+/** The number of objects per Stripe customer, including the customer itself. */
 const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
 
 /**
- * An unread Stripe account, and our customers. A quarter of its customers match by number, a quarter by the e-mail address
- * of one customer, a quarter by the e-mail address of two, and a quarter match no customer.
+ * Creates a Stripe account that sync has not read yet, and our customers. A quarter of the Stripe customers match by
+ * number, a quarter by the e-mail address of one customer, a quarter by that of two, and a quarter match no customer.
  *
- * @param objects how many it has at least
+ * @param objects the minimum number of objects in the account
  */
 export async function fillUnreadAccount(
   db: Database,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CursorPage, PageStart } from '@/lib/page-query';
 
-/** Reads all pages of a list forwards, and expects the same pages on the way back. @returns the rows */
+/** Reads all pages of a list forwards, and expects the same pages backwards. @returns the rows */
 export async function walkPages<Row>(read: (start: PageStart) => Promise<CursorPage<Row>>): Promise<Row[]> {
   let page = await read({});
   expect(page.previous).toBeNull();

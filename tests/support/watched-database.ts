@@ -1,15 +1,15 @@
 import type { Database } from '@/db/database';
 
 interface Watch {
-  /** Runs a prepared statement outside of transactions, with its values as JSON. Calls `run` to send it. */
+  /** Called with each prepared statement outside of transactions and its values as JSON. Must call `run` to send it. */
   statement?(text: string, run: () => Promise<unknown>, values: string): Promise<unknown>;
-  /** A transaction is about to begin. */
+  /** Called before a transaction begins. */
   transaction?(): void;
 }
 
 /**
- * A database whose statements a test counts, delays or fails. It is another object than the given one: the queue
- * that sync keeps by database object does not hold it up.
+ * Returns a database whose statements a test can count, delay or fail. It is a new object, so the queue that sync keeps
+ * per database object does not delay it.
  */
 export function watchedDatabase(db: Database, watch: Watch): Database {
   const session = new Proxy(db._.session, {
