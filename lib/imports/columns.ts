@@ -2,22 +2,22 @@ import { z } from 'zod';
 
 export type CellType = 'text' | 'number' | 'amount' | 'percent' | 'boolean' | 'date' | 'instant' | 'list';
 
-/** The columns whose numbers are money, and may have a currency. */
+/** Columns that contain amounts of money. Their cells may also contain a currency. */
 const AMOUNTS = new Set([
   ...['amount', 'price', 'unit_price', 'subtotal', 'tax', 'total'],
   ...['amount_paid', 'amount_due', 'amount_credited', 'refunded_amount'],
 ]);
 
-/** What a cell of a column is read as, which its field's schema tells. */
+/** Column of an import file. Its type follows from the schema of its field. */
 export interface Column {
-  /** As in our JSON. */
+  /** Name of the field in our JSON. */
   name: string;
   type: CellType;
-  /** What an empty cell means; `left out`: the record keeps what it has, a new one takes what is usual. */
+  /** Meaning of an empty cell. `left out`: the record keeps its value, and a new record takes the default. */
   empty: 'null' | 'left out' | 'none' | 'refused';
 }
 
-/** The columns that a file of some kind may have; fields that no cell can hold have none. */
+/** Returns the columns that a file of this kind may have. Fields that do not fit into a cell have no column. */
 export function toColumns(fields: z.ZodObject): Column[] {
   return Object.entries(fields.shape).flatMap(([name, schema]) => {
     const { inner, isOptional, isNullable } = unwrap(schema);
@@ -53,7 +53,7 @@ function typeOf(schema: z.core.$ZodType): CellType | null {
   return schema instanceof z.ZodArray && typeOf(schema.element) === 'text' ? 'list' : null;
 }
 
-/** A column name as it is compared: without case, blanks, punctuation between words, and accents. */
+/** Normalizes a column name for comparison: without case, spaces, punctuation between words, and accents. */
 export function comparable(name: string): string {
   return name
     .normalize('NFKD')
@@ -63,7 +63,7 @@ export function comparable(name: string): string {
     .replace(/[\s_.:'"\u00ad\u2010-\u2015-]/g, '');
 }
 
-/** Names that other programs and people give to our columns, as `comparable` has them. */
+/** Other names for our columns, normalized by `comparable`. */
 const OTHER_NAMES: Record<string, string> = {
   customer_number:
     'kunde kundennummer kundennr kundenr kdnr debitor customer customerid client clientid userid',
@@ -113,9 +113,9 @@ const OTHER_NAMES: Record<string, string> = {
 };
 
 /**
- * Our most likely column for a column of a foreign file.
+ * Proposes our most likely column for a column of another program's file.
  *
- * @param free our columns that no other column of the file is
+ * @param free our columns that are not assigned to another column of the file
  */
 export function proposeColumn(theirs: string, free: readonly string[]): string | undefined {
   const wanted = comparable(theirs);
@@ -125,7 +125,7 @@ export function proposeColumn(theirs: string, free: readonly string[]): string |
   );
 }
 
-/** Whether one letter is missing, added or wrong, or two neighbours changed places. */
+/** Returns true if two names differ by at most one missing, added or wrong letter, or by two swapped neighbours. */
 function isNear(one: string, other: string): boolean {
   const [short = '', long = ''] = one.length <= other.length ? [one, other] : [other, one];
   if (long.length - short.length > 1) return false;

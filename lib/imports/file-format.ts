@@ -2,63 +2,63 @@ import type { DecimalSeparator } from '../read-amount';
 import { comparable } from './columns';
 import type { CellValue } from './read-cell';
 
-/** How the files of another program differ from ours. */
+/** File format of another program, described by its differences from ours. */
 export interface FileFormat {
-  /** Our names of its columns, by its names in lower case. Other columns are left out. */
+  /** Our column names, keyed by the program's column names in lower case. Other columns are left out. */
   columns: Record<string, string>;
-  /** Our columns that follow from several of its columns, which are named in lower case. */
+  /** Our columns that are computed from several of the program's columns, whose names are in lower case. */
   derived?: Record<string, Derived>;
-  /** Translates its values, by our column names. */
+  /** Functions that translate the program's values, by our column names. */
   values?: Record<string, (cell: string) => Translated>;
-  /** Values that its files do not state, by our column names. */
+  /** Values that are the same for all rows and missing in the files, by our column names. */
   constants?: Record<string, string>;
-  /** Undoes how it encodes texts in cells. */
+  /** Decodes the program's encoding of texts in cells. */
   decode?(cell: string): string;
-  /** Whether it doubles quotation marks even in cells without quotation marks around them. */
+  /** Whether the program doubles quotation marks even in unquoted cells. */
   doublesAllQuotes?: boolean;
 }
 
-/** A cell in our words, or the value of one that is read already. */
+/** Translated text of a cell, or its already parsed value. */
 export type Translated = string | CellValue;
 
-/** One of our cells, made of several of theirs. */
+/** Column of ours that is computed from several columns of the file. */
 export interface Derived {
   of: readonly string[];
-  /** @param cells empty for columns that the file does not have */
+  /** Computes the cell. @param cells texts of the columns; '' for a column that the file does not have */
   value(cells: string[], separator: DecimalSeparator | undefined): Translated;
 }
 
-/** The reports of a program that hold one kind of record. A file is read anew by each, since some keep a state. */
+/** A program's reports for one kind of record. Each file gets new instances, since some formats have a state. */
 export type Reports = readonly (() => FileFormat)[];
 
-/** The encodings that a file may have, as people name them. */
+/** Supported encodings, by their usual names. */
 export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 export const ENCODING_NAMES = { 'utf-8': 'UTF-8', 'windows-1252': 'Windows-1252' } as const;
 
-/** How a file is to be read. */
+/** Options for reading a file. */
 export interface FileOptions {
-  /** Their column names and ours; '' leaves a column out. */
+  /** Our column names by the file's column names. '' leaves a column out. */
   map: Map<string, string>;
-  /** One value for all rows, by our column names. */
+  /** Values for all rows, by our column names. */
   constants: Map<string, string>;
-  /** Without it, numbers that may mean two things are refused. */
+  /** Decimal separator. If absent, ambiguous numbers are refused. */
   separator?: DecimalSeparator | undefined;
-  /** Without it, the first line decides. */
+  /** Delimiter. If absent, it is detected from the first line. */
   delimiter?: string | undefined;
-  /** Without it, the bytes decide. */
+  /** Encoding. If absent, it is detected from the bytes. */
   encoding?: Encoding | undefined;
   format?: Reports | undefined;
 }
 
-/** The report of another program that knows most of the column names. */
+/** Returns the report that knows the most of the column names. */
 export function bestReport(reports: Reports | undefined, names: string[]): FileFormat | undefined {
   const opened = reports?.map((open) => open()) ?? [];
   return opened.toSorted((a, b) => fitOf(b, names) - fitOf(a, names))[0];
 }
 
-/** How many of the names a report knows. */
+/** Counts the column names that a report knows. */
 export function fitOf({ columns, derived = {} }: FileFormat, names: string[]): number {
   const used = Object.values(derived).flatMap(({ of }) => of);
   const all = new Set([...Object.keys(columns), ...used].map(comparable));

@@ -11,28 +11,28 @@ import { IMPORT_KINDS, type ImportName } from './kinds';
 import { openImport } from './open-import';
 import type { TextFile } from './text-file';
 
-/** Rows per batch. The embedded database shares its process with a server, which answers no request meanwhile. */
+/** Rows per batch. Batches of the embedded database are small, since its server answers no requests meanwhile. */
 const BATCH = 1000;
 const EMBEDDED_BATCH = 200;
-/** Batches that are written at once: while a server writes some, the next one is read. More wait for one another. */
+/** Batches written at the same time, so that one is prepared while PostgreSQL writes another. More would block. */
 const AT_ONCE = 2;
 
 interface ImportResult {
-  /** Null of a dry run. */
+  /** Id of the import. Null for a dry run. */
   id: number | null;
   counts: ImportCounts;
   encoding: TextFile['encoding'];
-  /** Where the rows are that were refused, if any were. */
+  /** Path of the file with the rejected rows. Null if no row was rejected. */
   rejected: string | null;
   stopped: boolean;
 }
 
 /**
- * Imports a file: creates what is new, changes what differs, by what people call it. Rows that cannot be written keep
- * no others out. It may be broken off at any time, and begun again from the start.
+ * Imports a file: creates new records and updates changed ones, matched by their public keys. A rejected row does not
+ * stop the others. An import can be interrupted at any time, and repeated from the start.
  *
- * @param options.dryRun tells what would happen, and writes nothing
- * @throws StartError where nothing can be read of it, or the rejected rows cannot be kept
+ * @param options.dryRun reports what would happen, and writes nothing
+ * @throws StartError if the file cannot be read, or the rejected rows cannot be written to a file
  */
 export async function importFile(
   deps: ImportDeps,
@@ -79,17 +79,17 @@ export async function importFile(
 
 interface Steps<Batch, Done> {
   atOnce: number;
-  /** Ends behind the batches that were started. */
+  /** Stops after the batches that were already started. */
   signal: AbortSignal;
-  /** @param isLast no more batches come: of none, in the end */
+  /** Starts a batch. @param isLast true for the final call, whose batch is empty */
   start(batch: Batch[], isLast: boolean): Promise<Done>;
   finish(done: Done): Promise<void>;
 }
 
 /**
- * Starts batches in their order, several at once, and finishes them in the same order.
+ * Starts batches in order, several at the same time, and finishes them in the same order.
  *
- * @returns whether it was stopped before the end
+ * @returns true if the signal stopped it before the end
  */
 async function inTurn<Batch, Done>(
   batches: AsyncIterable<Batch[]>,
@@ -98,7 +98,7 @@ async function inTurn<Batch, Done>(
   const started: Promise<Done>[] = [];
   const add = (batch: Batch[], isLast: boolean) => {
     const one = start(batch, isLast);
-    one.catch(() => {}); // thrown where it is finished
+    one.catch(() => {}); // `finishFirst` throws the error
     started.push(one);
   };
   const finishFirst = async () => {
@@ -108,7 +108,8 @@ async function inTurn<Batch, Done>(
   };
   try {
     for await (const batch of batches) {
-      // The embedded database works in this process, which would hear a signal to stop only after the last batch.
+      // Yields to the event loop. Otherwise a signal to stop would arrive only after the last batch, since the embedded
+      // database works in this process.
       await nextTurn();
       if (signal.aborted) break;
       if (started.length === atOnce) await finishFirst();
@@ -123,12 +124,12 @@ async function inTurn<Batch, Done>(
   }
 }
 
-/** Beside a file: `customers.rejected.csv` of `customers.csv`. */
+/** Returns the path for the rejected rows of a file: `customers.rejected.csv` for `customers.csv`. */
 export function rejectedPath(path: string): string {
   return `${path.replace(/\.csv$/i, '')}.rejected.csv`;
 }
 
-/** Rows that were refused, as they stood in their file, below its first line: to be mended and imported again. */
+/** File with the original text of the rejected rows below the original header, to be corrected and imported again. */
 class RejectedFile {
   private file: FileHandle | undefined;
 
@@ -141,7 +142,7 @@ class RejectedFile {
     return this.file !== undefined;
   }
 
-  /** The file is made with its first row, for its owner alone; one of an import before is replaced. */
+  /** Adds rows. The first row creates the file, readable by its owner only, and replaces one of an earlier import. */
   async add(rows: string[]): Promise<void> {
     if (rows.length === 0) return;
     await withFile(this.path, async () => {

@@ -3,21 +3,21 @@ import type { Database } from '@/db/database';
 import type { Draft, RecordKind, RecordWriter, Row, Saved } from '../records/record-kind';
 import { saveRecords } from '../records/save-records';
 
-/** What files can be imported of. */
+/** Kind of record that can be imported from files. */
 export interface ImportKind {
   fields: z.ZodObject;
-  /** The fields by which a row is known again; each row needs one of them. */
+  /** Fields that identify a row's record. Each row needs one of them. */
   keys: string[];
-  /** Two keys mean the same record where this makes them equal. */
+  /** Normalizes a key. Keys with the same result refer to the same record. */
   toKey(key: string): string;
-  /** Rows of one key that stand one after another are written together, as one draft; without it each row is one. */
+  /** Combines consecutive rows with the same key into one draft. If absent, each row is a draft of its own. */
   gather?(rows: Row[]): Row;
-  /** The field that may name another row of the same file: one that stands before it. */
+  /** Field that may refer to an earlier row of the same file. */
   namesEarlier?: string;
   /**
-   * Writes what may be written. A problem with one of several rows names it: `lines.0.text`.
+   * Writes the valid drafts. The field of a problem in a combined row contains its position: `lines.0.text`.
    *
-   * @returns what became of each draft, in their order
+   * @returns the outcome of each draft, in the order of the drafts
    */
   save(db: Database, drafts: Draft[], writer: RecordWriter): Promise<Saved[]>;
 }
@@ -28,23 +28,6 @@ export interface ImportKind {
  * @param judged a draft, or why there is none
  * @returns what became of each, in their order
  */
-export async function saveGood(
-  judged: (Draft | Refused)[],
-  save: (drafts: Draft[]) => Promise<Saved[]>,
-): Promise<Saved[]> {
-  const saved = (await save(judged.filter((one) => 'values' in one))).values();
-  return judged.map((one) => {
-    if (!('values' in one)) return one;
-    const { value } = saved.next();
-    if (!value) throw new Error('a row was lost');
-    return value;
-  });
-}
-
-/** A draft that must not be written, and why. */
-export type Refused = Saved & { outcome: 'refused' };
-
-/** @param keys by which rows are known again, where it is not the record's own alone */
 export function ofRecords(kind: RecordKind, keys = [kind.key]): ImportKind {
   return {
     fields: kind.fields,

@@ -15,7 +15,7 @@ import { FORMATS, type ImportName } from './kinds';
 import { readFirstLines } from './open-import';
 import { linesOf } from './text-file';
 
-/** Rows by what became of them. */
+/** Number of rows by outcome. */
 export interface ImportCounts extends Record<string, number> {
   created: number;
   changed: number;
@@ -27,11 +27,11 @@ interface NewImport {
   kind: string;
   fileName: string;
   actor: Actor;
-  /** Remembered for the next file with the same header. */
+  /** Column options, stored for the next file with the same header. */
   columns: Pick<typeof imports.$inferInsert, 'shape' | 'reading'>;
 }
 
-/** The row of a new import, with the audit entry that stands for all rows that are new by it. */
+/** Inserts a new import, with one audit entry that stands for all records that the import creates. @returns its id */
 export function beginImport(db: Database, { kind, fileName, actor, columns }: NewImport): Promise<number> {
   return transact(db, async (tx) => {
     const [row] = await tx
@@ -52,19 +52,19 @@ export function beginImport(db: Database, { kind, fileName, actor, columns }: Ne
   });
 }
 
-/** @param finishedAt null while it goes on */
+/** Stores the counts of an import. @param finishedAt null while the import is running */
 export async function noteCounts(db: Database, id: number, counts: ImportCounts, finishedAt: Date | null) {
   const changes = { counts, ...(finishedAt && { finished_at: finishedAt }) };
   await db.update(imports).set(changes).where(eq(imports.id, id));
 }
 
-/** A file that was imported. */
+/** Row of the import log. */
 export type ImportRow = typeof imports.$inferSelect;
 
-/** An import without a sign of life for so long has ended early: it notes what it has done after each batch. */
+/** Time without an update after which an import counts as interrupted. A running import updates its row per batch. */
 const SILENT_MS = 60_000;
 
-/** The files that were imported, by whichever way, the latest first. */
+/** Lists imports by pages and commands, the latest first. */
 export function listImports(db: Database, request: PageRequest): Promise<Page<ImportRow>> {
   return readPage(
     request,
@@ -79,7 +79,7 @@ export function listImports(db: Database, request: PageRequest): Promise<Page<Im
   );
 }
 
-/** `interrupted`: stopped, failed, or its process ended; importing the file again completes it. */
+/** Returns an import's state. `interrupted` is stopped, failed or killed; importing the file again completes it. */
 export function importState(
   { finished_at, updated_at }: Pick<ImportRow, 'finished_at' | 'updated_at'>,
   now: Date,
@@ -88,13 +88,13 @@ export function importState(
   return now.getTime() - updated_at.getTime() < SILENT_MS ? 'running' : 'interrupted';
 }
 
-/** What is remembered of a file's options: how its columns are read, and no value for all rows. */
+/** Stored column options of an import. Values for all rows are not stored. */
 type RememberedColumns = Pick<FileOptions, 'map' | 'separator'> & {
-  /** The name of the format; '' for our own column names. */
+  /** Name of the format. '' is our own format. */
   format: string;
 };
 
-/** How the last import read the columns of a file with the same header. Null if there was none. */
+/** Finds the column options of the last import of a file with the same header. Null if there was no such import. */
 export async function findRemembered(
   db: Database,
   kind: ImportName,
@@ -128,7 +128,7 @@ export async function remembered(
   return { ...found, format };
 }
 
-/** Those options as people write them. */
+/** Formats column options as command-line options. */
 export function columnsText({ map, separator, format }: Pick<FileOptions, 'map' | 'separator' | 'format'>) {
   const name = Object.keys(FORMATS).find((one) => Object.values(FORMATS[one] ?? {}).includes(format ?? []));
   return [
@@ -144,7 +144,7 @@ const renamed = (map: FileOptions['map']) =>
 const toSeparator = (text: string): DecimalSeparator | undefined =>
   text === ',' || text === '.' ? text : undefined;
 
-/** What the log of imports keeps, so that it is found for the next file. */
+/** Returns the column options to store, with the hash that finds them for the next file. */
 export async function toRemembered(
   kind: ImportName,
   path: string,
@@ -157,7 +157,7 @@ export async function toRemembered(
   };
 }
 
-/** A hash of the names of a file's columns. It leaves out letters beyond ASCII, which depend on the encoding. */
+/** Hashes the column names of a file. Ignores non-ASCII characters, which depend on the encoding. */
 async function readShape(path: string): Promise<string> {
   const pieces = createReadStream(path, 'latin1') as AsyncIterable<string>;
   const lines = linesOf(pieces);

@@ -10,34 +10,34 @@ import type { ImportCounts } from './import-log';
 import { type ReadRow, type RowSource, readRow } from './open-import';
 import type { CsvRow } from './text-file';
 
-/** What an import works with. */
+/** Dependencies of an import. */
 export interface ImportDeps {
   db: Database;
   now(): Date;
   timeZone: string;
   actor: Actor;
-  /** Ends the import behind the rows that it is at. */
+  /** Stops the import after its current batches. */
   signal: AbortSignal;
 }
 
-/** The progress of an import. */
+/** Receives the progress of an import. */
 export interface ImportListener {
-  /** @param column as the file calls it; null where the whole row is meant */
+  /** Called for each problem. @param column name in the file; null if the problem concerns the whole row */
   onProblem(line: number, column: string | null, message: string): void;
   onProgress(done: { counts: ImportCounts; bytes: number; ofBytes: number }): void;
-  /** Columns that a format does not know. */
+  /** Called with the columns that the format does not know. */
   onLeftOut(columns: string[]): void;
 }
 
 type Source = RowSource & { options: { dryRun: boolean }; importId: number | null };
 
-/** Rows that are to be written, or what is wrong with them. */
+/** Rows ready to be written, or their problems. */
 type Prepared = { unit: RowUnit } & ({ values: Row; namesEarlier: boolean } | { problems: FieldError[] });
 
-/** What became of rows that were to be written. */
+/** Outcome of prepared rows. */
 type Done = { prepared: Prepared; saved: Saved };
 
-/** The rows of one file on their way into the database: prepared in their order, then saved, then counted. */
+/** Processes the rows of a file: prepares them in order, saves them, and counts the outcomes. */
 export class ImportRows {
   readonly counts: ImportCounts = { created: 0, changed: 0, unchanged: 0, rejected: 0 };
   private readonly units: RowUnits;
@@ -52,7 +52,7 @@ export class ImportRows {
     this.units = new RowUnits(kind);
   }
 
-  /** @param isLast no more rows come */
+  /** Validates rows, and combines those that are written together. @param isLast whether these are the last rows */
   prepare(rows: CsvRow[], isLast: boolean): Prepared[] {
     const read = rows.map((row) => readRow(row, this.source));
     return this.units.add(read, isLast).map((unit) => this.prepareUnit(unit));
@@ -71,7 +71,7 @@ export class ImportRows {
     return prepared.map((one, i) => ({ prepared: one, saved: saved[i] as Saved }));
   }
 
-  /** Counts rows and tells what is wrong with them. @returns those that were refused, as they stand in the file */
+  /** Counts the outcomes, and reports problems. @returns the original text of the rejected rows */
   count(done: Done[]): string[] {
     return done.flatMap(({ prepared, saved }) => {
       const { rows } = prepared.unit;
@@ -102,7 +102,7 @@ export class ImportRows {
     return { unit, values, namesEarlier: isEarlier };
   }
 
-  /** A row needs a key, so that it is known again, and one that no row before it has. */
+  /** Checks that a row has a key, and that no earlier row has the same key. */
   private keyProblems({ key, rows: [first] }: RowUnit): FieldError[] {
     if (!key) {
       return [{ field: this.kind.keys[0] ?? '', message: 'must not be empty: a row is known again by it' }];
@@ -117,7 +117,7 @@ export class ImportRows {
     return `${field} ${this.kind.toKey(key)}`;
   }
 
-  /** Nothing stays of a batch that was only tried, so that a later one does not find the row that it names. */
+  /** In a dry run each batch is rolled back, so a missing earlier row that exists in the file is not a problem. */
   private willPass(prepared: Prepared, problems: FieldError[]): boolean {
     return (
       this.source.options.dryRun &&
@@ -133,20 +133,20 @@ export class ImportRows {
   }
 }
 
-/** Rows that are written together or not at all: most often one. */
+/** Rows that are written together or not at all. Usually a single row. */
 interface RowUnit {
-  /** The key field and its value, if it could be read. */
+  /** Key field and its value. Null if the key could not be read. */
   key: { field: string; text: string } | null;
   rows: ReadRow[];
 }
 
-/** Puts rows together that are written together; those of the last unit may go on in the next batch. */
+/** Combines rows into units. The last unit of a batch may continue in the next batch. */
 class RowUnits {
   private held: RowUnit[] = [];
 
   constructor(private readonly kind: Pick<ImportKind, 'keys' | 'toKey' | 'gather'>) {}
 
-  /** @param isLast no more rows come @returns the units that are complete */
+  /** Adds rows. @param isLast whether these are the last rows @returns the complete units */
   add(rows: ReadRow[], isLast: boolean): RowUnit[] {
     const units = this.held;
     for (const row of rows) {
@@ -159,7 +159,7 @@ class RowUnits {
     return units;
   }
 
-  /** A row whose key cannot be read may belong to the rows before it, so they wait until it is corrected. */
+  /** Returns true if a row continues a unit. A row with an unreadable key does, so that both are corrected together. */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
     return key === null || (key.field === before.field && key.text === before.text);
@@ -171,13 +171,13 @@ class RowUnits {
   }
 }
 
-/** What is wrong with a row of a file; the field is ours, '' for the whole row. */
+/** Problem of a row. The field has our name; '' stands for the whole row. */
 type RowProblem = FieldError & { line: number };
 
 /**
  * Assigns the problems of rows that are written together to their rows, so that each row names its reason.
  *
- * @param problems those of one of several rows are named like `lines.0.text`
+ * @param problems problems of the unit; the field of a row's problem looks like `lines.0.text`
  */
 function rowProblems({ rows }: RowUnit, problems: FieldError[]): RowProblem[] {
   const ofRows = problems.map(({ field, message }) => {
@@ -197,13 +197,14 @@ function rowProblems({ rows }: RowUnit, problems: FieldError[]): RowProblem[] {
 
 const OF_LINE = /^lines\.(\d+)\.(.*)$/;
 
-// What a row itself can be the reason of: its data (22), a constraint (23), others who write the same (40).
+// SQLSTATE classes that a single row can cause: data (22), constraints (23), concurrent writes (40).
 const ROW = /^(22|23|40)/;
 
 /**
- * Writes a batch. If the database refuses it, its halves are tried, so that one row does not stop the others.
+ * Writes a batch. If the database refuses the batch, its halves are written separately, so that one row does not stop
+ * the others.
  *
- * @param dryRun rolls back the transaction of each batch; one batch each, so that other writers do not wait long
+ * @param dryRun rolls back each batch. Every batch has its own transaction, so that other writers do not wait long.
  */
 export async function saveBatch(
   db: Database,
@@ -227,7 +228,7 @@ export async function saveBatch(
   }
 }
 
-/** Writes a batch in a transaction that is rolled back, and tells what was saved until then. */
+/** Writes a batch in a transaction, rolls the transaction back, and returns the outcomes. */
 async function tryOut(save: (tx: Database) => Promise<Saved[]>, db: Database): Promise<Saved[]> {
   let saved: Saved[] | undefined;
   const rollBack = new Error('tried out');
@@ -241,8 +242,8 @@ async function tryOut(save: (tx: Database) => Promise<Saved[]>, db: Database): P
 }
 
 /**
- * The lines of the keys that a file has had so far, each known by 64 bits of its hash: twelve bytes a key, where a file
- * of a gigabyte has millions of them.
+ * Map from the keys of a file so far to their lines. It stores 64 bits of each key's hash: 12 bytes per key, because a
+ * file of a gigabyte has millions of keys.
  */
 export class SeenKeys {
   private high = new Uint32Array(1024);
@@ -250,7 +251,7 @@ export class SeenKeys {
   private lines = new Uint32Array(1024);
   private count = 0;
 
-  /** @returns the line that has the key already; undefined: it is new, and noted */
+  /** Adds a key. @returns the line of an earlier row with the same key; undefined for a new key */
   note(key: string, line: number): number | undefined {
     const [high, low] = hashOf(key);
     const at = this.placeOf(high, low);
@@ -265,7 +266,7 @@ export class SeenKeys {
     return this.lines[this.placeOf(...hashOf(key))] !== 0;
   }
 
-  /** Where it stands, or is to stand; lines are counted from 1, so that 0 is a free place. */
+  /** Returns the slot of a key, or a free slot for it. Lines are counted from 1, so 0 marks a free slot. */
   private placeOf(high: number, low: number): number {
     const mask = this.lines.length - 1;
     let at = low & mask;

@@ -14,7 +14,7 @@ import { WHMCS } from './whmcs';
 
 const NEXT = 'converted_to_document_number';
 
-/** A form may leave out the date of a new document, which is today then. A file states it. */
+/** Sales documents with a required date. Only in a form can the date be left out, so that it becomes today. */
 const datedKind: RecordKind = {
   ...salesDocumentKind,
   check: (writing) =>
@@ -23,7 +23,7 @@ const datedKind: RecordKind = {
       : (salesDocumentKind.check?.(writing) ?? []),
 };
 
-/** Sales documents: of one batch those that name what became of them last, so that it is there. */
+/** Imports sales documents. In a batch, documents that refer to their successor are written after the successors. */
 const salesDocumentImport: ImportKind = {
   ...ofRecords(datedKind),
   namesEarlier: NEXT,
@@ -39,7 +39,7 @@ const salesDocumentImport: ImportKind = {
     }),
 };
 
-/** What can be imported, in the order in which each finds what it refers to. */
+/** All import kinds, in an order in which each one's references are imported before. */
 export const IMPORT_KINDS = {
   customers: ofRecords(customerKind),
   servers: ofRecords(serverKind),
@@ -55,5 +55,5 @@ export type ImportName = keyof typeof IMPORT_KINDS;
 
 export const IMPORT_NAMES = Object.keys(IMPORT_KINDS) as ImportName[];
 
-/** Other programs whose files can be imported, and their reports by what they hold. */
+/** Formats of other programs, each with its reports by kind of record. */
 export const FORMATS: Record<string, Partial<Record<ImportName, Reports>>> = { whmcs: WHMCS };

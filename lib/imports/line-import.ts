@@ -24,7 +24,7 @@ import { salesDocumentKind } from '../sales-documents/save-sales-documents';
 import { type ImportKind, type Refused, saveGood } from './import-kind';
 import { findInvoices, noInvoice } from './named-invoices';
 
-/** What lines belong to: an invoice or a sales document that is there already. */
+/** Existing invoice or sales document that lines belong to. */
 type LineOwner = Pick<typeof salesDocuments.$inferSelect, 'id' | 'currency' | 'subtotal' | 'tax' | 'total'>;
 
 const position = { position: z.int('must be a whole number').optional() };
@@ -48,7 +48,7 @@ export const salesDocumentLineImport = lineImport({
 interface LineKind {
   kind: RecordKind;
   owner: Owner;
-  /** The fields that name what a line belongs to. */
+  /** Fields that identify the invoice or sales document of a line. */
   names: z.core.$ZodLooseShape;
   find(tx: Database, rows: Row[]): Promise<(row: Row) => LineOwner | undefined>;
   missing(row: Row): FieldError;

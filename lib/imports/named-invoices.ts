@@ -4,16 +4,16 @@ import { customers, draftImportKeys, invoices } from '@/db/schema';
 import type { FieldError } from '../errors';
 import type { Row } from '../records/record-kind';
 
-/** The fields by which a row may name an invoice: the first that it has is taken. */
+/** Fields that can refer to an invoice. The first field with a value counts. */
 const INVOICE_NAMES = ['stripe_invoice_id', 'invoice_number', 'invoice_import_key'] as const;
 type Names = { [name in (typeof INVOICE_NAMES)[number]]?: string | null | undefined };
 
-/** An invoice that a row names, and whose it is. */
+/** Invoice that a row refers to, with its customer. */
 export type NamedInvoice = Awaited<ReturnType<typeof readNamed>>[number];
 
 /**
- * Invoices as rows name them, without those of erased customers. Where two accounts at Stripe gave two invoices the same
- * number, our own is meant.
+ * Finds the invoices that rows refer to, except those of erased customers. If an invoice of ours and one of Stripe have
+ * the same number, ours is found.
  */
 export async function findInvoices(
   db: Database,
@@ -39,7 +39,7 @@ export async function findInvoices(
   };
 }
 
-/** What to say where a row names no invoice that there is. */
+/** Returns the problem of a row without an existing invoice. */
 export function noInvoice(row: Row): FieldError {
   const field = INVOICE_NAMES.find((name) => row[name] != null);
   return field

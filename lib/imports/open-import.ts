@@ -25,20 +25,20 @@ import {
   type TextFile,
 } from './text-file';
 
-/** A file whose first line is understood, so that its rows can be. */
+/** Open file with a parsed header, ready to read its rows. */
 interface OpenImport {
   file: TextFile;
   header: Header;
-  /** `isTheirs`: a value of the format. */
+  /** Values for all rows. `isTheirs` marks a value of the format. */
   constants: { column: Column; value: string; isTheirs: boolean }[];
-  /** Whether the kind has a column of its currency. */
+  /** Whether the kind has a currency column. */
   hasCurrency: boolean;
-  /** Our columns that follow from the cells at some places; -1 for a column that is not there. */
+  /** Columns computed from other cells, given by their indexes. -1 stands for a missing column. */
   derived: { column: Column; at: number[]; value: Derived['value'] }[];
   rows: AsyncGenerator<CsvRow[]>;
 }
 
-/** @throws StartError where nothing of the file can be imported as it is */
+/** Opens a file and parses its header. @throws StartError if the file cannot be imported with these options */
 export async function openImport(
   path: string,
   kind: ImportKind,
@@ -50,7 +50,7 @@ export async function openImport(
   try {
     return await readOpened(file, lines, kind, options, atOnce);
   } catch (error) {
-    await lines.return(undefined); // which closes the file
+    await lines.return(undefined); // closes the file
     throw error;
   }
 }
@@ -94,7 +94,7 @@ async function readOpened(
   };
 }
 
-/** A column that the file has, or that is set for all rows, is not derived. */
+/** Returns the computed columns, except those that the file has, or that are set for all rows. */
 function findDerived(
   { columns: theirs, format }: Header,
   columns: Column[],
@@ -110,7 +110,7 @@ function findDerived(
   });
 }
 
-/** Closes the file also where its rows are not read to their end. */
+/** Closes the file even if the caller does not read all rows. */
 async function* closing<T>(rows: AsyncIterable<T>, lines: AsyncGenerator): AsyncGenerator<T> {
   try {
     yield* rows;
@@ -123,20 +123,20 @@ export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived' | 'h
   options: { separator?: DecimalSeparator | undefined };
 };
 
-/** A row as it is understood; the fields of problems are ours. */
+/** Parsed row. The fields of its problems have our names. */
 export interface ReadRow {
   row: CsvRow;
   values: Row;
   problems: FieldError[];
 }
 
-/** What rows are matched by, without the spaces around it. */
+/** Fields that identify records. Spaces around their values are removed. */
 const NAMES = new Set([
   ...['customer_number', 'hostname', 'service_number', 'number', 'invoice_number', 'document_number'],
   ...['import_key', 'invoice_import_key', 'stripe_invoice_id'],
 ]);
 
-/** The values of a row that could be read. */
+/** Parses a row. Returns the values that could be read, and the problems. */
 export function readRow(
   row: CsvRow,
   { header, constants, derived, hasCurrency, options }: RowSource,
@@ -158,7 +158,7 @@ export function readRow(
       inCurrencies.push({ field: column.name, currencies: read.currencies });
     }
   };
-  // A value of --set is in our words already.
+  // Values of --set need no translation.
   for (const { column, value, isTheirs } of constants) {
     set(column, isTheirs ? translated(column, value) : value, undefined);
   }
@@ -183,7 +183,7 @@ export function readRow(
   }
 }
 
-/** Columns without a name, and cells behind the last column, must be empty. */
+/** Checks that columns without a name, and cells after the last column, are empty. */
 function cellProblem(cells: string[], columns: OpenImport['header']['columns']): string | undefined {
   const isFilled = (i: number) => cells[i]?.trim() !== '';
   const more = cells.slice(columns.length).some((_, i) => isFilled(columns.length + i));
@@ -202,8 +202,8 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
 }
 
 /**
- * Compares the currencies of amounts, such as `€ 9.90`, with the one of the row. A row without a currency gets that of
- * its amounts.
+ * Compares the currencies of amounts, such as `€ 9.90`, with the currency of the row. A row without a currency gets the
+ * currency of its amounts.
  */
 function currencyProblems(
   values: Row,
@@ -221,7 +221,7 @@ function currencyProblems(
     }
     possible = common;
   }
-  // Lines have the currency of their invoice, which is compared when that is known.
+  // A line has the currency of its invoice. The currencies are compared once the invoice is known.
   if (!hasCurrency) values.currencies = possible;
   else if (possible.length === 1) values.currency = possible[0];
   else {
@@ -245,28 +245,28 @@ const count = (cells: number) => `${cells} ${cells === 1 ? 'cell' : 'cells'}`;
 
 const DELIMITERS = [',', ';', '\t'];
 const MAX_HEADER = 100_000;
-/** Lines before the header, and those of a header with line breaks. */
+/** Maximum number of lines before the header, and of lines of a header with line breaks. */
 const MAX_LINES = 20;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line that has them has no names
 const BINARY = /[\u0000-\u0008\u000b-\u001f\u007f\ufffd]/;
-/** Excel names the delimiter so. */
+/** First line by which Excel declares the delimiter. */
 const SEPARATOR_LINE = /^\ufeff?"?sep=(.)"?\s*$/i;
-/** The reports of WHMCS begin with their title. Spreadsheets fill the line with delimiters. */
+/** Title in the first line of WHMCS reports. Spreadsheets pad this line with delimiters. */
 const TITLE_LINE = /^"?(clients|services|domains|invoices|transactions)"?[,;\t]*$/i;
 
-/** The first lines of a file, up to the names of its columns. */
+/** The first lines of a file, up to the column names. */
 export interface Header {
-  /** The lines as they stand, to begin the file of rejected rows with. */
+  /** Original text of these lines, which the file of rejected rows begins with. */
   raw: string;
   delimiter: string;
   columns: FileColumn[];
-  /** Columns that the format leaves out. */
+  /** Names of the columns that the format leaves out. */
   leftOut: string[];
-  /** The report of the other program that fits the columns best. */
+  /** The other program's report that fits the columns best. Undefined for our own format. */
   format: FileFormat | undefined;
 }
 
-/** A column of a file: its name there, and ours, or null if it is left out. */
+/** Column of a file: its name in the file, and our column. Null if it is left out. */
 interface FileColumn {
   theirs: string;
   ours: Column | null;
@@ -275,7 +275,7 @@ interface FileColumn {
 /**
  * Reads the first lines of a file.
  *
- * @throws StartError if no line has column names, or one of them is unknown or there twice
+ * @throws StartError if no line has column names, or if a name is unknown or occurs twice
  */
 export async function readHead(
   lines: AsyncGenerator<Line>,
@@ -287,7 +287,7 @@ export async function readHead(
   return { ...header, raw: [...before, text].join('\r\n') };
 }
 
-/** The line of column names, and what stands before it. */
+/** Reads up to the line of column names. Returns this line and the lines before it. */
 export async function readFirstLines(lines: AsyncGenerator<Line>) {
   const before: string[] = [];
   let delimiter: string | undefined;
@@ -314,7 +314,7 @@ async function nextText(lines: AsyncGenerator<Line>): Promise<string | null> {
   return done ? null : value.text.replace(/\r$/, '');
 }
 
-/** @throws StartError if it is not a line of column names, or one of them is unknown or there twice */
+/** Parses the column names. @throws StartError if the line has none, or if a name is unknown or occurs twice */
 export function readHeader(raw: string, known: Column[], options: FileOptions): Header {
   if (raw.length > MAX_HEADER || BINARY.test(raw.replaceAll('\n', ' '))) throw noCsv();
   const delimiter = options.delimiter ?? mostFrequent(raw);
@@ -337,7 +337,7 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
   return { raw, delimiter, columns, leftOut, format };
 }
 
-/** @returns finds our column of a name: null if it is left out, undefined if it is unknown */
+/** Returns a function that finds our column for a name: null if it is left out, undefined if it is unknown. */
 function columnFinder(known: Column[], map: FileOptions['map'], format: FileFormat | undefined) {
   const byName = new Map(known.map((column) => [column.name, column]));
   const byComparable = new Map(known.map((column) => [comparable(column.name), column]));
@@ -399,7 +399,7 @@ function unknownName(name: string, known: Column[]): StartError {
   return new StartError([`Unknown: "${name}". ${listOf(known)}`]);
 }
 
-/** Names the unknown columns, with options to add to the command so that it works. */
+/** Makes the error for unknown columns, with the options to add to the command. */
 function unknownColumns(names: string[], columns: FileColumn[], known: Column[]): StartError {
   const taken = new Set(columns.map(({ ours }) => ours?.name));
   const free = known.flatMap(({ name }) => (taken.has(name) ? [] : name));
@@ -422,7 +422,7 @@ function unknownColumns(names: string[], columns: FileColumn[], known: Column[])
 
 const listOf = (known: Column[]) => `There is ${known.map(({ name }) => name).join(', ')}.`;
 
-/** As a shell takes it for one word. */
+/** Quotes a text as one word for a shell. */
 const quoted = (text: string): string =>
   /["$`\\!]/.test(text) ? `'${text.replaceAll("'", `'\\''`)}'` : `"${text}"`;
 

@@ -21,12 +21,12 @@ import { findInvoices, type NamedInvoice, noInvoice } from './named-invoices';
 
 const { payment_reference, amount, payment_date, status } = paymentInput.shape;
 
-/** The columns of a file of payments. */
+/** Columns of a payment file. */
 const fields = z.strictObject({
   payment_reference,
-  /** The reference by which an earlier import may have recorded it. */
+  /** Reference under which an earlier import may have recorded the payment. */
   import_key: payment_reference.optional(),
-  /** The payment that came back: the row is a refund of it, and nothing that was paid. */
+  /** Reference of a refunded payment. If it has a value, the row is a refund and not a payment. */
   refund_of: payment_reference.nullable().optional(),
   invoice_number: textLine(255).nullable().optional(),
   invoice_import_key: textLine(200).nullable().optional(),
@@ -36,13 +36,13 @@ const fields = z.strictObject({
   currency: currencyCode.optional(),
   payment_date,
   status,
-  /** How much of it came back, and when the last of it did; without that on the day of the payment. */
+  /** Refunded amount, and the time of the last refund, which defaults to the day of the payment. */
   refunded_amount: anyAmount.optional(),
   refunded_at: instantOrDay.nullable().optional(),
 });
 type PaymentFields = z.infer<typeof fields>;
 
-/** Payments, each recorded as if a program had sent it: it settles its invoice, but opens none again that came as paid. */
+/** Imports payments, recorded as if sent by the API. They settle invoices, but never reopen one imported as paid. */
 export const paymentImport: ImportKind = {
   fields,
   keys: ['payment_reference'],
@@ -65,7 +65,7 @@ export const paymentImport: ImportKind = {
     const together = planned.flatMap((one) => ('payment' in one ? one.payment : []));
     const recorded = (await recordPayments(db, together, { ...writer, source: 'import' })).values();
     const saved: Saved[] = [];
-    // The rest one by one, behind the payments that it may name.
+    // Other rows are written one by one after these payments, because they may refer to one of them.
     for (const one of planned) {
       saved.push(
         'refund' in one
@@ -81,7 +81,7 @@ export const paymentImport: ImportKind = {
 
 type Parsed = ReturnType<typeof fields.safeParse>;
 
-/** A row that an earlier import recorded by its import key keeps that reference, so that it is not recorded twice. */
+/** Keeps the import key as the reference of rows that an earlier import recorded so, to avoid recording them twice. */
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
   if (keys.length === 0) return parsed;
@@ -103,10 +103,10 @@ async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Pa
   });
 }
 
-/** What the file's rows name. */
+/** Records that a row refers to. */
 interface Named {
   invoice: NamedInvoice | undefined;
-  /** Ids by number. */
+  /** Customer ids by customer number. */
   customers: Map<string, number>;
 }
 
@@ -132,7 +132,7 @@ function plan(row: PaymentFields, { invoice, customers }: Named, { timeZone }: R
   };
 }
 
-/** Writes a payment that could not be written together with others. */
+/** Returns the outcome of a payment. Writes the payment if it could not be written together with others. */
 async function finish(
   db: Database,
   { refundedAt, ...payment }: GivenPayment,
@@ -142,7 +142,7 @@ async function finish(
   if (!recorded) throw new Error('a payment was lost');
   if (recorded.outcome !== 'alone') return recorded;
   const writer = { actor, source: 'import' as const, now, timeZone, refundedAt };
-  // The file may be older than the refund, or have a row of its own for it: it must not take the refund back.
+  // The file may be older than the refund, or contain the refund as another row, so it must not undo the refund.
   const before = recorded.payment;
   const isOlder = payment.status === 'completed' && before?.status === 'refunded';
   const given = isOlder ? { ...payment, status: undefined } : payment;

@@ -5,25 +5,25 @@ import { type Header, readFirstLines, readHeader } from './open-import';
 import { type CsvRow, csvRows, openTextFile, rowTexts } from './text-file';
 
 const ROWS = 3;
-/** Characters of a cell. */
+/** Maximum number of characters shown of a cell. */
 const SHOWN = 30;
 
-/** What a file looks like, before anybody says what its columns are. */
+/** Preview of a file, with proposals for its columns. */
 export interface FilePreview {
   encoding: string;
   delimiter: string;
-  /** Another program, as in FORMATS; '' for our own column names. */
+  /** Name of another program's format, as in FORMATS. '' is our own format. */
   format: string;
   columns: {
     theirs: string;
-    /** What it seems to be to us; '' if nothing fits. */
+    /** Our most likely column. '' if no column fits. */
     ours: string;
-    /** The beginnings of the first cells that are not empty. */
+    /** Beginnings of the first non-empty cells. */
     cells: string[];
   }[];
 }
 
-/** How to read a file. Omitted settings are taken from the file itself. */
+/** Options for reading a file. Omitted options are detected from the file. */
 export interface PreviewOptions {
   delimiter?: string | undefined;
   encoding?: Encoding | undefined;
@@ -33,7 +33,7 @@ export interface PreviewOptions {
 /**
  * Reads the first rows of a file.
  *
- * @throws StartError if it is not CSV, or cannot be read
+ * @throws StartError if the file is not CSV, or cannot be read
  */
 export async function previewFile(
   path: string,
@@ -69,7 +69,7 @@ export async function previewFile(
   }
 }
 
-/** Our columns by name, and for the others what they most likely are. */
+/** Returns our column for each column of the file. If the name is unknown, it is the most likely column. */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
   const taken = new Set(columns.map(({ ours }) => ours?.name));
   const free = toColumns(IMPORT_KINDS[name].fields).flatMap((column) =>
@@ -83,7 +83,7 @@ function proposed({ columns }: Header, name: ImportName): (string | undefined)[]
   });
 }
 
-/** Reads the header in the format that knows most of its columns: our own names first. */
+/** Reads the header in the format that knows most of its columns. Our own format wins a tie. */
 function bestHeader(
   raw: string,
   name: ImportName,
@@ -104,6 +104,6 @@ function bestHeader(
 
 const shortened = (cell: string): string => (cell.length > SHOWN ? `${cell.slice(0, SHOWN - 1)}…` : cell);
 
-/** Columns that are ours, or that ours follow from. */
+/** Counts the columns that are ours, or that our columns are computed from. */
 const knownOf = ({ columns, leftOut }: Header) =>
   columns.filter(({ theirs }) => theirs !== '' && !leftOut.includes(theirs)).length;

@@ -7,26 +7,26 @@ const BOOLEANS = new Map<string, boolean>([
   ...'false no n 0 off nein falsch non faux'.split(' ').map((word) => [word, false] as const),
 ]);
 
-/** The JSON value of a cell, with the currencies that its amount may be in, or what is wrong with it. */
+/** JSON value of a cell, with the possible currencies of an amount; or the problem of the cell. */
 export type CellValue = { value: unknown; currencies?: Amount['currencies'] } | { problem: string };
 
-// What spreadsheets write in place of a value that they could not compute or show.
+// Texts that spreadsheets write if they could not compute or display a value.
 const SPREADSHEET_ERROR =
   /^(#+|#(REF|NAME|VALUE|DIV\/0|NULL|NUM|WERT|BEZUG|ZAHL)[!?]|#N\/A|#NV|#NULL!|Err:\d{3})$/i;
 const SHORTENED = /^\d[.,]\d+E\+\d+$/i;
 
-// Databases write an unknown date as zeros, and spreadsheets show the number 0 as the day before their first one.
+// Dates that stand for no date: databases write zeros, and spreadsheets format 0 as the day before their first day.
 const NO_DATE =
   /^(0000-00-00|00[./]00[./]0000|1899-12-(30|31)|3[01]\.12\.1899|1900-01-00|0?0\.0?1\.1900|0?1\/0?0\/1900)([ T]00:00(:00(\.0+)?)?Z?)?$/;
 
-/** Whether a cell has no value, for the type of its column. */
+/** Returns true if a cell has no value, given the type of its column. */
 export function isEmptyCell(cell: string, type: CellType): boolean {
   const text = cell.trim();
   return text === '' || ((type === 'date' || type === 'instant') && NO_DATE.test(text));
 }
 
 /**
- * Reads a cell that is not empty.
+ * Parses a cell that is not empty.
  *
  * @param separator the decimal separator of the file, if known
  */
@@ -84,13 +84,13 @@ function readMoney(text: string, separator: DecimalSeparator | undefined): CellV
   };
 }
 
-/** A date in either form; any other text is for the field to check. */
+/** Parses a date in both notations. Any other text is returned as it is, for the field's schema to check. */
 function readInstant(text: string): CellValue {
   const day = readDate(text);
   return 'value' in day ? day : { value: text };
 }
 
-/** The field checks whether the calendar has such a day. */
+/** Parses a date. The field's schema checks whether the day exists. */
 function readDate(text: string): CellValue {
   const day = text.replace(/[ T]00:00(:00(\.0+)?)?$/, '');
   const [, dd = '', mm = '', year = ''] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(day) ?? [];

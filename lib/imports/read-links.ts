@@ -6,13 +6,13 @@ import { csvRows, type Line, openTextFile, rowTexts } from './text-file';
 const COLUMNS = ['stripe_customer_id', 'filed_under', 'customer_number'] as const;
 const ROWS_AT_ONCE = 100;
 
-/** A row of a file of links: which line it is on, and its cells or why it has none. */
+/** Row of a link file: its line number, and its cells or the problem. */
 export type LinkRow = { line: number } & (Record<(typeof COLUMNS)[number], string> | { problem: string });
 
 /**
- * The rows of a file of links, so many at a time. It has the columns of the proposals; others are passed over.
+ * Reads a link file in batches of rows. It needs the columns of the file of proposals; other columns are ignored.
  *
- * @throws StartError where it cannot be read, or lacks a column
+ * @throws StartError if the file cannot be read, or a column is missing
  */
 export async function* readLinks(path: string): AsyncGenerator<LinkRow[]> {
   const file = await openTextFile(path);
@@ -35,7 +35,7 @@ async function readColumns(lines: AsyncGenerator<Line>): Promise<Header> {
   const header = await readHead(lines, known, {
     map: new Map(),
     constants: new Map(),
-    format: [() => ({ columns })], // which lets the other columns be there
+    format: [() => ({ columns })], // a format ignores other columns
   });
   const missing = COLUMNS.find((name) => !header.columns.some(({ ours }) => ours?.name === name));
   if (missing)

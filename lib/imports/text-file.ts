@@ -5,17 +5,17 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { fileProblem, StartError, withFile } from '../errors';
 import { ENCODING_NAMES, type Encoding } from './file-format';
 
-/** A file of text, read piece by piece. */
+/** Text file that is read as a stream. */
 export interface TextFile {
   bytes: number;
   encoding: (typeof ENCODING_NAMES)[Encoding];
   /** Bytes read so far. */
   read(): number;
-  /** Without a byte order mark. */
+  /** Reads the lines, without the byte order mark. */
   lines(): AsyncGenerator<Line>;
 }
 
-/** How many lines beyond ASCII are UTF-8, and how many are not. */
+/** Number of lines with non-ASCII characters: those that are valid UTF-8, and the others. */
 interface Seen {
   utf8: number;
   other: number;
@@ -24,10 +24,10 @@ interface Seen {
 const BOM_BYTES = '\u00ef\u00bb\u00bf';
 
 /**
- * Opens a file. It is read once to decide between UTF-8 and Windows-1252: the encoding of most lines beyond ASCII
- * counts, and the other lines have a problem, since no encoding fits the whole file.
+ * Opens a file. To detect UTF-8 or Windows-1252, it reads the file once and takes the encoding of most lines with
+ * non-ASCII characters. The remaining lines get a problem, since no encoding fits the whole file.
  *
- * @param wanted the chosen encoding, if any; then nothing is decided
+ * @param wanted chosen encoding; undefined to detect it
  * @throws StartError if the file cannot be read, is empty or in UTF-16
  */
 export async function openTextFile(path: string, wanted?: Encoding): Promise<TextFile> {
@@ -74,7 +74,7 @@ async function inspect(path: string): Promise<Seen> {
     const end = all.lastIndexOf(10) + 1;
     const whole = all.subarray(0, end);
     if (!isAscii(whole)) eachLine(whole, count);
-    // A longer line is refused anyway, and must not fill the memory.
+    // A longer line is refused anyway. Dropping it here saves memory.
     rest = all.length - end > 4 * MAX_ROW ? Buffer.alloc(0) : all.subarray(end);
   }
   count(rest);
@@ -89,7 +89,7 @@ function eachLine(bytes: Buffer, take: (line: Buffer) => void): void {
   }
 }
 
-/** Decodes each line by itself; its text has a character for each byte. */
+/** Decodes each line separately. The input has one character for each byte. */
 async function* decodedLines(lines: AsyncGenerator<Line>, encoding: Encoding): AsyncGenerator<Line> {
   for await (const line of lines) yield decodeLine(line, encoding);
 }
@@ -101,7 +101,7 @@ function decodeLine(line: Line, encoding: Encoding): Line {
   if (isUtf8(bytes)) {
     return { ...line, text: bytes.toString('utf8'), problem: encoding === 'utf-8' ? undefined : UTF8_WITHIN };
   }
-  // As Windows-1252, so that the file of rejected rows has what was most likely meant.
+  // Decoded as Windows-1252, so that the file of rejected rows contains the most likely text.
   const text = decodeWindows1252(bytes);
   const problem = encoding === 'utf-8' ? NOT_UTF8 : UNLIKELY.test(text) ? UNLIKELY_TEXT : undefined;
   return { ...line, text, problem };
@@ -111,35 +111,35 @@ const CHECK = 'correct it, or choose the encoding of the whole file with --encod
 const NOT_UTF8 = `is not in UTF-8, the encoding of the other lines: ${CHECK}`;
 const UTF8_WITHIN = `is in UTF-8, and the other lines are in Windows-1252: ${CHECK}`;
 const UNLIKELY_TEXT = 'is neither in UTF-8 nor in Windows-1252: save the file as CSV UTF-8';
-// Bytes without a meaning in Windows-1252, and letters of DOS or Mac files that become signs within a word.
+// Bytes that Windows-1252 does not define, and symbols within a word, which are letters of DOS or Mac encodings.
 const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d]|\p{L}[„”ŠŸŽ§™]\p{Ll}/u;
 
 const isUtf16 = (bytes: Buffer) =>
   bytes.length >= 2 && ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));
 
-// Node's own decoder takes it for Latin-1 in some versions, and loses the euro sign.
+// In some versions, Node's decoder treats Windows-1252 as Latin-1, and loses the euro sign.
 const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-/** Text of Windows-1252, in which every byte is one character. */
+/** Decodes Windows-1252, in which every byte is one character. */
 export function decodeWindows1252(bytes: Buffer): string {
   return bytes
     .toString('latin1')
     .replace(/[\u0080-\u009f]/g, (character) => FROM_80.charAt(character.charCodeAt(0) - 0x80));
 }
 
-/** Characters that a row may have: far more than any good one. */
+/** Maximum number of characters in a row, far more than a valid row has. */
 export const MAX_ROW = 4_000_000;
 
-/** A row and its cells, or why it has none. */
+/** Row with its cells, or with its problem. */
 export type CsvRow = Omit<RowText, 'problem'> & ({ cells: string[] } | { problem: string });
 
-/** How cells are told apart. */
+/** Syntax of a CSV file. */
 interface CsvShape {
   delimiter: string;
   doublesAllQuotes?: boolean | undefined;
 }
 
-/** The rows of a CSV file, so many at a time; of long ones fewer, so that a batch is never much more than one row may be. */
+/** Reads CSV rows in batches. Batches of long rows have fewer rows, so that they stay below twice `MAX_ROW`. */
 export async function* csvRows(
   texts: AsyncIterable<RowText>,
   shape: CsvShape,
@@ -174,10 +174,10 @@ function withCells(texts: RowText[], { delimiter, doublesAllQuotes }: CsvShape):
   });
 }
 
-/** How many lines a row may go over: a quotation mark that is never closed swallows no more. */
+/** Maximum number of lines of a row. It limits the effect of an unclosed quotation mark. */
 const MAX_LINES = 200;
 
-/** A row of the file with its first line, or the reason why it cannot be read. */
+/** Text of a row with the number of its first line, and the problem if it cannot be read. */
 interface RowText {
   line: number;
   raw: string;
@@ -188,8 +188,8 @@ const BROKEN_QUOTES = 'has a quotation mark that is not closed, or one within a 
 const TOO_LONG = `has more than ${MAX_ROW} characters`;
 
 /**
- * The rows of a CSV file: a line each, or several where a quoted cell has line breaks. Of several that are no row the
- * first line alone is given up, so that one stray quotation mark costs one row.
+ * Splits the lines of a CSV file into rows. A row has several lines if a quoted cell contains line breaks. If several
+ * lines do not form a valid row, only the first one is rejected, so that a stray quotation mark costs one row.
  */
 export async function* rowTexts(lines: AsyncIterable<Line>, delimiter: string): AsyncGenerator<RowText> {
   const rest = lines[Symbol.asyncIterator]();
@@ -235,10 +235,10 @@ export function hasOddQuotes(text: string): boolean {
 }
 
 /**
- * The cells of rows; null of one that is no CSV.
+ * Splits rows into cells. Returns null for a row that is not valid CSV.
  *
- * @param texts of one row each, without its last line break
- * @param doublesAllQuotes takes rows with doubled quotation marks in cells that have none around them
+ * @param texts texts of the rows, without the final line break
+ * @param doublesAllQuotes accepts doubled quotation marks in unquoted cells
  */
 export function parseRows(texts: string[], delimiter: string, doublesAllQuotes = false): (string[] | null)[] {
   const together = parseText(texts.join('\n'), delimiter);
@@ -260,7 +260,7 @@ function parseDoubled(text: string, delimiter: string): string[] | null {
 
 const QUOTED = /^"([^"]|"")*"$/;
 
-/** The cells as they stand. A delimiter belongs to a cell while a quotation mark before it is open. */
+/** Splits a row into raw cells. A delimiter inside quotation marks belongs to the cell. */
 function splitCells(text: string, delimiter: string): string[] | null {
   const cells: string[] = [];
   let cell = '';
@@ -283,16 +283,16 @@ function parseText(text: string, delimiter: string): string[][] | null {
 }
 
 export interface Line {
-  /** The first is 1. */
+  /** Line number, counted from 1. */
   number: number;
-  /** Without its line feed; only the beginning if `isTooLong`. */
+  /** Text without the line feed. If `isTooLong`, only the beginning. */
   text: string;
   isTooLong: boolean;
-  /** Why its characters are not certain. */
+  /** Problem with the encoding of the line. */
   problem?: string | undefined;
 }
 
-/** The lines of a text that comes in pieces. Of one that is too long only its beginning is kept. */
+/** Splits a streamed text into lines. If a line is too long, only its beginning is kept. */
 export async function* linesOf(pieces: AsyncIterable<string>, max = MAX_ROW): AsyncGenerator<Line> {
   let rest: string[] = [];
   let length = 0;

@@ -5,7 +5,7 @@ import type { FileFormat, Reports, Translated } from './file-format';
 import { type CellValue, readCell } from './read-cell';
 
 /**
- * The reports of WHMCS by what they hold (Reports > Exports, Tools > Export to CSV): https://docs.whmcs.com/Reports
+ * The reports of WHMCS by kind of record (Reports > Exports, Tools > Export to CSV): https://docs.whmcs.com/Reports
  */
 export const WHMCS = {
   customers: [() => whmcsClients],
@@ -14,10 +14,10 @@ export const WHMCS = {
   payments: [whmcsTransactions],
 } satisfies Record<string, Reports>;
 
-/** A date without its time; '' for a date of zeros. */
+/** Removes the time from a date. Returns '' for a date of zeros. */
 const day = (cell: string) => (/^0000-00-00|^00\.00\.0000/.test(cell) ? '' : cell.slice(0, 10));
 
-/** The sum of some amounts. Empty ones count as 0. If one cannot be read, its problem is the result. */
+/** Adds up amounts. Empty ones count as 0. If an amount cannot be read, returns its problem. */
 function sumOf(cells: string[], separator: DecimalSeparator | undefined): CellValue {
   let thousandths = 0;
   let currencies: readonly string[] | null = null;
@@ -34,13 +34,13 @@ function sumOf(cells: string[], separator: DecimalSeparator | undefined): CellVa
   return { value: thousandths / 1000, currencies };
 }
 
-/** Whether a cell has an amount that is more than 0. */
+/** Returns true if a cell contains an amount greater than 0. */
 function isMore(cell: string, separator: DecimalSeparator | undefined): boolean {
   const read = sumOf([cell], separator);
   return 'value' in read && Number(read.value) > 0;
 }
 
-/** Our key of something that WHMCS numbers: it numbers invoices and payments apart. */
+/** Makes our key for a WHMCS id. Invoices and payments have separate sequences of ids. */
 const keyOf = (id: string) => (Number(id) === 0 ? '' : `whmcs-${id.trim()}`);
 
 const oneOf =
@@ -48,7 +48,7 @@ const oneOf =
   (cell: string): string =>
     values[cell.trim().toLowerCase()] ?? cell;
 
-/** A currency's code. Old reports have a number in its place, which means something to that WHMCS alone. */
+/** Reads a currency code. Old reports contain a number instead, which only this WHMCS installation can resolve. */
 function currency(cell: string): Translated {
   const code = cell.trim().toLowerCase();
   if (!/^\d+$/.test(code)) return code;
@@ -58,14 +58,14 @@ function currency(cell: string): Translated {
 
 const ENTITIES: Record<string, string> = { amp: '&', quot: '"', lt: '<', gt: '>', '#039': "'", '#39': "'" };
 
-/** WHMCS stores texts with the entities of HTML, and reports them so. */
+/** Decodes HTML entities, with which WHMCS stores and reports texts. */
 const decode = (cell: string): string =>
   cell.replace(/&(amp|quot|lt|gt|#0?39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 
-/** How all reports of WHMCS write texts. */
+/** Text encoding of all WHMCS reports. */
 const texts = { decode, doublesAllQuotes: true };
 
-/** Clients, known by their ID in WHMCS. */
+/** Clients, identified by their WHMCS id. */
 const whmcsClients: FileFormat = {
   ...texts,
   columns: {
@@ -88,7 +88,7 @@ const whmcsClients: FileFormat = {
   values: { currency, status: oneOf({ active: 'active', inactive: 'inactive', closed: 'inactive' }) },
 };
 
-/** Services, known by their ID in WHMCS. The report has the number of a product, not its name. */
+/** Services, identified by their WHMCS id. The report contains the number of a product, but not its name. */
 const whmcsServices: FileFormat = {
   ...texts,
   columns: {
@@ -134,7 +134,7 @@ const whmcsServices: FileFormat = {
 
 const YEARS: Record<string, string> = { '1': 'year', '2': 'two_years', '3': 'three_years' };
 
-/** Domains, which WHMCS numbers apart from services: `domain-7` is not the service 7. */
+/** Domains. WHMCS numbers them separately from services, so `domain-7` is not service 7. */
 const whmcsDomains: FileFormat = {
   ...texts,
   columns: {
@@ -178,8 +178,8 @@ const whmcsDomains: FileFormat = {
 const is = (wanted: string, status: string) => status.trim().toLowerCase() === wanted;
 
 /**
- * Invoices, known by their ID in WHMCS, which its transactions name, and numbered as there. Its total is what was left
- * after credit was taken off. Nothing is owed on a refunded one.
+ * Invoices, identified by the WHMCS id that transactions refer to. They keep their WHMCS number. WHMCS subtracts credit
+ * from the total. A refunded invoice has no amount due.
  */
 const whmcsInvoices: FileFormat = {
   ...texts,
@@ -192,7 +192,7 @@ const whmcsInvoices: FileFormat = {
   },
   derived: {
     import_key: { of: ['id'], value: ([id = '']) => keyOf(id) },
-    // A draft has no number yet. If invoices are not numbered, customers see the ID.
+    // A draft has no number yet. If WHMCS does not number invoices, customers see the id.
     number: {
       of: ['invoice number', 'id', 'status'],
       value: ([number = '', id = '', status = '']) => (is('draft', status) ? '' : number.trim() || id.trim()),
@@ -228,9 +228,9 @@ const isOpen = (status: string) =>
   ['unpaid', 'payment pending', 'collections'].some((one) => is(one, status));
 
 /**
- * Transactions: money that came in is a payment of an invoice, and money that went out for an earlier transaction is a
- * refund of it. The report has the oldest first, so that the reference of what is refunded is known. Transactions
- * without an invoice are refused.
+ * Transactions. Money in is a payment of an invoice. Money out for an earlier transaction is a refund of this
+ * transaction. The report lists the oldest first, so that the reference of a refunded transaction is known.
+ * Transactions without an invoice are refused.
  */
 function whmcsTransactions(): FileFormat {
   const references = new Map<string, string>();
@@ -262,8 +262,8 @@ function whmcsTransactions(): FileFormat {
 }
 
 /**
- * The id that the gateway gave, if it is Stripe's, so that what Stripe reports of the money finds the payment. Other ids
- * may be typed by people and occur twice: they follow the key.
+ * Returns a payment reference. It is the gateway's id if this is a Stripe id, so that Stripe's events find the payment.
+ * Other ids may be typed by people and occur twice, so our key comes before them.
  */
 function referenceOf(id: string, transaction: string, isRefund: boolean): string {
   return namesStripeMoney(transaction) && !isRefund ? transaction : `${keyOf(id)} ${transaction}`.trim();
@@ -277,7 +277,7 @@ function amountOf([paid = '', back = '', refunded = '']: string[], separator: De
   return sumOf([isRefund ? back : paid], separator);
 }
 
-/** Of a row with money in both directions, the part that went out came back from its own payment. */
+/** Returns the refunded amount of a row with money in both directions: its money out is a refund of its money in. */
 function cameBack([paid = '', back = '']: string[], separator: DecimalSeparator | undefined): Translated {
   return isMore(paid, separator) && isMore(back, separator) ? sumOf([back], separator) : '';
 }

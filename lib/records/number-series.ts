@@ -8,14 +8,14 @@ import { toCalendarDate } from '../dates';
 import { AppError } from '../errors';
 import type { RecordWriter } from './record-kind';
 
-/** The kinds of numbers whose look is a setting (db/schema/invoices.ts). */
+/** Number series whose format is a setting (db/schema/invoices.ts). */
 type SeriesName = 'invoice' | 'offer' | 'order_confirmation' | 'service';
 
 /**
  * Takes the next number of a series. Other writers of the series wait until the transaction ends, so that no number is
  * skipped.
  *
- * @param date its year counts in series with years; default: today
+ * @param date date whose year the number contains, in series with years; defaults to today
  */
 export async function takeNumber(
   tx: Database,
@@ -51,19 +51,19 @@ const settings = z
     message: 'must not have more digits than the numbers',
   });
 
-/** How the numbers of a series look. */
+/** Number format of a series. */
 type SeriesSettings = z.infer<typeof settings>;
 
-/** The series there are, by their names. */
+/** Lists all number series, sorted by name. */
 export async function listNumberSeries(db: Database) {
   const { name, prefix, with_year, width, first_count } = numberSeries;
   return db.select({ name, prefix, with_year, width, first_count }).from(numberSeries).orderBy(name);
 }
 
 /**
- * Sets how the next numbers of a series look; those that were taken stay.
+ * Changes the format of a series' next numbers. Existing numbers do not change.
  *
- * @throws AppError validation_failed naming the fields; not_found
+ * @throws AppError validation_failed with the invalid fields; not_found
  */
 export async function saveNumberSeries(
   db: Database,

@@ -9,15 +9,15 @@ import type { FieldError } from '../errors';
 export interface RecordWriter {
   actor: Actor;
   now: Date;
-  /** Calendar dates are counted in it. */
+  /** Time zone for calendar dates. */
   timeZone: string;
-  /** Null: each record leaves an audit entry; else new ones are told by this import alone. */
+  /** Id of the import that writes. Its own audit entry replaces those of new records. Null if it is not an import. */
   importId?: number | null;
 }
 
 /** The requested values of a record, keyed by JSON field name. */
 export interface Draft {
-  /** The record that is meant; without it the one of the same key, or a new one. */
+  /** Id of the record to change. If absent, the record with the same key is changed, or a new one created. */
   id?: number | undefined;
   /** The version that the writer last read. If absent, the write does not check for conflicts. */
   version?: number | undefined;
@@ -29,70 +29,70 @@ export interface Draft {
 
 export type Saved =
   | { outcome: 'created' | 'changed' | 'unchanged'; id: number }
-  /** `field` of a problem is empty where the whole is meant. */
+  /** The `field` of a problem is empty if the problem concerns the whole record. */
   | { outcome: 'refused'; problems: FieldError[] }
-  /** The record has changed since the writer read it. */
+  /** The record has changed since the writer last read it. */
   | { outcome: 'outdated'; id: number };
 
-/** A row of a table, by the names of its columns. */
+/** Row of a table, keyed by column name. */
 export type Row = Record<string, unknown>;
 
-/** A field that names a record of another table by what people call it, `customer_number` for `customer_id`. */
+/** Field that refers to a record of another table by its public key, such as `customer_number` for `customer_id`. */
 export interface Reference {
   column: string;
-  /** What it is not, as a sentence. */
+  /** Error message for a key without a record. */
   problem: string;
-  /** The ids of those that exist. */
+  /** Finds the ids of the records with these keys. Unknown keys are left out. */
   find(tx: Database, keys: string[]): Promise<Map<string, number>>;
-  /** What people call the one of this id, for a form. */
+  /** Returns the public key of a record, for a form. */
   nameOf?(db: Database, id: number): Promise<string | null>;
 }
 
-/** A row that is about to be written. */
+/** Row that is about to be written. */
 export interface Writing {
   before: Row | null;
-  /** All of the row as it will be, but for what the database fills in. */
+  /** The complete new row, without columns that the database fills in. */
   after: Row;
-  /** The columns that differ; of a new row all that it has. */
+  /** The changed columns. For a new row, all columns that are set. */
   changes: Row;
   values: Record<string, unknown>;
 }
 
-/** What people keep records of: which fields they have, and the rules of writing one. */
+/** Kind of record: its fields, and the rules for writing it. */
 export interface RecordKind {
-  /** As the audit log says: `customer`. */
+  /** Name of the entity in the audit log. */
   name: 'customer' | 'server' | 'service' | 'invoice' | 'sales_document';
   table: PgTable & { id: PgColumn };
-  /** The field by which people know a record. */
+  /** Field with the public key of a record, such as `customer_number`. */
   key: string;
-  /** Two keys mean the same record where this makes them equal; without it where they are. */
+  /** Normalizes a key. Keys with the same result refer to the same record. If absent, keys are compared as they are. */
   toKey?(key: string): string;
-  /** Of the rows with one of these keys; without it those whose column equals one. */
+  /** Condition for rows with one of the normalized keys. If absent, the key's column is compared. */
   hasKey?(keys: string[]): SQL;
-  /** Of these keys those that no record can have, as `toKey` makes them, and why. */
+  /** Finds normalized keys that no record can take, with the reason. */
   findUnavailable?(tx: Database, keys: string[]): Promise<Map<string, string>>;
-  /** Of every field that may be written, of a complete record. */
+  /** Schema of all writable fields of a complete record. */
   fields: z.ZodObject;
   references?: Record<string, Reference>;
-  /** Columns that follow from others, or are written differently from their JSON values. */
+  /** Converts JSON values to columns, and computes columns that depend on others. */
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
-  /** What speaks against writing it. */
+  /** Returns the problems that prevent the write. Empty if there are none. */
   check?(writing: Writing): FieldError[];
-  /** What speaks against deleting it; without it nothing but other records that refer to it. */
+  /** Returns why a record cannot be deleted, or null. If absent, only references from other records prevent it. */
   checkDelete?(row: Row): string | null;
-  /** Drafts that are known by more than their key, with the ids of the records that they mean. */
+  /** Adds record ids to drafts that can be matched by more than the key. */
   identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;
-  /** Reads into rows what belongs to them beyond their columns, such as lines, to be compared and audited too. */
+  /** Adds parts stored in other tables, such as lines, to rows, so that they are compared and audited too. */
   addParts?(tx: Database, rows: Row[]): Promise<void>;
-  /** The key of a record that has none. */
+  /** Returns the next key, for a record without a key. */
   nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string>;
-  /** Whether a record without a key takes none yet. */
+  /** Returns true if a record stays without a key for now. */
   isKeyless?(row: Row): boolean;
-  /** What else is to be done in the same transaction. */
+  /** Does further work in the same transaction. */
   afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;
 }
 
-/** A record written by a member of staff. */
+/** Returns the writer for a member of staff. */
 export function staffRecordWriter(
   { now, env }: { now(): Date; env: { timeZone: string } },
   staff: { id: string; email: string },

@@ -16,10 +16,10 @@ import { AppError, type FieldError } from '../errors';
 import type { Draft, RecordKind, RecordWriter, Row, Saved, Writing } from './record-kind';
 
 /**
- * Writes records of one kind in one transaction. A refused record does not stop the others. No two drafts may mean the
- * same record.
+ * Writes records of one kind in one transaction. A refused record does not stop the others. Two drafts must not refer
+ * to the same record.
  *
- * @returns the outcome of each draft, in their order
+ * @returns the outcome of each draft, in the order of the drafts
  */
 export function saveRecords(
   db: Database,
@@ -33,7 +33,7 @@ export function saveRecords(
 /**
  * Writes one record.
  *
- * @throws AppError validation_failed with its problems; not_found; precondition_failed if it has changed since
+ * @throws AppError validation_failed with the problems; not_found; precondition_failed after a conflict
  */
 export function saveRecord(
   db: Database,
@@ -44,7 +44,7 @@ export function saveRecord(
   return transact(db, (tx) => saveRecordWithin(tx, kind, draft, writer));
 }
 
-/** The same within a transaction of the caller. */
+/** Writes one record in the caller's transaction. Throws the same errors as `saveRecord`. */
 export async function saveRecordWithin(
   tx: Database,
   kind: RecordKind,
@@ -60,7 +60,7 @@ export async function saveRecordWithin(
   return { id: saved.id };
 }
 
-/** The record has changed since the writer read it. */
+/** Makes the error for a conflict: the record has changed since the writer last read it. */
 export function outdated(): AppError {
   return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
 }
@@ -88,7 +88,7 @@ async function saveWithin(
   );
 }
 
-/** A new record without a currency gets the one of its customer. */
+/** Gives new records without a currency the currency of their customer. */
 async function withCurrencies(
   tx: Database,
   { fields }: RecordKind,
@@ -138,7 +138,7 @@ function decide(
   return problems.length > 0 ? { outcome: 'refused', problems } : writing;
 }
 
-/** The columns that differ; of a new row all that it has. */
+/** Returns the changed columns. For a new row, returns all columns that are set. */
 function changesOf(before: Row | null, columns: Row): Row {
   const changes: Row = {};
   for (const [name, value] of Object.entries(columns)) {
@@ -151,10 +151,10 @@ function changesOf(before: Row | null, columns: Row): Row {
 type Parsed = { columns: Row } | { problems: FieldError[] };
 
 /**
- * The columns that a draft sets: checked field by field, references looked up.
+ * Validates the fields of a draft, resolves its references, and returns the columns that it sets.
  *
- * @param before the record as it is; of a new one all that it needs is asked for
- * @param idsOf the ids of the records that a reference finds
+ * @param before the stored record; null for a new one, whose required fields must all be present
+ * @param idsOf returns the ids of the records that a reference field has found, by key
  */
 function parseDraft(
   kind: RecordKind,
@@ -166,7 +166,7 @@ function parseDraft(
   const parsed = schemasOf(kind)[before ? 'changes' : 'complete'].safeParse(values);
   if (!parsed.success) return { problems: parsed.error.issues.flatMap(toProblems) };
   const references = kind.references ?? {};
-  // Not copied and deleted from: an object that lost a field is slow from then on, and an import has many.
+  // Builds a new object, because V8 makes objects slow after a property was deleted, and an import has many objects.
   const columns: Row = {};
   for (const [name, value] of Object.entries(parsed.data)) {
     if (!Object.hasOwn(references, name) || value === undefined) columns[name] = value;
@@ -177,7 +177,7 @@ function parseDraft(
     if (key === undefined) continue;
     const id = key === null ? null : idsOf(name).get(String(key));
     if (id === undefined) problems.push({ field: name, message: problem });
-    // Two fields may name one record, each in its own way: the one that is empty says nothing then.
+    // Two fields may refer to the same record by different keys. An empty one does not override the other.
     else columns[column] ??= id;
   }
   return problems.length > 0
@@ -185,7 +185,7 @@ function parseDraft(
     : { columns: kind.toColumns?.(columns, before, writer) ?? columns };
 }
 
-// A schema is compiled at its first use, which takes longer than to use it.
+// Caches the schemas, since zod compiles a schema at its first use, which takes longer than using it.
 const schemas = new WeakMap<RecordKind, Record<'complete' | 'changes', z.ZodObject>>();
 
 function schemasOf(kind: RecordKind) {
@@ -204,13 +204,13 @@ function toProblems(issue: z.core.$ZodIssue): FieldError[] {
 const same = (key: string) => key;
 
 interface Found {
-  /** Null: it is new; undefined: it is gone. */
+  /** The stored record. Null for a new record; undefined if the record no longer exists. */
   before: Row | null | undefined;
-  /** Why it cannot have the key that it is to have; undefined: it can. */
+  /** Why the record cannot have its key. Undefined if it can. */
   unavailable: string | undefined;
 }
 
-/** Locks and reads the records that drafts mean. */
+/** Locks and reads the records that the drafts refer to. */
 async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const { id, [kind.key]: key } = columnsOf(kind);
   const toKey = kind.toKey ?? same;
@@ -244,9 +244,9 @@ async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
 }
 
 /**
- * The ids of the rows that have one of these texts in a column.
+ * Finds the ids of rows by the text in a column.
  *
- * @param id the column that holds the id
+ * @param id column that contains the id
  */
 export async function findIds(
   tx: Database,
@@ -262,7 +262,7 @@ export async function findIds(
   return new Map(found.map((row) => [String(row.key), Number(row.id)]));
 }
 
-/** The ids of the records that drafts name, by what they call them. */
+/** Finds the records that the drafts' reference fields point to. */
 async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const found = new Map<string, Map<string, number>>();
   for (const [name, { find }] of Object.entries(kind.references ?? {})) {
@@ -276,13 +276,13 @@ const columnsOf = (kind: RecordKind): Record<string, PgColumn> => getTableColumn
 
 const textOf = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
 
-/** Inserts those that are new, in their order. @returns their ids */
+/** Inserts the new records in order. @returns their ids */
 async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
   const fresh = writings.filter(({ before }) => before === null);
   let ready: Writing[] = [];
   for (const writing of fresh) {
     if (needsKey(kind, writing)) {
-      // The next number is one more than the highest that is there.
+      // The next number is one more than the highest stored one, so all records before this one are inserted first.
       await insertAll(tx, kind, ready, writer);
       ready = [];
       await takeKey(tx, kind, writing, writer);
@@ -314,7 +314,7 @@ async function takeKey(tx: Database, kind: RecordKind, { after, changes }: Writi
   after[kind.key] = changes[kind.key] = await kind.nextKey?.(tx, after, writer);
 }
 
-/** Updates those that were there. @returns their ids */
+/** Updates the existing records. @returns their ids */
 async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
   const ids = new Map<Writing, number>();
   for (const writing of writings) {
@@ -333,7 +333,7 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
   return ids;
 }
 
-/** Another transaction created a record with the same key, or deleted a named one. Its result can be read now. */
+/** Retries after another transaction created the same key or deleted a referenced record; its result is visible now. */
 export function orAgain(error: unknown): never {
   const code = pgErrorCode(error);
   const mayPass = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;
@@ -346,10 +346,10 @@ function audit(tx: Database, kind: RecordKind, before: Row | null, after: Row, {
 }
 
 /**
- * Inserts rows in one statement, as one JSON text: so many parameters as they have values take longer to read than to
- * write. What a row leaves out takes the default of its column.
+ * Inserts rows in one statement, passed as one JSON text, because parsing one parameter per value takes longer than
+ * the insert. Omitted columns take their default.
  *
- * @returns their ids, in their order
+ * @returns the ids, in the order of the rows
  */
 export async function insertRows(
   tx: Database,

@@ -9,29 +9,29 @@ import { MAX_ID } from '../page';
 import type { RecordKind, RecordWriter, Row } from './record-kind';
 import { outdated, saveRecordWithin } from './save-records';
 
-/** A way from one status to another. */
+/** Allowed change of a status. */
 export interface Step {
   from: readonly string[];
   to: string;
 }
 
-/** A kind whose records go from one status to another by certain steps. */
+/** Kind of record whose status changes only by certain steps. */
 export interface SteppedKind<Name extends string = string> {
   kind: RecordKind;
   steps: Record<Name, Step>;
 }
 
-/** The names of the steps that a record in this status can take. */
+/** Returns the names of the steps that a record in this status can take. */
 export function stepsFrom<Name extends string>({ steps }: SteppedKind<Name>, status: string): Name[] {
   return (Object.keys(steps) as Name[]).filter((name) => steps[name].from.includes(status));
 }
 
 /**
- * Moves a record one step on.
+ * Takes a step: changes the status of a record.
  *
- * @param seen the record, and its version as the page showed it
+ * @param seen id of the record, and the version that the page showed
  * @throws AppError not_found; validation_failed if its status does not allow the step, or the step does not exist;
- *   precondition_failed if it has changed since
+ *   precondition_failed after a conflict
  */
 export async function takeStep(
   db: Database,
@@ -53,13 +53,13 @@ export async function takeStep(
 }
 
 export interface RecordState {
-  /** Tells whether the record has changed since. */
+  /** Row version, to detect conflicts. */
   version: number;
-  /** Other records name it: it is ended, not deleted. */
+  /** Whether other records refer to this one. If so, it can be ended but not deleted. */
   isReferredTo: boolean;
 }
 
-/** What the steps and the deletion of a record depend on. @throws AppError not_found */
+/** Reads what decides about a record's steps and deletion: version, status, references. @throws AppError not_found */
 export async function readState(db: Database, { table, name }: RecordKind, id: number): Promise<RecordState> {
   const { version } = getTableColumns(table) as Record<string, unknown>;
   const isReferredTo = sql.join(
@@ -75,7 +75,7 @@ export async function readState(db: Database, { table, name }: RecordKind, id: n
   return { version: found.version, isReferredTo: found.is_referred_to };
 }
 
-/** Of every column that refers to a table, what finds the rows that refer to one of its. */
+/** Returns a query for each foreign key to a table. Each finds the rows that refer to a given id. */
 function referrersOf(table: PgTable): ((id: number) => SQL)[] {
   return Object.values(schema)
     .filter((one) => one instanceof PgTable)
@@ -88,7 +88,7 @@ function referrersOf(table: PgTable): ((id: number) => SQL)[] {
     );
 }
 
-/** A record, and the version that the writer last read. */
+/** Id of a record, and the version that the writer last read. */
 export interface Seen {
   id: number;
   version: number;
@@ -97,8 +97,8 @@ export interface Seen {
 /**
  * Deletes a record that no other record refers to. Its last state stays in the audit log.
  *
- * @throws AppError not_found; precondition_failed if it has changed since; validation_failed if records of this kind and
- *   status are never deleted; conflict if another record refers to it
+ * @throws AppError not_found; precondition_failed if the record has changed meanwhile; validation_failed if records of
+ *   this kind and status are never deleted; conflict if another record refers to it
  */
 export function deleteRecord(
   db: Database,
@@ -109,7 +109,7 @@ export function deleteRecord(
   return transact(db, (tx) => deleteRecordWithin(tx, kind, seen, writer));
 }
 
-/** The same within a transaction of the caller. */
+/** Deletes a record in the caller's transaction. Throws the same errors as `deleteRecord`. */
 export async function deleteRecordWithin(
   tx: Database,
   kind: RecordKind,

@@ -1,4 +1,4 @@
-/** The fields of a line in the order in which they are typed, and how each is read. */
+/** The fields of a line in the order of the form, and how each one is parsed. */
 export const LINE_FIELDS = {
   text: 'text',
   quantity: 'number',
@@ -7,15 +7,15 @@ export const LINE_FIELDS = {
 } as const;
 
 export type LineField = keyof typeof LINE_FIELDS;
-/** A typed line of an invoice or a sales document. */
+/** Typed texts of a line of an invoice or a sales document. */
 export type TypedLine = Record<LineField, string>;
 
 const NAME = new RegExp(`^lines\\.\\d+\\.(${Object.keys(LINE_FIELDS).join('|')})$`);
 
-/** Whether a field of a form belongs to a line: `lines.0.text` does. */
+/** Returns true if a form field belongs to a line, such as `lines.0.text`. */
 export const isLineField = (name: string): boolean => NAME.test(name);
 
-/** The lines among typed fields, in their order. */
+/** Collects the lines from the typed fields of a form, in order. */
 export function typedLines(typed: Record<string, string>): TypedLine[] {
   const lines: TypedLine[] = [];
   for (let i = 0; typed[`lines.${i}.text`] !== undefined; i += 1) {
@@ -24,21 +24,21 @@ export function typedLines(typed: Record<string, string>): TypedLine[] {
   return lines;
 }
 
-/** Lines as typed fields. */
+/** Converts lines to the typed fields of a form. */
 export function toTypedLines(lines: TypedLine[]): Record<string, string> {
   return Object.fromEntries(
     lines.flatMap((line, i) => Object.entries(line).map(([name, text]) => [`lines.${i}.${name}`, text])),
   );
 }
 
-/** What a new line begins with; its tax rate follows the customer. */
+/** Initial texts of a new line. Its tax rate is set from the customer. */
 export const NEW_LINE: TypedLine = { text: '', quantity: '1', unit_price: '', tax_rate: '' };
 
-/** The fields of a form that begins with one line. @param taxRate in percent */
+/** Returns the typed fields of a form with one new line. @param taxRate in percent */
 export const firstLine = (taxRate: number): Record<string, string> =>
   toTypedLines([{ ...NEW_LINE, tax_rate: String(taxRate) }]);
 
-/** One value of each field of a line. */
+/** Maps each field of a line to a value. */
 export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<LineField, Value> {
   return {
     text: valueFor('text'),
@@ -48,7 +48,7 @@ export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<Line
   };
 }
 
-/** The lines among typed fields as people read them. */
+/** Formats the lines among the typed fields as readable text. */
 export function linesText(typed: Record<string, string>): string {
   return typedLines(typed)
     .map(

@@ -21,25 +21,25 @@ import {
 
 type SingleField = 'text' | 'country' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
 
-/** How a field of a form reads as the JSON value of a record; `lines` are the fields of its lines. */
+/** How a form field is parsed into the JSON value of a record. `lines` stands for all fields of the lines. */
 type TypedField = SingleField | 'lines';
 
-/** The fields of a form with their typed or shown text. Fields of lines are named like `lines.0.text`. */
+/** Typed or shown texts of a form, by field name. Fields of lines have names such as `lines.0.text`. */
 export type Typed = Record<string, string>;
 
-/** The fields of a kind that a form has, and how each is read. */
+/** Kind of record with the fields of its form, and how each one is parsed. */
 export interface TypedKind {
   kind: RecordKind;
   fields: Record<string, TypedField>;
 }
 
-/** A record as a form shows it, and its version, which tells whether it has changed since. */
+/** Record as texts of a form, with its row version, to detect conflicts. */
 export interface TypedRecord {
   version: number;
   typed: Typed;
 }
 
-/** A record for its form. @throws AppError not_found */
+/** Reads a record for its form. @throws AppError not_found */
 export async function readTyped(db: Database, typedKind: TypedKind, id: number): Promise<TypedRecord> {
   const { kind } = typedKind;
   const [row]: Row[] = await db
@@ -57,11 +57,11 @@ export async function readTyped(db: Database, typedKind: TypedKind, id: number):
 }
 
 /**
- * Writes a typed record.
+ * Parses and saves a typed record.
  *
- * @param opened the record, and its version when its form was opened; null for a new one
- * @throws AppError validation_failed with its problems, each under the name of its field; not_found; precondition_failed
- *   if it has changed since
+ * @param opened id and version of the record when its form was opened; null for a new record
+ * @throws AppError validation_failed with a problem for each invalid field; not_found; precondition_failed after a
+ *   conflict
  */
 export async function saveTyped(
   db: Database,
@@ -84,7 +84,7 @@ export async function saveTyped(
   }
 }
 
-/** The field that a problem stands at: of one address the whole list, of no lines at all the first one. */
+/** Returns the form field that shows a problem: the whole list for one entry, the first line if lines are missing. */
 function nameOf(field: string, { fields }: TypedKind): string {
   const [list = ''] = field.split('.');
   if (fields[list] === 'list') return list;
@@ -92,8 +92,8 @@ function nameOf(field: string, { fields }: TypedKind): string {
 }
 
 /**
- * What was typed as JSON values. An empty field is null where that is allowed; of a new record it is left out where it
- * may be. What cannot be read is left as it is, for the kind to refuse.
+ * Parses typed texts into JSON values. An empty field becomes null if the field can be null. In a new record it is left
+ * out if the field is optional. Text that cannot be parsed is passed on, so that the kind's validation refuses it.
  */
 export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boolean): Row {
   const values: Row = {};
@@ -115,7 +115,7 @@ function singleValue(
   return text ? toValue(field, text) : text === '' ? emptyValue(field, schema, isNew) : undefined;
 }
 
-/** Of a form without lines none are meant, so that what was imported with its sums alone keeps them. */
+/** Parses lines. Returns undefined for a form without lines, so that a record imported with only totals keeps them. */
 function toLines(typed: Typed): unknown[] | undefined {
   const lines = typedLines(typed);
   if (lines.length === 0) return undefined;
@@ -138,7 +138,7 @@ function emptyValue(field: SingleField, schema: z.core.$ZodType | undefined, isN
   return isNew && allows(undefined) ? undefined : '';
 }
 
-/** A row as the fields of a form show it. */
+/** Converts a row to the texts of a form. */
 export function toTyped({ fields }: Pick<TypedKind, 'fields'>, row: Row): Typed {
   const currency = String(row.currency);
   const typed: Typed = {};
@@ -161,29 +161,29 @@ function toText(field: SingleField, value: unknown, currency: string): string {
   if (field === 'amount') return toAmount(Number(value), currency);
   if (Array.isArray(value)) return value.join('\n');
   if (field === 'country') return countryName(String(value));
-  // People know currencies by their capitals.
+  // Currency codes are usually written in upper case.
   return field === 'currency' ? String(value).toUpperCase() : String(value);
 }
 
-/** With the decimals of its currency, or all that it has. */
+/** Formats an amount with the decimals of its currency. An amount with more decimals keeps all of them. */
 function toAmount(amount: number, currency: string): string {
   const text = amount.toFixed(currencyDecimals(currency));
   return unmistakable(Number(text) === amount ? text : String(amount));
 }
 
 export interface Merged {
-  /** What the form goes on with: what was typed, and elsewhere what is stored. */
+  /** New texts of the form: typed changes, otherwise the stored values. */
   typed: Typed;
-  /** The fields that another person has changed: as stored now, and as typed here (null if not typed). */
+  /** Fields that another person has changed: the stored value, and the typed one. `typed` is null without a change. */
   theirs: { field: string; stored: string; typed: string | null }[];
 }
 
 /**
  * Merges the changes of two people to one record. Lines are one field, so that lines of two people are not mixed.
  *
- * @param opened the record as this form was opened with it
- * @param typed the form as it was sent
- * @param stored the record as the other person saved it
+ * @param opened texts of the form when it was opened
+ * @param typed texts of the submitted form
+ * @param stored texts of the record that the other person saved
  */
 export function mergeTyped(opened: Typed, typed: Typed, stored: Typed): Merged {
   const merged: Merged = { typed: { ...typed }, theirs: [] };
@@ -208,7 +208,7 @@ const without = (field: string, typed: Typed) => filter(typed, (name) => fieldOf
 const filter = (typed: Typed, isIn: (name: string) => boolean): Typed =>
   Object.fromEntries(Object.entries(typed).filter(([name]) => isIn(name)));
 
-/** A browser sends the lines of a field with CRLF. */
+/** Returns the text of a field with LF line breaks, since browsers send CRLF. */
 function textOf(field: string, typed: Typed): string {
   return field === 'lines' ? linesText(typed) : (typed[field] ?? '').replaceAll('\r\n', '\n');
 }

@@ -7,24 +7,24 @@ import { FORMATS, IMPORT_KINDS, type ImportName } from '../imports/kinds';
 import { type FilePreview, type PreviewOptions, previewFile } from '../imports/preview-file';
 import { fileOf, type Upload } from './upload-store';
 
-/** How a file is to be read, as the import page asks for it. */
+/** Options of the import page for reading a file. */
 export const chosenOptions = z.object({
-  /** Their columns as ours; '' leaves one out. */
+  /** Our column name for each column of the file. '' leaves a column out. */
   columns: z.record(z.string(), z.string()),
-  /** One value for all rows: lines of `OURS=VALUE`. */
+  /** Values for all rows, as lines of `OURS=VALUE`. */
   constants: z.string(),
-  /** '' if each number must be clear by itself. */
+  /** '' refuses ambiguous numbers. */
   decimal_separator: z.enum(['', ',', '.']),
-  /** '' if the bytes of the file decide. */
+  /** '' detects the encoding from the file's bytes. */
   encoding: z.enum(['', ...ENCODINGS]),
-  /** '' if the first line decides. */
+  /** '' detects the delimiter from the first line. */
   delimiter: z.string(),
-  /** '' for our own. */
+  /** Name of another program's format. '' is our own format. */
   format: z.string(),
 });
 export type ChosenOptions = z.infer<typeof chosenOptions>;
 
-/** The options that a form sent. A separator or an encoding that does not exist is as if not chosen. */
+/** Reads the options of a submitted form. An unknown decimal separator or encoding counts as not chosen. */
 export function readChosen(sent: Record<keyof ChosenOptions, unknown>): ChosenOptions {
   const { decimal_separator, encoding } = chosenOptions.shape;
   return chosenOptions.parse({
@@ -34,17 +34,17 @@ export function readChosen(sent: Record<keyof ChosenOptions, unknown>): ChosenOp
   });
 }
 
-/** What separates cells. */
+/** Delimiters between cells that the page offers. */
 export const DELIMITERS = [',', ';', '\t'];
 
-/** The names of other programs whose files of a kind are understood. */
+/** Lists the programs whose format is known for a kind of record. */
 export function formatsOf(kind: ImportName): string[] {
   return Object.keys(FORMATS).filter((name) => FORMATS[name]?.[kind]);
 }
 
 /**
- * The options of an import, or of each wrong field its message: `columns.THEIRS`, `constants`, '' for what concerns
- * the whole.
+ * Converts the chosen options to the options of an import. If some are invalid, returns the error message of each
+ * field: `columns.THEIRS`, `constants`, or '' for the form as a whole.
  */
 export function toFileOptions(
   kind: ImportName,
@@ -109,19 +109,19 @@ function constantProblems(
   return { constants: what };
 }
 
-/** What the import page begins with. */
+/** Initial state of the import page. */
 interface FirstChoice {
   preview: FilePreview;
   chosen: ChosenOptions;
-  /** Whether the columns are those of the last import of a file with the same header. */
+  /** Whether the columns are taken from the last import of a file with the same header. */
   isRemembered: boolean;
 }
 
 /**
- * Reads the first rows of an uploaded file and says how to read the rest: as it was tried last, or as the last file with
- * the same header, or as the column names suggest.
+ * Reads the first rows of an uploaded file and proposes options: those of its last run, else those of the last import
+ * of a file with the same header, else what the column names suggest.
  *
- * @param asked options that people chose on the page: nothing is remembered then
+ * @param asked options chosen on the page; if there are any, earlier imports are ignored
  * @throws StartError if the file is not CSV, or cannot be read
  */
 export async function firstChoice(

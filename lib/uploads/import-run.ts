@@ -33,20 +33,20 @@ const importRun = z.object({
   started_at: z.coerce.date(),
   finished_at: z.coerce.date().nullable(),
   counts: z.object({ created: z.int(), changed: z.int(), unchanged: z.int(), rejected: z.int() }),
-  /** Null until the file was read to its end. */
+  /** Encoding of the file. Null until the whole file has been read. */
   encoding: z.string().nullable(),
   bytes_read: z.int(),
-  /** The first ones; how many rows they concern the counts tell. */
+  /** The first problems only. `counts` has the total number of rejected rows. */
   problems: z.array(z.object({ line: z.int(), column: z.string().nullable(), message: z.string() })),
-  /** Columns that the format does not know. */
+  /** Columns of the file that the format does not know. */
   left_out: z.array(z.string()),
-  /** Why it failed, in sentences. */
+  /** Reason of the failure, in sentences. Null if the run did not fail. */
   failure: z.string().nullable(),
 });
 /** The latest import or dry run of an uploaded file, and its result. */
 export type ImportRun = z.infer<typeof importRun>;
 
-/** The import under way in this process. */
+/** The running import of this process. */
 interface ImportJob {
   upload: Upload;
   run: ImportRun;
@@ -57,7 +57,7 @@ const imports = perProcess<{ job?: ImportJob | undefined }>('imports', () => ({}
 
 export const currentJob = (): ImportJob | undefined => imports.job;
 
-/** Whether the latest run tried exactly these options to the end, so that people saw what an import does. */
+/** Returns true if the latest run is a completed dry run with the same options, so that people saw its result. */
 export function isTried(
   run: (Pick<ImportRun, 'dry_run' | 'chosen'> & { status: string }) | null,
   chosen: ChosenOptions,
@@ -71,7 +71,7 @@ export function writeRun(dataDir: string, { upload, run }: ImportJob): Promise<v
   return writeJson(pathOf(dataDir, upload.id), run);
 }
 
-/** @returns null: nothing was tried with this file; `interrupted`: the process ended that was at it */
+/** Reads the latest run of a file: null before the first run, `interrupted` if the process of the run has ended. */
 export async function readRun(
   dataDir: string,
   id: string,
@@ -82,7 +82,7 @@ export async function readRun(
   return run?.status === 'running' ? { ...run, status: 'interrupted' } : run;
 }
 
-/** Kept of a file's problems, the first ones: who mends them imports the rest again. */
+/** Maximum number of stored problems. After correcting these, people import the rejected rows again. */
 const MAX_PROBLEMS = 500;
 
 type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log'>;
@@ -98,8 +98,8 @@ interface Wanted {
 /**
  * Starts an import or a dry run of an uploaded file in this process. It continues after the page is closed.
  *
- * @returns its end; a failure is noted in its run
- * @throws AppError conflict while another one runs
+ * @returns a promise for the end of the run, which does not reject; the run records a failure
+ * @throws AppError conflict while another import runs
  */
 export function startImport(
   deps: Deps,
@@ -135,14 +135,14 @@ export function stopImport(id: string): void {
   if (job?.upload.id === id) job.stop.abort();
 }
 
-/** @throws AppError conflict while it is imported */
+/** Deletes an uploaded file. @throws AppError conflict while the file is being imported */
 export async function removeUpload(dataDir: string, id: string): Promise<void> {
   const job = currentJob();
   if (job?.upload.id === id) throw new AppError('conflict', busyText(job));
   await deleteFolder(dataDir, id);
 }
 
-/** Who is at what. */
+/** Describes the running import. */
 export function busyText({ upload, run }: ImportJob): string {
   return `${run.started_by} is ${run.dry_run ? 'testing' : 'importing'} ${upload.file_name}: only one file at a time.`;
 }
@@ -194,12 +194,12 @@ function failureOf({ log, newId }: Deps, error: unknown): string {
   return isKnown ? sentencesOf(error).join(' ') : `Something went wrong on our side (ref ${ref}).`;
 }
 
-/** Whether rows of a file were refused when it was imported last. */
+/** Returns true if the last import of a file rejected rows. */
 export function hasRejected(dataDir: string, upload: Upload): boolean {
   return existsSync(rejectedPath(fileOf(dataDir, upload)));
 }
 
-/** The rejected rows as a file to correct; null if it does not exist. */
+/** Opens the file with the rejected rows. Returns null if it does not exist. */
 export async function openRejected(dataDir: string, id: string) {
   const upload = await findUpload(dataDir, id);
   if (!upload || !hasRejected(dataDir, upload)) return null;
@@ -211,10 +211,10 @@ export async function openRejected(dataDir: string, id: string) {
 }
 
 const EVERY_MS = 3_600_000;
-/** Longer than a file may take to arrive. */
+/** Maximum age of an incomplete upload: longer than any upload takes. */
 const ARRIVING_MS = 3_600_000;
 
-/** Removes files that were uploaded a day ago: now, and every hour while the process lives. */
+/** Deletes files that were uploaded more than a day ago: now, and every hour while the process runs. */
 export function keepUploadsCleared(deps: Pick<Runtime, 'env' | 'now' | 'log'>): void {
   const clear = () =>
     clearUploads(deps).catch((error: unknown) => {
@@ -224,7 +224,7 @@ export function keepUploadsCleared(deps: Pick<Runtime, 'env' | 'now' | 'log'>): 
   void clear();
 }
 
-/** What is being imported stays until the next time. */
+/** Deletes expired uploads. A file that is being imported is kept until the next call. */
 export async function clearUploads({ env: { dataDir }, now }: Pick<Runtime, 'env' | 'now'>): Promise<void> {
   for (const id of await listFolders(dataDir)) {
     if (currentJob()?.upload.id === id) continue;

@@ -1,11 +1,11 @@
-/** Where the browser sends a file: not below /admin, since what passes `proxy.ts` is copied and cut off. */
+/** Path that receives files. It is not below /admin, because `proxy.ts` copies and truncates request bodies there. */
 export const UPLOAD_PATH = '/api/uploads';
 
-/** 200 MB; what is larger is imported by command. */
+/** Maximum size of an uploaded file: 200 MB. Larger files are imported by command. */
 export const MAX_UPLOAD_BYTES = 200_000_000;
 
-/** Files that may wait at once. */
+/** Maximum number of uploaded files at the same time. */
 export const MAX_UPLOADS = 10;
 
-/** How long a file is kept. */
+/** Time until an uploaded file is deleted. */
 export const UPLOAD_KEPT_MS = 24 * 3_600_000;

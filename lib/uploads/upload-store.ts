@@ -16,26 +16,26 @@ const storedUpload = z.object({
   uploaded_by: z.string(),
   uploaded_at: z.coerce.date(),
 });
-/** A file that waits to be imported. */
+/** Uploaded file. */
 export type Upload = z.infer<typeof storedUpload>;
 
 const UPLOAD = 'upload.json';
 
-/** The folder of all uploads, which each have one of their own in it. */
+/** Returns the folder that contains a folder for each upload. */
 const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
-/** Where the file itself is: under its own name, by which the log and the rejected rows call it. */
+/** Returns the path of the file. It has its original name, which the log and the file of rejected rows use. */
 export function fileOf(dataDir: string, { id, file_name }: Pick<Upload, 'id' | 'file_name'>): string {
   return join(folderOf(dataDir, id), 'file', file_name);
 }
 
-/** @param id as an address has it; null: there is no such upload, or no more */
+/** Finds an upload by the id in an address. Returns null if it does not exist, or no longer exists. */
 export async function findUpload(dataDir: string, id: string): Promise<Upload | null> {
   return /^[\w-]{8,64}$/.test(id) ? readJson(join(folderOf(dataDir, id), UPLOAD), storedUpload) : null;
 }
 
-/** The files that wait, the latest first. */
+/** Lists the uploaded files, the latest first. */
 export async function listUploads(dataDir: string): Promise<Upload[]> {
   const found = await Promise.all((await listFolders(dataDir)).map((id) => findUpload(dataDir, id)));
   return found
@@ -43,12 +43,12 @@ export async function listUploads(dataDir: string): Promise<Upload[]> {
     .toSorted((a, b) => b.uploaded_at.getTime() - a.uploaded_at.getTime());
 }
 
-/** The ids of uploads, those that are still arriving among them. */
+/** Lists the ids of all uploads, including incomplete ones. */
 export async function listFolders(dataDir: string): Promise<string[]> {
   return (await orNothing(readdir(uploadsFolder(dataDir)))) ?? [];
 }
 
-/** Makes the folder of an upload, unless there are so many already. Does not wait, so that no other comes in between. */
+/** Makes the folder of an upload, unless the limit is reached. Synchronous, so that no other upload interferes. */
 function takePlace(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -57,18 +57,18 @@ function takePlace(dataDir: string, id: string, most: number): boolean {
   return true;
 }
 
-/** With all that was made of it. */
+/** Deletes an upload with everything in its folder. */
 export function deleteFolder(dataDir: string, id: string): Promise<void> {
   return rm(folderOf(dataDir, id), { recursive: true, force: true });
 }
 
-/** @returns null if the file does not exist or has another version */
+/** Reads a JSON file. @returns null if the file does not exist or does not match the schema */
 export async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
   const text = await orNothing(readFile(path, 'utf8'));
   return text === null ? null : (schema.safeParse(parseJson(text)).data ?? null);
 }
 
-/** After a power failure a file may be empty. */
+/** Parses JSON. Returns null for invalid JSON, since a file may be empty after a power failure. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -77,7 +77,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Whole at every moment, and for its owner alone. */
+/** Writes a JSON file atomically. Only its owner can read it. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   await writeFile(`${path}.part`, JSON.stringify(value), { mode: 0o600 });
   await rename(`${path}.part`, path);
@@ -92,14 +92,14 @@ async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Read of what is too much: who is cut off while sending sees no answer. */
+/** Bytes to read beyond the size limit. A client that is cut off while it sends does not see the error response. */
 const DRAINED_BYTES = 8_000_000;
 
-/** Of a name, so that it fits with what is added to it. */
+/** Maximum length of a file name, which leaves room for suffixes. */
 const MAX_NAME_BYTES = 180;
 
 /**
- * Keeps a file that arrives, piece by piece, for its owner alone. Of one that does not arrive whole nothing is kept.
+ * Streams an uploaded file to the disk, where only its owner can read it. Deletes everything if the upload fails.
  *
  * @throws AppError
  */
@@ -132,7 +132,7 @@ export async function addUpload(
   }
 }
 
-/** @throws AppError payload_too_large, before the file is read if the request states its size */
+/** Checks an upload's size, before the body is read if the request states it. @throws AppError payload_too_large */
 export function requireUploadSize(bytes: number): void {
   if (bytes <= MAX_UPLOAD_BYTES) return;
   throw new AppError(
@@ -155,10 +155,10 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Turns a file name of another computer into one that every file system accepts, without folders. */
+/** Converts a file name of another computer to one without folders that every file system accepts. */
 function toFileName(name: string): string {
   const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
   let fits = [...safe.replace(/^\.+/, '')];
-  while (Buffer.byteLength(fits.join('')) > MAX_NAME_BYTES) fits = fits.slice(1); // its ending stays
+  while (Buffer.byteLength(fits.join('')) > MAX_NAME_BYTES) fits = fits.slice(1); // keeps the extension
   return fits.join('') || 'upload.csv';
 }
