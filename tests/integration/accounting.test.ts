@@ -22,7 +22,7 @@ async function exported(month: string): Promise<string> {
   return parts.join('');
 }
 
-/** What a month's file says: record, event, date, original date, invoice, gross. */
+/** Returns a month's entries, each as record, event, date, original date, invoice number and gross amount. */
 async function postedIn(month: string) {
   const [, ...lines] = unquotedLines((await exported(month)).trim());
   return lines.map((line) => {
@@ -31,7 +31,7 @@ async function postedIn(month: string) {
   });
 }
 
-/** An invoice of our own over 119 EUR, as staff send it. */
+/** Creates one of our own invoices over 119 EUR with the status sent. */
 async function sendOwn(number: string) {
   const { customer_number } = await createCustomer(sync.db);
   const values = { number, customer_number, status: 'sent', subtotal: 100, tax: 19, total: 119 };
@@ -43,7 +43,7 @@ async function sendOwn(number: string) {
 
 const numberOf = async (id: string) => String((await sync.invoiceOf(id))?.number);
 
-test('a month that is over stays as it was exported, whatever becomes of its invoices and payments', async () => {
+test('the export of a past month does not change when its invoices and payments change later', async () => {
   const { world } = sync;
   const pay = (of: { id: number; customer_id: number }, payment_reference: string, payment_date: string) =>
     recordPayment(
@@ -51,7 +51,7 @@ test('a month that is over stays as it was exported, whatever becomes of its inv
       { invoice_id: of.id, customer_id: of.customer_id, amount: 119, payment_date, payment_reference },
       sync.writer(),
     );
-  // October
+  // October: what the exported month holds.
   const partial = await sync.bill();
   await sync.happen(() => act.payInvoicePart(world, partial, 5_000));
   const [failing, won, lost, pending, credited, voided] = [
@@ -87,12 +87,12 @@ test('a month that is over stays as it was exported, whatever becomes of its inv
     ].sort(),
   );
 
-  // November
+  // November: changes of October's records.
   sync.runtime.setNow(NOVEMBER);
   await sync.happen(() => act.payInvoice(world, partial));
   act.settleRefund(world, refund, 'failed');
   const before = world.disputes.get(returned);
-  if (before) world.disputes.put({ ...before, status: 'won' }); // a bank may think again
+  if (before) world.disputes.put({ ...before, status: 'won' }); // A bank may change its decision.
   act.moveDispute(world, open, 'under_review');
   act.moveDispute(world, open, 'lost');
   act.settleRefund(world, late, 'succeeded');
@@ -123,7 +123,7 @@ test('a month that is over stays as it was exported, whatever becomes of its inv
   );
 });
 
-test('what is posted and taken back in one month is not in its file', async () => {
+test('an amount posted and reversed within one month is not in the month’s export', async () => {
   sync.runtime.setNow(new Date('2026-12-10T12:00:00Z'));
   const own = await sendOwn('OWN-DEC');
   const { payment } = await recordPayment(
@@ -140,7 +140,7 @@ test('what is posted and taken back in one month is not in its file', async () =
   ]);
 });
 
-test('a payment that is corrected after its month is taken back and posted anew in the current one', async () => {
+test('a payment corrected after its month is reversed and posted again in the current month', async () => {
   sync.runtime.setNow(new Date('2027-01-10T12:00:00Z'));
   const [wrong, right] = [await sendOwn('OWN-WRONG'), await sendOwn('OWN-RIGHT')];
   const { payment } = await recordPayment(
@@ -169,7 +169,7 @@ test('a payment that is corrected after its month is taken back and posted anew 
   ]);
 });
 
-test('books that are made of what is there come to the sums of those that were kept', async () => {
+test('books rebuilt from the present rows have the same sums as the books kept so far', async () => {
   const sums = () =>
     rows(
       sync.db,
@@ -186,7 +186,7 @@ test('books that are made of what is there come to the sums of those that were k
   expect(await sync.db.$count(accountingEntries)).toBe(made);
 });
 
-test('SQL and TypeScript know the same decimals of a currency', async () => {
+test('SQL and TypeScript agree on the decimals of each currency', async () => {
   const codes = [
     'eur',
     'jpy',

@@ -17,7 +17,7 @@ const sync = useSync({ withKey: true });
 const check = (entity: Checkable, id: number, deps = sync.deps()) => checkWithStripe(deps, GRACE, entity, id);
 const fields = ({ changes }: Checked) => changes.map(({ entity, field }) => `${entity} ${field}`);
 
-test('a check of a payment records its refunds and disputes, and leaves nothing for the next run', async () => {
+test('a check of a payment records its refunds and disputes, and leaves no changes for the next run', async () => {
   const { invoice, payment } = await sync.collect();
   const { id, customer_id } = payment;
   await check('payment', id);
@@ -49,7 +49,7 @@ test('a check of an invoice records its credit notes and the refund of its payme
   expect(fields(await check('invoice', row?.id ?? 0))).toEqual(changed);
 });
 
-test('a check of a payment that was recorded after its refund was found counts the refund', async () => {
+test('a check of a payment counts a refund that was found before the payment was recorded', async () => {
   await sync.collect();
   sync.collectAlone('pi_later');
   act.refundPayment(sync.world, { paymentIntent: 'pi_later', amount: 500 });
@@ -62,8 +62,8 @@ test('a check of a payment that was recorded after its refund was found counts t
   expect(await sync.paymentOf('pi_later')).toMatchObject({ refunded_amount: '5.000' });
 });
 
-describe('a refund that was found before its payment intent belonged to an invoice', () => {
-  /** `belong` makes the intent what the invoice was paid by. */
+describe('a refund found before its payment intent belongs to an invoice', () => {
+  /** Refunds a payment intent without an invoice. `belong` then makes it the payment of an invoice. */
   async function refundEarly(intent: string) {
     const { invoice, payment } = await sync.collect();
     sync.collectAlone(intent);
@@ -85,16 +85,19 @@ describe('a refund that was found before its payment intent belonged to an invoi
     return { invoice, belong, refundOf, expectFound };
   }
 
-  test.each(['invoice', 'payment'] as const)('it is found by a check of the %s', async (entity) => {
-    const { invoice, belong, expectFound } = await refundEarly(`pi_early_${entity}`);
-    belong();
-    const record = entity === 'invoice' ? await sync.invoiceOf(invoice) : await sync.paymentOf(invoice);
-    expect(fields(await check(entity, record?.id ?? 0))).toContain('payment refunded_amount');
-    await expectFound();
-    expect(await sync.bringInSync()).toEqual([]);
-  });
+  test.each(['invoice', 'payment'] as const)(
+    'a refund found too early is linked to its payment by a check of the %s',
+    async (entity) => {
+      const { invoice, belong, expectFound } = await refundEarly(`pi_early_${entity}`);
+      belong();
+      const record = entity === 'invoice' ? await sync.invoiceOf(invoice) : await sync.paymentOf(invoice);
+      expect(fields(await check(entity, record?.id ?? 0))).toContain('payment refunded_amount');
+      await expectFound();
+      expect(await sync.bringInSync()).toEqual([]);
+    },
+  );
 
-  test('it is found by the next run, which asks again only for a month', async () => {
+  test('a refund found too early is linked to its payment by the next run, but after a month only by a check', async () => {
     const early = await refundEarly('pi_early_run');
     await sync.night();
     expect(await early.refundOf()).toMatchObject({ payment_id: null });
@@ -113,7 +116,7 @@ describe('a refund that was found before its payment intent belonged to an invoi
     await late.expectFound();
   });
 
-  test('a run that Stripe does not answer names the failure, and leaves the refund for the next', async () => {
+  test('a refund found too early stays unlinked during a run that Stripe does not answer, until the next run', async () => {
     const { belong, refundOf, expectFound } = await refundEarly('pi_early_fault');
     belong();
     const isAsked = ({ path }: { path: string }) => path === '/v1/invoice_payments';
@@ -126,7 +129,7 @@ describe('a refund that was found before its payment intent belonged to an invoi
   });
 });
 
-test('a check of a record that Stripe does not know is refused and leaves no audit entry', async () => {
+test('a check of a record unknown to Stripe is refused and leaves no audit entry', async () => {
   const own = await createInvoice(sync.db);
   const cash = await createPayment(sync.db, { invoice_id: own.id, customer_id: own.customer_id });
   await expect(check('invoice', own.id)).rejects.toMatchObject({ code: 'conflict' });
@@ -135,7 +138,7 @@ test('a check of a record that Stripe does not know is refused and leaves no aud
   expect(await listAudit(sync.db, 'invoice', own.id)).toEqual([]);
 });
 
-test('a check is refused without an API key, and names the failure if Stripe does not answer', async () => {
+test('a check is refused without an API key, and returns the failure if Stripe does not answer', async () => {
   const { invoice } = await sync.collect();
   const id = (await sync.invoiceOf(invoice))?.id ?? 0;
   const keyless = sync.deps({ withKey: false });

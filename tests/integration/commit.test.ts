@@ -29,7 +29,7 @@ import { DAY, GRACE, typed, useSync } from '../support/sync';
 const CONFLICT = { code: '40001' };
 const sync = useSync();
 
-/** What a delivery would commit, decided now and without asking Stripe. */
+/** Returns the commit that a delivery decides on now, without asking Stripe. */
 async function decide(payload: string): Promise<Commit> {
   const event = toProviderEvent(JSON.parse(payload));
   if (!event) throw new Error('this is not an event');
@@ -54,8 +54,8 @@ const decideOnPing = (id: string) =>
   decide(JSON.stringify({ id, type: 'ping', created: 1, data: { object: {} } }));
 const toBody = (event: WorldEvent) => JSON.stringify(renderEvent(event, Stripe.API_VERSION));
 
-describe('a commit is refused if a row has changed since it was decided', () => {
-  test('a dispute of a customer erased meanwhile is decided again', async () => {
+describe('commits decided on outdated rows', () => {
+  test('the commit of a dispute is refused if its customer was erased after the decision', async () => {
     const { id } = await createCustomer(sync.db);
     const invoice = await createInvoice(sync.db, {
       customer_id: id,
@@ -78,13 +78,13 @@ describe('a commit is refused if a row has changed since it was decided', () => 
     expect(await sync.eventOf('evt_meanwhile')).toBeUndefined();
   });
 
-  test('a cancelled subscription is decided again if another one bills its service meanwhile', async () => {
+  test('the commit of a cancellation is refused if another subscription bills its service after the decision', async () => {
     const ours = await createCustomer(sync.db);
     const service = await createService(sync.db, { customer_id: ours.id, status: 'active' });
     const named = { metadata: { service_number: service.service_number } };
     const one = await sync.subscribe(ours, [named]);
     const other = await sync.subscribe(ours, [named]);
-    // One is known by its e-mail address alone, until staff confirm it.
+    // One Stripe customer is linked by e-mail only, until staff confirm the link.
     await sync.db
       .update(stripeCustomers)
       .set({ linked_by: 'email' })
@@ -96,7 +96,7 @@ describe('a commit is refused if a row has changed since it was decided', () => 
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
 
-  test('the date of a service is decided again if another subscription bills it meanwhile', async () => {
+  test('the commit of a service’s date is refused if another subscription bills the service after the decision', async () => {
     const ours = await createCustomer(sync.db);
     const { service_number } = await createService(sync.db, { customer_id: ours.id });
     const { subscription: one } = await sync.subscribe(ours, [{ metadata: { service_number } }]);
@@ -108,13 +108,13 @@ describe('a commit is refused if a row has changed since it was decided', () => 
     await sync.happen(() => billUntil(60));
     sync.later(60);
     const decided = await decide(toBody(typed(billUntil(2).events, 'customer.subscription.updated')));
-    // The other one ends earlier than the date that is stored, so that only the version of the service changes.
+    // The other subscription ends before the stored date, so only the version of the service changes.
     const metadata = { service_number };
     await sync.happen((world) => act.updateSubscription(world, other.id, { metadata }));
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
 
-  test('an item that was changed meanwhile is not deleted', async () => {
+  test('the commit that deletes an item is refused if the item has changed after the decision', async () => {
     const { stripeCustomerId } = await sync.subscribe(await createCustomer(sync.db), [{}]);
     const snapshot = await read(sync.db, { ...noKeys(), whole: [stripeCustomerId] });
     const [item] = snapshot.rows.items.values();
@@ -128,7 +128,7 @@ describe('a commit is refused if a row has changed since it was decided', () => 
 });
 
 describe('commits of several deliveries in one statement', () => {
-  /** A finalized invoice, of a new Stripe customer unless one is given: its event, undelivered. */
+  /** Finalizes an invoice and returns its undelivered event. Creates a Stripe customer unless one is given. */
   function finalize(customer = act.createCustomer(sync.world, {}).object.id) {
     const { object: invoice } = act.createInvoice(sync.world, { customer, lines: [{ amount: 1900 }] });
     const event = typed(act.finalizeInvoice(sync.world, invoice.id).events, 'invoice.finalized');
@@ -159,14 +159,14 @@ describe('commits of several deliveries in one statement', () => {
     expect(await bodiesOf(made)).toEqual(made.map(({ payload }) => payload));
   });
 
-  test('a second commit for one Stripe customer is left out', async () => {
+  test('a second commit for the same Stripe customer is left out', async () => {
     const first = finalize();
     const made = [first, finalize(first.customer), finalize()];
     expect(await commitTogether(sync.db, await decideAll(made))).toEqual([true, false, true]);
     expect(await bodiesOf(made)).toEqual([first.payload, undefined, made[2]?.payload]);
   });
 
-  test('no commit is applied if one of them was decided on an outdated row', async () => {
+  test('several commits are all refused if one of them was decided on an outdated row', async () => {
     const [one, outdated] = [finalize(), finalize()];
     const decided = await decideAll([one, outdated]);
     await sync.takeBody(outdated.payload);
@@ -182,12 +182,12 @@ describe('commits of several deliveries in one statement', () => {
   });
 });
 
-describe.runIf(inject('postgres'))('commits and other connections at once, on a server', () => {
-  /** Begins a commit while a transaction is open. */
+describe.runIf(inject('postgres'))('commits next to other connections, on a server', () => {
+  /** Starts a commit while a transaction is open, and waits until the commit waits for a lock. */
   async function whileOpen(decided: Commit, before: Work, after: Work = async () => {}) {
     let committed: Promise<unknown> = Promise.resolve();
     await sync.db.transaction(async (tx) => {
-      // A deadlock would end this transaction, and not the commit.
+      // In a deadlock, PostgreSQL must cancel this transaction and not the commit.
       await tx.execute(sql`set local deadlock_timeout = '10ms'`);
       await before(tx);
       committed = commit(sync.db, decided).catch((error: unknown) => error);
@@ -207,7 +207,7 @@ describe.runIf(inject('postgres'))('commits and other connections at once, on a 
     return found?.waiting ?? 0;
   }
 
-  test('a number that another transaction gives to a customer is not taken as free', async () => {
+  test('a commit is refused if another transaction has taken a customer number that it expects to be free', async () => {
     const decided = await decideOnPing('evt_number');
     decided.plan.absentNumbers.push('k777001');
     const committed = await whileOpen(decided, async (tx) => {
@@ -217,7 +217,7 @@ describe.runIf(inject('postgres'))('commits and other connections at once, on a 
     expect(committed).toMatchObject(CONFLICT);
   });
 
-  test('a commit waits for a payment that is being recorded under the reference it writes', async () => {
+  test('a commit waits for a payment that is being recorded with the reference it writes', async () => {
     const { id: customer_id } = await createCustomer(sync.db);
     const invoice = await createInvoice(sync.db, { customer_id });
     const values = { customer_id, invoice_id: invoice.id, payment_reference: 'in_recorded' };
@@ -232,7 +232,7 @@ describe.runIf(inject('postgres'))('commits and other connections at once, on a 
     expect(committed).toSatisfy(isVersionConflict);
   });
 
-  test('invoices that a commit hands over are locked in their order', async () => {
+  test('a commit that moves invoices to another subscription locks them in order of their ids', async () => {
     const { id: customer_id } = await createCustomer(sync.db);
     const from = await createSubscription(sync.db, { customer_id });
     const to = await createSubscription(sync.db, { customer_id });
@@ -255,7 +255,7 @@ describe.runIf(inject('postgres'))('commits and other connections at once, on a 
     sync.db.execute(sql`select insert_created_customer(
       jsonb_build_object('id', nextval(pg_get_serial_sequence('customers', 'id'))), null)`);
 
-  test('customers created at the same time have successive numbers', async () => {
+  test('customers created at the same time get successive numbers', async () => {
     const before = await sync.db.$count(customers);
     await Promise.all(Array.from({ length: 600 }, create));
     const [found] = await rows<{ count: number; span: number }>(
@@ -266,11 +266,11 @@ describe.runIf(inject('postgres'))('commits and other connections at once, on a 
     expect(found).toEqual({ count: 600, span: 600 });
   });
 
-  test('a created customer skips a number that another transaction names, without waiting', async () => {
+  test('a created customer skips, without waiting, a number that another transaction has locked', async () => {
     const [next] = await rows<{ number: string }>(sync.db, sql`select next_customer_number() as number`);
     const number = String(next?.number);
     await sync.db.transaction(async (tx) => {
-      // As a commit does that finds the number free.
+      // A commit takes this lock when it expects the number to be free.
       await tx.execute(
         sql`select pg_advisory_xact_lock_shared(hashtextextended('customer ' || ${number.toLowerCase()}, 0))`,
       );
@@ -284,7 +284,7 @@ describe.runIf(inject('postgres'))('commits and other connections at once, on a 
   });
 });
 
-test('a kept checkout is applied to its own Stripe customer only', () => {
+test('a stored checkout is applied to its own Stripe customer only', () => {
   const checkout = { id: 'cs_1', stripe_subscription_id: 'sub_1', reference: null, paid: true };
   const kept = { ...checkout, completed_at: '2026-01-01T00:00:00Z', stripe_customer_id: 'cus_1' };
   const event = { id: 'evt_1', outcome: 'processed' as const, attempts: 1, payload: '', isStorable: true };
@@ -295,7 +295,7 @@ test('a kept checkout is applied to its own Stripe customer only', () => {
   expect(toStoredCheckout({ ...event, checkout: kept }, 'cus_2')).toBeNull();
 });
 
-test('an answer of Stripe about a row without an owner holds for that version of the row only', async () => {
+test('Stripe’s answer about a row without a customer is valid only for the row’s version', async () => {
   const snapshot = await read(sync.db, noKeys());
   const inquiry = new Inquiry(true);
   const draftOf = () => new Draft(snapshot, settingsOf(sync.deps()), inquiry.answers);

@@ -19,9 +19,9 @@ import { isPoolerInstalled, type Pooler, startPooler } from '../support/pooler';
 import { WEBHOOK_SECRET } from '../support/stripe-events';
 import { paidInvoiceOf, paymentOf, sendToAny, startServerProcess } from '../support/two-servers';
 
-describe('a lost connection', () => {
-  // The driver is patched (patches/): as published, a connection that is lost within a transaction ends the
-  // process, or leaves a pool that never connects again.
+describe('lost connections', () => {
+  // The driver is patched (patches/). As published, it ends the process when a connection is lost within a
+  // transaction, or leaves a pool that never connects again.
   let cutting: CuttingServer;
   let client: postgres.Sql;
 
@@ -38,7 +38,7 @@ describe('a lost connection', () => {
     on.unsafe(statement).simple();
 
   test.each(['close', 'reset'] as const)(
-    'a connection lost while a statement runs (%s) fails its transaction, and no other',
+    'a connection lost while a statement runs (%s) fails its own transaction only',
     async (cut) => {
       await connect((statement) => (statement === 'first' ? cut : null));
       for (let i = 0; i < 3; i += 1) {
@@ -57,7 +57,7 @@ describe('a lost connection', () => {
     },
   );
 
-  test('no statement of a transaction runs on the connection that replaces its own', async () => {
+  test('a transaction whose connection is lost runs no statement on the replacement connection', async () => {
     await connect((statement) => (statement === 'cut' ? 'close' : null));
     let goOn = () => {};
     const waiting = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ describe('a lost connection', () => {
     });
     let late: Promise<unknown> = Promise.resolve();
     const lost = client.begin(async (tx) => {
-      await run(tx, 'cut').catch(() => {}); // the work goes on nevertheless
+      await run(tx, 'cut').catch(() => {}); // The transaction continues although its connection is lost.
       await waiting;
       late = run(tx, 'late');
       await late;
@@ -92,7 +92,7 @@ const server = inject('postgres');
 const base = useDatabase();
 
 if (server && isPoolerInstalled()) {
-  describe('behind PgBouncer in transaction mode', () => {
+  describe('connections through PgBouncer in transaction mode', () => {
     let pooler: Pooler;
     let direct: string;
     let pooled: string;
@@ -108,7 +108,7 @@ if (server && isPoolerInstalled()) {
     const open = (variables: Record<string, string>, options = {}) =>
       openDatabase(parseEnv({ DATABASE_URL: pooled, BETTER_AUTH_SECRET: SECRET, ...variables }), options);
 
-    /** Runs a prepared statement in many sessions. */
+    /** Runs a prepared statement in many sessions at the same time. */
     async function askMuch(db: Database): Promise<void> {
       const ask = (tx: Database) => verifyAccessToken(tx, `w5t_${'a'.repeat(43)}`, new Date());
       const work = () => transact(db, async (tx) => [await ask(tx), await ask(tx)]);
@@ -116,7 +116,7 @@ if (server && isPoolerInstalled()) {
     }
 
     test.each([{}, { DATABASE_POOLER: 'transaction' }])(
-      'a pooled database opens with %o',
+      'a database behind a pooler opens with the settings %o',
       async (variables) => {
         const handle = await open(variables);
         await askMuch(handle.db);
@@ -124,7 +124,7 @@ if (server && isPoolerInstalled()) {
       },
     );
 
-    test('named statements fail behind a transaction pooler, sooner or later', async () => {
+    test('named statements fail behind a transaction pooler', async () => {
       const handle = openPostgres(pooled);
       let failure: unknown;
       for (let round = 0; round < 100 && !failure; round += 1) {
@@ -136,7 +136,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('500 statements at once are answered behind a pooler, with values and without', async () => {
+    test('500 concurrent statements are answered behind a pooler, with and without parameters', async () => {
       const handle = openPostgres(pooled, { pooler: TRANSACTION_POOLER, max: 4 });
       const asked = Array.from({ length: 500 }, async (_, i) => {
         if (i % 2) await handle.db.execute(sql`select pg_sleep(0.0002)`);
@@ -146,7 +146,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('a pooled transaction leaves no limit to the next user of its session', async () => {
+    test('a transaction behind a pooler does not leave its time limits to the next user of the session', async () => {
       const handle = await open({ DATABASE_POOLER: 'transaction' });
       const within = await transact(handle.db, (tx) => rows(tx, LIMITS));
       expect(within).toEqual([{ told: '30s 10s 1min' }]);
@@ -163,7 +163,7 @@ if (server && isPoolerInstalled()) {
       await (await open({})).close();
     });
 
-    test('a dry run asks for the address of the database itself', async () => {
+    test('a dry run behind a pooler asks for DATABASE_URL_DIRECT', async () => {
       await expect(open({}, { scratch: true })).rejects.toMatchObject({
         name: 'StartError',
         sentences: [expect.stringMatching(/^A dry run needs a session .* set DATABASE_URL_DIRECT/)],
@@ -178,7 +178,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('killing one of two servers under load neither loses nor doubles a payment', async () => {
+    test('payments are neither lost nor doubled when one of two servers is killed under load', async () => {
       const invoice = await createInvoice(base.db, { total: '100000.000', amount_due: '100000.000' });
       const made = { name: 'Test', scopes: ['payments:write' as const], expires_at: null };
       const { token } = await createAccessToken(
@@ -214,7 +214,7 @@ if (server && isPoolerInstalled()) {
       expect(counted).toEqual({ recorded: 150, audited: 150, settled: 150, events: 150, collected: 150 });
     }, 180_000);
 
-    test('the kind of a pooler is detected', async () => {
+    test('the pooling mode of a pooler is detected', async () => {
       const session = await startPooler(server.url, { pool_mode: 'session' });
       const narrow = await startPooler(server.url, { default_pool_size: '1' });
       expect(await probePooler(pooled)).toEqual(TRANSACTION_POOLER);
@@ -226,7 +226,7 @@ if (server && isPoolerInstalled()) {
   });
 }
 
-test('a transaction keeps its limits to itself', async () => {
+test('a transaction’s time limits end with the transaction', async () => {
   await transact(base.db, (tx) => rows(tx, LIMITS));
   expect(await rows(base.db, LIMITS)).toEqual([{ told: '0 0 0' }]);
 });

@@ -34,7 +34,10 @@ function startWriter(): ChildProcess {
   });
 }
 
-/** Ends the server's backends as if it was killed, so that their transactions are undone. Waits until they are gone. */
+/**
+ * Ends the server's backends as a crash would, so that their transactions are rolled back. Waits until they have
+ * ended.
+ */
 const endSessions = async () =>
   await admin?.db.execute(
     sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`,
@@ -46,7 +49,7 @@ async function requireRight({ db }: DatabaseHandle): Promise<void> {
   for await (const { list, wrong } of recountLists(db)) expect({ list, wrong }).toEqual({ list, wrong: [] });
 }
 
-test('counts and sums are right after writers were killed in the middle of writing', async () => {
+test('counts and sums are right after writers were killed while writing', async () => {
   await admin?.db.execute(sql.raw(`create database ${name} template ${server?.template}`));
   for (let kill = 0; kill < KILLS; kill += 1) {
     writer = startWriter();
@@ -56,7 +59,8 @@ test('counts and sums are right after writers were killed in the middle of writi
     await sleep(500 * Math.random());
     writer.kill('SIGKILL');
     await once(writer, 'exit');
-    await endSessions(); // which else might still end what they are at, between one question and the next
+    await endSessions(); // Without this, backends could still finish their transactions between two queries of the
+    // check.
     const handle = url ? openPostgres(url) : await openEmbedded(folder);
     await requireRight(handle).finally(() => handle.close());
   }

@@ -28,7 +28,7 @@ import { runCommandHere } from '../support/run-command';
 const base = useDatabase();
 const ids = { customer: 0, other: 0, invoice: 0 };
 beforeAll(async () => {
-  // One connection draws the same numbers every time; on a server the writers race, and the connections with them.
+  // With one connection, the seed makes every run the same. On a server, the order of the writers varies anyway.
   await base.db.execute(sql`select setseed(0.5)`);
   const invoice = await createInvoice(base.db, { status: 'paid' });
   const { id: other } = await createCustomer(base.db);
@@ -40,10 +40,10 @@ const chance = (below: number) => Math.floor(drawn.draw() * below);
 const oneOf = <Value>(values: readonly Value[]) => values[chance(values.length)] as Value;
 const day = (days: number) => `2026-03-${String(1 + chance(days)).padStart(2, '0')}`;
 
-// Writers race on a server alone.
+// Only a server has concurrent writers.
 const WRITES = onPostgres() ? 2500 : 300;
 
-/** Makes changes from many writers at once, of which every tenth is rolled back. */
+/** Makes changes from 32 concurrent writers. Every tenth change is rolled back. */
 async function changeAtOnce(change: () => SQL): Promise<void> {
   let left = WRITES;
   const write = async () => {
@@ -68,7 +68,7 @@ async function recount() {
   return found;
 }
 
-// More than a block holds, so that the list is counted in several.
+// More rows than one block holds, so that several blocks are counted.
 const ROWS = 6000;
 
 interface Listed {
@@ -79,13 +79,13 @@ interface Listed {
   closed: Record<string, { enumName: string; enumValues: readonly string[] }>;
   key: string;
   newKey: SQL;
-  /** The values of a new row, except its key and what it is filtered by. */
+  /** Values of a new row, without its key and its filter columns. */
   others: Record<string, () => SQL>;
 }
 
 const customer_id = () => sql`${ids.customer}::int`;
 const one = () => sql`1`;
-/** One of twenty days, every third time the same. */
+/** One of twenty days. A third of the rows share one day, 10 March. */
 const someDay = sql`(case when random() < 0.33 then date '2026-03-10' else date '2026-03-01' + (random() * 20)::int end)`;
 const someText = sql`gen_random_uuid()::text`;
 const amounts = { customer_id, subtotal: one, tax: one, total: one };
@@ -118,7 +118,7 @@ const LISTS: Listed[] = [
   },
 ];
 
-describe.each(LISTS)('the counts of $table', (listed) => {
+describe.each(LISTS)('counts of $table', (listed) => {
   const { table, name, closed, key, newKey, others } = listed;
   const target = sql.raw(table);
   const someOf = ({ enumName, enumValues }: Listed['closed'][string]) =>
@@ -138,7 +138,7 @@ describe.each(LISTS)('the counts of $table', (listed) => {
       select ${made} from generate_series(1, ${count}::int)`;
   }
 
-  /** A new row, key, filter or customer, a row less, or a fold of what was counted so far. */
+  /** Inserts, changes or deletes a row, or folds the deltas counted so far. */
   function change(): SQL {
     const some = sql.raw(`id = (select id from ${table} offset floor(random() * 500) limit 1)`);
     const [filter, type] = oneOf(Object.entries(closed)) ?? [];
@@ -152,7 +152,7 @@ describe.each(LISTS)('the counts of $table', (listed) => {
     ]);
   }
 
-  /** Some filters, and their conditions on a row. */
+  /** Returns random filters and their SQL conditions. */
   function someFilters(): [object, SQL] {
     const filters: Record<string, string> = {};
     const conditions = [sql`true`];
@@ -169,7 +169,7 @@ describe.each(LISTS)('the counts of $table', (listed) => {
     return [filters, sql.join(conditions, sql` and `)];
   }
 
-  /** Compares pages and totals with what reading and counting all rows answers. */
+  /** Compares pages and totals of random filters with a plain query and count. */
   async function expectRight(times: number): Promise<void> {
     for (let i = 0; i < times; i += 1) {
       const [filters, where] = someFilters();
@@ -189,13 +189,13 @@ describe.each(LISTS)('the counts of $table', (listed) => {
     }
   }
 
-  test(`counts of ${table} are right after many rows were written at once, which are folded`, async () => {
+  test(`counts of ${table} are right, and folded, after one statement inserts many rows`, async () => {
     await base.db.execute(insert(ROWS));
     expect(await base.db.$count(sql.raw(`${name}_deltas`))).toBe(0);
     await expectRight(15);
   });
 
-  test(`counts of ${table} are right after many writers, some of whom rolled back`, async () => {
+  test(`counts of ${table} are right after concurrent writes, some of which are rolled back`, async () => {
     let isWriting = true;
     const reading = async () => {
       while (isWriting) await listed.list(base.db, { per_page: 100 });
@@ -207,7 +207,7 @@ describe.each(LISTS)('the counts of $table', (listed) => {
     await expectRight(20);
   });
 
-  test(`wrong counts of ${table} raise an alert until they are counted anew`, async () => {
+  test(`wrong counts of ${table} raise an alert until a recount`, async () => {
     const alerts = async () => (await listAlerts(base.db, new Date(), parseEnv({}))).alerts;
     await base.db.execute(sql.raw(`update ${name}_blocks set row_count = row_count + 3 where kind = ''`));
     expect(await checkCounts(base.db)).toEqual([name]);
@@ -231,7 +231,7 @@ describe.each(LISTS)('the counts of $table', (listed) => {
     await expectRight(5);
   });
 
-  test(`counts of ${table} are right after all rows were changed, and after all were removed`, async () => {
+  test(`counts of ${table} are right after all rows are changed, and after all are deleted`, async () => {
     await base.db.execute(sql`update ${target} set ${sql.raw(key)} = ${newKey}`);
     await expectRight(5);
     await base.db.execute(sql`truncate ${target} cascade`);
@@ -242,8 +242,8 @@ describe.each(LISTS)('the counts of $table', (listed) => {
   });
 });
 
-describe('folds', () => {
-  test('a fold counts each row once while a statement moves many', async () => {
+describe('folds of counts', () => {
+  test('a fold counts each row once while a statement changes many rows', async () => {
     await base.db.execute(sql`truncate invoices cascade`);
     await base.db.execute(sql`insert into invoices
         (customer_id, number, status, invoice_date, subtotal, tax, total, amount_due)
@@ -256,7 +256,7 @@ describe('folds', () => {
     }
   });
 
-  test('folds are planned as ever within a commit of sync, which forbids most plans', async () => {
+  test('folds are planned with all plan types, even within a commit of sync, which disables most of them', async () => {
     const unset = await rows(
       base.db,
       sql`select proname, setting from pg_proc, unnest(array[
@@ -267,7 +267,7 @@ describe('folds', () => {
   });
 });
 
-describe('sums', () => {
+describe('sums of amounts', () => {
   let made = 0;
   const amount = () => 1 + chance(99_999) / 1000;
   const currency = () => oneOf(['eur', 'eur', 'usd']);
@@ -354,12 +354,12 @@ describe('sums', () => {
     }
   }
 
-  test('sums are what rows add up to after many writers, some of whom rolled back', async () => {
+  test('sums are right after concurrent writes, some of which are rolled back', async () => {
     await changeAtOnce(change);
     await expectRight();
   });
 
-  test('items are added up on the day on which they renew', async () => {
+  test('items are summed on the day on which they renew', async () => {
     const item = () => oneOf([null, currency()]);
     const noonOrNone = () => oneOf([`${day(5)}T12:00:00Z`, null]);
     const sub = () => sql`(select id from subscriptions order by random() limit 1)`;
@@ -392,14 +392,14 @@ describe('sums', () => {
     await expectRight();
   });
 
-  test('sums follow a statement that changes or removes many rows', async () => {
+  test('sums are right after a statement changes or deletes many rows', async () => {
     await base.db.execute(sql`update payments set status = 'completed', payment_date = '2026-03-02'`);
     await base.db.execute(sql`delete from payments where id % 3 = 0`);
     await expectRight();
     await base.db.execute(sql`select fold_sums()`);
   });
 
-  test('wrong sums are noticed and added up anew', async () => {
+  test('wrong sums are detected, and corrected by a recount', async () => {
     for (const excess of [7, 5_000_000_000.5]) {
       await base.db.execute(sql`update sums set amount = amount + ${excess}::numeric`);
       expect(await checkCounts(base.db)).toEqual(['sums']);

@@ -38,13 +38,13 @@ const CLI = commandActor('test');
 const env = { BETTER_AUTH_SECRET: SECRET };
 const files = useFiles();
 
-describe('an access token', () => {
+describe('access tokens', () => {
   const STAFF = { type: 'staff' as const, id: 'grace', name: 'grace@example.com' };
   const TYPED: TypedToken = {
     ...{ name: ' Website ', scopes: ['payments:write', 'mcp:read'] },
     ...{ expires: '90', last_day: '', staff_email: '', hides_personal_data: false },
   };
-  let runtime: TestRuntime | undefined; // one, so that its random bytes do not repeat
+  let runtime: TestRuntime | undefined; // One runtime for all tests, so that its random bytes do not repeat.
   const issue = (typed: Partial<TypedToken> = {}, timeZone = 'UTC') => {
     runtime ??= testRuntime(base.db);
     const world = { ...runtime, env: { ...runtime.env, timeZone } };
@@ -53,7 +53,7 @@ describe('an access token', () => {
   const now = new Date('2026-03-15T12:00:00Z');
   const verify = (token: string, at = now) => verifyAccessToken(base.db, token, at);
 
-  test('an access token is valid until it is revoked; the log names who did, never the token or its hash', async () => {
+  test('an access token is valid until it is revoked; the audit log names the actor, never the token or its hash', async () => {
     const { id, name, token } = await issue();
     expect([name, token]).toEqual(['Website', expect.stringMatching(/^w5t_[\w-]{43}$/)]);
     const scopes = ['mcp:read', 'payments:write'];
@@ -82,11 +82,11 @@ describe('an access token', () => {
     for (const secret of [token, hashToken(token), 'token_hash']) expect(log).not.toContain(secret);
   });
 
-  test.each(['', 'w5t_short', `w5t_${'A'.repeat(43)}`])('the token %j is unknown', async (token) => {
+  test.each(['', 'w5t_short', `w5t_${'A'.repeat(43)}`])('the unknown token %j is rejected', async (token) => {
     expect(await verify(token)).toBeNull();
   });
 
-  test('the use of a token is noted at most once a minute', async () => {
+  test('the last use of a token is written at most once a minute', async () => {
     const { token } = await issue();
     const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
     const use = async (seconds: number) => {
@@ -106,7 +106,7 @@ describe('an access token', () => {
     ['never', '', undefined],
     ['date', '2026-03-15', '2026-03-15T23:00:00.000Z'],
     ['date', '2026-03-29', '2026-03-29T22:00:00.000Z'],
-  ])('a token that expires by %s %s is valid until %s', async (expires, last_day, expected) => {
+  ])('a token that expires by the choice %s %s is valid until %s', async (expires, last_day, expected) => {
     const { id, token } = await issue({ expires, last_day }, 'Europe/Berlin');
     expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
     const end = new Date(expected ?? '2999-01-01');
@@ -151,14 +151,17 @@ const emptyStaff = async () => {
     await base.db.delete(table);
 };
 
-describe('a second factor', () => {
+describe('sign-in with a second factor', () => {
   let world: TestRuntime;
   let recovery: string[] = [];
   let code: () => Promise<string>;
 
   const headersOf = (cookies: string[]) =>
     new Headers({ cookie: cookies.map((one) => one.split(';')[0]).join('; ') });
-  /** Signs in by password. @returns what the browser sends with the code */
+  /**
+   * Signs in by password.
+   * @returns the cookies that the browser sends with the code
+   */
   const first = async () => {
     const { cookies, needsCode } = await signIn(world, GRACE, new Headers());
     expect(needsCode).toBe(true);
@@ -183,7 +186,7 @@ describe('a second factor', () => {
     await base.db.delete(staffSessions);
   });
 
-  test('a code or recovery code opens one session, however many send it at once or later', async () => {
+  test('a code or recovery code opens only one session, even if it is sent several times', async () => {
     const [typed, [kept = '']] = [await code(), recovery];
     for (const one of [typed, kept]) {
       const waiting = [await first(), await first(), await first()];
@@ -195,7 +198,7 @@ describe('a second factor', () => {
     expect(await base.db.$count(staffSessions)).toBe(2);
   });
 
-  test('two recovery codes sent at once do not bring each other back', async () => {
+  test('two recovery codes used at the same time both become invalid', async () => {
     const [one = '', two = ''] = recovery;
     const waiting = [await first(), await first()] as const;
     await outcomes([enterCode(world, one, waiting[0]), enterCode(world, two, waiting[1])]);
@@ -204,14 +207,14 @@ describe('a second factor', () => {
     expect(await base.db.$count(staffSessions)).toBe(2);
   });
 
-  test('a sign-in that waits for its code ends with a new password', async () => {
+  test('a sign-in that waits for its code is ended by a new password', async () => {
     const waiting = await first();
     await setStaffPassword(world, { email: GRACE.email }, {}, CLI);
     await expect(enterCode(world, await code(), waiting)).rejects.toMatchObject({ code: 'conflict' });
   });
 });
 
-test('a sign-in clears a hundred expired rows of each kind, and no others', async () => {
+test('a sign-in deletes up to a hundred expired rows per table, and no valid rows', async () => {
   const { db } = base;
   await emptyStaff();
   const now = new Date('2026-03-15T12:00:00Z');
@@ -244,7 +247,7 @@ test('a sign-in clears a hundred expired rows of each kind, and no others', asyn
   }
 });
 
-test('the secret of the cookies is the configured one, or made once for its owner alone', () => {
+test('the cookie secret is the configured one, or a generated one in a file that only its owner can read', () => {
   const dataDir = files.folder;
   const name = 'better-auth-secret';
   const from = (fill: number) => (size: number) => Buffer.alloc(size, fill);

@@ -21,7 +21,7 @@ const base = useDatabase();
 const files = useFiles();
 const exportAccounting = (...args: string[]) => files.run(base.db, 'export', ['accounting', ...args]);
 
-/** The lines of a file without quotes, its mark of UTF-8 and its last line break checked. */
+/** Returns the lines without quotes. Expects a byte order mark at the start and a line break at the end. */
 async function linesOf(pieces: AsyncGenerator<string>): Promise<string[]> {
   let text = '';
   for await (const piece of pieces) text += piece;
@@ -38,7 +38,7 @@ describe('payments as CSV', () => {
     'id,invoice_id,customer_id,amount,currency,payment_date,payment_reference,status,refunded_amount,source,' +
     'created_at,updated_at,disputed,invoice_number,customer_number,customer_name';
 
-  test('a file of payments is RFC 4180 in UTF-8, and no text in it is a formula', async () => {
+  test('a payments file is RFC 4180 in UTF-8, and no text in it is a formula', async () => {
     const at = new Date('2026-03-10T08:00:00Z');
     const { db } = base;
     const customer = await createCustomer(db, { customer_number: 'K-CSV', company: '=HYPERLINK("x")' });
@@ -66,7 +66,7 @@ describe('payments as CSV', () => {
     expect(await paymentLines({ reference: 'no such reference' })).toEqual([HEADER]);
   });
 
-  test('a payment in a file has the status of its open dispute', async () => {
+  test('the payments file shows the open dispute of a payment', async () => {
     const { id } = await createPayment(base.db, { payment_reference: 'DISPUTED', refunded_amount: '2.5' });
     await createDispute(base.db, { payment_id: id, status: 'won' });
     await createDispute(base.db, { payment_id: id, status: 'under_review' });
@@ -75,7 +75,7 @@ describe('payments as CSV', () => {
   });
 });
 
-test('a file of invoices has their customers, and no text in it is a formula', async () => {
+test('an invoices file includes the customer of each invoice, and no text in it is a formula', async () => {
   const HEADER =
     'id,number,status,invoice_date,due_date,currency,subtotal,tax,total,amount_paid,amount_due,' +
     'stripe_invoice_id,refunded_amount,amount_credited,amount_off_stripe,balance_applied,written_off,customer_id,customer_number,customer_name';
@@ -88,7 +88,7 @@ test('a file of invoices has their customers, and no text in it is a formula', a
   expect(await invoiceLinesOf({ customer: 'nobody' })).toEqual([HEADER]);
 });
 
-/** Posts all that is there, as of a day. */
+/** Posts all invoices and payments to the books on a day. */
 async function bookAll(now: Date): Promise<void> {
   const ids = async (table: typeof invoices | typeof payments) =>
     (await base.db.select({ id: table.id }).from(table)).map(({ id }) => id);
@@ -98,7 +98,7 @@ async function bookAll(now: Date): Promise<void> {
 
 describe('files of many rows', () => {
   let customer: string;
-  // More than two batches, of few amounts and few days, so that ties are many.
+  // More than two batches. Few different amounts and days, so that many rows have equal sort keys.
   const MANY = 2100;
 
   beforeAll(async () => {
@@ -119,7 +119,7 @@ describe('files of many rows', () => {
     ['payments', 'reference', 6, paymentLines, MANY],
     ['invoices', '-date', 3, invoiceLinesOf, MANY + 1],
   ] as const)(
-    'a file of many %s by %s holds each once and in order',
+    'a file of many %s sorted by %s contains each row once, in order',
     async (_, sort, column, read, count) => {
       const lines = (await read({ customer, sort })).slice(1).map((line) => line.split(','));
       expect(lines).toHaveLength(count);
@@ -132,7 +132,7 @@ describe('files of many rows', () => {
     },
   );
 
-  test('reading a file ends when the client leaves, and fails when a batch fails', async () => {
+  test('reading a file ends when the client disconnects, and fails when a batch fails', async () => {
     let transactions = 0;
     const counting = watchedDatabase(base.db, {
       transaction() {
@@ -151,19 +151,19 @@ describe('files of many rows', () => {
     await expect(broken.next()).rejects.toThrow('the connection is gone');
   });
 
-  test('an export of accounting goes into a file, batch by batch', async () => {
+  test('an export of accounting writes all rows to a file', async () => {
     await bookAll(new Date('2026-01-31T12:00:00Z'));
     expect(await exportAccounting('--month', '2026-01', '--out', 'a.csv')).toEqual({ code: 0, said: [] });
     expect(files.read('a.csv').split('\r\n')).toHaveLength(1 + MANY + MANY + 1 + 1);
   });
 });
 
-describe('an export of accounting', () => {
+describe('the export of accounting', () => {
   const HEADER =
     'record,event,date,original_date,customer_number,customer_name,invoice_number,due_date,tax_rate,net,tax,' +
     'gross,currency,payment_reference,method';
 
-  test('the export of a month holds invoices by rate, payments, refunds and lost disputes', async () => {
+  test('the export of a month contains invoices by tax rate, payments, refunds and lost disputes', async () => {
     const { db } = base;
     const { id: customer_id } = await createCustomer(db, { customer_number: 'K1', company: '=Weiß, "AG"' });
     const on = { customer_id, invoice_date: '2026-10-01', due_date: '2026-10-15' };
@@ -218,7 +218,7 @@ describe('an export of accounting', () => {
     ]);
   });
 
-  test('the export of the last month there is holds its last day', async () => {
+  test('the export of December 9999, the last possible month, contains its last day', async () => {
     const { db } = base;
     const { id, customer_id } = await createInvoice(db, { number: 'LAST', invoice_date: '9999-12-31' });
     await createInvoice(db, { number: 'BEFORE', invoice_date: '9999-11-30' });
@@ -233,7 +233,7 @@ describe('an export of accounting', () => {
   });
 
   test.each([[[]], [['--month', '2026-13']], [['--month', '2026-1']], [['--month', '0000-01']]])(
-    'an export with %j asks for a month',
+    'an accounting export with the options %j asks for a month',
     async (args) => {
       expect(await exportAccounting(...args)).toEqual({
         code: 1,

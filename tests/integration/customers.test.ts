@@ -49,12 +49,12 @@ describe('the staff list of customers', () => {
     [{ q: '%' }, ''],
     [{ q: '_' }, ''],
     [{ q: '#999999' }, ''],
-  ])('the list asked for %j holds "%s"', async (input, numbers) => {
+  ])('the customer list for the filters %j contains "%s"', async (input, numbers) => {
     const page = await read(input);
     expect(page).toMatchObject({ numbers, count: page.data.length });
   });
 
-  test('an id after # finds its customer, and a row shows what staff may see', async () => {
+  test('an id after # finds its customer, and a row of the list has the expected columns', async () => {
     expect((await read({ q: `#${last.K2}` })).numbers).toBe('K2');
     expect((await read({ q: 'K3' })).data).toEqual([
       {
@@ -65,7 +65,7 @@ describe('the staff list of customers', () => {
   });
 
   test.each(['created', '-created', 'number', '-number', 'name', '-name'])(
-    'the pages of the list sorted by %s lead forwards and back, with the count of all',
+    'pages of customers sorted by %s lead forwards and back, each with the total count',
     async (sort) => {
       const pageOf = (start: object) => read({ sort, per_page: '2' }, start);
       const found = (await walkPages(pageOf)).map((row) => row.customer_number);
@@ -74,13 +74,13 @@ describe('the staff list of customers', () => {
     },
   );
 
-  test('an invalid cursor means the first page of customers', async () => {
+  test('an invalid cursor returns the first page of customers', async () => {
     for (const after of ['x', '', '-1', '9999999999', "1'"]) {
       expect((await read({}, { after })).data).toHaveLength(5);
     }
   });
 
-  test('an unknown or unreadable filter of customers is refused', () => {
+  test('an unknown or invalid filter of customers is refused', () => {
     for (const wrong of [
       { q: '' },
       { q: 'a\u0000' },
@@ -91,8 +91,8 @@ describe('the staff list of customers', () => {
       expect([wrong, customerList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
   });
 
-  // More match than are counted (10,000), and more than are looked at from the start (5,000) do not.
-  test('a text of very many customers is found in the order of the list, near its start and far from it', async () => {
+  // More matches than the count limit (10,000). Others lie beyond the first 5,000 rows of the scan.
+  test('a text with very many matches is found in the order of the list, near its start and far from it', async () => {
     await base.db.execute(sql`insert into customers (customer_number, company)
       select 'N' || n, case when n <= 10001 then 'Many' else 'Other' end from generate_series(1, 15100) n`);
     const nearest = await read({ q: 'many', sort: 'created', per_page: '2' });
@@ -106,7 +106,7 @@ describe('the staff list of customers', () => {
 describe('one customer', () => {
   const base = useDatabase();
 
-  test('a customer is read by its id and by its number, without internal columns', async () => {
+  test('a customer is read by its id or number, without internal columns', async () => {
     const made = await createCustomer(base.db, { company: '' });
     const { search_text, version, erased_at, created_at, updated_at, ...row } = made;
     const expected = { ...row, name: `Ada ${row.last_name}` };
@@ -114,7 +114,7 @@ describe('one customer', () => {
     expect(await getCustomer(base.db, { customer_number: row.customer_number })).toEqual(expected);
   });
 
-  test('a customer that does not exist is null', async () => {
+  test('reading a customer that does not exist returns null', async () => {
     for (const by of [{ id: 999_999 }, { id: MAX_ID + 1 }, { customer_number: 'none' }]) {
       expect(await getCustomer(base.db, by)).toBeNull();
     }

@@ -21,12 +21,12 @@ import { createServer } from '../support/factories';
 
 const base = useDatabase();
 
-describe('a prepared statement', () => {
+describe('prepared statements', () => {
   const findServer = statement(['hostname'], (db, { hostname }) =>
     db.select().from(servers).where(eq(servers.hostname, hostname)),
   );
 
-  test('a prepared statement answers as the query builder does, in and out of transactions', async () => {
+  test('a prepared statement returns the same rows as the query builder, inside and outside transactions', async () => {
     const made = await createServer(base.db, { ipv4: ['192.0.2.1'] });
     expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
     const rolledBack = base.db.transaction(async (tx) => {
@@ -39,7 +39,7 @@ describe('a prepared statement', () => {
     expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
   });
 
-  test('a prepared statement reads computed columns as their types', async () => {
+  test('a prepared statement returns computed columns with the right types', async () => {
     const made = await createServer(base.db);
     const lastOf = statement(['hostname'], (db, { hostname }) =>
       db
@@ -51,7 +51,7 @@ describe('a prepared statement', () => {
     expect(await lastOf(base.db, { hostname: 'nobody' })).toEqual([{ at: null, count: 0 }]);
   });
 
-  test('a server prepares a statement once on a connection', async () => {
+  test('the server prepares a statement once per connection', async () => {
     const prepared = await base.db.transaction(async (tx) => {
       for (const hostname of ['a', 'b']) await findServer(tx, { hostname });
       return rows(
@@ -63,7 +63,7 @@ describe('a prepared statement', () => {
   });
 });
 
-test('the audit log holds null, not JSON, before a creation', async () => {
+test('an audit entry for a creation stores SQL null, not JSON null, as the state before', async () => {
   await recordAudit(base.db, {
     actor: { type: 'cli', id: 'test', name: 'Test' },
     ...{ action: 'payment.create', entity: 'payment', entity_id: 1 },
@@ -73,8 +73,8 @@ test('the audit log holds null, not JSON, before a creation', async () => {
   expect(entry).toEqual({ absent: true, after: { id: 1, amount: '1.000' } });
 });
 
-test('the error of a statement that the driver could not send holds neither its text nor its parameters', async () => {
-  // The driver asks first, and Drizzle once more for the message of its error.
+test('the error of a statement that the driver cannot send contains neither its text nor its parameters', async () => {
+  // The first call is the driver's. The second is Drizzle's, for the message of its error.
   const asText = vi.fn(() => 'text');
   asText.mockImplementationOnce(() => {
     throw new Error('it has no text');
@@ -92,7 +92,7 @@ test('the error of a statement that the driver could not send holds neither its 
 test.each([
   ['one parameter', inTexts],
   ['a join', inJoinedTexts],
-])('a column is compared with many texts by %s', async (_, among) => {
+])('comparing a column with many texts works through %s', async (_, among) => {
   const stored = ["O'Brien", '"quoted", {and} \\ more', 'Zoë\n', '', '\u{1f600}'];
   const find = async (texts: string[]) => {
     const found = await rows<{ text: string }>(
@@ -104,13 +104,13 @@ test.each([
   };
   expect(await find([...stored, ...stored])).toEqual(stored);
   expect(await find([])).toEqual([]);
-  // A text that no column can hold finds nothing, and does not keep others from being found.
+  // A text that PostgreSQL cannot store matches nothing, and the other texts are still found.
   expect(await find(['a\0b', '\ud83d', 'Zoë\n'])).toEqual(['Zoë\n']);
   const isFound = inTexts(sql`lower('K1')`, ['x', 'k1'], (text) => sql`lower(${text})`);
   expect(await rows(base.db, sql`select ${isFound} as found`)).toEqual([{ found: true }]);
 });
 
-describe('a seeded database', () => {
+describe('the sample data in a database', () => {
   const now = new Date('2026-11-24T12:00:00Z');
   let fresh: DatabaseHandle;
   beforeAll(async () => {
@@ -129,7 +129,7 @@ describe('a seeded database', () => {
     expect(await db.$count(sql`invoices`, sql`amount_paid > total`)).toBeGreaterThan(0);
   });
 
-  test('an emptied database holds what a fresh one holds, and its sequences begin anew', async () => {
+  test('emptyDatabase leaves the same rows and sequences as a new database', async () => {
     const sequencesOf = (db: Database) =>
       rows(db, sql`select sequencename::text, last_value::text from pg_sequences order by 1`);
     expect((await dumpDatabase(base.db)).length).toBeGreaterThan(1000);

@@ -12,7 +12,7 @@ import { watchedDatabase } from '../support/watched-database';
 
 const sync = useSync();
 
-/** A subscription and undelivered updates of it, a minute and a day apart. */
+/** Creates a subscription and undelivered updates of it. Their period ends are a day apart. */
 async function makeUpdates(count: number) {
   const { stripeCustomerId, subscription } = await sync.subscribe(await createCustomer(sync.db), [{}]);
   const updates = Array.from({ length: count }, (_, i) => {
@@ -25,7 +25,7 @@ async function makeUpdates(count: number) {
   return { updates, date, stripeCustomerId, id: subscription.id };
 }
 
-/** An update of each of so many customers. */
+/** Creates customers with one undelivered update each. */
 async function makeCustomers(count: number) {
   const made = [];
   for (let i = 0; i < count; i += 1) {
@@ -35,7 +35,10 @@ async function makeCustomers(count: number) {
   return made;
 }
 
-/** Hands over all events at once. @param change of the body of an event */
+/**
+ * Delivers all events at the same time.
+ * @param change changes the body of an event
+ */
 async function deliver(events: WorldEvent[], change = (body: string, _: WorldEvent) => body) {
   let statements = 0;
   const db = watchedDatabase(sync.db, {
@@ -51,7 +54,7 @@ async function deliver(events: WorldEvent[], change = (body: string, _: WorldEve
   return { outcomes, statements };
 }
 
-/** What the inbox says of each event: its outcome and what it changed. */
+/** Returns the outcome and the changes that the inbox holds for each event. */
 async function inboxOf(events: WorldEvent[]) {
   const ids = events.map(({ id }) => id);
   const rows = await sync.db.select().from(stripeEvents).where(inArray(stripeEvents.id, ids));
@@ -62,27 +65,28 @@ async function inboxOf(events: WorldEvent[]) {
   });
 }
 
-describe('deliveries of one customer at once', () => {
-  test('updates are decided one after the other, but read and written together', async () => {
+describe('concurrent deliveries of one customer', () => {
+  test('concurrent updates of one customer are decided in order, but read and written together', async () => {
     const [atOnce, oneByOne] = [await makeUpdates(8), await makeUpdates(8)];
     const { outcomes, statements } = await deliver(atOnce.updates);
     for (const event of oneByOne.updates) await sync.take(event);
     expect(new Set(outcomes)).toEqual(new Set(['processed']));
-    expect(statements).toBe(4); // two of the first delivery, which no other one waited for yet, and two of the others
+    expect(statements).toBe(4); // Two statements for the first delivery, which starts alone, and two for all others
+    // together.
     expect(await atOnce.date()).toBe('2031-01-08');
     const [one, ...others] = await inboxOf(atOnce.updates);
     expect(one).toMatchObject({ outcome: 'processed', moved: [expect.any(String), expect.any(String)] });
     expect(others).toEqual((await inboxOf(oneByOne.updates)).slice(1));
   });
 
-  test('updates behind the latest one are stale', async () => {
+  test('updates that are decided after the latest one are stale', async () => {
     const { updates, date } = await makeUpdates(5);
     const { outcomes } = await deliver(updates.toReversed());
     expect(outcomes).toEqual(['processed', 'stale', 'stale', 'stale', 'stale']);
     expect(await date()).toBe('2031-01-05');
   });
 
-  test('an event whose value fits no column fails alone', async () => {
+  test('an event whose value fits no column fails without the other deliveries of its customer', async () => {
     const { updates, date } = await makeUpdates(5);
     const { outcomes } = await deliver(updates, (body, event) =>
       event === updates[3] ? body.replace('"quantity":1', '"quantity":3000000000') : body,
@@ -93,8 +97,8 @@ describe('deliveries of one customer at once', () => {
   });
 });
 
-describe('deliveries of several customers at once', () => {
-  test('an event that the database refuses fails alone, and is processed the next time', async () => {
+describe('concurrent deliveries of several customers', () => {
+  test('an event that the database refuses fails without the other customers’ events, and is processed when replayed', async () => {
     const made = await makeCustomers(6);
     const [spoilt, ...others] = made;
     if (!spoilt) throw new Error('six were made');

@@ -25,13 +25,13 @@ const newCustomer = (input: Parameters<typeof act.createCustomer>[1] = {}) =>
   act.createCustomer(sync.world, input).object.id;
 const paymentsOf = (id: string) => sync.db.select().from(payments).where(eq(payments.payment_reference, id));
 
-/** A finalized invoice of 10.00 EUR, undelivered. */
+/** Finalizes an invoice of 10.00 EUR. Its event is not delivered. */
 function finalize(customer: string) {
   const { id } = act.createInvoice(sync.world, { customer, lines: [{ amount: 1000 }] }).object;
   return { id, event: typed(act.finalizeInvoice(sync.world, id).events, 'invoice.finalized') };
 }
 
-test('an e-mail address with a letter that lower-cases differently in the database is processed', async () => {
+test('an event is processed if its e-mail address lower-cases differently in the database', async () => {
   sync.runtime.env.linkByEmail = true;
   const customer = newCustomer({ email: 'İnfo@example.com' });
   for (const _ of [1, 2]) {
@@ -40,10 +40,10 @@ test('an e-mail address with a letter that lower-cases differently in the databa
   }
 });
 
-describe('many deliveries of one invoice at once', () => {
+describe('many concurrent deliveries of one invoice', () => {
   /**
-   * The life of an invoice until Stripe collects it: payments fail again and again, and between them its due date
-   * changes or a part of it is paid; often within one second.
+   * Lets an invoice live until Stripe collects it. Payments fail repeatedly, and between them the due date changes
+   * or a part is paid, often within one second.
    */
   function liveThrough(chance: Chance, attempts: number): { id: string; told: WorldEvent[] } {
     const { world } = sync;
@@ -54,20 +54,20 @@ describe('many deliveries of one invoice at once', () => {
     const { id } = act.createInvoice(world, { customer, lines, tax: 190_000 }).object;
     act.finalizeInvoice(world, id);
     for (let i = 0; i < attempts; i += 1) {
-      sync.later(draw(3)); // a third of the events share the second of the one before
+      sync.later(draw(3)); // A third of the events share the second of the previous event.
       const kind = draw(3);
       if (kind === 0) act.updateInvoice(world, id, { dueDate: epochNow(world) + (1 + draw(60)) * DAY });
       if (kind === 1) act.payInvoicePart(world, id, 1 + draw(1000));
       act.failInvoicePayment(world, id);
     }
     act.updateInvoice(world, id, { dueDate: epochNow(world) + 30 * DAY, metadata: { last: 'yes' } });
-    act.payInvoice(world, id); // in the second in which a payment failed
+    act.payInvoice(world, id); // Paid in the same second in which a payment failed.
     const told = world.history.slice(begun).filter(({ type }) => TOLD.includes(type));
     sync.later(60);
     return { id, told };
   }
 
-  /** Each event at least once, and so many deliveries in a random order. */
+  /** Returns the events in random order, with random repetitions up to the number of deliveries. */
   function shuffle(events: WorldEvent[], deliveries: number, chance: Chance): WorldEvent[] {
     const repeated = Array.from({ length: deliveries - events.length }, () => {
       const again = events[Math.floor(chance.draw() * events.length)];
@@ -79,7 +79,10 @@ describe('many deliveries of one invoice at once', () => {
 
   const versionOf = ({ id }: WorldEvent) => VERSIONS[id.charCodeAt(id.length - 1) % VERSIONS.length];
 
-  /** @returns the number of deliveries by outcome */
+  /**
+   * Delivers the events with 20 workers.
+   * @returns the number of deliveries by outcome
+   */
   async function deliverAll(events: WorldEvent[], withKey: boolean) {
     const outcomes: Partial<Record<EventOutcome, number>> = {};
     const waiting = [...events];
@@ -97,7 +100,7 @@ describe('many deliveries of one invoice at once', () => {
     { withKey: true, attempts: 250, seed: 1 },
     { withKey: false, attempts: 900, seed: 2 },
   ])(
-    '1,000 shuffled deliveries leave one payment and the last state, with an API key: $withKey',
+    '1,000 shuffled deliveries leave one payment and the latest state (API key: $withKey)',
     async ({ withKey, attempts, seed }) => {
       const chance = seededChance(seed);
       const { id, told } = liveThrough(chance, attempts);
@@ -131,7 +134,7 @@ describe('many deliveries of one invoice at once', () => {
   );
 
   test.each([
-    ['of a second whose other payload decides', async () => {}, 1],
+    ['that shares its second with a later state', async () => {}, 1],
     [
       'that failed before',
       async (failed: WorldEvent) => {
@@ -141,20 +144,23 @@ describe('many deliveries of one invoice at once', () => {
       },
       2,
     ],
-  ])('20 deliveries at once of an event %s are one and 19 duplicates', async (_, prepare, attempts) => {
-    for (let round = 0; round < 5; round += 1) {
-      sync.later(10);
-      const { id, event: finalized } = finalize(newCustomer());
-      act.updateInvoice(sync.world, id, { dueDate: epochNow(sync.world) + DAY });
-      const failed = typed(act.failInvoicePayment(sync.world, id).events, 'invoice.payment_failed');
-      await sync.take(finalized, { withKey: false });
-      await prepare(failed);
-      const outcomes = await deliverAll(Array(AT_ONCE).fill(failed), false);
-      expect(outcomes).toEqual({ processed: 1, duplicate: AT_ONCE - 1 });
-      const stored = await sync.eventOf(failed.id);
-      expect(stored).toMatchObject({ outcome: 'processed', error_code: null, attempts });
-      const fields = stored?.changes.map(({ field }) => field).filter((field) => field !== 'due_date');
-      expect(fields?.sort()).toEqual(['payment_failed_at', 'status']);
-    }
-  });
+  ])(
+    '20 concurrent deliveries of an event %s are processed once, with 19 duplicates',
+    async (_, prepare, attempts) => {
+      for (let round = 0; round < 5; round += 1) {
+        sync.later(10);
+        const { id, event: finalized } = finalize(newCustomer());
+        act.updateInvoice(sync.world, id, { dueDate: epochNow(sync.world) + DAY });
+        const failed = typed(act.failInvoicePayment(sync.world, id).events, 'invoice.payment_failed');
+        await sync.take(finalized, { withKey: false });
+        await prepare(failed);
+        const outcomes = await deliverAll(Array(AT_ONCE).fill(failed), false);
+        expect(outcomes).toEqual({ processed: 1, duplicate: AT_ONCE - 1 });
+        const stored = await sync.eventOf(failed.id);
+        expect(stored).toMatchObject({ outcome: 'processed', error_code: null, attempts });
+        const fields = stored?.changes.map(({ field }) => field).filter((field) => field !== 'due_date');
+        expect(fields?.sort()).toEqual(['payment_failed_at', 'status']);
+      }
+    },
+  );
 });

@@ -29,10 +29,10 @@ import { runCommandHere, temporaryFolder } from '../support/run-command';
 
 const umask = process.umask();
 const folder = temporaryFolder();
-/** The folder of a migrated database, which the tests use one after the other. */
+/** Folder of a migrated database. The tests share it, one after the other. */
 let dataDir: string;
 beforeAll(async () => {
-  process.umask(0); // the worst that an operator may have
+  process.umask(0); // The most permissive umask that an operator can have.
   dataDir = await makeDataDir(join(folder, 'some/data'));
 });
 afterAll(() => void process.umask(umask));
@@ -49,7 +49,7 @@ describe('the lock of the embedded database', () => {
     for (const child of children) child.kill('SIGKILL');
   });
 
-  /** Starts a process that takes the lock if it can, says so, and stays. */
+  /** Starts a process that tries to take the lock, prints the outcome, and keeps running. */
   async function startOwner(): Promise<{ child: ChildProcess; word: string }> {
     const script = `
       import(${JSON.stringify(join(await bundledCommands(), 'db/lock.js'))}).then(({ lockDataDir }) => {
@@ -63,7 +63,7 @@ describe('the lock of the embedded database', () => {
     return { child, word: String(data).trim() };
   }
 
-  /** The process that has the lock, or null. */
+  /** Returns the process id of the lock's owner, or null if the lock is free. */
   const owner = () => {
     try {
       lockDataDir(empty)();
@@ -75,7 +75,7 @@ describe('the lock of the embedded database', () => {
   };
   const writeLock = (text: string) => writeFileSync(join(empty, 'lock.json'), text);
 
-  test('a second process does not get the lock until the first is gone, even by SIGKILL', async () => {
+  test('the lock is not given to a second process until the first has ended, even by SIGKILL', async () => {
     const { child, word } = await startOwner();
     expect(word).toBe('owner');
     expect(owner()).toBe(child.pid);
@@ -86,7 +86,7 @@ describe('the lock of the embedded database', () => {
     expect(readdirSync(empty)).toEqual([]);
   });
 
-  test('one of several processes that find the lock of a dead one takes it over', async () => {
+  test('the lock of a dead process is taken over by only one of several processes', async () => {
     writeLock(JSON.stringify({ pid: 2 ** 22 + 1, started: 'long ago' }));
     const started = await Promise.all(Array.from({ length: 4 }, startOwner));
     const words = started.map(({ word }) => word).sort();
@@ -101,7 +101,7 @@ describe('the lock of the embedded database', () => {
     expect(owner()).toBeNull();
   });
 
-  test('opening a database twice names the process and what to do, and damages nothing', async () => {
+  test('opening a database twice is refused with the owner’s process id and a remedy, and damages nothing', async () => {
     const env = parseEnv({ DATA_DIR: dataDir });
     const first = await openDatabase(env);
     await expect(openDatabase(env)).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe('the lock of the embedded database', () => {
     expect(readdirSync(dataDir)).toEqual(['pglite', 'pglite-reserve']);
   });
 
-  test('a folder that cannot be written is named', async () => {
+  test('a data folder that cannot be written is named in the error', async () => {
     writeFileSync(join(empty, 'file'), '');
     await expect(openDatabase(parseEnv({ DATA_DIR: join(empty, 'file/data') }))).rejects.toMatchObject({
       sentences: [expect.stringMatching(/^DATA_DIR .* cannot be written: give another folder/)],
@@ -130,13 +130,13 @@ describe('the files of the embedded database', () => {
     ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => join(dataDir, name)),
   ];
   const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-  /** The files that others than their owner may use. */
+  /** Files that users other than their owner can access. */
   const exposed = () =>
     everything()
       .filter((path) => !modeOf(path).endsWith('00'))
       .map((path) => `${modeOf(path)} ${path}`);
 
-  test('all files are for their owner alone, also those that are made later', async () => {
+  test('all database files, also those created later, are accessible to their owner only', async () => {
     const { db, close } = await openEmbedded(dataDir);
     staffSecret({ betterAuthSecret: null, dataDir }, (size) => Buffer.alloc(size, 1));
     expect(everything().length).toBeGreaterThan(1000);
@@ -152,7 +152,7 @@ describe('the files of the embedded database', () => {
     expect(exposed()).toEqual([]);
   });
 
-  test('an exposed file of ours is made private, and a file of another program is left alone', async () => {
+  test('our own exposed files are made private, and files of other programs are left alone', async () => {
     const demo = join(dataDir, 'demo.json');
     writeFileSync(demo, '{}');
     writeFileSync(join(dataDir, 'stripe-local-1.json'), '{}');
@@ -188,7 +188,7 @@ describe('a damaged embedded database', () => {
     ['an empty folder', () => 'pg_notify', 'PostgreSQL cannot start'],
     ['the rows of customers', () => table, /^base\/\d+\/\d+ is missing$/],
   ])(
-    'a database without %s is refused, keeps its files, and opens once they are whole',
+    'a database without %s is refused, keeps its files, and opens when the missing file is back',
     async (_, of, problem) => {
       const [lost, kept] = [join(damaged, 'pglite', of()), join(folder, 'lost')];
       renameSync(lost, kept);
@@ -208,7 +208,7 @@ describe('a damaged embedded database', () => {
     },
   );
 
-  test('a database whose temporary tables went with a crash opens', async () => {
+  test('a database opens after a crash that lost the files of temporary tables', async () => {
     const { db, close } = await openEmbedded(damaged);
     await db.execute(sql`create temporary table passing as select 1 as one`);
     const [found] = await rows<{ path: string }>(db, sql`select pg_relation_filepath('passing') as path`);
@@ -228,7 +228,7 @@ describe('a damaged embedded database', () => {
     expect(err).toMatch(/is damaged \(PG_VERSION is missing\)/);
   });
 
-  test('a database whose making was interrupted is made again', async () => {
+  test('a database whose creation was interrupted is created again', async () => {
     const unfinished = join(folder, 'unfinished');
     mkdirSync(join(unfinished, 'pglite/base'), { recursive: true });
     writeFileSync(join(unfinished, 'pglite-unfinished'), '');
@@ -259,7 +259,7 @@ describe('an embedded database on a small disk', () => {
     return () => handle.close();
   });
 
-  test('writes are refused before the disk is full, reads go on, and writes go on when there is room', async () => {
+  test('writes are refused before the disk is full, and resume when there is space; reads go on', async () => {
     disk.megabytes = 31;
     await expect(add('K-SECOND')).rejects.toEqual(noRoom);
     expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
@@ -268,7 +268,7 @@ describe('an embedded database on a small disk', () => {
     expect(await names()).toEqual([{ customer_number: 'K-FIRST' }, { customer_number: 'K-THIRD' }]);
   });
 
-  test('a transaction that uses up the room is rolled back', async () => {
+  test('a transaction that uses up the disk space is rolled back', async () => {
     const work = handle.db.transaction(async (tx) => {
       await createCustomer(tx, { customer_number: 'K-SECOND' });
       disk.megabytes = 31;
@@ -278,7 +278,7 @@ describe('an embedded database on a small disk', () => {
     expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
   });
 
-  test('after its log found no room the database refuses statements, and opens again when there is room', async () => {
+  test('a database whose log found no disk space refuses statements, and reopens when there is space', async () => {
     const transaction = handle.db.transaction(async (tx) => {
       await createCustomer(tx, { customer_number: 'K-SECOND' });
       disk.logFailures += 1;
@@ -294,7 +294,7 @@ describe('an embedded database on a small disk', () => {
     await add('K-FOURTH');
   });
 
-  test('the reserve is kept while there is room, and gives its room to the log once', () => {
+  test('the reserve file exists while there is space, and gives its space to the log once', () => {
     const reserve = join(small, 'pglite-reserve');
     expect(statSync(reserve)).toMatchObject({ size: 16 * MEGABYTE });
     expect([disk.spendReserve(), disk.spendReserve(), existsSync(reserve)]).toEqual([true, false, false]);
@@ -306,7 +306,7 @@ describe('an embedded database on a small disk', () => {
     expect(existsSync(reserve)).toBe(true);
   });
 
-  test('the log does not grow for as long as the database is open', async () => {
+  test('the write-ahead log does not grow while the database stays open', async () => {
     const segments = () =>
       readdirSync(join(small, 'pglite/pg_wal')).filter((name) => /^[\dA-F]{24}$/.test(name));
     for (let written = 0; written < 160; written += 16)
@@ -316,7 +316,7 @@ describe('an embedded database on a small disk', () => {
     expect(segments().length).toBeLessThan(7);
   });
 
-  test('a database is not opened without room, and is not called damaged', async () => {
+  test('opening a database without disk space is refused with a disk error, not as damaged', async () => {
     await handle.close();
     disk.spendReserve();
     disk.megabytes = 31;
@@ -326,7 +326,7 @@ describe('an embedded database on a small disk', () => {
     expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
   });
 
-  test('a new database is not begun without room for it', async () => {
+  test('creating a database without enough disk space is refused and leaves no files', async () => {
     const empty = mkdtempSync(join(folder, 'empty-'));
     const full = new SmallDisk(empty);
     full.megabytes = 79;
@@ -354,7 +354,7 @@ describe('backups of the embedded database', () => {
     runCommandHere(server.runtime.db, 'backup', [file], { cwd: folder, runtime: server.runtime });
   const restore = (file: string, env: Record<string, string>) => runCommandFile('restore', [file], env);
 
-  test('a backup that a server writes is restored into an empty folder', async () => {
+  test('a backup made by a running server is restored into an empty folder', async () => {
     const backup = await runCommandFile('backup', [at('one.tgz')], { DATA_DIR: dataDir });
     expect(backup).toMatchObject({ code: 0, err: '' });
     expect(backup.out).toMatch(
@@ -372,13 +372,13 @@ describe('backups of the embedded database', () => {
   });
 
   test.each([
-    ['replace a file', 'one.tgz', 'one.tgz is there already.'],
+    ['replace an existing file', 'one.tgz', 'one.tgz is there already.'],
     ['write into a missing folder', 'no/where.tgz', 'no/where.tgz does not exist.'],
   ])('a backup does not %s', async (_, file, sentence) => {
     expect(await backUpHere(file)).toEqual({ code: 1, said: [sentence] });
   });
 
-  test.each(['two', 'some/data'])('a restore does not replace the database in %s', async (name) => {
+  test.each(['two', 'some/data'])('a restore does not replace the existing database in %s', async (name) => {
     const contents = new Uint8Array(readFileSync(at('one.tgz')));
     await expect(restoreDatabase(at(name), 'one.tgz', contents)).rejects.toMatchObject({
       sentences: [`There is a database in ${at(name)} already: give an empty DATA_DIR.`],
@@ -388,7 +388,7 @@ describe('backups of the embedded database', () => {
   test.each([
     ['cut off', () => readFileSync(at('one.tgz')).subarray(0, 100_000)],
     ['not a backup', () => 'no backup'],
-  ])('a file that is %s is not restored and leaves nothing', async (_, contents) => {
+  ])('restoring a file that is %s is refused and leaves no files', async (_, contents) => {
     writeFileSync(at('broken.tgz'), contents());
     expect(await restore(at('broken.tgz'), { DATA_DIR: at('three') })).toEqual({
       code: 1,
@@ -405,7 +405,7 @@ describe('backups of the embedded database', () => {
     expect(refused).toEqual({ code: 1, out: '', err: `${sentence}\n` });
   });
 
-  test('a command opens the database itself if no server has it', async () => {
+  test('a command opens the database itself if no server has it open', async () => {
     const listed = await runCommandFile('token', ['list'], { DATA_DIR: at('two') });
     expect(listed).toEqual({ code: 0, out: 'There are no access tokens yet.\n', err: '' });
   });

@@ -35,7 +35,7 @@ import { runCommandHere } from '../support/run-command';
 import { useSync } from '../support/sync';
 
 const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
-/** Texts that no other test writes. */
+/** Personal texts that no other test writes. */
 const PERSONAL = /mustermann|erika|lindenweg|musterstadt|erased-me|4930123/i;
 
 const sync = useSync();
@@ -51,7 +51,7 @@ const books = () =>
       from invoices i left join payments p on p.invoice_id = i.id order by i.id, p.id`,
   );
 
-/** A customer whose name stands in every table that can hold one, with a subscription at Stripe that was paid and has ended. */
+/** Creates a customer whose name is in every table that can hold it, with a live, paid subscription at Stripe. */
 async function openCase() {
   const values = {
     ...{ first_name: 'Erika', last_name: 'Musterfrau-Geheim', email: 'erased-me@example.com' },
@@ -116,7 +116,7 @@ describe('erasing a customer', () => {
     known = await openCase();
   });
 
-  test('erasing a customer is refused while an invoice, service or subscription is open, and names it', async () => {
+  test('erasing a customer is refused while an invoice, service or subscription is open, and the error names it', async () => {
     const { id } = await createCustomer(sync.db);
     const unpaid = await createInvoice(sync.db, { customer_id: id });
     const service = await createService(sync.db, { customer_id: id });
@@ -129,7 +129,7 @@ describe('erasing a customer', () => {
     expect(await dumpDatabase(sync.db)).toEqual(before);
   });
 
-  test('erasing a customer leaves nothing personal in any table, and the books as they were', async () => {
+  test('erasing a customer removes all personal data from all tables, and leaves the books unchanged', async () => {
     await sync.happen((world) => act.cancelSubscription(world, known.subscription.id));
     const before = await books();
     expect((await personalRows()).length).toBeGreaterThan(15);
@@ -149,7 +149,7 @@ describe('erasing a customer', () => {
     expect(await sync.paymentOf(`[erased] ${known.invoice.number} ${known.payment.id}`)).toBeDefined();
   });
 
-  test('the log of an erasure holds the number and the actor, and no more', async () => {
+  test('the audit entry of an erasure holds only the customer number, the time and the actor', async () => {
     const [entry] = await sync.db.select().from(auditLog).where(eq(auditLog.action, 'customer.erase'));
     expect(entry).toMatchObject({
       actor_name: GRACE.name,
@@ -158,7 +158,7 @@ describe('erasing a customer', () => {
     });
   });
 
-  test('an erased customer is neither erased, written to nor linked again', async () => {
+  test('an erased customer cannot be erased, changed or linked again', async () => {
     await expect(erase(known.id)).rejects.toMatchObject({ message: `${known.number} was erased before.` });
     const values = { customer_number: known.number, last_name: 'Mustermann', email: 'erased-me@example.com' };
     const [saved] = await saveRecords(sync.db, customerKind, [{ values }], writer());
@@ -174,7 +174,7 @@ describe('erasing a customer', () => {
     await expect(link('cus_other', other, known.id)).rejects.toMatchObject(refused);
   });
 
-  test('an erased customer stays erased when events are sent again, new ones come and a run compares', async () => {
+  test('an erased customer stays erased when events are replayed, new events arrive and a run reconciles', async () => {
     for (const event of sync.world.history) {
       await sync.take(event);
       await replayEvent(sync.deps(), event.id);
@@ -215,7 +215,7 @@ describe('erasing a customer', () => {
     expect(await personalRows()).toEqual([]);
   });
 
-  test('a Stripe customer that names an erased number later becomes a new customer', async () => {
+  test('a Stripe customer that names an erased customer’s number later gets a new customer', async () => {
     const { object } = await sync.happen((world) =>
       act.createCustomer(world, { name: 'Hans Neu', metadata: { customer_number: known.number } }),
     );
@@ -228,7 +228,7 @@ describe('erasing a customer', () => {
   });
 });
 
-test('erasing a customer erases those merged into it, and no other can be merged with it then', async () => {
+test('erasing a customer also erases customers merged into it, and refuses later merges', async () => {
   const personal = { first_name: 'Erika', last_name: 'Mustermann', currency: 'eur' };
   const gone = await saveRecord(sync.db, customerKind, { values: personal, isNew: true }, writer());
   const kept = await createCustomer(sync.db, { last_name: 'Else' });
@@ -245,7 +245,7 @@ test('erasing a customer erases those merged into it, and no other can be merged
   await expect(merge(other.id, version)).rejects.toThrow('erased cannot be merged');
 });
 
-test('npm run customer:erase says what will happen, and does it with --yes', async () => {
+test('npm run customer:erase announces the erasure, and erases with --yes', async () => {
   const { id, customer_number } = await createCustomer(sync.db, { last_name: 'Mustermann' });
   const run = async (...args: string[]) => {
     const here = { cwd: '/', runtime: sync.runtime };
@@ -263,7 +263,7 @@ test('npm run customer:erase says what will happen, and does it with --yes', asy
   expect(await run()).toMatch(/^1 Usage/);
 });
 
-test('events that arrive during an erasure leave nothing of the customer', async () => {
+test('events that arrive during an erasure leave no personal data of the customer', async () => {
   const ours = await createCustomer(sync.db, { last_name: 'Mustermann', email: 'erased-me@example.com' });
   const customer = { id: 'cus_race', object: 'customer', name: 'Erika Mustermann', created: 1 };
   await createStripeCustomer(sync.db, { stripe_customer_id: customer.id, customer_id: ours.id });

@@ -34,7 +34,7 @@ async function expectNamesFound(db: Database) {
   }
 }
 
-describe('a search among few customers', () => {
+describe('a search in few customers', () => {
   const base = useDatabase();
 
   const RANKED: Customer[] = [
@@ -45,7 +45,7 @@ describe('a search among few customers', () => {
     { customer_number: 'R1', company: 'Alphazeta' },
     { customer_number: 'zETA' },
   ];
-  test('a search puts an exact number or e-mail first, then prefixes, then the rest', async () => {
+  test('a search ranks exact numbers and e-mail addresses first, then prefixes, then other matches', async () => {
     for (const one of RANKED) await createCustomer(base.db, one);
     await expectFound(base.db, ['zeta'], ['R2', 'zETA', 'R3', 'R4', 'R1', 'R5']);
   });
@@ -55,12 +55,15 @@ describe('a search among few customers', () => {
     await expectFound(base.db, ['SPAN1span', 'SPAN1 span'], []);
   });
 
-  test.each(['%', '_', '\\', "'", '"', '$1', '\\%'])('a search takes %s literally', async (text) => {
-    await createCustomer(base.db, { customer_number: `L${text}L` });
-    await expectFound(base.db, [`l${text}l`], [`L${text}L`]);
-  });
+  test.each(['%', '_', '\\', "'", '"', '$1', '\\%'])(
+    'a search treats the character %s literally',
+    async (text) => {
+      await createCustomer(base.db, { customer_number: `L${text}L` });
+      await expectFound(base.db, [`l${text}l`], [`L${text}L`]);
+    },
+  );
 
-  test('a search ignores case and accents’ spelling in every field, and returns a snippet', async () => {
+  test('a search ignores letter case and Unicode form in every field, and returns a short view of the customer', async () => {
     const shown = { customer_number: 'ÄX-100', email: 'Grace@Navy.example' };
     const names = { first_name: 'Grace', last_name: 'Höpper', company: 'Cobol Übersetzer AG' };
     const { id } = await createCustomer(base.db, { ...shown, ...names });
@@ -72,7 +75,7 @@ describe('a search among few customers', () => {
   });
 
   const server = inject('postgres');
-  test.runIf(server)('a search ignores case in a database whose locale knows ASCII alone', async () => {
+  test.runIf(server)('a search ignores letter case in a database with an ASCII-only locale', async () => {
     const { url } = server ?? { url: '' };
     const name = `w5t_${randomUUID().replaceAll('-', '')}`;
     await onServer(url, `create database ${name} template template0 encoding 'UTF8' locale 'C'`);
@@ -86,21 +89,21 @@ describe('a search among few customers', () => {
     }
   });
 
-  test('the query of a search is trimmed, and has 200 characters at most', () => {
+  test('a search query is trimmed and limited to 200 characters', () => {
     expect(customerQuery.parse('  a b\n')).toBe('a b');
     const { error } = customerQuery.safeParse('x'.repeat(201));
     expect(error?.issues[0]?.message).toBe('must have at most 200 characters');
   });
 });
 
-describe('a search among many customers', () => {
+describe('a search in many customers', () => {
   const base = useDatabase();
-  // More than the search reads of the customers that begin with a text, and than it goes through from the start.
+  // More customers than the search reads by prefix, and more than it scans from the start.
   const CUSTOMERS = 6000;
   let forms: { id: number; number: string; email: string; begins: string[] }[];
 
   beforeAll(async () => {
-    // Names of frequent and of rare letters; the rarest are at the end of the list.
+    // Names with frequent and rare letters. The rarest are at the end of the list.
     const letter = (by: number) =>
       sql.raw(`substr('aaaabbbcdäÄÖße.-% _xs', 1 + abs(hashint4(n * 31 + ${by})) % 21, 1)`);
     const name = (by: number) =>
@@ -128,7 +131,7 @@ describe('a search among many customers', () => {
 
   const fold = (text: string) => text.normalize('NFC').replaceAll('ß', 'ss').toLowerCase();
 
-  /** The same by looking at every customer. */
+  /** Searches all customers one by one, as a reference for the real search. */
   function findPlainly(query: string) {
     const text = fold(query);
     const rankOf = ({ number, email, begins }: (typeof forms)[number]) => {
@@ -152,7 +155,7 @@ describe('a search among many customers', () => {
     .map((text) => text.trim())
     .filter((text) => customerQuery.safeParse(text).success);
 
-  test('a search finds the 25 customers that looking at each of them finds', async () => {
+  test('a search finds the same 25 customers as a scan of all customers', async () => {
     await fc.assert(
       fc.asyncProperty(typed, async (query) => {
         const { matches, truncated } = await findCustomers(base.db, query);

@@ -8,7 +8,7 @@ import { useFiles } from '../support/run-command';
 const base = useDatabase();
 const { write, run } = useFiles();
 
-/** What a file comes to: fields of the record with its key, or the sentence that refuses it. */
+/** The outcome of an import: expected fields of the record, or the sentence that refuses it. */
 type Outcome = Record<string, unknown> | RegExp;
 interface ForeignFile {
   name: string;
@@ -36,7 +36,7 @@ const FROM_BANK = map('Buchungstag=payment_date', 'Verwendungszweck=payment_refe
   map('Rechnung=invoice_number', 'Betrag=amount', 'Währung=currency'),
 );
 
-/** A file of one amount as each program writes it. */
+/** A file with one amount, in the format of each program. */
 const WRITERS: Record<string, (cell: string, key: string) => Omit<ForeignFile, 'name' | 'key' | 'outcome'>> =
   {
     Excel: (cell, key) => ({
@@ -90,7 +90,7 @@ const AMOUNTS: [string, number | RegExp][] = [
   ['#WERT!', /is #WERT!, an error of a spreadsheet/],
 ];
 
-/** What differs if a row has no currency of its own. */
+/** Fields that differ if a row has no currency column. */
 const WITHOUT_CURRENCY: Record<string, Outcome> = {
   '$9.90': /may be in USD, CAD, AUD or another currency: add a column currency/,
   '9.90 USD': { price: '9.900', currency: 'usd' },
@@ -300,13 +300,13 @@ describe('files of other programs', () => {
     await createInvoice(base.db, { customer_id: id, number: 'F-1', total: '99999' });
   });
 
-  test('there are at least a hundred of them, each with a key of its own', () => {
+  test('the list holds at least a hundred files, each with a key of its own', () => {
     expect(all.length).toBeGreaterThanOrEqual(100);
     expect(new Set(all.map(({ kind, key }) => `${kind} ${key}`)).size).toBe(all.length);
     expect(all.filter(({ key }) => key === '')).toEqual([]);
   });
 
-  test.each(all)('$name is imported as it is meant, or refused in a sentence', async (file) => {
+  test.each(all)('$name is imported with the intended values, or refused in a sentence', async (file) => {
     write('f.csv', file.content);
     const { said } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
     const found = await find(file);

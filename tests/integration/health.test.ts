@@ -18,7 +18,7 @@ const SECRET = 'a-secret-of-the-cron-job';
 type Run = typeof reconciliationRuns.$inferInsert;
 
 const server = useApi({ '/api/health': route }, { CRON_SECRET: SECRET });
-/** Asks ten seconds later, since the database is looked at once in ten seconds. */
+/** Sends a request ten seconds later each time, because the health check caches its result for ten seconds. */
 const get = (secret?: string) => {
   server.runtime.setNow(new Date(server.runtime.now().getTime() + 10_000));
   return fetch(`${server.url}/api/health`, { headers: secret ? { authorization: `Bearer ${secret}` } : {} });
@@ -41,7 +41,7 @@ afterEach(async () => {
   setRuntime(server.runtime);
 });
 
-test('health answers without a token and is not kept by caches', async () => {
+test('health answers without a token and with no-store', async () => {
   const response = await get();
   expect(response.status).toBe(200);
   expect(response.headers.get('cache-control')).toBe('no-store');
@@ -58,14 +58,17 @@ test.each([
   ['running', 25.1, 'overdue', 'degraded'],
   ['failed', 1, 'failed', 'degraded'],
   ['completed_with_errors', 1, 'failed', 'degraded'],
-] as const)('a run that is %s and began %d h ago is %s', async (ran, hoursAgo, reconciliation, status) => {
-  await addRun('failed', 40);
-  await addRun('completed', 39);
-  await addRun(ran, hoursAgo);
-  expect(await read()).toMatchObject({ status, checks: { reconciliation } });
-});
+] as const)(
+  'reconciliation is reported right for a run that is %s and began %d h ago: %s',
+  async (ran, hoursAgo, reconciliation, status) => {
+    await addRun('failed', 40);
+    await addRun('completed', 39);
+    await addRun(ran, hoursAgo);
+    expect(await read()).toMatchObject({ status, checks: { reconciliation } });
+  },
+);
 
-test('alerts are told to the bearer of CRON_SECRET alone', async () => {
+test('alerts are returned only to requests with CRON_SECRET', async () => {
   const run_id = await addRun('completed_with_errors', 26, { changes_count: 101 });
   const { db } = server.runtime;
   await createStoredEvent(db, { id: 'evt_1', outcome: 'failed' });
@@ -92,7 +95,7 @@ test('alerts are told to the bearer of CRON_SECRET alone', async () => {
   expect(await read(SECRET)).toEqual({ ...told, alerts });
 });
 
-test('the limits of alerts are those that are configured', async () => {
+test('alerts use the configured limits', async () => {
   const { env } = server.runtime;
   await addRun('completed', 26, { changes_count: 101 });
   env.alerts = { overdueHours: 3, driftChanges: 101, diskMb: 0 };
@@ -102,7 +105,7 @@ test('the limits of alerts are those that are configured', async () => {
   env.alerts = parseEnv({}).alerts;
 });
 
-test('a run without a heartbeat is reported until it is taken up, on the overview too', async () => {
+test('a run without a heartbeat is reported until it is taken over, also on the overview', async () => {
   const { db, now } = server.runtime;
   await addRun('completed', 20);
   const run_id = await addRun('running', 0.5, { heartbeat_at: ago(4 / 60) });
@@ -115,7 +118,7 @@ test('a run without a heartbeat is reported until it is taken up, on the overvie
   expect(await read()).toMatchObject({ status: 'ok', checks: { reconciliation: 'ok' } });
 });
 
-test('a failed run is reported until a later run has ended', async () => {
+test('a failed run is reported until a later run has completed', async () => {
   await addRun('failed', 2);
   await addRun('running', 1);
   expect(await read()).toMatchObject({ checks: { reconciliation: 'failed' } });
@@ -124,7 +127,7 @@ test('a failed run is reported until a later run has ended', async () => {
   expect(await read()).toMatchObject({ checks: { reconciliation: 'ok' } });
 });
 
-test('health is 503 and no more when the database does not answer', async () => {
+test('health returns 503 without details if the database does not answer', async () => {
   const gone = openPostgres('postgres://nobody:secret@127.0.0.1:1/none');
   setRuntime(testRuntime(gone.db));
   const response = await get();
@@ -136,7 +139,7 @@ test('health is 503 and no more when the database does not answer', async () => 
   });
 });
 
-test('health is 503 and no more when the service cannot start', async () => {
+test('health returns 503 without details if the service cannot start', async () => {
   setRuntime(undefined);
   vi.stubEnv('PORT', 'http');
   const response = await get();
@@ -145,19 +148,19 @@ test('health is 503 and no more when the service cannot start', async () => {
   expect(await response.json()).toMatchObject({ status: 'down', database: 'unreachable' });
 });
 
-test('health does not wait for a silent database longer than its limit', async () => {
+test('health waits for a silent database only up to its time limit', async () => {
   const silent = { execute: () => new Promise(() => {}) } as unknown as Database;
   expect(await checkHealth(testRuntime(silent), 20)).toMatchObject({ status: 'down' });
 });
 
-test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('health does not allow %s', async (method) => {
+test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('health rejects the method %s', async (method) => {
   const response = await fetch(`${server.url}/api/health`, { method });
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('GET, HEAD');
 });
 
-// The last one: this process is stopping from here on.
-test('a server that is stopping is down, though its database answers', async () => {
+// This test must be the last one: it marks the process as stopping.
+test('a stopping server reports down even though its database answers', async () => {
   noteStopping();
   const response = await get();
   expect(response.status).toBe(503);

@@ -6,12 +6,12 @@ import type { NewPayment } from '../simulation/stage';
 import { DAY } from '../support/stripe-events';
 import { customer, type Rule, type Scene, testRules } from '../support/sync-rules';
 
-// No event about money that comes back is delivered here: the daily job finds all of it.
+// These tests deliver no events about refunds or disputes. The daily job finds all of them.
 
 const REFUNDED = { status: 'refunded', refunded_amount: '119.000' };
 const KEPT = { status: 'completed', refunded_amount: '0.000' };
 
-/** An invoice of 119 EUR that Stripe collected, and the refund or dispute that the latest step made. */
+/** An invoice of 119 EUR that Stripe collected, and the id of the refund or dispute from the latest step. */
 interface Case {
   scene: Scene;
   invoice: string;
@@ -48,7 +48,7 @@ async function collect(scene: Scene) {
   return invoice;
 }
 
-/** What Stripe collected for no invoice. */
+/** Makes a payment intent that Stripe collected without an invoice. */
 function collectAlone({ world }: Scene) {
   const like = [...world.paymentIntents.values()].find(isCollected);
   if (!like) throw new Error('nothing was collected yet');
@@ -80,10 +80,10 @@ const later =
   ({ scene }) =>
     scene.later(days * DAY);
 /**
- * Two runs. The second one must change nothing.
+ * Runs the daily job twice. The second run must change nothing.
  *
- * @param row what the payment is then
- * @param changes of the first run, if they matter
+ * @param row expected columns of the payment afterwards
+ * @param changes expected changes of the first run; not checked if empty
  */
 const run =
   (row: object = {}, ...changes: (string | null)[][]): Step =>
@@ -94,7 +94,7 @@ const run =
     expect(await at.scene.night(60)).toEqual({ status: 'completed', changes: [], failures: [] });
     await payment(row)(at);
   };
-/** Changes the payment as the API does. */
+/** Changes the payment through the API's functions. */
 const write =
   (changes: { amount?: number; status: 'refunded' | 'completed' }): Step =>
   async ({ scene, invoice }) =>
@@ -103,7 +103,7 @@ const payment =
   (row: object): Step =>
   async ({ scene, invoice }) =>
     expect((await scene.rows()).payments[invoice]).toMatchObject(row);
-/** Expects the refunds of the payment. `true` stands for the id of the latest one at Stripe. */
+/** Expects these refunds of the payment. `true` stands for the Stripe id of the latest refund. */
 const refunds =
   (...expected: { stripe_refund_id?: true | null; [column: string]: unknown }[]): Step =>
   async ({ scene, invoice, id }) => {
@@ -122,7 +122,7 @@ const EXCESS = ['payment', 'refunded_amount', '119.00 EUR', '238.00 EUR', 'repor
 const TAKEN_BACK = ['dispute', 'money_came_back', null, null, 'reported'];
 const DATED = expect.any(Date);
 
-describe('money that comes back silently at Stripe is recorded by the next run', () => {
+describe('silent refunds and disputes at Stripe', () => {
   testRules({
     'a partial refund leaves its payment completed until the rest is refunded': inSql(
       refund({ amount: 1_900 }),
@@ -135,7 +135,7 @@ describe('money that comes back silently at Stripe is recorded by the next run',
         ['payment', 'status', 'completed', 'refunded'],
       ),
     ),
-    'a refund that fails weeks later is taken back': inSql(
+    'a refund that fails weeks later no longer counts': inSql(
       refund({ status: 'pending' }),
       run(KEPT, ['refund', 'created', null, '119.00 EUR']),
       settle('succeeded'),
@@ -150,7 +150,7 @@ describe('money that comes back silently at Stripe is recorded by the next run',
         ['payment', 'status', 'refunded', 'completed'],
       ),
     ),
-    'a refund that stays pending leaves its payment as it is, until Stripe has it no more': inMemory(
+    'a pending refund leaves its payment completed, and is reported when Stripe no longer has it': inMemory(
       refund({ status: 'pending' }),
       run(),
       later(60),
@@ -168,7 +168,7 @@ describe('money that comes back silently at Stripe is recorded by the next run',
       move('lost'),
       run(REFUNDED),
     ),
-    'a dispute that is won leaves its payment completed, and refunds it when it is lost after all': inSql(
+    'a won dispute leaves its payment completed, and refunds it if the dispute is lost after all': inSql(
       dispute(),
       run(KEPT),
       move('under_review', 'won'),
@@ -212,7 +212,7 @@ describe('money that comes back silently at Stripe is recorded by the next run',
       move('lost'),
       run(REFUNDED, ['dispute', 'created', null, '119.00 EUR'], EXCESS, TAKEN_BACK),
     ),
-    'a credit note long after payment refunds the part that went through Stripe': inSql(
+    'a credit note long after the payment refunds only the part that Stripe paid back': inSql(
       later(40),
       run(),
       ({ scene, invoice }) =>
@@ -225,9 +225,7 @@ describe('money that comes back silently at Stripe is recorded by the next run',
           ...{ amount_due: '0.000', amount_credited: '119.000' },
         }),
     ),
-    'a payment collected before a credit note settled its invoice has the date of its collection': async (
-      scene,
-    ) => {
+    'a payment keeps its collection date if a later credit note settles the invoice': async (scene) => {
       const invoice = await bill(scene);
       act.payInvoicePart(scene.world, invoice, 5_000);
       scene.later(2 * DAY);
@@ -237,7 +235,7 @@ describe('money that comes back silently at Stripe is recorded by the next run',
       expect(invoices[invoice]).toMatchObject({ status: 'paid', amount_paid: '50.000' });
       expect(payments[invoice]).toMatchObject({ amount: '50.000', payment_date: '2026-03-15' });
     },
-    'a refund without a payment here is reported, and the run goes on': inMemory(
+    'a refund without a recorded payment is reported, and the run goes on': inMemory(
       ({ scene }) => act.refundPayment(scene.world, { paymentIntent: collectAlone(scene), amount: 100 }),
       refund(),
       async ({ scene }) =>
@@ -273,11 +271,11 @@ describe('money that comes back silently at Stripe is recorded by the next run',
   }
 });
 
-// On the database too, where the functions of lib/payments write them.
+// Also tested on the database, where the functions of lib/payments write the refunds.
 describe('a refund that the API recorded', () => {
   const [RECORD, COMPLETE] = [write({ status: 'refunded' }), write({ status: 'completed' })];
   testRules({
-    'a recorded refund is the one that Stripe reports on the same day, until that one fails': inSql(
+    'a recorded refund is matched with Stripe’s refund of the same day, and fails with it': inSql(
       RECORD,
       payment(REFUNDED),
       refund({ status: 'pending' }),
@@ -288,11 +286,11 @@ describe('a refund that the API recorded', () => {
       run(),
       refunds({ stripe_refund_id: true, amount: '119.000', source: 'api', status: 'failed' }),
       payment(KEPT),
-      // Paid back in another way, it is recorded anew.
+      // The customer gets the money in another way, so the refund is recorded again.
       RECORD,
       run(REFUNDED),
     ),
-    'a recorded refund is taken back by a failed refund that Stripe reported first as failed': inSql(
+    'a recorded refund fails if Stripe’s refund is first seen as failed': inSql(
       refund({ status: 'pending' }),
       RECORD,
       settle('failed'),
@@ -300,7 +298,7 @@ describe('a refund that the API recorded', () => {
       refunds({ stripe_refund_id: true, status: 'failed' }),
       payment(KEPT),
     ),
-    'a recorded refund is taken back by a failed refund that was found pending before': inSql(
+    'a recorded refund fails if Stripe’s refund, found pending before, fails': inSql(
       refund({ status: 'pending' }),
       run(),
       RECORD,
@@ -309,27 +307,28 @@ describe('a refund that the API recorded', () => {
       refunds({ stripe_refund_id: true, status: 'failed' }),
       payment(KEPT),
     ),
-    'a recorded refund stays beside one pending before until that one is decided': inSql(
-      refund({ status: 'pending' }),
-      run(),
-      RECORD,
-      run(),
-      later(40), // no list shows it any more
-      run(),
-      refunds({}, {}),
-      settle('succeeded'),
-      run(),
-      refunds({ stripe_refund_id: true, source: 'api' }),
-      payment(REFUNDED),
-    ),
-    'a recorded refund and one of another day count once, and the excess is reported': inSql(
+    'a recorded refund is kept beside an earlier pending one until that succeeds, and is then merged with it':
+      inSql(
+        refund({ status: 'pending' }),
+        run(),
+        RECORD,
+        run(),
+        later(40), // Stripe’s lists no longer show the refund.
+        run(),
+        refunds({}, {}),
+        settle('succeeded'),
+        run(),
+        refunds({ stripe_refund_id: true, source: 'api' }),
+        payment(REFUNDED),
+      ),
+    'a recorded refund and Stripe’s of another day count once, and the excess is reported': inSql(
       RECORD,
       later(2),
       refund(),
       run(REFUNDED, ['refund', 'created', null, '119.00 EUR'], EXCESS),
       refunds({}, {}),
     ),
-    'a recorded refund is the rest of what Stripe refunded, even of the same amount and day': inSql(
+    'a recorded refund is the rest of a partial refund at Stripe, even of the same amount and day': inSql(
       refund({ amount: 5_950 }),
       run(),
       RECORD,
@@ -349,7 +348,7 @@ describe('a refund that the API recorded', () => {
       refunds({ status: 'succeeded' }, { status: 'cancelled' }),
       run(),
     ),
-    'a recorded refund withdrawn while Stripe’s is pending counts again once that succeeds': inSql(
+    'a recorded refund withdrawn while Stripe’s is pending counts again when Stripe’s succeeds': inSql(
       RECORD,
       refund({ status: 'pending' }),
       run(),
@@ -392,7 +391,7 @@ const record = (scene: Scene, given: object) =>
   scene.hands().recordPayment({ payment_date: '2026-03-15', ...given } as NewPayment);
 
 testRules({
-  'an invoice of our own is open again once a payment of it is refunded': {
+  'one of our own invoices is open again after a refund of its payment': {
     inSql: true,
     given: [customer('C-1')],
     events: [

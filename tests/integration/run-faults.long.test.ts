@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { useRunScene } from '../support/run-scene';
 
-/** Each so many-th statement or request is tried where all of them would take an hour. */
+/** Only every 27th statement and every third request is tried. All of them would take an hour. */
 const STRIDE = 27;
 const REQUEST_STRIDE = 3;
 
 const LONG = 600_000;
 const scene = useRunScene();
 
-describe('a run whose process dies is continued', () => {
+describe('a run whose process dies', () => {
   test(
-    'a death before or after each checkpoint leads to the same rows',
+    'a run whose process dies before or after a checkpoint leads to the same rows when continued',
     async () => {
       const checkpoints = [...scene.passed().keys()].filter(scene.isCheckpoint);
       expect(checkpoints.length).toBeGreaterThan(20);
@@ -23,7 +23,7 @@ describe('a run whose process dies is continued', () => {
   );
 
   test(
-    'a death before another statement leads to the same rows',
+    'a run whose process dies before another statement leads to the same rows when continued',
     async () => {
       const { isCheckpoint } = scene;
       const others = [...scene.passed().keys()].filter((at) => !isCheckpoint(at) && !isCheckpoint(at - 1));
@@ -34,12 +34,12 @@ describe('a run whose process dies is continued', () => {
 });
 
 test.each(['XX000', '53100', '40001'])(
-  'a run whose database refuses a statement with %s says so, and the next run mends it',
+  'a run whose database refuses a statement with %s reports it, and the next run repairs the rows',
   async (how) => {
     const passed = scene.passed();
     const offset = Number.parseInt(how, 36) % STRIDE;
     for (let at = offset; at < passed.length; at += 4 * STRIDE) {
-      // The mark behind a commit is not a statement.
+      // The entry `committed` marks a commit and is not a statement.
       await scene.playRefusal(passed[at] === 'committed' ? at - 1 : at, how);
     }
   },
@@ -55,7 +55,7 @@ describe('a run in which Stripe fails to answer one request', () => {
     ['garbage', { kind: 'garbage' }],
     ['an empty JSON object', { kind: 'garbage', body: '{}' }],
   ] as const)(
-    'a request answered with %s fails its list, or its object until the next run',
+    'a run whose request is answered with %s misses that list, or that object until the next run',
     async (_, fault) => {
       const ends = new Set<string>();
       for (let call = 0; call < scene.requests().length; call += REQUEST_STRIDE) {
@@ -67,7 +67,7 @@ describe('a run in which Stripe fails to answer one request', () => {
   );
 
   test(
-    'a single 500 is retried by the SDK',
+    'the SDK retries a request after a single 500',
     async () => {
       for (let call = 0; call < scene.requests().length; call += STRIDE) {
         expect(await scene.playStripe({ kind: 'status', status: 500 }, call, 2)).toBe('completed');
@@ -78,7 +78,7 @@ describe('a run in which Stripe fails to answer one request', () => {
 });
 
 test.each([404, 400, 500] as const)(
-  'a run for which Stripe answers %d to all calls for one object names it, and mends all others',
+  'a run for which Stripe answers %d about one object names it, and repairs all others',
   async (status) => {
     const calls = scene.callsForOne();
     const kinds = new Set(calls.map(({ path }) => path.replace(/^(\/v1\/\w+\/)\w+_\w+$/, '$1id')));

@@ -29,11 +29,12 @@ import {
 const RUNS = Number(process.env.W5T_FUZZ_RUNS ?? 12);
 const SEED = Number(process.env.W5T_FUZZ_SEED ?? 20_260_321);
 const LONGEST_MS = 60_000 + RUNS * 2_000;
-const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // its day is not UTC's
+const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // In this time zone, the test's day differs from the day in
+// UTC.
 
 const base = useDatabase();
 
-describe('the SQL that settles an invoice does what `settled` does', () => {
+describe('the SQL function that settles an invoice', () => {
   const at = { today: '2026-03-15', now: new Date('2026-03-15T12:00:00Z') };
   const EARLIER = new Date('2026-03-01T09:00:00Z');
   let customer_id: number;
@@ -63,22 +64,25 @@ describe('the SQL that settles an invoice does what `settled` does', () => {
   const storedOf = async (id: number) =>
     (await base.db.select().from(invoices).where(eq(invoices.id, id)))[0];
 
-  test.each(invoiceStatus.enumValues)('an invoice that is %s is settled alike', async (status) => {
-    for (const due_date of [null, '2026-03-14', '2026-03-15']) {
-      for (const paid_at of [null, EARLIER]) {
-        for (const made of PAYMENTS) {
-          const invoice = await createInvoice(base.db, { customer_id, status, due_date, paid_at });
-          for (const [amount, refunded_amount, status] of made) {
-            const on = { invoice_id: invoice.id, customer_id };
-            await createPayment(base.db, { ...on, amount, refunded_amount, status });
+  test.each(invoiceStatus.enumValues)(
+    'an invoice with the status %s is settled alike by SQL and by `settled`',
+    async (status) => {
+      for (const due_date of [null, '2026-03-14', '2026-03-15']) {
+        for (const paid_at of [null, EARLIER]) {
+          for (const made of PAYMENTS) {
+            const invoice = await createInvoice(base.db, { customer_id, status, due_date, paid_at });
+            for (const [amount, refunded_amount, status] of made) {
+              const on = { invoice_id: invoice.id, customer_id };
+              await createPayment(base.db, { ...on, amount, refunded_amount, status });
+            }
+            await settleInvoice(base.db, invoice.id, at);
+            const expected = settled(invoice, await ofInvoice(invoice.id), at);
+            expect(await storedOf(invoice.id)).toMatchObject(expected);
           }
-          await settleInvoice(base.db, invoice.id, at);
-          const expected = settled(invoice, await ofInvoice(invoice.id), at);
-          expect(await storedOf(invoice.id)).toMatchObject(expected);
         }
       }
-    }
-  });
+    },
+  );
 
   test.each([
     ['119', []],
@@ -87,24 +91,27 @@ describe('the SQL that settles an invoice does what `settled` does', () => {
     ['60', ['50', '9']],
     ['60', ['50', '10']],
     ['60', ['50', '60']],
-  ])('an invoice imported with %s paid and payments of %j is settled alike', async (amount_paid, amounts) => {
-    const imported = { customer_id, status: 'paid' as const, amount_paid, paid_at: EARLIER };
-    const invoice = await createInvoice(base.db, imported);
-    for (const amount of amounts) {
-      await createPayment(base.db, { invoice_id: invoice.id, customer_id, amount });
-    }
-    const made = await ofInvoice(invoice.id);
-    const without = paidWithout(invoice, made.slice(0, -1));
-    await settleInvoice(base.db, invoice.id, { ...at, change: amounts.at(-1) ?? '0' });
-    const stored = await storedOf(invoice.id);
-    expect(stored).toMatchObject(settled(invoice, made, at, without));
-    const sum = amounts.reduce((total, one) => total + Number(one), 0);
-    expect(Number(stored?.amount_paid)).toBe(Math.max(Number(amount_paid), sum));
-  });
+  ])(
+    'an invoice imported with %s paid and payments of %j is settled alike by SQL and by `settled`',
+    async (amount_paid, amounts) => {
+      const imported = { customer_id, status: 'paid' as const, amount_paid, paid_at: EARLIER };
+      const invoice = await createInvoice(base.db, imported);
+      for (const amount of amounts) {
+        await createPayment(base.db, { invoice_id: invoice.id, customer_id, amount });
+      }
+      const made = await ofInvoice(invoice.id);
+      const without = paidWithout(invoice, made.slice(0, -1));
+      await settleInvoice(base.db, invoice.id, { ...at, change: amounts.at(-1) ?? '0' });
+      const stored = await storedOf(invoice.id);
+      expect(stored).toMatchObject(settled(invoice, made, at, without));
+      const sum = amounts.reduce((total, one) => total + Number(one), 0);
+      expect(Number(stored?.amount_paid)).toBe(Math.max(Number(amount_paid), sum));
+    },
+  );
 });
 
 test(
-  'each invoice follows from its payments after every write of a payment',
+  'an invoice’s amounts follow from its payments after every write of a payment',
   async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
     await fc.assert(
@@ -121,7 +128,7 @@ test(
 );
 
 test(
-  'writes of payments at once all succeed, and each invoice follows from its payments',
+  'concurrent writes of payments all succeed, and each invoice follows from its payments',
   async () => {
     const writes = fc.array(write, { minLength: 10, maxLength: 30, size: 'max' });
     await fc.assert(
@@ -140,7 +147,7 @@ test(
   LONGEST_MS,
 );
 
-/** Takes a step in the database and in the model, and holds one to the other. */
+/** Applies a step to the database and to the model, and compares the two. */
 async function take(runtime: TestRuntime, model: PaymentModel, before: Ledger, one: Step): Promise<Ledger> {
   if (one.do === 'clock') {
     runtime.setNow(new Date(runtime.now().getTime() + one.hours * 3_600_000));
@@ -203,7 +210,7 @@ function expectWrite(before: Ledger, after: Ledger, verdict: Verdict, id: number
   expect(others(after.invoices, settled)).toEqual(others(before.invoices, settled));
 }
 
-/** Writes at once have no known order, but the order of the audit log must explain the rows. */
+/** The order of concurrent writes is unknown, but the order of the audit log must explain the rows. */
 function expectConsistent(model: PaymentModel, before: Ledger, after: Ledger): void {
   const entries = after.audit.slice(before.audit.length);
   const rows = new Map(before.payments.map((row) => [row.id, json(row)]));

@@ -23,7 +23,7 @@ import { useRunScene } from '../support/run-scene';
 import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 import { DAY, typed, useSync } from '../support/sync';
 
-describe('a delivery during a fault of the database', () => {
+describe('a delivery during a database fault', () => {
   const sync = useSync({ env: { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET }, withKey: true });
   let faulty: FaultyDatabase;
 
@@ -32,7 +32,10 @@ describe('a delivery during a fault of the database', () => {
     setRuntime({ ...sync.runtime, db: faulty.db });
   });
 
-  /** Delivers an event as Stripe does. @returns the status of the answer */
+  /**
+   * Delivers an event as Stripe does.
+   * @returns the status of the response
+   */
   async function deliver(event: WorldEvent): Promise<number> {
     const body = JSON.stringify(renderEvent(event, '2026-10-28.endive'));
     const headers = { 'Stripe-Signature': signatureOf(body, sync.now()) };
@@ -63,7 +66,7 @@ describe('a delivery during a fault of the database', () => {
     return act.createCustomer(sync.world, { name: 'Eve', email }).object.id;
   }
 
-  /** A subscription that was delivered. */
+  /** Creates a subscription whose events were delivered. */
   async function subscribed() {
     const { id, items } = await knownCustomer();
     const { object, events } = act.createSubscription(sync.world, { customer: id, items });
@@ -72,7 +75,7 @@ describe('a delivery during a fault of the database', () => {
     return object;
   }
 
-  /** The finalized invoice of a new subscription, undelivered. */
+  /** Makes the finalized invoice of a new subscription. Its event is not delivered. */
   function invoiced(customer = newCustomer()) {
     const items = [{ unitAmount: 990 }];
     const { id } = act.createSubscription(sync.world, { customer, items }).object;
@@ -82,7 +85,7 @@ describe('a delivery during a fault of the database', () => {
     return { id: invoice.id, finalized };
   }
 
-  /** An event of an invoice that was delivered as sent. */
+  /** Makes an event for an invoice whose finalization was delivered. */
   async function ofSent(type: string, make: (id: string) => { events: WorldEvent[] }) {
     const { id, finalized } = invoiced();
     await deliverAll([finalized]);
@@ -90,7 +93,7 @@ describe('a delivery during a fault of the database', () => {
     return typed(make(id).events, type);
   }
 
-  /** The next event by its type, and the rows that exist before it. */
+  /** For each event type, creates the rows that exist before the event, and returns the event. */
   const SCENES: Record<string, () => Promise<WorldEvent>> = {
     'customer.subscription.created': async () => {
       const { id, items } = await knownCustomer();
@@ -129,7 +132,7 @@ describe('a delivery during a fault of the database', () => {
       ofSent('invoice.payment_succeeded', (id) => act.payInvoice(sync.world, id)),
     'invoice.payment_failed': () =>
       ofSent('invoice.payment_failed', (id) => act.failInvoicePayment(sync.world, id)),
-    // The rows of a created customer move, and its checkout is applied once more.
+    // The rows of a created customer move, and its checkout is applied again.
     'customer.subscription.updated that names its customer': async () => {
       const { ours, items } = await knownCustomer();
       const sold = await createSubscription(sync.db, {
@@ -155,9 +158,9 @@ describe('a delivery during a fault of the database', () => {
     event: WorldEvent;
     restore(): Promise<void>;
     before: Rows;
-    /** Where the event leads to without a fault. */
+    /** The rows after the event without a fault. */
     end: Meaning;
-    /** Statements and ends of transactions on the way. */
+    /** Statements and ends of transactions of the delivery without a fault. */
     passed: string[];
   }
 
@@ -176,7 +179,10 @@ describe('a delivery during a fault of the database', () => {
 
   const withoutInbox = ({ stripe_events: _, ...others }: Rows) => others;
 
-  /** Plays an event with a fault, and delivers it once more. @returns whether the fault happened */
+  /**
+   * Delivers an event during a fault, and then again.
+   * @returns whether the fault happened
+   */
   async function playFault(scene: Scene, fault: Fault, expected: { status: number; kept?: string }) {
     const { event, restore, before, end } = scene;
     const where = `${fault.how} at ${fault.at}: ${scene.passed[fault.at]}`;
@@ -205,7 +211,7 @@ describe('a delivery during a fault of the database', () => {
     return happened;
   }
 
-  /** The status that Stripe gets, and the error code that the inbox keeps. */
+  /** The faults, each with the status of the response to Stripe and the error code that the inbox keeps. */
   const FAULTS: [string, Omit<Fault, 'at'>, { status: number; kept?: string }][] = [
     ['a full disk', { how: '53100' }, { status: 500 }],
     ['too little memory', { how: '53200' }, { status: 500 }],
@@ -221,7 +227,7 @@ describe('a delivery during a fault of the database', () => {
       scene = await openScene(name);
     });
 
-    test('the event changes rows by one committing statement', () => {
+    test('the event changes rows with one committing statement', () => {
       const { before, end, passed } = scene;
       expect(end).not.toEqual(meaningOf(before, null));
       expect(passed.filter((what) => what.includes('commit_plan'))).toHaveLength(1);
@@ -233,38 +239,39 @@ describe('a delivery during a fault of the database', () => {
       for (const at of scene.passed.keys()) {
         if (await playFault(scene, { ...fault, at }, expected)) happened += 1;
       }
-      const harmless = fault.how === DEAD ? 0 : 1; // the mark behind the commit
+      const harmless = fault.how === DEAD ? 0 : 1; // `passed` also holds the mark after the commit, where only the
+      // end of the process is a fault.
       expect(happened).toBe(scene.passed.length - harmless);
     });
   });
 
-  test('every handled type of event has a scene of faults', () => {
+  test('every handled event type is tested with faults', () => {
     expect(Object.keys(SCENES)).toEqual(expect.arrayContaining(HANDLED_EVENT_TYPES));
   });
 });
 
-// A sample. run-faults.long plays faults all along a run.
+// A sample of the faults. run-faults.long.test.ts covers a whole run.
 describe('a run during a fault', () => {
   const scene = useRunScene();
   const find = (from: number, is: (statement: string) => boolean | undefined) =>
     scene.passed().findIndex((statement, at) => at >= from && is(statement));
 
-  test('a run without a fault leads to the same rows each time, and leaves nothing for the next one', () =>
+  test('a run without a fault leads to the same rows each time, and leaves no changes for the next run', () =>
     scene.playUndisturbed());
 
-  test('a run whose process dies at a checkpoint, before or behind a commit is continued', async () => {
+  test('a run whose process dies at a checkpoint, before a commit or after it, is continued', async () => {
     const middle = Math.floor(scene.passed().length / 2);
     const commit = find(middle, (statement) => statement.includes('commit_plan'));
     const checkpoint = find(middle, (statement) => statement.startsWith('update "reconciliation_runs"'));
     for (const at of [checkpoint, commit, commit + 1]) await scene.playDeath(at);
   });
 
-  test('a run whose database refuses a commit says so, and the next run mends it', async () => {
+  test('a run whose database refuses a commit reports it, and the next run repairs the rows', async () => {
     const commit = find(Math.floor(scene.passed().length / 2), (text) => text.includes('commit_plan'));
     await scene.playRefusal(commit, '53100');
   });
 
-  test('a list that Stripe answers with garbage fails the run, and an object that it does fails only itself', async () => {
+  test('a run fails if a list from Stripe is garbage; an object that is garbage fails alone', async () => {
     const isObject = ({ path }: { path: string }) => /^\/v1\/invoices\/\w+$/.test(path);
     const object = scene.requests().findIndex(isObject);
     expect(await scene.playStripe({ kind: 'garbage' }, 0)).toBe('failed');
@@ -272,7 +279,7 @@ describe('a run during a fault', () => {
   });
 
   test.each([404, 400, 500] as const)(
-    'an object for which Stripe answers %d stops no other',
+    'an object for which Stripe answers %d does not stop the others',
     async (status) => {
       const call = scene.callsForOne().find(({ path }) => path.startsWith('/v1/invoices/'));
       if (!call) throw new Error('the run asks for an invoice');

@@ -22,7 +22,7 @@ const ADA = customer('C-1');
 const [HOSTING, MAIL] = [service('S-1', ADA), service('S-2', ADA)];
 const given = [ADA, HOSTING, MAIL];
 
-/** Of C-1, with an item `si_S-1` for the service S-1. */
+/** Fields of customer C-1’s subscription, with one item `si_S-1` per service number `S-1`. */
 const forServices = (...numbers: string[]) => ({
   ...named('C-1'),
   ...items(
@@ -32,7 +32,7 @@ const forServices = (...numbers: string[]) => ({
 const connected = { account: 'acct_1' };
 
 testRules({
-  'a finalized invoice is sent, and belongs to a new customer': {
+  'a finalized invoice has the status sent and creates its customer': {
     inSql: true,
     events: [finalized('in_1', { customer_email: 'ada@example.com' })],
     rows: {
@@ -54,7 +54,7 @@ testRules({
       events: { evt_1: { outcome: 'processed', attempts: 1, warnings: [] } },
     },
   },
-  'control characters of Stripe’s texts are left out, and a line break becomes a space': {
+  'control characters in Stripe’s texts are removed, and a line break becomes a space': {
     inSql: true,
     events: [
       finalized('in_1', {
@@ -70,14 +70,14 @@ testRules({
       },
     },
   },
-  'invoice.paid alone pays the invoice and records no payment': {
+  'an invoice.paid event alone marks the invoice as paid and records no payment': {
     events: [paid('in_1')],
     rows: {
       invoices: { in_1: { status: 'paid', amount_paid: '119.000', amount_due: '0.000' } },
       payments: { in_1: null },
     },
   },
-  'a payment is recorded once, however often and in which order its events come': {
+  'a payment is recorded once when its events arrive repeatedly and in any order': {
     inSql: true,
     events: [paid('in_1'), succeeded('in_1'), succeeded('in_1')],
     orders: 'all',
@@ -87,7 +87,7 @@ testRules({
     },
     counts: { payments: 1 },
   },
-  'an event that records a payment is processed, though its invoice is old news': {
+  'an event that records a payment is processed even if its state of the invoice is stale': {
     inSql: true,
     events: [succeeded('in_1', {}, { at: 1 }), paid('in_1', {}, { at: 2 }), succeeded('in_1', {}, { at: 1 })],
     orders: [[1, 0, 2]],
@@ -97,7 +97,7 @@ testRules({
     },
     counts: { payments: 1 },
   },
-  'a failed payment of an invoice that was paid since is noted, and the invoice stays paid': {
+  'a late event of a failed payment sets its date and leaves the invoice paid': {
     inSql: true,
     events: [failed('in_1'), paid('in_1')],
     orders: [[1, 0]],
@@ -106,14 +106,14 @@ testRules({
       events: { evt_1: { outcome: 'stale' }, evt_2: { outcome: 'processed' } },
     },
   },
-  'of two states of one second the invoice takes the one further on, until Stripe is asked': {
+  'an invoice takes the most advanced of several states of one second, and is due for a recheck': {
     inSql: true,
     events: [finalized, paid, succeeded].map((of) => of('in_1', {}, { at: 0 })),
     orders: 'all',
     rows: { invoices: { in_1: { status: 'paid', recheck_at: expect.any(Date) } } },
     counts: { payments: 1 },
   },
-  'an invoice of no customer is unmatched, and is tried again when it is delivered again': {
+  'an invoice without a customer is unmatched, and is retried when its event is delivered again': {
     inSql: true,
     events: [
       finalized('in_1', { customer: null }),
@@ -126,7 +126,7 @@ testRules({
     },
     counts: { tasks: 1 },
   },
-  'an invoice or a subscription without a customer is reported by one run, which completes': {
+  'an invoice or subscription without a customer is reported by the first run only, which completes': {
     inSql: true,
     events: [
       async (scene) => {
@@ -156,14 +156,14 @@ testRules({
       },
     ],
   },
-  'an event of a connected account is kept and changes nothing, also when it is replayed': {
+  'an event of a connected account is stored and changes nothing, even when it is replayed': {
     inSql: true,
     events: [
       finalized('in_1'),
       paid('in_1', {}, connected),
       (scene) => scene.take(paid('in_1', {}, connected), 2, { again: true }),
       paid('in_2', {}, connected),
-      // Nor does it count among the states of its second.
+      // The event of the connected account is not among the states of its second either.
       finalized('in_1', {}, { at: 2 }),
     ],
     rows: {
@@ -172,7 +172,7 @@ testRules({
     },
     counts: { customers: 1 },
   },
-  'a subscription is billed next with its first item, and dates the service of an item': {
+  'a subscription’s next billing date is its earliest item’s, and an item sets the date of its service': {
     inSql: true,
     given,
     events: [
@@ -190,7 +190,7 @@ testRules({
       services: { 'S-1': { next_billing_date: '2026-04-14' } },
     },
   },
-  'an item that Stripe removed is removed, and its service loses its date': {
+  'an item that Stripe removed is deleted, and its service loses its billing date': {
     inSql: true,
     given,
     events: [created('sub_1', forServices('S-1', 'S-2')), updated('sub_1', forServices('S-1'))],
@@ -199,7 +199,7 @@ testRules({
       services: { 'S-1': { next_billing_date: '2026-04-14' }, 'S-2': { next_billing_date: null } },
     },
   },
-  'a deleted subscription is cancelled for ever': {
+  'a deleted subscription stays cancelled when an update arrives later': {
     inSql: true,
     events: [created('sub_1'), deleted('sub_1'), updated('sub_1')],
     rows: {
@@ -207,7 +207,7 @@ testRules({
       events: { evt_3: { outcome: 'stale' } },
     },
   },
-  'names in metadata count without the spaces around them': {
+  'numbers and ids in metadata are read without surrounding spaces': {
     given,
     events: [
       created('sub_1', {
@@ -220,7 +220,7 @@ testRules({
     ],
     rows: { items: { si_1: { service: 'S-1' }, si_2: { service: 'S-2' } } },
   },
-  'an item that names one service by its id and another by its number has the first, with a warning': {
+  'an item that names two services, by id and by number, is linked by the id, with a warning': {
     inSql: true,
     given,
     events: [HOSTING, MAIL].map((byId, i) =>
@@ -238,7 +238,7 @@ testRules({
       events: { evt_1: { warnings: ['an item names one service by its id and another by its number'] } },
     },
   },
-  'a subscription that an invoice names first is the same row later': {
+  'a subscription that an invoice names first is stored once, and completed by its own event': {
     inSql: true,
     events: [
       finalized('in_1', { parent: { subscription_details: { subscription: 'sub_1' } } }),
@@ -251,7 +251,7 @@ testRules({
     },
     counts: { subscriptions: 1 },
   },
-  'a paused collection is kept with its end, and forgotten when it goes on': {
+  'a paused collection is stored with its end, and cleared when collection resumes': {
     inSql: true,
     events: [
       created('sub_1', { pause_collection: { behavior: 'void', resumes_at: NOON + 30 * DAY } }),
@@ -260,7 +260,7 @@ testRules({
     ],
     rows: { subscriptions: { sub_1: { status: 'active', pause_behavior: null, pause_resumes_at: null } } },
   },
-  'the date of a service goes with the last subscription that bills it, unless staff gave it another': {
+  'a service loses its billing date with its last subscription, unless staff set the date': {
     inSql: true,
     given: [...given, service('S-3', ADA)],
     events: [
@@ -296,25 +296,24 @@ const notTelling = (part: string, of: 'invoice' | 'subscription', id: string) =>
   fault: { kind: 'status', status: 400 } as const,
 });
 
-/** An invoice of 100 EUR that Stripe finalizes. */
+/** Creates an invoice of 100 EUR that Stripe finalizes. */
 function issue({ world }: Scene, input = {}) {
   const { id: customer } = act.createCustomer(world).object;
   const { id } = act.createInvoice(world, { customer, lines: [{ amount: 10_000 }], ...input }).object;
   return { id, events: act.finalizeInvoice(world, id).events };
 }
 
-describe('what no event tells', () => {
+describe('changes at Stripe without an event', () => {
   testRules(
     {
-      'an invoice that no column holds is one failure of the night, and the next one is taken': async (
-        scene,
-      ) => {
-        const [bad, good] = [issue(scene, { currency: 'euro' }), issue(scene)];
-        const { status, failures } = await scene.night();
-        expect([status, failures]).toEqual(['completed_with_errors', [['invoice', bad.id]]]);
-        expect(Object.keys((await scene.rows()).invoices)).toEqual([good.id]);
-      },
-      'the end of a service is repaired by the night': async (scene) => {
+      'an invoice whose values fit no column is one failure of the run, which stores the next invoice':
+        async (scene) => {
+          const [bad, good] = [issue(scene, { currency: 'euro' }), issue(scene)];
+          const { status, failures } = await scene.night();
+          expect([status, failures]).toEqual(['completed_with_errors', [['invoice', bad.id]]]);
+          expect(Object.keys((await scene.rows()).invoices)).toEqual([good.id]);
+        },
+      'the nightly run repairs the end of a service': async (scene) => {
         const { world } = scene;
         const { id: customer } = act.createCustomer(world, named('C-1')).object;
         const one = { unitAmount: 990, metadata: { service_number: 'S-1' } };
@@ -334,8 +333,11 @@ describe('what no event tells', () => {
   );
 });
 
-describe('what Stripe collects in parts', () => {
-  /** No event that sync takes tells of it. @returns the day */
+describe('invoices that Stripe collects in parts', () => {
+  /**
+   * Collects a part of an invoice. No event that sync handles reports it.
+   * @returns the day
+   */
   function collect(scene: Scene, id: string, amount: number, options = {}) {
     act.payInvoicePart(scene.world, id, amount, options);
     return today(scene);
@@ -363,11 +365,13 @@ describe('what Stripe collects in parts', () => {
   };
 
   testRules({
-    'what Stripe collected in part of an open invoice is recorded once': partly('open'),
-    'what Stripe collected in part of an uncollectible invoice is recorded once': partly('uncollectible'),
-    'a rest that is paid elsewhere the same day is not in the payment': elsewhere(false),
-    'a rest that is paid elsewhere after a night is not in the payment': elsewhere(true),
-    'a payment in part grows with what is collected later, and with the rest': async (scene) => {
+    'a partial payment of an open invoice at Stripe is recorded once': partly('open'),
+    'a partial payment of an uncollectible invoice at Stripe is recorded once': partly('uncollectible'),
+    'a payment leaves out the rest of its invoice if that is paid outside Stripe on the same day':
+      elsewhere(false),
+    'a payment leaves out the rest of its invoice if that is paid outside Stripe after a nightly run':
+      elsewhere(true),
+    'a partial payment grows with each later collection, up to the whole invoice': async (scene) => {
       const { id } = await scene.tell(issue(scene));
       const first = collect(scene, id, 3000);
       await scene.night();
@@ -383,7 +387,7 @@ describe('what Stripe collects in parts', () => {
       await scene.night();
       await expectRow('payments', id, collected('100', third))(scene);
     },
-    'a payment in part that staff changed or deleted stays so': {
+    'a partial payment that staff changed or deleted is not changed back by later collections': {
       inSql: true,
       events: [
         async (scene) => {
@@ -404,7 +408,7 @@ describe('what Stripe collects in parts', () => {
         },
       ],
     },
-    'an invoice whose day of payment Stripe does not tell is named, and has its payment a night later':
+    'an invoice is a failure of the run while Stripe returns no payments, and is paid by the next run':
       async (scene) => {
         const { id } = await scene.tell(issue(scene));
         const day = collect(scene, id, 4000);
@@ -418,9 +422,9 @@ describe('what Stripe collects in parts', () => {
   });
 });
 
-// Events, lists and single objects show the first ten items of a subscription.
-describe('subscriptions of many items', () => {
-  /** Items of a year, the last of a month and for S-1. */
+// Events, lists and single objects show only the first ten items of a subscription.
+describe('subscriptions with many items', () => {
+  /** Creates a subscription of yearly items, except the last, which is monthly and for service S-1. */
   function sell({ world }: Scene, count: number) {
     const customer = act.createCustomer(world, named('C-1')).object.id;
     const years: ItemInput[] = Array.from({ length: count - 1 }, () => ({
@@ -431,7 +435,7 @@ describe('subscriptions of many items', () => {
     const made = act.createSubscription(world, { customer, items: [...years, last] });
     return { id: made.object.id, items: made.object.items, events: made.events };
   }
-  /** That the items are what Stripe has, and what else the subscription's row has. */
+  /** Expects all of Stripe's items of the subscription, and these columns in its row. */
   async function expectWhole(scene: Scene, id: string, row: object) {
     const { subscriptions, items } = await scene.rows();
     const atStripe = scene.world.subscriptions.get(id)?.items ?? [];
@@ -449,7 +453,7 @@ describe('subscriptions of many items', () => {
 
   testRules(
     {
-      'an item beyond the tenth counts for the billing date, and is removed with the others': {
+      'an item beyond the tenth counts for the billing date, and is deleted when Stripe removes it': {
         inSql: true,
         events: [
           async (scene) => {
@@ -463,7 +467,7 @@ describe('subscriptions of many items', () => {
           },
         ],
       },
-      'more than a page of items is read to its end': async (scene) => {
+      'a list of 230 items is read to its end in pages of 100': async (scene) => {
         const limits: string[] = [];
         const look = ({ path, query }: { path: string; query: Record<string, string> }) => {
           if (path === '/v1/subscription_items') limits.push(String(query.limit));
@@ -474,18 +478,17 @@ describe('subscriptions of many items', () => {
         await expectWhole(scene, id, { recheck_at: null });
         expect(limits).toEqual(['100', '100', '100']);
       },
-      'without an API key no item beyond the tenth is removed, and the night completes them': async (
-        scene,
-      ) => {
-        scene.hasKey = false;
-        const { id, items } = await scene.tell(sell(scene, 13));
-        await expectPart(scene, id, 10);
-        await scene.tell(act.updateSubscription(scene.world, id, { items: items.slice(1) }));
-        await expectPart(scene, id, 11);
-        expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
-        await expectWhole(scene, id, { recheck_at: null });
-      },
-      'a change beyond the tenth item is found at night, and nothing in the next': async (scene) => {
+      'sync without an API key deletes no item beyond the tenth, and the nightly run completes the items':
+        async (scene) => {
+          scene.hasKey = false;
+          const { id, items } = await scene.tell(sell(scene, 13));
+          await expectPart(scene, id, 10);
+          await scene.tell(act.updateSubscription(scene.world, id, { items: items.slice(1) }));
+          await expectPart(scene, id, 11);
+          expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
+          await expectWhole(scene, id, { recheck_at: null });
+        },
+      'a silent change of the eleventh item is found by the nightly run, once': async (scene) => {
         const sold = await scene.tell(sell(scene, 11));
         const items = sold.items.map((one, i) => (i === 10 ? { ...one, quantity: 7 } : one));
         act.updateSubscription(scene.world, sold.id, { items });
@@ -496,25 +499,24 @@ describe('subscriptions of many items', () => {
         await expectWhole(scene, sold.id, { recheck_at: null });
         expect(await scene.night()).toEqual(QUIET);
       },
-      'a subscription whose items Stripe does not tell is named at night, and complete the next': async (
-        scene,
-      ) => {
-        const sold = sell(scene, 12);
-        scene.faults.add(notTelling('subscription_items', 'subscription', sold.id));
-        await scene.tell(sold);
-        await expectPart(scene, sold.id, 10);
-        const { status, failures } = await scene.night();
-        expect([status, failures]).toEqual(['completed_with_errors', [['subscription', sold.id]]]);
-        scene.faults.clear();
-        expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
-        await expectWhole(scene, sold.id, { recheck_at: null });
-      },
+      'a subscription is a failure of the run while Stripe returns no items, and is completed by the next run':
+        async (scene) => {
+          const sold = sell(scene, 12);
+          scene.faults.add(notTelling('subscription_items', 'subscription', sold.id));
+          await scene.tell(sold);
+          await expectPart(scene, sold.id, 10);
+          const { status, failures } = await scene.night();
+          expect([status, failures]).toEqual(['completed_with_errors', [['subscription', sold.id]]]);
+          scene.faults.clear();
+          expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
+          await expectWhole(scene, sold.id, { recheck_at: null });
+        },
     },
     { given, withKey: true },
   );
 });
 
-/** What tells of the payment of an invoice by the intent pi_1 and its charge ch_1, by version of the API. */
+/** Fields of an event for the payment of an invoice by intent pi_1 and charge ch_1, by version of the API. */
 const SHAPES: Record<string, Record<string, unknown>> = {
   'with its intent and charge': { payment_intent: 'pi_1', charge: 'ch_1' },
   'with a list of its payments': {
@@ -530,10 +532,10 @@ const SHAPES: Record<string, Record<string, unknown>> = {
       ],
     },
   },
-  'without what paid it': {},
+  'without any id of its payment': {},
 };
 
-/** A program records a payment of an invoice. */
+/** Records a payment of an invoice as an API client does. */
 const posts =
   (payment_reference: string, { amount = 119, of = 'in_1' } = {}) =>
   async (scene: Scene) => {
@@ -554,11 +556,11 @@ const refusesToRecord =
     });
   };
 
-describe('money that Stripe reports is counted once', () => {
+describe('money that Stripe and a client both report', () => {
   for (const [shape, told] of Object.entries(SHAPES)) {
     for (const reference of ['pi_1', 'ch_1']) {
       testRules({
-        [`recorded as ${reference} before an event ${shape}, it is not recorded again`]: {
+        [`a payment recorded as ${reference} before an event ${shape} is not recorded again`]: {
           inSql: true,
           events: [
             finalized('in_1'),
@@ -574,18 +576,19 @@ describe('money that Stripe reports is counted once', () => {
           rows: { payments: { [reference]: { of: 'in_1', amount: '119.000', source: 'api', version: 0 } } },
           counts: { payments: 1, tasks: 0 },
         },
-        [`recorded as ${reference} after an event ${shape}, it is refused`]: {
+        [`a payment recorded as ${reference} after an event ${shape} is refused`]: {
           inSql: true,
           events: [finalized('in_1'), succeeded('in_1', told), refusesToRecord(reference)],
           rows: { payments: { in_1: { of: 'in_1', amount: '119.000', source: 'stripe' } } },
           counts: { payments: 1, tasks: 0 },
         },
-        [`recorded as ${reference} with another amount before an event ${shape}, it is a task for staff`]: {
-          inSql: true,
-          events: [finalized('in_1'), posts(reference, { amount: 100 }), succeeded('in_1', told)],
-          rows: { payments: { [reference]: { amount: '100.000', source: 'api', version: 0 } } },
-          counts: { payments: 1, tasks: 1 },
-        },
+        [`a payment recorded as ${reference} with another amount before an event ${shape} is a task for staff`]:
+          {
+            inSql: true,
+            events: [finalized('in_1'), posts(reference, { amount: 100 }), succeeded('in_1', told)],
+            rows: { payments: { [reference]: { amount: '100.000', source: 'api', version: 0 } } },
+            counts: { payments: 1, tasks: 1 },
+          },
       });
     }
   }

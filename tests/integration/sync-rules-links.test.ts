@@ -18,9 +18,9 @@ import {
 } from '../support/stripe-events';
 import { customer, type Scene, service, sold, testRules, type View } from '../support/sync-rules';
 
-describe('customers that Stripe tells of', () => {
+describe('customers created for Stripe', () => {
   const ADA = customer('C-1');
-  // Each has a part of the customer's known details.
+  // Each event holds a part of the customer's known details.
   const parts = [
     finalized('in_1', { customer_name: null, customer_phone: '+49 1' }, { id: 'evt_c', at: 0 }),
     finalized(
@@ -70,15 +70,15 @@ describe('customers that Stripe tells of', () => {
   };
 
   testRules({
-    'a created customer has each field from the earliest event, in every order': {
+    'a created customer takes each field from the earliest event, in every order': {
       ...ofEarliest,
       inSql: true,
     },
-    'a created customer has each field from the earliest event, if Stripe does not know it': {
+    'a created customer takes each field from the earliest event, even if Stripe’s API knows no customer': {
       ...ofEarliest,
       withKey: true,
     },
-    'a created customer keeps what staff wrote, and the rest is completed': {
+    'a created customer keeps the fields that staff wrote, and events fill the others': {
       inSql: true,
       events: [
         parts[1],
@@ -88,7 +88,7 @@ describe('customers that Stripe tells of', () => {
       ],
       rows: { customers: { 'new 1': { last_name: 'Byron', phone: '0', city: 'Berlin' } } },
     },
-    'a created customer has what Stripe’s own customer says first, if Stripe can be asked': {
+    'a created customer takes fields from Stripe’s customer object first, if there is an API key': {
       withKey: true,
       events: [
         async (scene) => {
@@ -99,13 +99,13 @@ describe('customers that Stripe tells of', () => {
       ],
       rows: { customers: { 'new 1': { last_name: 'Own Name', phone: '+49 1', city: 'Berlin' } } },
     },
-    'a created customer has the number after the highest, also after a small k': {
+    'a created customer gets the number after the highest, even if that has a lower-case k': {
       inSql: true,
       given: [customer('k20001')],
       events: [finalized('in_1')],
       rows: { customers: { 'new 1': { customer_number: 'K20002' } } },
     },
-    'a Stripe customer whose e-mail address one customer has is that one, if addresses link': {
+    'a Stripe customer is linked to the only customer with its e-mail address, if the setting allows it': {
       inSql: true,
       settings: { linkByEmail: true },
       given: [ADA],
@@ -115,7 +115,7 @@ describe('customers that Stripe tells of', () => {
         invoices: { in_1: { customer: 'C-1' } },
       },
     },
-    'a customer number that comes later moves all there is, and removes the created customer': {
+    'a customer number that Stripe names later moves all rows, and deletes the created customer': {
       inSql: true,
       given: [ADA],
       events: [
@@ -133,14 +133,14 @@ describe('customers that Stripe tells of', () => {
   });
 });
 
-describe('what was sold', () => {
+describe('checkouts of sold subscriptions', () => {
   const [ADA, BOB] = [customer('C-1'), customer('C-2')];
   const HOSTING = service('S-1', ADA);
   const [subscription, ...rest] = sold(ADA, HOSTING);
   const ref = Number(subscription?.row.id);
   const given = [ADA, HOSTING, BOB, ...(subscription ? [subscription] : []), ...rest];
   const reference = { client_reference_id: String(ref) };
-  /** A price that is not the one that was sold. */
+  /** An item whose price differs from the sold one. */
   const doubled = items(item('si_sub_1', { quantity: 2 }));
   const bought = { status: 'active', isSold: true, checkout_reference: null, customer: 'C-1' };
   const waiting = { isSold: false, checkout_reference: ref };
@@ -159,7 +159,7 @@ describe('what was sold', () => {
 
   testRules(
     {
-      'a checkout, its states and its customer’s number mean the same in every order': {
+      'a checkout, its subscription and its customer number lead to the same rows in every order': {
         inSql: true,
         events: [
           completed('cs_1', reference, { at: 4 }),
@@ -171,7 +171,7 @@ describe('what was sold', () => {
         rows: { ...taken, invoices: { in_1: { customer: 'C-1' } } },
         counts: { subscriptions: 1 },
       },
-      'a stranger’s checkout with a victim’s address and reference takes nothing over, though addresses link':
+      'a stranger’s checkout with a customer’s address and reference takes over no sale, even if addresses link':
         {
           inSql: true,
           settings: { linkByEmail: true },
@@ -187,33 +187,33 @@ describe('what was sold', () => {
           ],
           rows: { ...untouched, invoices: { in_1: { customer: 'C-1' } } },
         },
-      'a stranger’s checkout links nothing by a number in a name, a custom field, a reference or an address':
-        {
-          settings: { linkByEmail: true },
-          events: [
-            completed('cs_1', {
-              client_reference_id: 'C-1',
-              customer_details: { name: 'C-1', email: 'C-1@example.org', phone: 'C-1' },
-              custom_fields: [
-                { key: 'customer_number', type: 'text', text: { value: 'C-1' } },
-                { key: 'customer_service_id', type: 'numeric', numeric: { value: String(HOSTING.row.id) } },
-              ],
-              collected_information: { business_name: 'C-1' },
-            }),
-            created('sub_1'),
-          ],
-          rows: { ...untouched, links: { cus_1: { customer: 'new 1', linked_by: 'created' } } },
-        },
-      'a subscription waits while its price is not what was sold, and is adopted once it is': {
+      'a stranger’s checkout is not linked by a number in its name, custom fields, reference or address': {
+        settings: { linkByEmail: true },
         events: [
-          completed('cs_1', { ...reference, ...named('C-1') }),
-          created('sub_1', doubled),
-          expectWaiting({ status: 'active' }),
-          updated('sub_1'),
+          completed('cs_1', {
+            client_reference_id: 'C-1',
+            customer_details: { name: 'C-1', email: 'C-1@example.org', phone: 'C-1' },
+            custom_fields: [
+              { key: 'customer_number', type: 'text', text: { value: 'C-1' } },
+              { key: 'customer_service_id', type: 'numeric', numeric: { value: String(HOSTING.row.id) } },
+            ],
+            collected_information: { business_name: 'C-1' },
+          }),
+          created('sub_1'),
         ],
-        rows: taken,
+        rows: { ...untouched, links: { cus_1: { customer: 'new 1', linked_by: 'created' } } },
       },
-      'a checkout of another customer does not become what was sold, whatever its metadata names': {
+      'a subscription waits while its price differs from the sale, and becomes the sold one when they match':
+        {
+          events: [
+            completed('cs_1', { ...reference, ...named('C-1') }),
+            created('sub_1', doubled),
+            expectWaiting({ status: 'active' }),
+            updated('sub_1'),
+          ],
+          rows: taken,
+        },
+      'a checkout of another customer does not become the sold subscription, even if its metadata names it': {
         inSql: true,
         events: [
           completed('cs_1', {
@@ -232,7 +232,7 @@ describe('what was sold', () => {
         ],
         rows: { ...untouched, subscriptions: { 'sold C-1': { status: 'cancelled' }, sub_1: waiting } },
       },
-      'of two checkouts with one reference the first becomes what was sold, and the other waits': {
+      'the first of two checkouts with one reference becomes the sold subscription, and the other waits': {
         events: [
           completed('cs_1', { ...reference, ...named('C-1') }),
           completed('cs_2', { ...reference, subscription: 'sub_2' }),
@@ -273,8 +273,8 @@ describe('a completed checkout', () => {
       'no_payment_required',
       'active',
     ),
-    'an unpaid checkout leaves an incomplete subscription so': activated('unpaid', 'incomplete'),
-    'a checkout yields to a state of a later second': {
+    'an unpaid checkout leaves an incomplete subscription incomplete': activated('unpaid', 'incomplete'),
+    'a checkout does not change a subscription state of a later second': {
       events: [incomplete, completed('cs_1'), updated('sub_1', { status: 'incomplete' })],
       orders: 'all',
       rows: { subscriptions: { sub_1: { status: 'incomplete' } } },
@@ -287,7 +287,7 @@ describe('a completed checkout', () => {
   });
 });
 
-/** Each tells of an object of its own, as recordings of different accounts have the same ids. */
+/** Recorded events, each with an object id of its own, because recordings of different accounts share ids. */
 const recorded = recordedEvents().map(({ read }, i): Told => {
   const { data, created, ...event } = read() as { data: { object: object }; created: number; id: string };
   const object = { ...data.object, ...('id' in data.object && { id: `${data.object.id}_${i}` }) };
@@ -311,7 +311,7 @@ describe.runIf(recorded.length > 0)('recorded events of many API versions', () =
   let first: object | undefined;
 
   testRules({
-    'recorded events of every handled type are taken in any order, and leave the same consistent tables': {
+    'recorded events of every handled type leave the same consistent tables in any order': {
       inSql: true,
       events: [
         ...handled,
@@ -330,7 +330,7 @@ describe.runIf(recorded.length > 0)('recorded events of many API versions', () =
     },
   });
 
-  /** Must hold for all events that Stripe sends. */
+  /** Returns the rows that break an invariant of sync, which holds for every event that Stripe sends. */
   function inconsistencies({ customers, events, invoices, links, payments, subscriptions }: View): string[] {
     const linked = Object.values(links).map((link) => link.customer);
     const where = (rows: View['events'], isWrong: (row: View['events'][string]) => boolean) =>

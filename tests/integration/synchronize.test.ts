@@ -21,7 +21,7 @@ const USUAL_TYPES = [
 ];
 const sync = useSync();
 
-/** The database seen by one delivery: counts, and does something of others' just before its second statement. */
+/** Wraps the database for one delivery. Counts its statements, and runs `meanwhile` just before the second. */
 function watched(meanwhile: () => Promise<unknown> = async () => {}) {
   const counts = { statements: 0, transactions: 0 };
   const db = watchedDatabase(sync.db, {
@@ -37,7 +37,7 @@ function watched(meanwhile: () => Promise<unknown> = async () => {}) {
   return { db, counts };
 }
 
-/** A subscription with one item of a service, and events of it that are not delivered yet. */
+/** Makes a subscription with one item of a service, and updates of it that are not delivered yet. */
 async function makeScene() {
   const ours = await createCustomer(sync.db);
   const service = await createService(sync.db, { customer_id: ours.id });
@@ -58,7 +58,7 @@ async function makeScene() {
     other,
     stripeCustomerId,
     update,
-    /** Long after each update. */
+    /** A time long after each update. */
     muchLater: new Date((end + 400 * DAY) * 1000),
     row: async () => (await sync.subscriptionOf(subscription.id)) ?? { id: 0 },
     item: async () => (await sync.itemOf(subscription.items[0]?.id ?? '')) ?? { id: 0 },
@@ -69,7 +69,7 @@ type Scene = Awaited<ReturnType<typeof makeScene>>;
 
 const outcomeOf = async ({ id }: { id: string }) => (await sync.eventOf(id))?.outcome;
 
-test('a usual event takes two statements and no transaction, and its second delivery takes one', async () => {
+test('a usual event takes two statements and no transaction, and its second delivery takes one statement', async () => {
   const scene = await makeScene();
   const { event, date } = scene.update(1);
   const { db, counts } = watched();
@@ -84,7 +84,7 @@ test('a usual event takes two statements and no transaction, and its second deli
   expect(again.counts).toEqual({ statements: 1, transactions: 0 });
 });
 
-test('events of an unknown customer take two statements each', async () => {
+test('events of an unknown customer take two statements each and no transaction', async () => {
   const { object: customer } = act.createCustomer(sync.world, { email: 'new@example.com' });
   const { object: invoice } = act.createInvoice(sync.world, {
     customer: customer.id,
@@ -116,18 +116,18 @@ test('a stale event takes two statements and no transaction', async () => {
   expect(await outcomeOf(older.event)).toBe('stale');
 });
 
-describe('a delivery sees a change made between its read and its commit', () => {
-  test('a later event of the subscription makes the delivery stale', async () => {
+describe('a change between a delivery’s read and its commit', () => {
+  test('a delivery is stale if a later event of its subscription is committed before it', async () => {
     const scene = await makeScene();
     const [older, newer] = [scene.update(1), scene.update(2)];
     const { db, counts } = watched(() => sync.take(newer.event));
     expect(await sync.take(older.event, { db })).toBe('stale');
-    expect(counts.transactions).toBe(1); // decided again, under the lock
+    expect(counts.transactions).toBe(1); // The delivery is decided again, under the lock.
     expect(await scene.row()).toMatchObject({ next_billing_date: newer.date });
     expect(await scene.dateOf(scene.service)).toBe(newer.date);
   });
 
-  test('another delivery of the event makes the delivery a duplicate', async () => {
+  test('a delivery is a duplicate if another delivery of its event is committed first', async () => {
     const scene = await makeScene();
     const { event, date } = scene.update(1);
     const { db } = watched(() => sync.take(event));
@@ -138,16 +138,16 @@ describe('a delivery sees a change made between its read and its commit', () => 
   const dateOf = (day: Date) => day.toISOString().slice(0, 10);
   test.each<[string, (scene: Scene) => Promise<unknown>, (scene: Scene, date: string) => Promise<void>]>([
     [
-      'an item that staff linked to another service dates that service',
+      'an item that staff link elsewhere during a delivery sets the date of its new service',
       async ({ item, other }) => linkItem(sync.deps(), GRACE, (await item()).id, other.service_number),
       async ({ item, other, service, dateOf }, date) => {
         expect(await item()).toMatchObject({ customer_service_id: other.id, linked_by_staff: true });
         expect(await dateOf(other)).toBe(date);
-        expect(await dateOf(service)).toBeNull(); // no item bills it any more
+        expect(await dateOf(service)).toBeNull(); // No item bills this service any more.
       },
     ],
     [
-      'a new item of the subscription dates its service',
+      'an item added during a delivery sets the date of its service',
       async ({ row, service, muchLater }) => {
         const { id } = await row();
         await createSubscriptionItem(sync.db, {
@@ -161,7 +161,7 @@ describe('a delivery sees a change made between its read and its commit', () => 
       async (scene) => expect(await scene.dateOf(scene.service)).toBe(dateOf(scene.muchLater)),
     ],
     [
-      'another subscription of the service dates the service',
+      'another subscription linked to the service during a delivery sets its date',
       async ({ ours, service, muchLater }) => {
         const second = await createSubscription(sync.db, { customer_id: ours.id, status: 'active' });
         const item = await createSubscriptionItem(sync.db, {
@@ -174,7 +174,7 @@ describe('a delivery sees a change made between its read and its commit', () => 
       async (scene) => expect(await scene.dateOf(scene.service)).toBe(dateOf(scene.muchLater)),
     ],
     [
-      'a Stripe customer that staff linked to another customer takes the subscription along',
+      'a subscription follows its Stripe customer that staff link to another customer during a delivery',
       async ({ ours, stripeCustomerId }) => {
         const { id: to } = await createCustomer(sync.db, { company: 'Target' });
         await linkStripeCustomer(sync.deps(), GRACE, stripeCustomerId, { from: ours.id, to });
@@ -191,11 +191,11 @@ describe('a delivery sees a change made between its read and its commit', () => 
     const { event, date } = scene.update(1);
     const { db, counts } = watched(() => meanwhile(scene));
     expect(await sync.take(event, { db })).toBe('processed');
-    expect(counts.transactions).toBe(1); // decided again, under the lock
+    expect(counts.transactions).toBe(1); // The delivery is decided again, under the lock.
     await expectEnd(scene, date);
   });
 
-  test('a created customer that another Stripe customer joins by e-mail is removed with the last of both', async () => {
+  test('a created customer that two Stripe customers share by e-mail is deleted when both have left it', async () => {
     sync.runtime.env.linkByEmail = true;
     const { world } = sync;
     const ours = await createCustomer(sync.db);

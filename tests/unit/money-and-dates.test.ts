@@ -23,7 +23,7 @@ import {
 } from '@/lib/money';
 
 describe('money', () => {
-  test('currencies have two decimals, none or three', () => {
+  test('a currency has two decimals, none or three', () => {
     const known = { eur: 2, usd: 2, jpy: 0, isk: 0, ugx: 0, kwd: 3, huf: 2, twd: 2 };
     const found = Object.keys(known).map((currency) => [currency, currencyDecimals(currency)]);
     expect(Object.fromEntries(found)).toEqual(known);
@@ -42,12 +42,12 @@ describe('money', () => {
     [1500, 'kwd', '1.500', '1.5'],
     [500, 'isk', '5.00', '5.000'],
     [99_999_999_999_999, 'eur', '999999999999.99'],
-  ])('%d minor units of %s are written %s', (minor, currency, written, ...alsoRead) => {
+  ])('%d minor units of %s are formatted as %s', (minor, currency, written, ...alsoRead) => {
     expect(fromMinorUnits(minor, currency)).toBe(written);
     for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
   });
 
-  test('every whole number of minor units survives a round trip', () => {
+  test('whole numbers of minor units survive a round trip', () => {
     const currency = fc.constantFrom('eur', 'jpy', 'kwd', 'isk');
     fc.assert(
       fc.property(fc.integer({ min: -1e14, max: 1e14 }), currency, (minor, code) => {
@@ -56,7 +56,7 @@ describe('money', () => {
     );
   });
 
-  test('an amount has at most the decimals of its currency, and is neither negative nor huge', () => {
+  test('an amount with too many decimals, a minus sign or too many digits is refused', () => {
     const fits = (amounts: number[], currency: string) =>
       amounts.filter((amount) => hasCurrencyPrecision(amount, currency));
     const wrong = [12.345, 1e21, 1e-7, -1, Number.NaN, Number.POSITIVE_INFINITY];
@@ -65,14 +65,14 @@ describe('money', () => {
     expect(fits([1.234, 1.2345], 'kwd')).toEqual([1.234]);
   });
 
-  test('JSON amounts are exact up to the largest', () => {
+  test('JSON amounts are exact up to the largest one', () => {
     expect(toJsonAmount('19.990')).toBe(19.99);
     expect(JSON.stringify(toJsonAmount(`${MAX_AMOUNT}.999`))).toBe('999999999999.999');
   });
 });
 
 describe('the totals of lines', () => {
-  /** Lines from their quantity, unit price and tax rate. */
+  /** Lines made from their quantity, unit price and tax rate. */
   const linesOf = (typed: string[]) =>
     typed.map((line) => {
       const [quantity = '', unit_price = '', tax_rate = ''] = line.split(' ');
@@ -98,7 +98,7 @@ describe('the totals of lines', () => {
     expect(lineTotals(linesOf(typed), currency)).toMatchObject({ subtotal, tax, total });
   });
 
-  test('nets and taxes are summed by rate, the highest first, however it is written', () => {
+  test('nets and taxes are summed by rate, the highest rate first, however a rate is written', () => {
     const typed = ['1 10 7', '1 100 19.00', '1 50 19'];
     expect(lineTotals(linesOf(typed), 'eur').rates).toEqual([
       { tax_rate: '19.00', net: '150.000', tax: '28.500' },
@@ -133,7 +133,7 @@ describe('dates', () => {
     ['2026-01-01T03:00:00Z', 'America/New_York', '2025-12-31'],
     ['2026-01-01T10:30:00Z', 'Pacific/Kiritimati', '2026-01-02'],
     ['2026-03-29T00:59:59Z', 'Europe/Berlin', '2026-03-29'],
-  ])('the instant %s is in %s the date %s', (instant, timeZone, date) => {
+  ])('the instant %s in %s is the date %s', (instant, timeZone, date) => {
     expect(toCalendarDate(new Date(instant), timeZone)).toBe(date);
   });
 
@@ -144,7 +144,7 @@ describe('dates', () => {
     ['2026-12-31', 1, '2027-01-01'],
     ['2026-03-28', 2, '2026-03-30'],
     ['2026-03-15', 0, '2026-03-15'],
-  ])('date %s plus %d days is %s', (date, days, expected) => {
+  ])('the date %s plus %d days is %s', (date, days, expected) => {
     expect(addDays(date, days)).toBe(expected);
   });
 
@@ -155,7 +155,7 @@ describe('dates', () => {
     ['2026-03-15', 'Pacific/Kiritimati', '2026-03-14T10:00:00.000Z'],
     ['2026-03-15', 'Pacific/Pago_Pago', '2026-03-15T11:00:00.000Z'],
     ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], // no midnight there
-  ])('day %s begins in %s at %s', (date, timeZone, expected) => {
+  ])('the day %s begins in %s at %s', (date, timeZone, expected) => {
     expect(startOfDay(date, timeZone).toISOString()).toBe(expected);
   });
 
@@ -199,7 +199,7 @@ test.each([
   ['UTC', 'Europe/London', false],
   ['Europe/Berlin', 'Africa/Tunis', false],
   ['Pacific/Kiritimati', 'Pacific/Pago_Pago', false],
-])('whether %s and %s have the same days is %s', (one, other, same) => {
+])('having the same days in %s and %s is %s', (one, other, same) => {
   for (const from of ['2026-01-15T12:00:00Z', '2026-07-15T12:00:00Z']) {
     expect([haveSameDays(one, other, new Date(from)), haveSameDays(other, one, new Date(from))]).toEqual([
       same,
@@ -208,7 +208,7 @@ test.each([
   }
 });
 
-describe('what payments do not show of an invoice', () => {
+describe('parts of an invoice beyond its payments', () => {
   type Invoice = Parameters<typeof besidePayments>[0];
   const PAID: Invoice = {
     ...{ status: 'paid', total: 119, amount_paid: 119, amount_due: 0, amount_credited: 0 },
@@ -226,15 +226,23 @@ describe('what payments do not show of an invoice', () => {
   const OURS = { stripe_invoice_id: null, amount_off_stripe: null };
 
   test.each<[string, Partial<Invoice>, Partial<typeof NONE>]>([
-    ['is paid as a whole', {}, {}],
+    ['is paid in full', {}, {}],
     ['was paid outside Stripe', { amount_off_stripe: 119 }, { offStripe: 119 }],
     ['was settled with credit', { amount_paid: 0 }, { fromBalance: 119 }],
     ['was settled with credit in part', { amount_paid: 89.1 }, { fromBalance: 29.9 }],
-    ['is open, less the credit', { status: 'sent', amount_paid: 0, amount_due: 19 }, { fromBalance: 100 }],
+    [
+      'is open and reduced by credit',
+      { status: 'sent', amount_paid: 0, amount_due: 19 },
+      { fromBalance: 100 },
+    ],
     ['was credited in part', { amount_paid: 100, amount_credited: 19 }, {}],
     ['was credited after payment', { amount_credited: 19 }, {}],
-    ['collected a debt as well', { amount_paid: 139 }, { beyondTotal: 20 }],
-    ['asks for a debt as well', { status: 'overdue', amount_paid: 0, amount_due: 139 }, { beyondTotal: 20 }],
+    ['also collected an unknown debt', { amount_paid: 139 }, { beyondTotal: 20 }],
+    [
+      'also asks for an unknown debt',
+      { status: 'overdue', amount_paid: 0, amount_due: 139 },
+      { beyondTotal: 20 },
+    ],
     ['collected a known debt', { balance_applied: -20, amount_paid: 139 }, { earlierDebt: 20 }],
     ['was overpaid', { balance_applied: 0, amount_paid: 139 }, { overpaid: 20 }],
     [
@@ -260,11 +268,11 @@ describe('what payments do not show of an invoice', () => {
     ],
     ['is ours and overpaid', { ...OURS, amount_paid: 139.3 }, { overpaid: 20.3 }],
     ['is ours and open', { ...OURS, status: 'sent', amount_paid: 0.1, amount_due: 118.9 }, {}],
-  ])('an invoice that %s is explained', (_, invoice, expected) => {
+  ])('the amounts beyond the payments are right for an invoice that %s', (_, invoice, expected) => {
     expect(besidePayments({ ...PAID, ...invoice })).toEqual({ ...NONE, ...expected });
   });
 
-  test('what was paid outside Stripe is not known until Stripe tells', () => {
+  test('the amount paid outside Stripe is unknown until Stripe reports it', () => {
     expect(besidePayments({ ...PAID, amount_off_stripe: null })).toEqual({ ...NONE, offStripe: null });
   });
 });

@@ -7,20 +7,20 @@ import * as schema from '@/db/schema';
 import { listAdminRoutes } from '../e2e/support/server-actions';
 
 describe('the navigation', () => {
-  test('has four groups, and a member of staff without admin rights sees fewer entries', () => {
+  test('the navigation has four groups, and staff without admin rights see fewer entries', () => {
     const sizes = (isAdmin: boolean) => navigationFor(isAdmin).map(({ entries }) => entries.length);
     expect(sizes(true)).toEqual([4, 7, 4, 5]);
     expect(sizes(false)).toEqual([4, 7, 3, 2]);
   });
 
-  test('leads to pages that exist', () => {
+  test('the navigation leads only to pages that exist', () => {
     const pages = listAdminRoutes('1').map(({ path }) => path);
     const hrefs = navigationFor(true).flatMap(({ entries }) => entries.map(({ href }) => href));
     expect(hrefs.filter((href) => !pages.includes(href))).toEqual([]);
   });
 });
 
-describe('a state', () => {
+describe('the colour of a status', () => {
   const enums = [
     schema.customerStatus,
     schema.serverStatus,
@@ -37,7 +37,7 @@ describe('a state', () => {
     schema.toolCallOutcome,
   ];
 
-  test('has a colour that was chosen for it', () => {
+  test('each status has a colour of its own choice in STATUS_COLORS', () => {
     const states = enums.flatMap(({ enumValues }): string[] => [...enumValues]);
     expect(states.filter((state) => !STATUS_COLORS.has(state))).toEqual([]);
   });
@@ -48,12 +48,12 @@ describe('a state', () => {
     ['suspended', 'orange'],
     ['decommissioned', 'gray'],
     ['accepted', 'green'],
-  ])('%s is %s', (state, color) => {
+  ])('the status %s is %s', (state, color) => {
     expect(statusColor(state)).toBe(color);
   });
 });
 
-describe('a time', () => {
+describe('a displayed time', () => {
   const summer = new Date('2026-07-01T12:05:33Z');
   const winter = '2026-12-01T12:05:33Z';
 
@@ -62,14 +62,14 @@ describe('a time', () => {
     [formatInstant(winter, 'Europe/Berlin'), '1 Dec 2026, 13:05 CET'],
     [formatSecond(winter, 'UTC'), '1 Dec 2026, 12:05:33 UTC'],
     [formatTime(summer, 'Europe/Vienna'), '14:05 CEST'],
-  ])('%s names its zone', (text, expected) => {
+  ])('the time %s includes its time zone', (text, expected) => {
     expect(text).toBe(expected);
   });
 });
 
 describe('style sheets', () => {
-  // With `max-width: 48em` beside Mantine's `min-width: 48em` both apply at exactly 768 px.
-  test('compare widths in range syntax, so that two rules never meet at one width', () => {
+  // `max-width: 48em` and Mantine's `min-width: 48em` would both apply at exactly 768 px.
+  test('style sheets compare widths in range syntax, so that two rules never apply at one width', () => {
     const files = readdirSync('app', { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.css'),
     );

@@ -48,11 +48,11 @@ describe('an invoice of any API version', () => {
   const finalizedLate = { created: 1000, status_transitions: { finalized_at: 2000 } };
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['subscription beside it', { subscription: 'sub_1' }, SUB],
-    ['subscription expanded', { subscription: { id: 'sub_1' } }, SUB],
-    ['subscription under parent', ofParent({ subscription: 'sub_1' }), SUB],
+    ['the subscription on the invoice', { subscription: 'sub_1' }, SUB],
+    ['an expanded subscription', { subscription: { id: 'sub_1' } }, SUB],
+    ['the subscription under parent', ofParent({ subscription: 'sub_1' }), SUB],
     ['no subscription', { parent: null }, { stripeSubscriptionId: null }],
-    ['expanded customer', { customer: { id: 'cus_2', ...K1 } }, { customer: ofOwner }],
+    ['an expanded customer', { customer: { id: 'cus_2', ...K1 } }, { customer: ofOwner }],
     [
       'the subscription’s number before the invoice’s',
       twoNumbers,
@@ -60,28 +60,32 @@ describe('an invoice of any API version', () => {
     ],
     ['no customer', { customer: null }, { customer: null }],
     [
-      'no status, paid',
+      'a paid invoice without a status',
       oldStatus({ paid: true }),
       { status: 'paid', amountPaid: '119.00', amountDue: '0.00' },
     ],
-    ['no status, closed', oldStatus({ paid: false, closed: true }), { status: 'void' }],
+    ['a closed invoice without a status', oldStatus({ paid: false, closed: true }), { status: 'void' }],
     [
-      'no status, forgiven',
+      'a forgiven invoice without a status',
       oldStatus({ paid: false, closed: true, forgiven: true }),
       { status: 'uncollectible' },
     ],
-    ['no status, open', oldStatus({ paid: false, closed: false }), { status: 'open', amountDue: '119.00' }],
-    ['a status of the future', { status: 'frozen' }, { status: null, providerStatus: 'frozen' }],
     [
-      'partly paid',
+      'an open invoice without a status',
+      oldStatus({ paid: false, closed: false }),
+      { status: 'open', amountDue: '119.00' },
+    ],
+    ['an unknown status', { status: 'frozen' }, { status: null, providerStatus: 'frozen' }],
+    [
+      'a partly paid invoice',
       { amount_paid: 1900, amount_remaining: 10000 },
       { amountPaid: '19.00', amountDue: '100.00' },
     ],
-    ['date instead of created', { date: 1000 }, { issuedAt: at(1000) }],
-    ['finalized later than created', finalizedLate, { issuedAt: at(2000) }],
+    ['`date` instead of `created`', { date: 1000 }, { issuedAt: at(1000) }],
+    ['a finalization later than the creation', finalizedLate, { issuedAt: at(2000) }],
     ['a date set before finalization', { ...finalizedLate, effective_at: 500 }, { issuedAt: at(500) }],
     ['a date set after finalization', { ...finalizedLate, effective_at: 3000 }, { issuedAt: at(3000) }],
-    ['tax of old', { tax: 1900 }, { tax: '19.00' }],
+    ['tax in the old `tax` field', { tax: 1900 }, { tax: '19.00' }],
     ['tax as a difference', { total_excluding_tax: 10000 }, { tax: '19.00' }],
     ['tax as a list', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],
     ['yen', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
@@ -90,24 +94,32 @@ describe('an invoice of any API version', () => {
     ['twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
     ['a credit', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
     [
-      'out of band, in old versions',
+      'a payment out of band in old versions',
       { status: 'paid', paid: true, ...OUT_OF_BAND },
       { amountPaid: '119.00', amountDue: '0.00', ...paidOff('119.00') },
     ],
-    ['overpaid, beside what was paid', { ...overpaid, amount_paid: 11900 }, { amountPaid: '139.00' }],
-    ['overpaid, within what was paid', { ...overpaid, amount_paid: 13900 }, { amountPaid: '139.00' }],
     [
-      'overpaid, within what was paid by its payments',
+      'an overpaid amount that amount_paid leaves out',
+      { ...overpaid, amount_paid: 11900 },
+      { amountPaid: '139.00' },
+    ],
+    [
+      'an overpaid amount that amount_paid includes',
+      { ...overpaid, amount_paid: 13900 },
+      { amountPaid: '139.00' },
+    ],
+    [
+      'an overpaid amount that the payments already cover',
       { ...overpaid, amount_paid: 11900, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 11900 }) },
       { amountPaid: '119.00' },
     ],
     [
-      'overpaid, told by its payments alone',
+      'an overpaid amount that only the payments show',
       { ...paid, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 13900 }) },
       { amountPaid: '139.00', amountDue: '0.00' },
     ],
     [
-      'overpaid, with more payments than are listed',
+      'an overpaid amount with an incomplete list of payments',
       {
         ...overpaid,
         amount_paid: 11900,
@@ -116,44 +128,52 @@ describe('an invoice of any API version', () => {
       { amountPaid: '139.00' },
     ],
     [
-      'overpaid before basil',
+      'an overpaid invoice before version basil',
       { ...paid, amount_paid: 13900, amount_remaining: -2000 },
       { amountPaid: '139.00', amountDue: '0.00' },
     ],
     [
-      'a draft that says it is overpaid',
+      'a draft with an overpaid amount',
       { status: 'draft', amount_paid: 0, amount_overpaid: 2000 },
       { amountPaid: '0.00' },
     ],
     [
-      'credit of the balance',
+      'credit from the customer balance',
       { starting_balance: -5000, ending_balance: -2000 },
       { balanceApplied: '30.00' },
     ],
-    ['a debt of the balance', { starting_balance: 2000, ending_balance: 0 }, { balanceApplied: '-20.00' }],
-    ['a balance that did not change', { starting_balance: 0, ending_balance: 0 }, { balanceApplied: null }],
     [
-      'overpaid, with a balance that did not change',
+      'debt from the customer balance',
+      { starting_balance: 2000, ending_balance: 0 },
+      { balanceApplied: '-20.00' },
+    ],
+    ['an unchanged customer balance', { starting_balance: 0, ending_balance: 0 }, { balanceApplied: null }],
+    [
+      'an overpaid invoice with an unchanged customer balance',
       { ...paid, amount_paid: 13900, starting_balance: 0, ending_balance: 0 },
       { balanceApplied: '0.00' },
     ],
     [
-      'a draft, before its balance is known',
+      'a draft whose ending balance is unknown',
       { status: 'draft', starting_balance: -5000, ending_balance: null },
       { balanceApplied: null },
     ],
-    ['told off Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
+    ['a given amount paid off Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
     ['a payment record', { status: 'paid', ...payments(record) }, paidOff('19.00')],
-    ['not told what was off Stripe', paid, paidOff(null)],
-    ['the intent of old', { payment_intent: 'pi_1' }, { paymentIntentId: 'pi_1' }],
+    ['no information about payments off Stripe', paid, paidOff(null)],
+    ['the payment intent on the invoice', { payment_intent: 'pi_1' }, { paymentIntentId: 'pi_1' }],
     [
-      'the intent under payments',
+      'the payment intent under payments',
       payments(intent('pi_0', 'open'), intent('pi_1', 'paid')),
       { paymentIntentId: 'pi_1' },
     ],
-    ['an attempt that failed', attempt('requires_payment_method', 'card_declined'), { paymentFailed: true }],
-    ['an attempt under way', attempt('processing', null), { paymentFailed: false }],
-  ])('an invoice of any API version is read: %s', (_, more, expected) => {
+    [
+      'a failed payment attempt',
+      attempt('requires_payment_method', 'card_declined'),
+      { paymentFailed: true },
+    ],
+    ['a payment attempt under way', attempt('processing', null), { paymentFailed: false }],
+  ])('an invoice of any API version is read with %s', (_, more, expected) => {
     expect(map(more)).toMatchObject(expected);
   });
 
@@ -166,7 +186,7 @@ describe('an invoice of any API version', () => {
     expect(() => map(more)).toThrow(reason);
   });
 
-  test('NUL in an invoice, which PostgreSQL cannot hold, is left out', () => {
+  test('NUL in an invoice, which PostgreSQL cannot store, is removed', () => {
     const hostile = map({ number: 'A\0B', customer_email: '\0', metadata: { customer_number: 'K\u00001' } });
     expect(hostile).toMatchObject({
       number: 'AB',
@@ -174,9 +194,12 @@ describe('an invoice of any API version', () => {
     });
   });
 
-  test.each([null, 'in_1', [], {}, { customer: 'cus_1' }])('%j is not an invoice', (object) => {
-    expect(toProviderInvoice(object)).toBeNull();
-  });
+  test.each([null, 'in_1', [], {}, { customer: 'cus_1' }])(
+    'the value %j is not read as an invoice',
+    (object) => {
+      expect(toProviderInvoice(object)).toBeNull();
+    },
+  );
 });
 
 describe('a subscription of any API version', () => {
@@ -194,11 +217,11 @@ describe('a subscription of any API version', () => {
     ['canceled', 'cancelled'],
     ['hibernating', null],
     ['constructor', null],
-  ])('a subscription of status %s is %s', (status, expected) => {
+  ])('a subscription with the status %s at Stripe has the status %s here', (status, expected) => {
     expect(map({ status })?.status).toBe(expected);
   });
 
-  test('the period end of an item stands on the items, on the subscription, or on both', () => {
+  test('an item’s period end is read from the item, or from its subscription', () => {
     const item = (more = {}) => ({ data: [{ id: 'si_1', ...more }], has_more: false });
     const ends = (more: Record<string, unknown>) =>
       map(more)?.items.map(({ currentPeriodEnd }) => currentPeriodEnd);
@@ -210,15 +233,19 @@ describe('a subscription of any API version', () => {
   });
 
   test.each<[string, Record<string, unknown>, Date | null]>([
-    ['with the period', { cancel_at_period_end: true, cancel_at: 7 * DAY }, at(7 * DAY)],
-    ['alone, under flexible billing', { cancel_at_period_end: false, cancel_at: 7 * DAY }, at(7 * DAY)],
-    ['with the period, in old versions', { cancel_at_period_end: true, current_period_end: DAY }, at(DAY)],
+    ['at the period end', { cancel_at_period_end: true, cancel_at: 7 * DAY }, at(7 * DAY)],
+    [
+      'at `cancel_at` under flexible billing',
+      { cancel_at_period_end: false, cancel_at: 7 * DAY },
+      at(7 * DAY),
+    ],
+    ['at the period end in old versions', { cancel_at_period_end: true, current_period_end: DAY }, at(DAY)],
     ['never', { cancel_at_period_end: false, cancel_at: null, current_period_end: DAY }, null],
   ])('a subscription ends %s', (_, more, expected) => {
     expect(map(more)?.cancelAt).toEqual(expected);
   });
 
-  test('a paused collection is read, with its end if it has one', () => {
+  test('a paused collection is read, with its end if there is one', () => {
     const pauseOf = (pause_collection: object | null) => map({ pause_collection })?.pause;
     expect(pauseOf(null)).toBeNull();
     const voided = { behavior: 'void', resumesAt: at(9 * DAY) };
@@ -227,18 +254,18 @@ describe('a subscription of any API version', () => {
     expect(pauseOf({ behavior: 'keep_as_draft', resumes_at: null })).toEqual(kept);
   });
 
-  test('a quantity of an item that no column holds is refused', () => {
+  test('an item whose quantity fits no column is refused', () => {
     const items = { data: [{ id: 'si_1', quantity: 3_000_000_000 }], has_more: false };
     expect(() => map({ items })).toThrow('The quantity 3000000000 is none between 0 and 2147483647.');
   });
 
-  test('a list of items that is not whole, or not there, is not complete', () => {
+  test('a partial or missing list of items is marked as incomplete', () => {
     expect(map({ items: { data: [], has_more: true } })?.itemsComplete).toBe(false);
     expect(map({})).toMatchObject({ items: [], itemsComplete: false, cancelAtPeriodEnd: false });
   });
 });
 
-describe('what an item is billed with', () => {
+describe('the price of an item', () => {
   const price = {
     currency: 'eur',
     unit_amount: 990,
@@ -260,23 +287,23 @@ describe('what an item is billed with', () => {
     ['a price', at({}, 2), monthly],
     ['a plan of old', { plan, quantity: 1 }, { amount: '9.90', currency: 'eur', intervalCount: 3 }],
     ['a price beside its plan', { ...at({}), plan: { ...plan, interval_count: 1 } }, { amount: '9.90' }],
-    ['fractions of a cent that come to whole ones', at(fraction, 8), { amount: '0.02' }],
-    ['fractions that do not', at(fraction, 3), none],
-    ['a decimal as the client gives it', at(ofClient, 2), { amount: '0.25' }],
+    ['fractions of a cent that add up to whole cents', at(fraction, 8), { amount: '0.02' }],
+    ['fractions of a cent that do not add up', at(fraction, 3), none],
+    ['a decimal object of the Stripe client', at(ofClient, 2), { amount: '0.25' }],
     ['yen', at({ currency: 'JPY' }), { amount: '990', currency: 'jpy' }],
-    ['tiers', at({ billing_scheme: 'tiered', unit_amount: null }), none],
+    ['a tiered price', at({ billing_scheme: 'tiered', unit_amount: null }), none],
     ['metered use', { price: { ...price, ...metered } }, none],
-    ['packages', at({ transform_quantity: { divide_by: 10 } }, 10), none],
-    ['tax within', at({ tax_behavior: 'inclusive' }), none],
-    ['a tax rate within', { ...at({}), tax_rates: [{ inclusive: true }] }, none],
+    ['a price per package', at({ transform_quantity: { divide_by: 10 } }, 10), none],
+    ['tax included in the price', at({ tax_behavior: 'inclusive' }), none],
+    ['an inclusive tax rate', { ...at({}), tax_rates: [{ inclusive: true }] }, none],
     ['no quantity', { price }, none],
-    ['more than a column holds', at({ unit_amount: 10 ** 15 }, 1000), none],
+    ['an amount too large for its column', at({ unit_amount: 10 ** 15 }, 1000), none],
     ['no price', {}, { amount: null, currency: null, interval: null, intervalCount: null }],
-  ])('an item is billed with %s', (_, item, expected) => {
+  ])('an item’s amount and interval are right for %s', (_, item, expected) => {
     expect(billed(item)).toMatchObject(expected);
   });
 
-  test('an item is billed in the subscription’s currency, or its amount is not told', () => {
+  test('an item’s amount is unknown if its price has another currency than the subscription, or includes tax', () => {
     expect(billed({ price, quantity: 1 }, { currency: 'eur' })).toMatchObject({ amount: '9.90' });
     expect(billed({ price, quantity: 1 }, { currency: 'usd' })).toMatchObject({
       amount: null,
@@ -291,7 +318,7 @@ describe('a checkout', () => {
     expect(toProviderCheckout({ id: 'cs_1', mode })).toBeNull();
   });
 
-  test('a checkout names its subscription and ours, which metadata names before the reference', () => {
+  test('a checkout names Stripe’s subscription and ours, which it takes from metadata before client_reference_id', () => {
     const bought = { id: 'cs_1', mode: 'subscription', subscription: 'sub_1', customer: 'cus_1' };
     const session = { ...bought, payment_status: 'unpaid', metadata: { subscription_id: '7' } };
     const expected = { stripeSubscriptionId: 'sub_1', reference: 7, paid: false };
@@ -301,7 +328,7 @@ describe('a checkout', () => {
   });
 });
 
-describe('several events of one second', () => {
+describe('the order of events within one second', () => {
   const event = (
     id: string,
     type: string,
@@ -323,13 +350,17 @@ describe('several events of one second', () => {
     event(`evt_${id}`, 'updated', { x }, { x: before });
 
   test.each<[string, ProviderEvent[], string]>([
-    ['created is the last if alone', [created], 'evt_9'],
-    ['an update follows created', [active, created], 'evt_1'],
-    ['an update follows the one whose values it had before', [changed, active, created], 'evt_0'],
-    ['deleted is last', [deleted, changed, active], 'evt_2'],
-    ['the greatest id of two possible ends is last', [change('a', 0, 1), change('b', 0, 2)], 'evt_b'],
+    ['a created event is the last if it is alone', [created], 'evt_9'],
+    ['an update follows the created event', [active, created], 'evt_1'],
+    ['an update follows the event with its previous values', [changed, active, created], 'evt_0'],
+    ['a deleted event is the last', [deleted, changed, active], 'evt_2'],
+    [
+      'the greatest id decides between two possible last events',
+      [change('a', 0, 1), change('b', 0, 2)],
+      'evt_b',
+    ],
     ['a circle is broken by the greatest id', [change('a', 2, 1), change('b', 1, 2)], 'evt_b'],
-  ])('of several events of one second %s, in any order', (_, events, expected) => {
+  ])('in the order of one second %s, however they arrive', (_, events, expected) => {
     expect(lastOfSecond(events)?.id).toBe(expected);
     expect(lastOfSecond([...events].reverse())?.id).toBe(expected);
   });
@@ -338,9 +369,9 @@ describe('several events of one second', () => {
   const chain = (values: number[]) => values.slice(1).map((x, i) => change(letterOf(i), values[i], x));
 
   test.each<[string, number[], string]>([
-    ['that each change something else', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'evt_h'],
-    ['that change it to and fro', [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2], 'evt_h'],
-  ])('twelve updates of one second %s have one end', (_, values, expected) => {
+    ['that each set a new value', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'evt_h'],
+    ['that switch between two values', [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2], 'evt_h'],
+  ])('twelve updates of one second %s have one certain last event', (_, values, expected) => {
     expect(lastOfSecond(chain(values))?.id).toBe(expected);
     expect(lastOfSecond(chain(values).reverse())?.id).toBe(expected);
   });
@@ -352,14 +383,14 @@ describe('the handled event types', () => {
     const [, named = ''] = /add an endpoint at `[^`]+` for ([^:]+), and set/.exec(text) ?? [];
     let before = '';
     const types = [...named.matchAll(/`([^`]+)`/g)].map(([, type = '']) => {
-      // `.updated` follows `customer.subscription.created`.
+      // `.updated` stands for `customer.subscription.updated`.
       before = type.startsWith('.') ? before.replace(/\.\w+$/, type) : type;
       return before;
     });
     expect(types.sort()).toEqual([...HANDLED_EVENT_TYPES].sort());
   });
 
-  test('simulated histories announce all handled event types', () => {
+  test('simulated histories contain all handled event types', () => {
     expect([...ANNOUNCING].sort()).toEqual([...HANDLED_EVENT_TYPES].sort());
   });
 });

@@ -33,44 +33,49 @@ const noted = ({ at, ...rest }: ReturnType<typeof number>): NotedNumber => ({
   at: at?.toISOString() ?? null,
 });
 
-describe('a number that Stripe names', () => {
-  /** The strongest first. */
+describe('customer numbers named by Stripe', () => {
+  /** Origins from strongest to weakest. */
   const RANKING: [string, NumberOrigin][] = [
-    ['the customer’s own', origin('customer', 9, 'evt_z')],
-    ['a subscription’s', origin('subscription', 1, 'evt_b')],
-    ['one of that second with a greater id', origin('subscription', 1, 'evt_c')],
-    ['one reported later', origin('subscription', 2, 'evt_a')],
-    ['one without an event', origin('subscription', null, '1767225600 sub_z')],
-    ['one of a younger object', origin('subscription', null, '1767225601 sub_a')],
-    ['an invoice’s, reported first of all', origin('other', 0, 'evt_a')],
+    ['the customer itself', origin('customer', 9, 'evt_z')],
+    ['a subscription', origin('subscription', 1, 'evt_b')],
+    ['a subscription in the same second with a greater event id', origin('subscription', 1, 'evt_c')],
+    ['a subscription, reported later', origin('subscription', 2, 'evt_a')],
+    ['a subscription, without an event', origin('subscription', null, '1767225600 sub_z')],
+    ['a younger subscription, without an event', origin('subscription', null, '1767225601 sub_a')],
+    ['an invoice, reported before all others', origin('other', 0, 'evt_a')],
   ];
 
-  test.each(RANKING)('the precedence of %s over others and over a number of unknown origin', (_, one) => {
-    const place = RANKING.findIndex(([, other]) => other === one);
-    expect(RANKING.map(([, other]) => takesPrecedence(one, other))).toEqual(RANKING.map((_, i) => i > place));
-    expect(takesPrecedence(one, null)).toBe(one.source === 'customer');
-  });
+  test.each(RANKING)(
+    'a number with the origin “%s” takes precedence over all weaker and unknown origins',
+    (_, one) => {
+      const place = RANKING.findIndex(([, other]) => other === one);
+      expect(RANKING.map(([, other]) => takesPrecedence(one, other))).toEqual(
+        RANKING.map((_, i) => i > place),
+      );
+      expect(takesPrecedence(one, null)).toBe(one.source === 'customer');
+    },
+  );
 
-  test('a customer’s own number does not take precedence over itself, even with an earlier report', () => {
+  test('a customer’s own number does not take precedence over another own number with a later report', () => {
     expect(takesPrecedence(origin('customer', 1, 'evt_a'), origin('customer', 9, 'evt_z'))).toBe(false);
   });
 
   const [LATE, EARLY] = [number('A', origin('other', 5)), number('A', origin('other', 1))];
   const [ANOTHER, ITSELF] = [number('B', origin('other', 9)), number('A', OWN)];
   test.each<[string, ReturnType<typeof number>, ReturnType<typeof number>[]]>([
-    ['another number is added', ANOTHER, [LATE, ANOTHER]],
-    ['a stronger origin of the same replaces it', EARLY, [EARLY]],
-    ['the customer’s own stands beside it', number('A', origin('customer')), [LATE, ITSELF]],
-  ])('of the numbers that are noted, %s', (_, reported, expected) => {
+    ['a different number', ANOTHER, [LATE, ANOTHER]],
+    ['a stronger origin of a noted number', EARLY, [EARLY]],
+    ['the customer’s own number', number('A', origin('customer')), [LATE, ITSELF]],
+  ])('the noted numbers are right after Stripe reports %s', (_, reported, expected) => {
     expect(noteNumbers([noted(LATE)], [reported])).toEqual(expected.map(noted));
   });
 
-  test('numbers that are known already leave what is noted as it is', () => {
+  test('noted numbers stay as they are when Stripe reports known numbers', () => {
     const before = [LATE, ITSELF].map(noted);
     expect(noteNumbers(before, [number('A', origin('other', 7)), ITSELF])).toBe(before);
   });
 
-  test('noted numbers are read back strongest first, without the customer’s own', () => {
+  test('noted numbers are read strongest first, without the customer’s own', () => {
     const all = [number('A', origin('other', 9)), number('B', origin('other', 2)), number('C', OWN)];
     const strongest = [...all, number('D', origin('subscription', 9))].map(noted);
     expect(fromNoted(strongest).map((one) => one.number)).toEqual(['D', 'B', 'A']);
@@ -88,7 +93,7 @@ const reported = (numbers: ProviderCustomer['customerNumbers'] = [], email: stri
 });
 const byId = <Row extends { id: number }>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]));
 
-describe('a link', () => {
+describe('the link of a Stripe customer', () => {
   const link = (linkedBy: LinkedBy, of: NumberOrigin | null = null, customerId = 1): Link => ({
     customerId,
     linkedBy,
@@ -99,8 +104,18 @@ describe('a link', () => {
     ['by staff outranks one by number', link('staff'), link('number', OWN), true],
     ['by number outranks one by e-mail', link('number'), link('email'), true],
     ['by e-mail outranks a created one', link('email'), link('created'), true],
-    ['by its own number outranks one by another', link('number', OWN), link('number', LATER), true],
-    ['by an earlier number outranks one by a later', link('number', EARLIER), link('number', LATER), true],
+    [
+      'by the customer’s own number outranks one by another object’s number',
+      link('number', OWN),
+      link('number', LATER),
+      true,
+    ],
+    [
+      'by a number reported earlier outranks one by a number reported later',
+      link('number', EARLIER),
+      link('number', LATER),
+      true,
+    ],
     ['by e-mail does not outrank another by e-mail', link('email'), link('email'), false],
   ])('a link %s', (_, one, other, expected) => {
     expect(isStronger(one, other)).toBe(expected);
@@ -108,7 +123,7 @@ describe('a link', () => {
 
   interface Case {
     numbers?: string[];
-    /** The customers that have the reported address. */
+    /** Ids of the customers that have the reported e-mail address. */
     addresses?: number[];
     linkByEmail?: boolean;
     before?: Link;
@@ -130,17 +145,33 @@ describe('a link', () => {
     ({ customerId, linkedBy: 'number', origin: origin('other') }) as const;
   const CREATED = link('created');
   test.each<[string, Case, Partial<Link> | undefined]>([
-    ['is found by its number, in any case', { numbers: ['k2'] }, byNumber(2)],
-    ['is found by the first number that a customer has', { numbers: ['X9', 'K1', 'K2'] }, byNumber(1)],
-    ['is found by the number of one that was merged into it', { numbers: ['M1'] }, byNumber(1)],
+    ['is found by its number in any letter case', { numbers: ['k2'] }, byNumber(2)],
+    ['is found by the first reported number that exists', { numbers: ['X9', 'K1', 'K2'] }, byNumber(1)],
+    ['is found by the number of a customer merged into it', { numbers: ['M1'] }, byNumber(1)],
     ['is not found if it is erased', { numbers: ['K3'] }, undefined],
-    ['is found by its address', { addresses: [2] }, byEmail],
-    ['is not found by an address that may not link', { addresses: [2], linkByEmail: false }, undefined],
-    ['is not found by the address of two', { addresses: [1, 2] }, undefined],
-    ['is found by its number before its address', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
-    ['is not found by its address if linked by one', { addresses: [2], before: link('email') }, undefined],
-    ['is not found by its address if created for it', { addresses: [1], before: CREATED }, undefined],
-    ['is found by its address beside the created one', { addresses: [1, 2], before: CREATED }, byEmail],
+    ['is found by its e-mail address', { addresses: [2] }, byEmail],
+    [
+      'is not found by its e-mail address if the setting forbids it',
+      { addresses: [2], linkByEmail: false },
+      undefined,
+    ],
+    ['is not found by an e-mail address that two customers share', { addresses: [1, 2] }, undefined],
+    ['is found by its number before its e-mail address', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
+    [
+      'is not found by e-mail if the Stripe customer is already linked by e-mail',
+      { addresses: [2], before: link('email') },
+      undefined,
+    ],
+    [
+      'is not found by e-mail if it was created for the Stripe customer',
+      { addresses: [1], before: CREATED },
+      undefined,
+    ],
+    [
+      'is found by e-mail although the created customer has the same address',
+      { addresses: [1, 2], before: CREATED },
+      byEmail,
+    ],
   ])('a customer %s', (_, given, expected) => {
     expect(find(given)).toEqual(expected);
   });
@@ -185,16 +216,40 @@ describe('linking a Stripe customer', () => {
   const [STRONG, WEAK] = [stored(1, 'number', origin('subscription')), stored(2, 'number', origin('other'))];
   test.each<[string, StoredLink | null, Told, Answers | undefined, End]>([
     ['without a number creates a customer', null, [], undefined, [-1, 'created']],
-    ['creates one if Stripe does not answer', null, [], failing, [-1, 'created']],
-    ['follows the number that is told', null, [K2], undefined, [2, 'number', 'other']],
-    ['follows its own number before what is told', null, [K2], knows('K3'), [3, 'number', 'customer']],
-    ['moves from a created customer', CREATED, [K2], undefined, [2, 'number', 'other']],
-    ['moves though Stripe does not answer', CREATED, [K2], failing, [2, 'number', 'other']],
+    ['without a number creates a customer if Stripe does not answer', null, [], failing, [-1, 'created']],
+    ['is linked by the reported number', null, [K2], undefined, [2, 'number', 'other']],
+    [
+      'is linked by its own number before the reported one',
+      null,
+      [K2],
+      knows('K3'),
+      [3, 'number', 'customer'],
+    ],
+    ['moves from a created customer to the reported one', CREATED, [K2], undefined, [2, 'number', 'other']],
+    [
+      'moves to the reported customer even if Stripe does not answer',
+      CREATED,
+      [K2],
+      failing,
+      [2, 'number', 'other'],
+    ],
     ['stays with the customer that staff chose', BY_STAFF, [K1], undefined, [3, 'staff']],
-    ['stays with a stronger number', STRONG, [K2], undefined, [1, 'number', 'subscription']],
-    ['moves to a stronger number', WEAK, [K1], undefined, [1, 'number', 'subscription']],
-    ['stays with its own number that Stripe has', BY_OWN, [K1], knows('K3'), [3, 'number', 'customer']],
-    ['leaves its own number that is gone', BY_OWN, [K1], knows(), [1, 'number', 'subscription']],
+    ['stays with the customer of a stronger number', STRONG, [K2], undefined, [1, 'number', 'subscription']],
+    ['moves to the customer of a stronger number', WEAK, [K1], undefined, [1, 'number', 'subscription']],
+    [
+      'stays with its own number while Stripe still has it',
+      BY_OWN,
+      [K1],
+      knows('K3'),
+      [3, 'number', 'customer'],
+    ],
+    [
+      'follows the reported number when Stripe has removed its own',
+      BY_OWN,
+      [K1],
+      knows(),
+      [1, 'number', 'subscription'],
+    ],
   ])('a Stripe customer %s', (_, before, told, answers, [to, by, source = null]) => {
     const draft = open(before, answers);
     expect(linkCustomer(draft, reported(told))).toMatchObject({ customerId: to, linkedBy: by });
@@ -209,7 +264,7 @@ describe('linking a Stripe customer', () => {
     expect([...draft.concerned]).toEqual(['cus_1']);
   });
 
-  test('a Stripe customer that tells what is known is not written', () => {
+  test('a Stripe customer that reports nothing new is not written', () => {
     const draft = open(stored(1, 'number', origin('subscription')));
     linkCustomer(draft, reported([K1]));
     expect(draft.links.changed.size).toBe(0);
@@ -227,12 +282,12 @@ describe('linking a Stripe customer', () => {
     expect(later.links.get('cus_1')).toMatchObject({ customer_id: 9, linked_by: 'number', recheck_at: null });
   });
 
-  test('a recheck that is not due asks nothing', () => {
+  test('a recheck that is not due does not ask Stripe', () => {
     expect(recheckLink(open(stored(1, 'created'), failing), 'cus_1')).toBeUndefined();
   });
 });
 
-describe('what Stripe bills and what was sold', () => {
+describe('matching Stripe’s items with sold items', () => {
   type Service = NonNullable<SoldItem['service']>;
   const sold = (id: number, service: Partial<Service> = {}, quantity = 1): SoldItem => ({
     id,
@@ -264,28 +319,48 @@ describe('what Stripe bills and what was sold', () => {
   const two = (more: Partial<BilledItem>) => [billed('a'), billed('b', more)];
 
   test.each<[string, SoldItem[], BilledItem[], string | Record<string, number>]>([
-    ['one item at its price', ONE, si(), { si: 1 }],
-    ['a quantity, for all of it', one({}, 3), si({ amount: '29.70' }), { si: 1 }],
-    ['a quarter as three months', one({ interval: 'quarter' }), si({ intervalCount: 3 }), { si: 1 }],
-    ['a year as twelve months', one({ interval: 'year' }), si({ intervalCount: 12 }), { si: 1 }],
-    ['yen', one({ price: '990', currency: 'jpy' }), si({ amount: '990', currency: 'jpy' }), { si: 1 }],
-    ['two alike, one each', TWO, two({}), { a: 1, b: 2 }],
-    ['an item that names its service first', TWO, two({ namedServiceNumber: 'S1' }), { a: 2, b: 1 }],
-    ['the id before the number', TWO, two({ namedServiceId: '1', namedServiceNumber: 'S2' }), { a: 2, b: 1 }],
-    ['not at another price', ONE, si({ amount: '9.89' }), 'price_differs'],
-    ['not in another currency', ONE, si({ currency: 'usd' }), 'price_differs'],
-    ['not for a year', ONE, si({ interval: 'year' }), 'price_differs'],
-    ['not for three months', ONE, si({ intervalCount: 3 }), 'price_differs'],
-    ['not for a week', ONE, si({ interval: 'week' }), 'price_differs'],
-    ['not once', one({ interval: 'once' }), si(), 'price_differs'],
-    ['not with another item', ONE, two({}), 'price_differs'],
-    ['not for another service', ONE, si({ namedServiceId: '2' }), 'price_differs'],
-    ['not at a price that does not tell', ONE, si({ amount: null }), 'price_unknown'],
-    ['not if nothing is billed', ONE, [], 'nothing_billed'],
-    ['not if nothing was sold', [], si(), 'nothing_sold'],
-    ['not if a service has ended', one({ isEnded: true }), si(), 'nothing_sold'],
-    ['not if an item has no service', [sold(1), { ...sold(2), service: null }], si(), 'nothing_sold'],
-  ])('what was sold is matched: %s', (_, items, reported, expected) => {
+    ['a single item at the sold price matches', ONE, si(), { si: 1 }],
+    ['a quantity of three matches at three times the price', one({}, 3), si({ amount: '29.70' }), { si: 1 }],
+    ['a quarter matches three months', one({ interval: 'quarter' }), si({ intervalCount: 3 }), { si: 1 }],
+    ['a year matches twelve months', one({ interval: 'year' }), si({ intervalCount: 12 }), { si: 1 }],
+    [
+      'a price in yen matches',
+      one({ price: '990', currency: 'jpy' }),
+      si({ amount: '990', currency: 'jpy' }),
+      { si: 1 },
+    ],
+    ['two equal items match one service each', TWO, two({}), { a: 1, b: 2 }],
+    [
+      'an item that names its service gets that service',
+      TWO,
+      two({ namedServiceNumber: 'S1' }),
+      { a: 2, b: 1 },
+    ],
+    [
+      'a named service id takes precedence over a named number',
+      TWO,
+      two({ namedServiceId: '1', namedServiceNumber: 'S2' }),
+      { a: 2, b: 1 },
+    ],
+    ['another price does not match', ONE, si({ amount: '9.89' }), 'price_differs'],
+    ['another currency does not match', ONE, si({ currency: 'usd' }), 'price_differs'],
+    ['a month does not match a year', ONE, si({ interval: 'year' }), 'price_differs'],
+    ['a month does not match three months', ONE, si({ intervalCount: 3 }), 'price_differs'],
+    ['a month does not match a week', ONE, si({ interval: 'week' }), 'price_differs'],
+    ['a one-time price does not match a monthly item', one({ interval: 'once' }), si(), 'price_differs'],
+    ['an additional item does not match', ONE, two({}), 'price_differs'],
+    ['an item that names another service does not match', ONE, si({ namedServiceId: '2' }), 'price_differs'],
+    ['an unknown amount does not match', ONE, si({ amount: null }), 'price_unknown'],
+    ['a sale does not match a subscription without items', ONE, [], 'nothing_billed'],
+    ['an item does not match if nothing was sold', [], si(), 'nothing_sold'],
+    ['an ended service does not match', one({ isEnded: true }), si(), 'nothing_sold'],
+    [
+      'a sold item without a service does not match',
+      [sold(1), { ...sold(2), service: null }],
+      si(),
+      'nothing_sold',
+    ],
+  ])('matching a sale: %s', (_, items, reported, expected) => {
     const matched = matchSold(items, reported);
     if (typeof matched === 'string') expect(matched).toBe(expected);
     else
@@ -295,9 +370,9 @@ describe('what Stripe bills and what was sold', () => {
   });
 });
 
-test('an address that Stripe repeats is not noted again, in any order of its parts', () => {
+test('an address that Stripe repeats is not noted twice, in any order of its parts', () => {
   const own = { field: 'address', source: 'customer', at: null, by: null } as const;
-  // In the order of jsonb.
+  // The order in which jsonb stores the keys.
   const noted = [
     { ...own, value: { city: 'Berlin', street: 'Road 1', country: 'DE', postal_code: '10115' } },
   ];

@@ -16,7 +16,7 @@ import { endOf, toSubscriptionState } from '@/lib/sync/decide/subscription/subsc
 import type { StoredInvoice, StoredItem, StoredPayment, StoredSubscription } from '@/lib/sync/snapshot';
 import { draftOf, NOW } from '../../support/draft';
 
-// It is noon of 15 March.
+// The tests' current time is noon on 15 March.
 const at = (date: string, time = '12:00') => new Date(`${date}T${time}:00Z`);
 const second = (date: string, time?: string) => at(date, time).getTime() / 1000;
 function required<T>(made: T | null): T {
@@ -63,41 +63,41 @@ describe('an invoice', () => {
     ['that is a draft', { status: 'draft' }, {}, 'draft'],
     ['that is paid', { status: 'paid' }, {}, 'paid'],
     ['that is void', { status: 'void' }, {}, 'cancelled'],
-    ['that is open and never due', {}, {}, 'sent'],
+    ['that is open without a due date', {}, {}, 'sent'],
     ['that is due today', { due_date: second('2026-03-15') }, {}, 'sent'],
     ['that was due yesterday', { due_date: second('2026-03-14') }, {}, 'overdue'],
     ['whose payment failed', {}, { payment_failed_at: FAILED }, 'overdue'],
     ['that was written off', { status: 'uncollectible' }, {}, 'overdue'],
     ['that is paid after a failed payment', { status: 'paid' }, { payment_failed_at: FAILED }, 'paid'],
-    ['of unknown status, as it was', { status: 'parked' }, { status: 'sent' }, 'sent'],
-    ['whose payment failed, of unknown status', { status: 'parked' }, SENT_AND_FAILED, 'overdue'],
-  ])('the status follows from an invoice %s', (_, object, stored, expected) => {
+    ['of unknown status, which keeps the stored status', { status: 'parked' }, { status: 'sent' }, 'sent'],
+    ['of unknown status whose payment failed', { status: 'parked' }, SENT_AND_FAILED, 'overdue'],
+  ])('the stored status is right for an invoice %s', (_, object, stored, expected) => {
     const { status, warnings } = stateOf(object, stored);
     expect(status).toBe(expected);
     expect(warnings).toEqual(reported(object).status ? [] : ['unknown invoice status parked']);
   });
 
   test.each([
-    ['void', { status: 'void', amount_remaining: 11900 }, {}],
-    ['of unknown status and cancelled here', { status: 'parked' }, { status: 'cancelled' }],
-  ] as const)('an invoice that is %s owes nothing', (_, object, stored) => {
+    ['that is void', { status: 'void', amount_remaining: 11900 }, {}],
+    ['that is cancelled here and of unknown status at Stripe', { status: 'parked' }, { status: 'cancelled' }],
+  ] as const)('an invoice %s owes nothing', (_, object, stored) => {
     expect(stateOf(object, stored)).toMatchObject({ status: 'cancelled', amount_due: '0' });
   });
 
-  test('an invoice keeps the first time that its payment failed', () => {
+  test('an invoice keeps the first time at which a payment failed', () => {
     const failing = { ...reported({}), paymentFailed: true };
     const failedAt = (payment_failed_at: Date | null) =>
       toInvoiceState(draftOf(), { ...STORED, payment_failed_at }, failing).payment_failed_at;
     expect([failedAt(null), failedAt(FAILED)]).toEqual([NOW, FAILED]);
   });
 
-  test('an invoice keeps what is known to be paid outside Stripe, until another amount is paid', () => {
+  test('an invoice keeps its amount paid outside Stripe until its paid amount changes', () => {
     const known = { amount_paid: '119.000', amount_off_stripe: '19.000' };
     expect(stateOf({ status: 'paid', amount_paid: 11900 }, known).amount_off_stripe).toBe('19.000');
     expect(stateOf({ status: 'paid', amount_paid: 12000 }, known).amount_off_stripe).toBeNull();
   });
 
-  test('an invoice stays written off if Stripe’s status is unknown', () => {
+  test('an invoice stays written off if its status at Stripe is unknown', () => {
     expect(stateOf({ status: 'parked' }, { uncollectible: true }).uncollectible).toBe(true);
     expect(stateOf({ status: 'open' }, { uncollectible: true }).uncollectible).toBe(false);
   });
@@ -108,7 +108,7 @@ describe('an invoice', () => {
     [['paid', 'open', 'uncollectible'], 'paid'],
     [['paid', 'void'], 'void'],
     [['parked', 'draft'], 'parked'],
-  ])('of several payloads of one second %s the furthest on is %s, in any order', (statuses, expected) => {
+  ])('the states %s of one second give the most advanced one, %s, in any order', (statuses, expected) => {
     for (const order of [statuses, statuses.toReversed()]) {
       const draft = draftOf();
       for (const status of order) {
@@ -177,7 +177,7 @@ describe('a payment', () => {
     return { row, changes: draft.changes.map(({ field }) => field), warnings: [...draft.warnings] };
   }
 
-  test('a new payment is what Stripe collected, on the day of the time zone', () => {
+  test('a new payment has the amount that Stripe collected, and the day in the service’s time zone', () => {
     const { row, changes } = paymentAfter(collected('119.000'));
     const {
       version: _,
@@ -189,30 +189,50 @@ describe('a payment', () => {
   });
 
   test.each<[string, Collected, Given, string | undefined]>([
-    ['is less what was paid outside Stripe', collected('119.000', '19.000'), {}, '100.000'],
-    ['is less what is known of that', collected('119.000'), { off: '19.000' }, '100.000'],
-    ['is whole if that is known of another amount', collected('130.000'), { off: '19.000' }, '130.000'],
-    ['is not made if all was paid outside Stripe', collected('119.000', '119.000'), {}, undefined],
-    ['is not made if nothing was paid', collected('0.000'), {}, undefined],
-    ['is not made if it was deleted', collected('119.000'), { isBuried: true }, undefined],
+    ['leaves out the amount paid outside Stripe', collected('119.000', '19.000'), {}, '100.000'],
+    ['leaves out the stored amount paid outside Stripe', collected('119.000'), { off: '19.000' }, '100.000'],
+    [
+      'is whole if the stored amount outside Stripe belongs to another total',
+      collected('130.000'),
+      { off: '19.000' },
+      '130.000',
+    ],
+    ['is not created if all was paid outside Stripe', collected('119.000', '119.000'), {}, undefined],
+    ['is not created if nothing was paid', collected('0.000'), {}, undefined],
+    ['is not created if staff deleted it before', collected('119.000'), { isBuried: true }, undefined],
   ])('a new payment %s', (_, what, given, amount) => {
     expect(paymentAfter(what, given).row?.amount).toBe(amount);
   });
 
   const DATED = { payment_date: '2026-03-10' };
   test.each<[string, Collected, Partial<StoredPayment>, Partial<StoredPayment>]>([
-    ['stays as it is', collected('119.000'), {}, { amount: '119.000', payment_date: '2026-03-14' }],
-    ['grows', collected('150.000'), {}, { amount: '150.000', payment_date: '2026-03-16' }],
+    [
+      'stays as it is if nothing changed',
+      collected('119.000'),
+      {},
+      { amount: '119.000', payment_date: '2026-03-14' },
+    ],
+    [
+      'grows with the collected amount',
+      collected('150.000'),
+      {},
+      { amount: '150.000', payment_date: '2026-03-16' },
+    ],
     ['keeps the date that staff gave it', collected('150.000'), DATED, { amount: '150.000', ...DATED }],
     ['keeps the amount that staff gave it', collected('150.000'), { amount: '50.000' }, { amount: '50.000' }],
-    ['shrinks by what was paid outside Stripe', collected('119.000', '19.000'), {}, { amount: '100.000' }],
-    ['does not shrink while that is unknown', collected('100.000'), {}, { amount: '119.000' }],
-  ])('a payment by Stripe %s', (_, what, stored, expected) => {
+    ['shrinks by the amount paid outside Stripe', collected('119.000', '19.000'), {}, { amount: '100.000' }],
+    [
+      'does not shrink while the amount paid outside Stripe is unknown',
+      collected('100.000'),
+      {},
+      { amount: '119.000' },
+    ],
+  ])('a payment from Stripe %s', (_, what, stored, expected) => {
     expect(paymentAfter(what, { stored }).row).toMatchObject(expected);
   });
 
   test.each(['api', 'staff', 'import'] as const)(
-    'a payment by %s is left alone, with a warning',
+    'a payment from %s is not changed by Stripe, with a warning',
     (source) => {
       const { row, warnings } = paymentAfter(collected('150.000'), { stored: { source } });
       expect(row?.amount).toBe('119.000');
@@ -222,7 +242,7 @@ describe('a payment', () => {
 });
 
 describe('a subscription', () => {
-  /** What is stored before anything is known. */
+  /** The row before Stripe has reported anything. */
   const STORED = {
     status: 'incomplete',
     next_billing_date: '2025-12-31',
@@ -243,16 +263,24 @@ describe('a subscription', () => {
   }
 
   test.each<[string, object, string]>([
-    ['at the end of its only period', items('2026-04-01'), '2026-04-01'],
-    ['at the earliest end of several', items('2026-05-01', '2026-04-01', '2026-06-01'), '2026-04-01'],
+    ['at the end of its only item period', items('2026-04-01'), '2026-04-01'],
+    [
+      'at the earliest end of several item periods',
+      items('2026-05-01', '2026-04-01', '2026-06-01'),
+      '2026-04-01',
+    ],
     ['regardless of items without a period', items(null, '2026-04-01'), '2026-04-01'],
-    ['at its own end if no item has one', { ...items(null), ...period('2026-07-01') }, '2026-07-01'],
-    ['as before if Stripe reports no end', items(), '2025-12-31'],
+    [
+      'at its own period end if no item has a period',
+      { ...items(null), ...period('2026-07-01') },
+      '2026-07-01',
+    ],
+    ['on its stored date if Stripe reports no period end', items(), '2025-12-31'],
   ])('a subscription is billed next %s', (_, object, expected) => {
     expect(stateOf(object).next_billing_date).toBe(expected);
   });
 
-  test('the next billing date of a subscription is a date of the time zone', () => {
+  test('the next billing date of a subscription is the day in the service’s time zone', () => {
     expect(stateOf(items('2026-04-01'), {}, 'Europe/Berlin').next_billing_date).toBe('2026-04-02');
   });
 
@@ -261,18 +289,18 @@ describe('a subscription', () => {
   test.each<[string, string, Partial<StoredSubscription>, string]>([
     ['has Stripe’s status', 'past_due', {}, 'past_due'],
     ['is cancelled if the first payment never came', 'incomplete_expired', {}, 'cancelled'],
-    ['is cancelled as Stripe spells it', 'canceled', {}, 'cancelled'],
-    ['is active after a checkout that was completed since', 'incomplete', paid, 'active'],
-    ['is not active after one that was completed before', 'incomplete', paidBefore, 'incomplete'],
-    ['has another status than incomplete in spite of a checkout', 'unpaid', paid, 'unpaid'],
-    ['keeps its status if Stripe’s is unknown', 'hibernating', { status: 'trialing' }, 'trialing'],
+    ['is cancelled if Stripe says canceled', 'canceled', {}, 'cancelled'],
+    ['is active if a later checkout was completed', 'incomplete', paid, 'active'],
+    ['stays incomplete if its checkout was completed earlier', 'incomplete', paidBefore, 'incomplete'],
+    ['keeps a status other than incomplete after a checkout', 'unpaid', paid, 'unpaid'],
+    ['keeps its status if Stripe’s status is unknown', 'hibernating', { status: 'trialing' }, 'trialing'],
   ])('a subscription %s', (_, status, stored, expected) => {
     const { warnings, ...state } = stateOf({ status }, stored);
     expect(state.status).toBe(expected);
     expect(warnings).toEqual(status === 'hibernating' ? ['unknown subscription status hibernating'] : []);
   });
 
-  test('a subscription that Stripe has deleted is cancelled, with the earliest end that is known', () => {
+  test('a subscription deleted at Stripe is cancelled, with the earliest known end', () => {
     const [ended, known, deletedAt] = [at('2026-03-07'), at('2026-03-08'), at('2026-03-09')];
     expect(endOf(STORED, reported({}), deletedAt)).toEqual({ status: 'cancelled', ended_at: deletedAt });
     expect(endOf({ ...STORED, ended_at: known }, reported({}), deletedAt).ended_at).toEqual(known);
@@ -280,13 +308,13 @@ describe('a subscription', () => {
     expect(endOf({ ...STORED, ended_at: known }, told, deletedAt).ended_at).toEqual(ended);
   });
 
-  test('a subscription that lives again has no end', () => {
+  test('a cancelled subscription that is active again loses its end', () => {
     const stored = { status: 'cancelled', ended_at: at('2026-03-01') } as const;
     expect(stateOf({ status: 'active' }, stored).ended_at).toBeNull();
     expect(stateOf({ status: 'canceled' }, stored).ended_at).toEqual(at('2026-03-01'));
   });
 
-  test('a subscription keeps the Stripe customer that it has', () => {
+  test('a subscription keeps its stored Stripe customer', () => {
     expect(stateOf({}).stripe_customer_id).toBe('cus_1');
     expect(stateOf({}, { stripe_customer_id: 'cus_0' }).stripe_customer_id).toBe('cus_0');
   });
@@ -308,14 +336,20 @@ describe('a subscription', () => {
   const asked = { recheckAt: NOW, isIn: false };
 
   test.each<[string, Date, Answers | undefined, number, { isIn: boolean; recheckAt?: Date }]>([
-    ['not in the older of two', NEWER, undefined, 1, { isIn: false }],
-    ['in the newer of two', OLDER, undefined, 1, { isIn: true }],
-    ['within a second in the one where Stripe shows it', SAME, shows('si_1'), 1, { isIn: true }],
-    ['not in the one where Stripe shows others', SAME, shows('si_2'), 1, { isIn: false }],
-    ['not in one that is gone', SAME, answering({ state: 'gone' }), 1, { isIn: false }],
-    ['not in it while Stripe says nothing, which is asked again', SAME, undefined, 1, asked],
-    ['not in one of more items than an event shows, likewise', OLDER, undefined, 11, asked],
-  ])('an item that two subscriptions show is %s', (_, asOf, answers, count, { isIn, recheckAt = null }) => {
+    ['not in the one with the older state', NEWER, undefined, 1, { isIn: false }],
+    ['in the one with the newer state', OLDER, undefined, 1, { isIn: true }],
+    [
+      'in the one where Stripe shows it, if both states are of one second',
+      SAME,
+      shows('si_1'),
+      1,
+      { isIn: true },
+    ],
+    ['not in the one where Stripe shows other items', SAME, shows('si_2'), 1, { isIn: false }],
+    ['not in one that is gone at Stripe', SAME, answering({ state: 'gone' }), 1, { isIn: false }],
+    ['not in one about which Stripe does not answer, which is rechecked', SAME, undefined, 1, asked],
+    ['not in one with more items than an event shows, which is rechecked', OLDER, undefined, 11, asked],
+  ])('an item shown by two subscriptions is %s', (_, asOf, answers, count, { isIn, recheckAt = null }) => {
     const stored = Array.from({ length: count }, (_, i) => ({ id: i + 1, subscription_id: OTHER.id }));
     const draft = draftOf({
       rows: {
@@ -349,39 +383,54 @@ describe('a service', () => {
   const [NONE, SYNCED, ENDING] = [dates(null, null), dates(OLD, OLD), dates(OLD, OLD, END, END)];
 
   test.each<[string, ServiceDates, Billed | undefined, ServiceDates]>([
-    ['are those of what bills it', NONE, billed(NEW), dates(NEW, NEW)],
-    ['replace what people entered before', dates(OWN, null), billed(NEW), dates(NEW, NEW)],
-    ['stay people’s own if Stripe has the same', dates(NEW, null), billed(NEW), dates(NEW, null)],
-    ['are cleared with what billed it', SYNCED, undefined, NONE],
-    ['stay if people entered others since', dates(OWN, OLD), undefined, dates(OWN, OLD)],
-    ['stay if it was never billed', dates(OWN, null), undefined, dates(OWN, null)],
-    ['end with what bills it', SYNCED, billed(NEW, END), dates(NEW, NEW, END, END)],
-    ['do not end if it goes on', ENDING, billed(NEW), dates(NEW, NEW)],
-    ['do not end with what billed it', ENDING, undefined, NONE],
-    ['keep the end that people entered', dates(OLD, OLD, OWN), billed(NEW), dates(NEW, NEW, OWN)],
-    ['keep it if nothing bills it', dates(null, null, OWN), undefined, dates(null, null, OWN)],
-    ['keep it if Stripe had another', dates(OLD, OLD, OWN, END), undefined, dates(null, null, OWN, END)],
+    ['come from the item that bills it', NONE, billed(NEW), dates(NEW, NEW)],
+    ['replace dates that staff entered before', dates(OWN, null), billed(NEW), dates(NEW, NEW)],
+    [
+      'still count as entered by staff if Stripe has the same',
+      dates(NEW, null),
+      billed(NEW),
+      dates(NEW, null),
+    ],
+    ['are cleared when no item bills it any more', SYNCED, undefined, NONE],
+    ['stay if staff have changed them since', dates(OWN, OLD), undefined, dates(OWN, OLD)],
+    ['stay if no item ever billed it', dates(OWN, null), undefined, dates(OWN, null)],
+    ['include the end of the item that bills it', SYNCED, billed(NEW, END), dates(NEW, NEW, END, END)],
+    ['lose their end if the item goes on', ENDING, billed(NEW), dates(NEW, NEW)],
+    ['lose their end when no item bills it any more', ENDING, undefined, NONE],
+    ['keep the end that staff entered', dates(OLD, OLD, OWN), billed(NEW), dates(NEW, NEW, OWN)],
+    [
+      'keep the end that staff entered if no item bills it',
+      dates(null, null, OWN),
+      undefined,
+      dates(null, null, OWN),
+    ],
+    [
+      'keep the end that staff entered if Stripe had another',
+      dates(OLD, OLD, OWN, END),
+      undefined,
+      dates(null, null, OWN, END),
+    ],
   ])('the dates of a service %s', (_, before, all, after) => {
     expect(toServiceDates(before, all, 'UTC')).toEqual(after);
   });
 
-  test('the dates of a service are those of the time zone', () => {
+  test('the dates of a service are days in the service’s time zone', () => {
     const late = { until: at(NEW, '23:30'), endsAt: at(END, '23:30') };
     const next = dates('2026-03-04', '2026-03-04', '2026-04-05', '2026-04-05');
     expect(toServiceDates(NONE, late, 'Europe/Berlin')).toEqual(next);
   });
 
   test.each<[string, Billed[], Billed | undefined]>([
-    ['not billed if nothing bills it', [], undefined],
-    ['billed until the latest date', [billed(NEW), billed(OLD)], billed(NEW)],
-    ['billed on if one goes on', [billed(OLD, END), billed(NEW)], billed(NEW)],
-    ['billed until the last ends', [billed(OLD, END), billed(NEW, NEW)], billed(NEW, END)],
+    ['not billed if no item bills it', [], undefined],
+    ['billed until the latest date of its items', [billed(NEW), billed(OLD)], billed(NEW)],
+    ['billed without an end if one item goes on', [billed(OLD, END), billed(NEW)], billed(NEW)],
+    ['billed until its last item ends', [billed(OLD, END), billed(NEW, NEW)], billed(NEW, END)],
   ])('a service is %s', (_, all, expected) => {
     expect(combineBilled(all)).toEqual(expected);
   });
 });
 
-describe('of two states', () => {
+describe('the choice between a stored and an incoming state', () => {
   const seconds = (n: number) => new Date(Date.UTC(2026, 2, 15, 10, 0, n));
   const invoice = (status: string) =>
     required(toProviderInvoice({ id: 'in_1', status, currency: 'eur', customer: 'cus_1' }));
@@ -397,7 +446,7 @@ describe('of two states', () => {
 
   interface Case {
     isStored?: boolean;
-    /** A recheck is due. */
+    /** Whether a recheck is due. */
     isDue?: boolean;
     answers?: Answers;
   }
@@ -420,31 +469,31 @@ describe('of two states', () => {
   };
   const [SAME, DUE] = [{ isStored: true }, { isStored: true, isDue: true }];
 
-  test.each<[string, StateOrigin, number | null, Case, unknown]>([
-    ['the first', event(5), null, {}, take(INCOMING, 5)],
-    ['the newer', event(5), 4, {}, take(INCOMING, 5)],
-    ['neither if the incoming is older', event(4), 5, {}, 'stale'],
-    ['a fetched one of the same second', fetched(5), 5, {}, take(INCOMING, 5)],
-    ['neither if they are alike in one second', event(5), 5, SAME, 'unchanged'],
-    ['of one second what Stripe answers', event(5), 5, { answers: FOUND }, take(FETCHED, 9)],
-    ['what its payloads lead to if Stripe does not answer', event(5), 5, {}, take(OF_INBOX, 5, true)],
-    ['what Stripe answers while a recheck is due', event(5), 5, { ...DUE, answers: FOUND }, take(FETCHED, 9)],
-    ['neither if a list shows what is stored', listed(9), 5, SAME, 'unchanged'],
-    ['a list’s that is stored while a recheck is due', listed(9), 5, DUE, take(INCOMING, 9)],
-    ['a list’s that is newer', listed(9), 5, {}, take(INCOMING, 9)],
-  ])('of two states sync takes %s', (_, from, storedAsOf, given, expected) => {
+  test.each<[string, Source, number | null, Case, unknown]>([
+    ['takes the first state', event(5), null, {}, take(INCOMING, 5)],
+    ['takes a newer state', event(5), 4, {}, take(INCOMING, 5)],
+    ['rejects an older state as stale', event(4), 5, {}, 'stale'],
+    ['takes a fetched state of the same second', fetched(5), 5, {}, take(INCOMING, 5)],
+    ['keeps the stored state if an equal one of the same second arrives', event(5), 5, SAME, 'unchanged'],
+    ['asks Stripe if two states of one second differ', event(5), 5, { answers: FOUND }, take(FETCHED, 9)],
+    ['decides from the inbox if Stripe does not answer', event(5), 5, {}, take(OF_INBOX, 5, true)],
+    ['asks Stripe while a recheck is due', event(5), 5, { ...DUE, answers: FOUND }, take(FETCHED, 9)],
+    ['keeps the stored state if a list shows an equal one', listed(9), 5, SAME, 'unchanged'],
+    ['takes an equal state from a list while a recheck is due', listed(9), 5, DUE, take(INCOMING, 9)],
+    ['takes a newer state from a list', listed(9), 5, {}, take(INCOMING, 9)],
+  ])('sync %s', (_, from, storedAsOf, given, expected) => {
     expect(decide(from, storedAsOf, given)).toEqual({ decision: expected, isLeft: false });
   });
 
-  test('of two states of one second a list’s is left to the next night if Stripe does not answer', () => {
+  test('a listed state of the same second is left to the next run if Stripe does not answer', () => {
     expect(decide(listed(5), 5, {})).toEqual({ decision: 'unchanged', isLeft: true });
   });
 
-  test.each<[string, StateOrigin, boolean, Date | null]>([
-    ['becomes due with a doubt', event(5), true, NOW],
+  test.each<[string, Source, boolean, Date | null]>([
+    ['becomes due if the decision was uncertain', event(5), true, NOW],
     ['stays due after an event', event(5), false, seconds(2)],
     ['stays due after a list', listed(5), false, seconds(2)],
-    ['is done with what was fetched', fetched(5), false, null],
+    ['is done after a fetch', fetched(5), false, null],
   ])('a recheck %s', (_, from, isDoubtful, expected) => {
     const row = { provider_as_of: seconds(1), recheck_at: seconds(2), provider_gone_at: null };
     expect(recheckAt(draftOf(), row, from, isDoubtful)).toEqual(expected);
