@@ -23,12 +23,12 @@ import {
 import { createCustomer } from '../support/factories';
 import { useFiles } from '../support/run-command';
 
-/** The file that a script starts, and the first arguments that the script gives it. */
+/** Returns the file that an npm script starts, and the script’s own first arguments. */
 const startOf = (script: string) =>
   /\S+\.(ts|mjs).*$/.exec(scripts[script as keyof typeof scripts] ?? '')?.[0].split(' ') ?? [];
 
-describe('arguments', () => {
-  // No variable may stop a command that is only asked how it is used.
+describe('command arguments', () => {
+  // The environment is invalid on purpose: --help must work in any environment.
   const env = { DATA_DIR: '/dev/null/none', PORT: 'http', NODE_ENV: 'production' as const };
   const run = (script: string, args: string[]) => {
     const [file = '', ...first] = startOf(script);
@@ -43,7 +43,8 @@ describe('arguments', () => {
       const [file = '', ...first] = startOf(name);
       return [`${join(folder, file.replace(/ts$/, 'js'))}?${name}`, ...first];
     });
-    // One process asks them all, since each would take half a second: a script ends with process.exit.
+    // One process runs all scripts, because each start takes half a second. The stub of process.exit starts the
+    // next.
     const all = `(async () => { for (const [file, ...first] of ${JSON.stringify(starts)}) {
       process.argv = [process.argv[0], file, ...first, '--help'];
       await new Promise((next) => { process.exit = next; import(file); });
@@ -59,7 +60,7 @@ describe('arguments', () => {
     ['demo', ['--colour'], "Unknown option '--colour': --help shows what there is."],
     ['simulate', ['--runs', 'x'], '--runs must be a whole number from 1 to 2147483647.'],
     ['simulate', ['--pure', '--mutants'], '--pure goes with neither --database nor --mutants.'],
-  ])('npm run %s -- %j is refused in one sentence', async (script, args, sentence) => {
+  ])('npm run %s -- %j is refused with one sentence', async (script, args, sentence) => {
     expect(await run(script, args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
   });
 
@@ -74,7 +75,7 @@ describe('arguments', () => {
       '--scopes: without_personal_data is no longer a scope. Use --hide-personal-data.',
     ],
     ['token', ['create', '--name'], "Option '--name <value>' argument missing: --help shows what there is."],
-  ])('the command %s with arguments %j is refused in one sentence', (name, args, sentence) => {
+  ])('the command %s with the arguments %j is refused with one sentence', (name, args, sentence) => {
     const { read } = COMMANDS[name === 'import' && isFromStripe(args) ? 'import stripe' : name];
     expect(() => read(args)).toThrow(expect.objectContaining({ sentences: [sentence] }));
   });
@@ -83,7 +84,7 @@ describe('arguments', () => {
     ['reconcile', [], 'dry-run'],
     ['db:migrate', [], 'role-limits'],
     ['staff', ['add', 'a@example.com', 'admin'], 'role'],
-  ])('npm run %s %j is refused if npm has taken --%s for itself', (name, args, option) => {
+  ])('npm run %s %j is refused if npm has consumed --%s', (name, args, option) => {
     vi.stubEnv('npm_lifecycle_event', name);
     vi.stubEnv(`npm_config_${option.replaceAll('-', '_')}`, 'true');
     const sentence = `npm took --${option} for an option of its own: write npm run ${name} -- --${option}.`;
@@ -92,7 +93,7 @@ describe('arguments', () => {
   });
 });
 
-test('a process whose log is on a full disk goes on, and ends', async () => {
+test('a process whose log is on a full disk keeps running and ends normally', async () => {
   const log = join(await bundledCommands(), 'lib/log.js');
   const script = `import(${JSON.stringify(log)}).then(({ createLogger }) => {
     const log = createLogger('info');
@@ -109,7 +110,7 @@ test('a process whose log is on a full disk goes on, and ends', async () => {
   expect([child.status, child.stderr]).toEqual([3, 'alive\n']);
 });
 
-test('a process writes each line of its log once, also those just before its end', async () => {
+test('a process writes each log line once, including the lines just before its end', async () => {
   const log = join(await bundledCommands(), 'lib/log.js');
   const script = `import(${JSON.stringify(log)}).then(({ createLogger }) => {
     const log = createLogger('info');
@@ -137,7 +138,10 @@ describe('a server with the embedded database', () => {
     askCommand(dataDir, command, args, cwd);
   const socketPath = () => readLock(dataDir).socket ?? '';
 
-  /** Sends text to the socket. @returns what the server answers until it hangs up */
+  /**
+   * Sends text to the socket.
+   * @returns the server’s response, up to the end of the connection
+   */
   async function send(message: string) {
     const socket = connect(socketPath());
     await once(socket, 'connect');
@@ -146,19 +150,19 @@ describe('a server with the embedded database', () => {
     return lines.map((line) => JSON.parse(line));
   }
 
-  test('the server takes commands over a socket of its owner alone, which the lock names', () => {
+  test('the server takes commands over a socket that only its owner can use and that the lock file names', () => {
     expect(readLock(dataDir)).toMatchObject({ pid: process.pid, socket: join(dataDir, 'commands.sock') });
     expect(statSync(socketPath()).mode & 0o777).toBe(0o600);
   });
 
-  test('the process of a command finds the server, and passes on what is piped into it', async () => {
+  test('a command’s process finds the server and forwards its standard input', async () => {
     const args = ['add', 'a@example.com', '--role', 'admin'];
     const done = await runCommandFile('staff', args, { DATA_DIR: dataDir }, 'correct horse battery\n');
     const out = 'a@example.com can sign in at http://localhost:3000/sign-in\n';
     expect(done).toEqual({ code: 0, out, err: '' });
   });
 
-  test('the command staff makes a password, lists staff and refuses a second login', async () => {
+  test('the command staff creates a password, lists staff and refuses a second login for an address', async () => {
     const reset = await ask('staff', ['reset-password', 'a@example.com']);
     expect(reset).toMatchObject({ code: 0, out: expect.stringMatching(/^Password: \S{12,}$/m) });
     expect((await ask('staff', ['list'])).out).toMatch(/^a@example\.com\tadmin\t/);
@@ -166,7 +170,7 @@ describe('a server with the embedded database', () => {
     expect(again).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^\S.*\.\n$/) });
   });
 
-  test('the command token creates, lists and revokes, also when several are asked at once', async () => {
+  test('the command token creates, lists and revokes tokens, even when several run at once', async () => {
     const made = await ask('token', ['create', '--name', 'ERP', '--scopes', 'mcp:read']);
     expect(made).toEqual({ code: 0, out: expect.stringMatching(/^w5t_\S+\n$/), err: '' });
     for (const { out } of await Promise.all([1, 2, 3].map(() => ask('token', ['list'])))) {
@@ -186,20 +190,20 @@ describe('a server with the embedded database', () => {
     expect(done.err).toMatch(/^\[#+\.*\] \d+\/\d+ /);
     const dry = await ask('reconcile', ['--dry-run']);
     expect(dry).toMatchObject({ code: 0, out: expect.stringMatching(/^Dry run, nothing was written/m) });
-    // The server's own connection still meets the real tables.
+    // The server’s own connection still uses the real tables.
     expect((await ask('reconcile')).out).toMatch(/^Run 2, completed:/m);
   });
 
-  test('the import from Stripe is refused if the server has no key', async () => {
+  test('the import from Stripe is refused if the server has no API key', async () => {
     const err = 'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.\n';
     expect(await ask('import stripe', ['stripe'])).toEqual({ code: 1, out: '', err });
   });
 
-  test('the command db:migrate finds the database of a server up to date', async () => {
+  test('the command db:migrate finds the server’s database up to date', async () => {
     expect(await ask('db:migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
   });
 
-  test('import and export read and write files where the command was given', async () => {
+  test('import and export use paths relative to the folder of the command', async () => {
     files.write('in.csv', ['customer_number,company', 'T1,One', 'T2,Two', 'T1,Twice', '']);
     const done = await ask('import', ['customers', 'in.csv', '--yes']);
     expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv (UTF-8): 2 new,') });
@@ -213,7 +217,7 @@ describe('a server with the embedded database', () => {
     const script = await runCommandFile('import', ['customers', join(folder, 'in.csv')], {
       DATA_DIR: dataDir,
     });
-    expect(script.out).not.toMatch(/--yes/); // the rows are there already
+    expect(script.out).not.toMatch(/--yes/); // The rows exist already.
     files.write('more.csv', ['customer_number,company', 'T3,Three', '']);
     const more = await runCommandFile('import', ['customers', join(folder, 'more.csv')], {
       DATA_DIR: dataDir,
@@ -227,12 +231,12 @@ describe('a server with the embedded database', () => {
     expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/none\.csv does not exist\.\n$/) });
   });
 
-  test('sample data is refused by a database that holds customers', async () => {
+  test('the command db:seed is refused if the database has customers', async () => {
     await createCustomer(server.runtime.db);
     expect(await ask('db:seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already holds/) });
   });
 
-  test('a command on a broken database prints a sentence and no SQL', async () => {
+  test('a command on a broken database prints a sentence without SQL', async () => {
     const { db } = server.runtime;
     await db.execute(sql`alter table access_tokens rename to broken_tokens`);
     try {
@@ -256,7 +260,7 @@ describe('a server with the embedded database', () => {
     expect(await send(message)).toEqual([{ err: expect.stringMatching(/^[A-Z].*\n$/) }, { exit: 1 }]);
   });
 
-  test('the server carries out four commands at once and refuses a fifth', async () => {
+  test('the server runs four commands at once and refuses a fifth', async () => {
     const idle = Array.from({ length: 4 }, () => connect(socketPath()));
     await Promise.all(idle.map((socket) => once(socket, 'connect')));
     expect(await send('\n')).toEqual([{ err: expect.stringMatching(/other commands/) }, { exit: 1 }]);
@@ -264,18 +268,18 @@ describe('a server with the embedded database', () => {
     await expect.poll(() => ask('token', ['list'])).toMatchObject({ code: 0 });
   });
 
-  test('a client that hangs up does no harm to the server', async () => {
+  test('the server still takes commands after a client disconnects', async () => {
     const gone = connect(socketPath());
     gone.write(request({ command: 'reconcile' }), () => gone.destroy());
     await once(gone, 'close');
     expect(await ask('token', ['list'])).toMatchObject({ code: 0 });
   });
 
-  /** Takes commands for another folder as well. */
+  /** Also takes commands for another data folder. */
   const serveFor = (other: string) =>
     serveCommands({ ...server.runtime, env: { ...server.runtime.env, dataDir: other } });
 
-  test('a socket whose path would be too long lies in a temporary folder of its own', async () => {
+  test('a socket whose path would be too long is created in a private temporary folder', async () => {
     const other = join(folder, 'x'.repeat(120));
     mkdirSync(other);
     const unlock = lockDataDir(other);
@@ -289,7 +293,7 @@ describe('a server with the embedded database', () => {
     expect(existsSync(dirname(socket))).toBe(false);
   });
 
-  test('a command waits for a server that is starting, in spite of the socket of a killed one', async () => {
+  test('a command waits for a starting server even if a killed server left a socket behind', async () => {
     const other = join(folder, 'starting');
     const unlock = lockDataDir(other);
     writeFileSync(join(other, 'commands.sock'), '');
@@ -304,7 +308,7 @@ describe('a server with the embedded database', () => {
     expect(existsSync(join(other, 'commands.sock'))).toBe(false);
   });
 
-  test('a command says that its end is unknown if the server stops meanwhile', async () => {
+  test('a command reports that its outcome is unknown if the server stops before the end', async () => {
     const other = join(folder, 'stopped');
     const unlock = lockDataDir(other);
     const stopped = createServer((connection) => connection.once('data', () => connection.destroy()));

@@ -12,7 +12,10 @@ import { testRuntime } from '../support/runtime';
 
 const { folder, write, read, run } = useFiles();
 
-/** Imports rows into a database. @returns what was said */
+/**
+ * Returns a function that imports rows into a database.
+ * @returns the printed lines
+ */
 function importer(base: ReturnType<typeof useDatabase>) {
   return async (kind: string, rows: string[], ...options: string[]) => {
     write('f.csv', rows);
@@ -34,7 +37,7 @@ describe('an import of payments and Stripe invoices', () => {
     await createInvoice(base.db, { number: 'R-1', customer_id });
   });
 
-  test('payments settle their invoices once', async () => {
+  test('an import of payments settles each invoice once', async () => {
     const file = [
       'payment_reference,invoice_number,customer_number,amount,currency,payment_date',
       'BANK-1,R-1,p1,119,eur,2026-03-01',
@@ -64,7 +67,7 @@ describe('an import of payments and Stripe invoices', () => {
     const HEADER =
       'payment_reference,refund_of,invoice_number,amount,payment_date,refunded_amount,refunded_at';
 
-    test('refunds are taken off their payments once, also of a cancelled invoice', async () => {
+    test('imported refunds reduce their payments once, even for a cancelled invoice', async () => {
       await createInvoice(base.db, { number: 'RF-1', status: 'cancelled' });
       const file = [
         HEADER,
@@ -90,7 +93,7 @@ describe('an import of payments and Stripe invoices', () => {
       expect(days).toEqual(['2026-03-05', '2026-03-06']);
     });
 
-    test('refunds are neither recorded twice nor taken back', async () => {
+    test('an import neither records refunds twice nor reduces them', async () => {
       const again = [HEADER, 'REF-2,REF-1,,20.5,2026-03-06,,', 'REF-1,,RF-1,100,2026-03-01,30,'];
       expect((await importing('payments', again)).slice(0, 2)).toEqual([
         'line 3, column refunded_amount: must not be less than what came back already: 50.50 EUR',
@@ -101,7 +104,7 @@ describe('an import of payments and Stripe invoices', () => {
       );
     });
 
-    test('the refund of a whole payment is not taken back by the same file', async () => {
+    test('a repeated import does not undo the refund of a whole payment', async () => {
       await createInvoice(base.db, { number: 'RF-0', total: '119.00', status: 'sent' });
       const header = 'payment_reference,refund_of,invoice_number,amount,payment_date,status';
       const file = [header, 'W-1,,RF-0,119,2026-01-05,completed', 'W-2,W-1,,119,2026-01-10,'];
@@ -113,7 +116,7 @@ describe('an import of payments and Stripe invoices', () => {
     });
   });
 
-  test('a partial payment does not reopen an invoice that came as paid', async () => {
+  test('an imported partial payment does not reopen an invoice that was imported as paid', async () => {
     const paid_at = new Date('2026-01-05T00:00:00Z');
     const paid = { status: 'paid', amount_paid: '119.00', amount_due: '0', paid_at } as const;
     await createInvoice(base.db, { number: 'OLD-1', ...paid });
@@ -124,7 +127,7 @@ describe('an import of payments and Stripe invoices', () => {
     expect(await invoiceOf('OLD-1')).toMatchObject(kept);
   });
 
-  test('Stripe invoices come with their stated amounts, and only Stripe changes them', async () => {
+  test('Stripe invoices are imported with their stated amounts, and later imports cannot change them', async () => {
     const header =
       'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id,amount_credited';
     const good = 'ST-1,P1,overdue,2026-03-01,100,20,70,in_9,10';
@@ -149,7 +152,7 @@ describe('an import of payments and Stripe invoices', () => {
     expect((await importing('invoices', [header, changed]))[0]).toBe('line 2 Stripe manages this invoice');
   });
 
-  test('a cancelled invoice is imported with nothing due, whatever its file says is due', async () => {
+  test('an imported cancelled invoice has nothing due, whatever amount its file states', async () => {
     const file = [
       'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id',
       'CA-1,P1,cancelled,2026-03-01,100,,,',
@@ -172,7 +175,7 @@ describe('an import of payments and Stripe invoices', () => {
   });
 });
 
-describe('an import of lines', () => {
+describe('an import of invoice lines', () => {
   const base = useDatabase();
   const importing = importer(base);
   const HEADER = 'invoice_number,invoice_import_key,position,text,quantity,unit_price,tax_rate';
@@ -183,7 +186,7 @@ describe('an import of lines', () => {
     await createInvoice(base.db, { number: 'STRIPE', stripe_invoice_id: 'in_1' });
   });
 
-  test('an invoice gets all of its lines or none', async () => {
+  test('an invoice gets all lines of a file or none', async () => {
     const bad = [
       'B,,1,Too cheap,1,90,19',
       'C,,1,Half,1,50,19',
@@ -220,20 +223,20 @@ describe('an import of lines', () => {
     expect(invoice).toMatchObject({ subtotal: '100.000', tax: '19.000', total: '119.000', status: 'sent' });
   });
 
-  test('lines are imported once and replace no others', async () => {
+  test('a repeated import adds no lines, and an import does not replace existing lines', async () => {
     const again = await importing('invoice-lines', [HEADER, ...good]);
     expect(again).toEqual(['f.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 0 rejected.']);
     const [refusal] = await importing('invoice-lines', [HEADER, 'A,,1,Other,1,100,19']);
     expect(refusal).toBe('line 2 cannot be taken: there are other lines already');
   });
 
-  test('drafts and sales documents get lines too', async () => {
+  test('drafts and sales documents can also get imported lines', async () => {
     const draft = [
       'import_key,customer_number,status,invoice_date,subtotal,tax',
       'd-1,L1,draft,2026-03-01,100,19',
     ];
     expect((await importing('invoices', draft)).at(-1)).toMatch(/: 1 new/);
-    // More than a batch.
+    // More lines than fit into one batch.
     const all = Array.from({ length: 300 }, (_, i) => `,d-1,${i},Part ${i},1,${i < 100 ? 1 : 0},19`);
     const taken = (count: number) => [`f.csv (UTF-8): ${count} new, 0 changed, 0 unchanged, 0 rejected.`];
     expect(await importing('invoice-lines', [HEADER, ...all])).toEqual(taken(300));
@@ -250,9 +253,9 @@ describe('an import of lines', () => {
   });
 });
 
-describe('the examples of docs/examples beside the sample data', () => {
+describe('the files of docs/examples in the demo', () => {
   const base = useDatabase();
-  test('no example has the name of a record of the demo', async () => {
+  test('the example files have no key in common with the sample data', async () => {
     await seedDatabase(base.db, { today: '2026-11-26', timeZone: 'Europe/Vienna' });
     const examples = join(import.meta.dirname, '../../docs/examples');
     const files = readdirSync(examples).toSorted((a, b) => kindOf(a) - kindOf(b));
@@ -277,11 +280,13 @@ describe('the examples of docs/examples beside the sample data', () => {
   };
 });
 
-// After the days of all examples, since a payment in the future is refused, and before their unpaid invoices are due.
+// Later than all payments in the examples, because future payments are refused, and before their unpaid invoices
+// are
+// due.
 const NOW = new Date('2026-09-10T12:00:00Z');
 const MAPPED = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
 
-describe('the examples of docs/examples', () => {
+describe('the files of docs/examples', () => {
   const base = useDatabase();
   async function example(kind: string, file = `${kind}.csv`, ...options: string[]) {
     copyFileSync(join(import.meta.dirname, '../../docs/examples', file), join(folder, file));
@@ -290,7 +295,7 @@ describe('the examples of docs/examples', () => {
   }
   const created = (n: number) => expect.stringContaining(`: ${n} new, 0 changed, 0 unchanged, 0 rejected.`);
 
-  test('the examples are imported as docs/import-export.md says, and again without a change', async () => {
+  test('the example files are imported as docs/import-export.md says, and a second import changes nothing', async () => {
     expect(await example('customers')).toEqual([created(2)]);
     expect(await example('servers')).toEqual([created(1)]);
     expect(await example('services', 'services.csv', ...MAPPED)).toEqual([created(2)]);
@@ -336,7 +341,7 @@ describe('the examples of docs/examples', () => {
     ]);
   });
 
-  test('the WHMCS examples of invoices come with what was paid and paid back', async () => {
+  test('the WHMCS example invoices are imported with their payments and refunds', async () => {
     expect(await example('invoices', 'whmcs-invoices.csv', '--format', 'whmcs')).toEqual([
       'Left out: Client Name, Tax Rate, Tax Rate 2, Payment Method, Notes.',
       expect.stringMatching(/: 4 new, .* 0 rejected\.$/),

@@ -11,7 +11,7 @@ import { useFiles } from '../support/run-command';
 const base = useDatabase();
 const { folder, write, read, run } = useFiles();
 
-/** Imports without a question, unless it is only a dry run. */
+/** Imports with --yes, except in a dry run. */
 const importing = (...args: string[]) =>
   run(base.db, 'import', args.includes('--dry-run') ? args : [...args, '--yes']);
 const rejectedRows = (name: string) => read(name).replace('\ufeff', '').split('\r\n');
@@ -32,7 +32,7 @@ describe('an import of customers', () => {
     'I10,Ten,,perhaps,',
   ];
 
-  test('a dry run writes nothing', async () => {
+  test('a dry run of an import writes nothing', async () => {
     write('c.csv', FILE.join('\r\n'));
     const { code, said } = await importing('customers', 'c.csv', '--dry-run');
     expect(code).toBe(1);
@@ -44,7 +44,7 @@ describe('an import of customers', () => {
     expect(() => read('c.rejected.csv')).toThrow('ENOENT');
   });
 
-  test('bad rows are reported and kept in a file, and the others are imported', async () => {
+  test('an import reports bad rows and keeps them in a file, and imports the others', async () => {
     const { code, said } = await importing('customers', 'c.csv');
     expect(code).toBe(1);
     expect(said).toEqual([
@@ -72,7 +72,7 @@ describe('an import of customers', () => {
     expect(await readRows(base.db, auditLog)).toMatchObject([entry]);
   });
 
-  test('a second import changes nothing, and mended rows go in', async () => {
+  test('a repeated import changes nothing, and corrected rows are imported', async () => {
     const { said } = await importing('customers', 'c.csv');
     expect(said).toContain('c.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 9 rejected.');
     write('c.rejected.csv', [FILE[0] ?? '', 'I2,Two,,no,DE', 'I1,"Müller, AG",a@example.com,yes,DE']);
@@ -84,7 +84,7 @@ describe('an import of customers', () => {
     expect(log).toMatchObject([{ action: 'customer.update', before: { company: 'Müller, GmbH' } }]);
   });
 
-  test('a file may be in Windows-1252, with semicolons, other column names and constants', async () => {
+  test('an import reads Windows-1252, semicolons, mapped column names and constants', async () => {
     write('w.csv', Buffer.from('Kundennummer;Firma;Farbe\r\nW1;M\xfcller \x80;rot\r\n', 'latin1'));
     const map = ['--map', 'Kundennummer=customer_number', '--map', 'Firma=company', '--map', 'Farbe='];
     const { code } = await importing('customers', 'w.csv', ...map, '--set', 'currency=chf');
@@ -93,14 +93,14 @@ describe('an import of customers', () => {
     expect(found).toMatchObject({ company: 'Müller €', currency: 'chf' });
   });
 
-  test('spaces around a key make no second record', async () => {
+  test('spaces around a key do not create a second record', async () => {
     write('spaces.csv', ['customer_number,company', '"W1 ",Müller €']);
     const { said } = await importing('customers', 'spaces.csv');
     expect(said.at(-1)).toMatch('0 new, 0 changed, 1 unchanged');
   });
 
-  test('a stopped import keeps its rows, and the next one does the rest', async () => {
-    const count = onPostgres() ? 5000 : 600; // several batches
+  test('a stopped import keeps its rows, and the next import adds the rest', async () => {
+    const count = onPostgres() ? 5000 : 600; // Several batches.
     const lines = Array.from({ length: count }, (_, i) => `T${i},Company ${i}`);
     write('long.csv', ['customer_number,company', ...lines]);
     const stop = new AbortController();
@@ -119,7 +119,7 @@ describe('an import of customers', () => {
 });
 
 describe('an import of servers and services', () => {
-  test('services name their customer and server as people do', async () => {
+  test('imported services find their customer by number and their server by hostname', async () => {
     write('servers.csv', '\ufeffhostname\tipv4\tram_gb\nweb1.example.net\t192.0.2.1 192.0.2.2\t64\n');
     write('services.csv', [
       'service_number;customer_number;hostname;service_type;name;price;start_date',
@@ -142,8 +142,8 @@ describe('an import of servers and services', () => {
   });
 });
 
-describe('an import that asks', () => {
-  test('an import without --yes shows what it would do, and writes nothing', async () => {
+describe('an import without --yes', () => {
+  test('an import without --yes reports what it would do, and writes nothing', async () => {
     write('ask.csv', ['Kundennummer;Firma;Preis', 'ASK1;One;x']);
     const options = ['--map', 'Kundennummer=customer_number', '--map', 'Firma=company', '--map', 'Preis='];
     const asking = await run(base.db, 'import', ['customers', 'ask.csv', ...options]);
@@ -154,10 +154,10 @@ describe('an import that asks', () => {
     expect(await base.db.$count(customers, eq(customers.customer_number, 'ASK1'))).toBe(0);
     expect((await importing('customers', 'ask.csv', ...options)).code).toBe(0);
     const again = await run(base.db, 'import', ['customers', 'ask.csv', ...options]);
-    expect(again.code).toBe(0); // nothing is left to ask about
+    expect(again.code).toBe(0); // Nothing would change, so the import does not ask.
   });
 
-  test('the next file with the same header is read by the same columns, unless told otherwise', async () => {
+  test('a file with a known header is read with the columns of the last import, unless options say otherwise', async () => {
     write('next.csv', ['KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
     const { code, said } = await importing('customers', 'next.csv');
     expect([code, said]).toEqual([
@@ -173,7 +173,7 @@ describe('an import that asks', () => {
     expect(told.said[0]).toMatch(/^Unknown: "KUNDENNUMMER", "Preis"/);
   });
 
-  test('the values for all rows are not remembered', async () => {
+  test('constants of an import are not remembered for the next one', async () => {
     write('set.csv', ['Nr,company', 'ASK4,Four']);
     await importing('customers', 'set.csv', '--map', 'Nr=customer_number', '--set', 'status=inactive');
     write('set.csv', ['Nr,company', 'ASK5,Five']);
@@ -183,7 +183,7 @@ describe('an import that asks', () => {
   });
 });
 
-describe('an import that cannot be done', () => {
+describe('refused imports', () => {
   test.each<[string, string | Buffer | null, string[], RegExp]>([
     ['a missing file', null, [], /^\S+none\.csv does not exist\.$/],
     ['an empty file', '', [], /is empty\.$/],
@@ -191,7 +191,7 @@ describe('an import that cannot be done', () => {
     ['a file in UTF-16', Buffer.from('\ufeffhostname\n', 'utf16le'), [], /UTF-16/],
     ['a file without its key', 'location\nVienna\n', [], /^The column hostname is missing/],
     ['an unknown constant', 'hostname\na\n', ['--set', 'colour=red'], /^Unknown: "colour"/],
-  ])('an import of %s is refused', async (_, content, options, sentence) => {
+  ])('an import is refused for %s', async (_, content, options, sentence) => {
     if (content !== null) write('none.csv', content);
     const { code, said } = await importing('servers', 'none.csv', ...options);
     expect([code, said[0]]).toEqual([1, expect.stringMatching(sentence)]);
@@ -208,27 +208,24 @@ describe('an import that cannot be done', () => {
     [['servers', 'x.csv', '--dry-run', '--yes'], /leave out --yes/],
     [['servers', 'x.csv', '--format', 'whmcs'], /no such format of servers/],
     [['customers', 'x.csv', '--format', 'toString'], /no such format/],
-  ])('the arguments %j are refused', (args, sentence) => {
+  ])('the import arguments %j are refused', (args, sentence) => {
     expect(() => COMMANDS.import.read(args)).toThrow(sentence);
   });
 
-  // Every write to this device fails as on a full disk.
-  test.runIf(existsSync('/dev/full'))(
-    'an import is broken off by a full disk and can be repeated',
-    async () => {
-      write('full.csv', ['hostname', 'no good', 'full.example.net']);
-      symlinkSync('/dev/full', join(folder, 'full.rejected.csv'));
-      const { code, said } = await importing('servers', 'full.csv');
-      expect(code).toBe(1);
-      expect(said.at(-1)).toMatch(/full\.rejected\.csv cannot be written: the disk is full\.$/);
-      rmSync(join(folder, 'full.rejected.csv'));
-      expect((await importing('servers', 'full.csv')).said).toContain(
-        'full.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.',
-      );
-    },
-  );
+  // Every write to /dev/full fails as on a full disk.
+  test.runIf(existsSync('/dev/full'))('an import stops on a full disk and can be repeated', async () => {
+    write('full.csv', ['hostname', 'no good', 'full.example.net']);
+    symlinkSync('/dev/full', join(folder, 'full.rejected.csv'));
+    const { code, said } = await importing('servers', 'full.csv');
+    expect(code).toBe(1);
+    expect(said.at(-1)).toMatch(/full\.rejected\.csv cannot be written: the disk is full\.$/);
+    rmSync(join(folder, 'full.rejected.csv'));
+    expect((await importing('servers', 'full.csv')).said).toContain(
+      'full.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.',
+    );
+  });
 
-  test('a folder in the place of the rejected rows is reported', async () => {
+  test('an import reports a folder at the path of the rejected rows', async () => {
     write('deep.csv', ['hostname', 'no good']);
     mkdirSync(join(folder, 'deep.rejected.csv'));
     const { said } = await importing('servers', 'deep.csv');

@@ -16,14 +16,14 @@ const HEADER = 'stripe_customer_id,email,name,filed_under,customer_number,matche
 
 const files = useFiles();
 
-/** Four Stripe customers, one of each kind, and the command in this process. */
+/** Sets up four Stripe customers, one of each kind, and a function that runs the command in this process. */
 function useAccount() {
   const sync = useSync({ withKey: true });
   beforeAll(() => fillUnreadAccount(sync.db, 36, sync.world));
   beforeEach(() => sync.api.faults.clear());
   return {
     sync,
-    /** Stripe customers by number, by an address of one customer, by one of two, and by neither. */
+    /** Stripe customer ids: linked by number, with one customer's address, with the address of two, and with neither. */
     ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
       files.run(sync.db, 'import stripe', ['stripe', ...args], { runtime: sync.runtime, ...more }),
@@ -34,14 +34,14 @@ function useAccount() {
   };
 }
 
-describe('an account that was never read', () => {
+describe('the first import of a Stripe account', () => {
   const at = useAccount();
   const idOf = async (number: string) =>
     (await at.sync.db.select().from(customers).where(eq(customers.customer_number, number)))[0]?.id;
 
   const links = () => unquotedLines(files.read('links.csv').replace('\ufeff', '').trimEnd());
 
-  test('an account that was never read is read, and customers without a certain link are reported', async () => {
+  test('the first import of a Stripe account reads all objects and reports customers without a certain link', async () => {
     const { code, said } = await at.run(['--proposals', 'links.csv']);
     const told = said.join('\n');
     expect(code).toBe(0);
@@ -67,7 +67,7 @@ describe('an account that was never read', () => {
     ]);
   });
 
-  test('--link-by-email links Stripe customers whose address one customer has, with an audit entry', async () => {
+  test('--link-by-email links Stripe customers whose address exactly one customer has, with an audit entry', async () => {
     const [, one, two, none] = at.ids();
     const { code, said } = await at.run(['--link-by-email']);
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
@@ -80,13 +80,13 @@ describe('an account that was never read', () => {
     expect(run.said.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
-  test('--link links as the rows of its file say, and the same file again changes nothing', async () => {
+  test('--link links the rows of its file, and the same file again changes nothing', async () => {
     const [, , two, none] = at.ids();
     const made = (await at.linkOf(none))?.customer_id;
     const edited = links().map((line) => {
       const cells = line.split(',');
       if (cells[0] === two) cells[4] = 'u2';
-      if (cells[0] === none) cells[4] = cells[3] ?? ''; // it is a new customer indeed
+      if (cells[0] === none) cells[4] = cells[3] ?? ''; // Confirms the created customer.
       return cells.join(';');
     });
     const wrong = [`${none};;;K77;T0;;`, 'cus_nobody;;;K1;T0;;', `${none};;;K1;NONE;;`, 'cus_x;;;K1;"T0;;'];
@@ -113,7 +113,7 @@ describe('an account that was never read', () => {
 describe('unconfirmed links', () => {
   const at = useAccount();
 
-  test('an address that staff typed, or that Stripe has not reported yet, is not clear', async () => {
+  test('a link is not clear if staff typed the address, or if Stripe has not confirmed it yet', async () => {
     const ours = await createCustomer(at.sync.db, { email: 'typed@example.com' });
     const other = await createCustomer(at.sync.db, { email: 'late@example.com' });
     const details = (email: string) => [
@@ -138,7 +138,7 @@ describe('unconfirmed links', () => {
   });
 });
 
-describe('an import that cannot be done', () => {
+describe('refused imports from Stripe', () => {
   const at = useAccount();
   const isList = ({ path }: { path: string }) => path === '/v1/invoices';
 
@@ -147,7 +147,7 @@ describe('an import that cannot be done', () => {
     [['--proposals', 'none/links.csv'], expect.stringMatching(/none does not exist\.$/)],
     [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
     [['--map', 'a=b'], "Unknown option '--map': --help shows what there is."],
-  ])('the arguments %j are refused with a sentence', async (args, sentence) => {
+  ])('the arguments %j of an import from Stripe are refused with a sentence', async (args, sentence) => {
     expect(await at.run(args)).toEqual({ code: 1, said: [sentence] });
   });
 
@@ -159,7 +159,7 @@ describe('an import that cannot be done', () => {
     });
   });
 
-  test('an import needs a key, a valid one, and a Stripe that answers', async () => {
+  test('an import from Stripe needs a valid key, and a Stripe that answers', async () => {
     const withStripe = (stripe: TestRuntime['stripe']) =>
       at.run([], { runtime: { ...at.sync.runtime, stripe } });
     expect((await withStripe(null)).said).toEqual(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
@@ -174,7 +174,7 @@ describe('an import that cannot be done', () => {
     expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
   });
 
-  test('an import told to stop ends behind a page, and the next one continues there', async () => {
+  test('an interrupted import stops after a page, and the next import continues there', async () => {
     const stop = new AbortController();
     const fault = { kind: 'hold' as const, until: async () => stop.abort() };
     at.sync.api.faults.add({ when: isList, fault, times: 1 });
@@ -187,7 +187,7 @@ describe('an import that cannot be done', () => {
     expect(paths).not.toContain('/v1/subscriptions');
   });
 
-  test('an import that Stripe stops answering links no customer by e-mail', async () => {
+  test('an import links no customer by e-mail if Stripe stops answering', async () => {
     at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
     const { code, said } = await at.run(['--link-by-email']);
     expect(code).toBe(1);
@@ -199,7 +199,7 @@ describe('an import that cannot be done', () => {
     expect(await at.sync.db.$count(stripeCustomers, byStaff)).toBe(0);
   });
 
-  test('an import is refused while another run is alive, and waits for a run without a heartbeat', async () => {
+  test('an import is refused while another run is alive, and takes over a run without a heartbeat', async () => {
     const started_at = at.sync.now();
     const lease = { trigger: 'schedule', started_at, heartbeat_at: started_at } as const;
     await at.sync.db.insert(reconciliationRuns).values(lease);
@@ -218,7 +218,7 @@ describe('an import that cannot be done', () => {
     expect((await waiting).said.join('\n')).toContain(`Run ${id}, completed: `);
   });
 
-  test('the key of another account or mode is refused', async () => {
+  test('an import with the key of another account or mode is refused', async () => {
     await at.sync.db.delete(reconciliationRuns);
     const secretKey = 'sk_test_other';
     const other = await startStripeLocal({ world: await fillUnreadAccount(at.sync.db, 0), secretKey });

@@ -70,11 +70,11 @@ describe('the list of events', () => {
     [{ from: '2026-03-02', to: '2026-03-02' }, ['evt_b']],
     [{ to: '2026-03-02' }, ['evt_a'], berlin],
     [{ from: '2026-03-03', to: '2026-03-03' }, ['evt_e', 'evt_d', 'evt_c', 'evt_b'], berlin],
-  ])('events filtered by %o are %j, newest first', async (filters, ids, more) => {
+  ])('the list of events filtered by %o is %j, newest first', async (filters, ids, more) => {
     expect(await idsOf(filters, more)).toEqual(ids);
   });
 
-  test('pages of events follow each other in both directions, also within a second', async () => {
+  test('pages of events lead in both directions, even within one second', async () => {
     const read = async (start: { after?: string; before?: string }) => {
       const found = await list({}, { ...start, limit: 2 });
       return { ...found, data: found.data.map(({ id }) => id) };
@@ -103,7 +103,7 @@ describe('the list of events', () => {
     [{}, { limit: 2, after: 'x' }, 6],
     [{ from: '2026-03-03', to: '2026-03-03' }, { limit: 2 }, 3],
     [{ id: 'sub' }, {}, 0],
-  ])('the count of events filtered by %o on a page of %o is %i', async (filters, more, count) => {
+  ])('the count of events filtered by %o on page %o is %i', async (filters, more, count) => {
     expect((await list(filters, more)).count).toBe(count);
   });
 
@@ -113,17 +113,17 @@ describe('the list of events', () => {
     { id: 'in_\u0000' },
     { from: '2026-02-30' },
     { from: '2026-03-02', to: '2026-03-01' },
-  ])('the filter %o is refused', (wrong) => {
+  ])('the event filter %o is refused', (wrong) => {
     expect(eventFilters.safeParse(wrong).success).toBe(false);
   });
 
-  test('an event is returned with its payload, and an unknown one is not found', async () => {
+  test('an event is returned with its payload, and an unknown event is not found', async () => {
     const event = { error_code: '23505', payload: expect.any(String) };
     expect(await getEvent(sync.db, 'evt_c')).toMatchObject(event);
     await expect(getEvent(sync.db, 'evt_nowhere')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('other events of an object are listed, the latest first and at most a page', async () => {
+  test('other events of an object are listed newest first, up to one page', async () => {
     for (let n = 0; n <= MAX_RELATED + 1; n += 1) {
       const stripe_created = new Date(at('05T10:00:00').getTime() + n * 1000);
       await createStoredEvent(sync.db, { id: `evt_same_${n}`, object_id: 'in_same', stripe_created });
@@ -135,7 +135,7 @@ describe('the list of events', () => {
 });
 
 describe('the records of an event', () => {
-  test('an event leads to its customer, subscription, invoice and payment', async () => {
+  test('an event shows its customer, subscription, invoice and payment', async () => {
     const customer = await createCustomer(sync.db);
     const of = { customer_id: customer.id };
     await createStripeCustomer(sync.db, { ...of, stripe_customer_id: 'cus_rec', linked_by: 'email' });
@@ -164,7 +164,7 @@ describe('the records of an event', () => {
     expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
   });
 
-  test('changed records are named as staff know them, and deleted ones have no name', async () => {
+  test('changed records have the names that staff know, and deleted records have no name', async () => {
     const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
     const service = await createService(sync.db, { customer_id: customer.id });
     const item = await createSubscriptionItem(sync.db);
@@ -188,14 +188,14 @@ describe('the records of an event', () => {
   });
 });
 
-describe('a replay by staff', () => {
+describe('replays by staff', () => {
   const replay = (id: string) => replayForStaff(sync.deps(), GRACE, id);
   const auditOf = (id: string) => listAuditOf(sync.db, 'stripe_event', 'id', id);
   const paymentsOf = (invoiceId: string) =>
     sync.db.select().from(payments).where(eq(payments.payment_reference, invoiceId));
   const created = expect.objectContaining({ entity: 'payment', field: 'created' });
 
-  /** An invoice that Stripe collected, and the stored event of its payment, which failed. */
+  /** Creates an invoice that Stripe collected, and the stored event of its payment with the outcome failed. */
   async function failedPayment(amount = 1000) {
     const { object: customer } = await sync.happen((world) => act.createCustomer(world));
     const { object } = await sync.happen((world) =>
@@ -216,7 +216,7 @@ describe('a replay by staff', () => {
     return { event, invoiceId: object.id };
   }
 
-  test('a replayed event that had failed is applied, and the audit log says by whom', async () => {
+  test('a replayed failed event is applied, and the audit log names the actor', async () => {
     const { event, invoiceId } = await failedPayment();
     expect(await replay(event.id)).toBe('processed');
     expect(await paymentsOf(invoiceId)).toMatchObject([{ amount: '10.000' }]);
@@ -236,7 +236,7 @@ describe('a replay by staff', () => {
     ]);
   });
 
-  test('a second replay changes nothing, keeps the changes of the first, and is in the audit log', async () => {
+  test('a second replay changes no rows, keeps the changes of the first, and is in the audit log', async () => {
     const { event, invoiceId } = await failedPayment();
     await replay(event.id);
     const before = await paymentsOf(invoiceId);
@@ -247,7 +247,7 @@ describe('a replay by staff', () => {
   });
 
   test('the warnings of an applied event stay when its replay is stale', async () => {
-    const unknown = 'frozen' as 'active'; // of a later version of Stripe's API
+    const unknown = 'frozen' as 'active'; // A status from a later version of Stripe's API.
     const { object: customer } = await sync.happen((world) => act.createCustomer(world, {}));
     const { object } = await sync.happen((world) =>
       act.createSubscription(world, { customer: customer.id, items: [{ unitAmount: 990 }] }),
@@ -269,7 +269,7 @@ describe('a replay by staff', () => {
     expect((await sync.eventOf(event.id))?.attempts).toBe(4);
   });
 
-  test('an event that fails again stays failed, with its reason in the audit log', async () => {
+  test('an event that fails again stays failed, and the audit log holds the reason', async () => {
     const { event, invoiceId } = await failedPayment(9_000_000_000_000_000);
     const error_code = 'UnstorableError';
     expect(await replay(event.id)).toBe('failed');
@@ -278,12 +278,12 @@ describe('a replay by staff', () => {
     expect(await auditOf(event.id)).toMatchObject([{ after: { result: 'failed', error_code } }]);
   });
 
-  test('a replay of an unknown event is not found and leaves no audit entry', async () => {
+  test('a replay of an unknown event is refused as not found and leaves no audit entry', async () => {
     await expect(replay('evt_nowhere')).rejects.toMatchObject({ code: 'not_found' });
     expect(await auditOf('evt_nowhere')).toEqual([]);
   });
 
-  test('an event whose body was dropped is not replayed', async () => {
+  test('an event without a body is not replayed', async () => {
     await createStoredEvent(sync.db, { id: 'evt_bare', payload: '' });
     expect(await replay('evt_bare')).toBe('dropped');
     expect(await sync.eventOf('evt_bare')).toMatchObject({ outcome: 'processed', attempts: 1 });
@@ -297,12 +297,12 @@ describe('a replay by staff', () => {
     ...(['processed', 'stale', 'unmatched', 'failed', 'ignored'] as const).map(
       (outcome) => [true, { type: 'invoice.paid', outcome, payload }] as const,
     ),
-  ] as const)('whether a replay is offered is %s for %o', (offered, event) => {
+  ] as const)('the offer of a replay is %s for %o', (offered, event) => {
     expect(isReplayable(event)).toBe(offered);
   });
 });
 
-describe('an event that is delivered again with another body', () => {
+describe('redeliveries with another body', () => {
   const bodyOf = (event: object, invoice: object) =>
     JSON.stringify({
       ...{ object: 'event', type: 'invoice.finalized', livemode: false, api_version: '2026-10-28.endive' },
@@ -312,7 +312,7 @@ describe('an event that is delivered again with another body', () => {
   const GOOD = { id: 'in_body', customer: 'cus_body', amount_due: 11_900, amount_remaining: 11_900 };
   const fails = (body: string) => expect(sync.takeBody(body)).rejects.toThrow('no code of three letters');
 
-  test('the inbox keeps the body that was applied, and not the one that failed before', async () => {
+  test('the inbox keeps the applied body, not one that failed before or after it', async () => {
     const bad = bodyOf(
       { id: 'evt_body', created: NOON - 60, api_version: '2020-08-27' },
       { ...GOOD, id: 'in_bad', customer: 'cus_bad', currency: 'euro' },
@@ -330,7 +330,7 @@ describe('an event that is delivered again with another body', () => {
     expect(await sync.eventOf('evt_body')).toMatchObject({ outcome: 'processed', payload: good });
   });
 
-  test('the inbox keeps the body that failed last, which its reason is about', async () => {
+  test('the inbox keeps the body that failed last, with its own reason', async () => {
     const first = bodyOf({ id: 'evt_twice' }, { ...GOOD, id: 'in_first', currency: 'euro' });
     const second = bodyOf({ id: 'evt_twice' }, { ...GOOD, id: 'in_second', currency: 'eurocent' });
     await fails(first);
@@ -340,7 +340,7 @@ describe('an event that is delivered again with another body', () => {
     expect((await sync.eventOf('evt_twice'))?.failure_reason).toContain('eurocent');
   });
 
-  test('several events that are tried again together keep their own bodies', async () => {
+  test('several events that are retried together keep their own bodies', async () => {
     const bodies = ['a', 'b', 'c'].map((name) =>
       bodyOf({ id: `evt_again_${name}` }, { ...GOOD, id: `in_${name}` }),
     );
@@ -354,10 +354,10 @@ describe('an event that is delivered again with another body', () => {
   });
 });
 
-describe('the bodies of old events', () => {
+describe('bodies of old events', () => {
   beforeAll(() => sync.db.delete(stripeEvents));
 
-  test('bodies are dropped after the retention time, except of events that are tried again', async () => {
+  test('event bodies are dropped after the retention time, unless the event can be retried', async () => {
     const daysAgo = (days: number) => new Date(sync.now().getTime() - days * DAY * 1000);
     for (const outcome of ['processed', 'stale', 'ignored', 'failed', 'unmatched'] as const) {
       await createStoredEvent(sync.db, {
@@ -374,7 +374,7 @@ describe('the bodies of old events', () => {
     expect(kept.sort()).toEqual(['evt_failed', 'evt_recent', 'evt_unmatched']);
   });
 
-  test('one run drops the bodies of several batches', async () => {
+  test('one run drops the bodies of several batches of events', async () => {
     const before = await bodiless();
     const made = Array.from({ length: 1203 }, (_, i) => ({
       id: `evt_many_${i}`,
@@ -400,7 +400,7 @@ describe('the bodies of old events', () => {
     const { events } = act.completeCheckout(sync.world, session.id);
     const completed = typed(events, 'checkout.session.completed');
     await sync.take(completed);
-    // The reference is lost: only the checkout, applied again, names the sold subscription.
+    // Without the stored reference, only the checkout itself names the sold subscription.
     await sync.db.update(subscriptions).set({ checkout_reference: null });
     sync.later(41 * DAY);
     await sync.run({ withKey: false });

@@ -16,8 +16,8 @@ import { testRuntime } from '../support/runtime';
 
 const base = useDatabase();
 
-describe('what a customer owes', () => {
-  test('the unpaid sum of a customer counts sent and overdue invoices by what is still due', async () => {
+describe('amounts that a customer owes', () => {
+  test('a customer’s unpaid sum adds the amounts due of sent and overdue invoices', async () => {
     const customer = await createCustomer(base.db);
     const due = { sent: '0.10', overdue: '0.20', paid: '5', draft: '5', cancelled: '5' };
     for (const status of invoiceStatus.enumValues) {
@@ -28,7 +28,7 @@ describe('what a customer owes', () => {
     expect(await sumUnpaidInvoices(base.db, customer)).toEqual(expected);
   });
 
-  test('the unpaid sum begins with the customer’s own currency, then that of most invoices', async () => {
+  test('a customer’s unpaid sum begins with the customer’s currency, then with the one of most invoices', async () => {
     const customer = await createCustomer(base.db, { currency: 'chf' });
     const sum = () => sumUnpaidInvoices(base.db, customer);
     expect(await sum()).toEqual({ currency: 'chf', count: 0, total: 0, other_currencies: [] });
@@ -42,7 +42,7 @@ describe('what a customer owes', () => {
     expect(await sum()).toMatchObject({ currency: 'chf', count: 1 });
   });
 
-  test('the credit of a customer is what was paid too much on its own invoices, by currency', async () => {
+  test('a customer’s credit is the overpaid amount of its own invoices, by currency', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const status = 'paid' as const;
     const over = { customer_id, status, total: '100', amount_due: '0', amount_paid: '120.5' };
@@ -58,14 +58,14 @@ describe('what a customer owes', () => {
   });
 });
 
-describe('overdue', () => {
+describe('overdue invoices', () => {
   const DUE_DATES = [null, '2026-03-14', '2026-03-15', '2026-03-16'];
   const INSTANTS = ['2026-03-15T09:30:00Z', '2026-03-15T12:00:00Z', '2026-03-15T23:30:00Z'];
   const ZONES = ['UTC', 'Europe/Berlin', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'];
   const MOMENTS = INSTANTS.flatMap((instant) => ZONES.map((zone) => [instant, zone] as const));
   const BOTH = [true, false];
 
-  test('an invoice is overdue by the same rule in SQL and in TypeScript', async () => {
+  test('SQL and TypeScript agree on when an invoice is overdue', async () => {
     const cases = DUE_DATES.flatMap((due_date) =>
       BOTH.flatMap((paymentFailed) =>
         BOTH.map((uncollectible) => ({ due_date, paymentFailed, uncollectible })),
@@ -88,7 +88,7 @@ describe('overdue', () => {
     }
   });
 
-  describe('an own invoice', () => {
+  describe('our own invoices', () => {
     const cases = invoiceStatus.enumValues.flatMap((status) =>
       DUE_DATES.map((due_date) => ({ status, due_date })),
     );
@@ -105,7 +105,7 @@ describe('overdue', () => {
       ['2026-03-15T12:00:00Z', 'UTC'],
       ['2026-03-15T09:30:00Z', 'Pacific/Pago_Pago'],
       ['2026-03-15T12:00:00Z', 'Pacific/Kiritimati'],
-    ])('an own invoice becomes overdue by a run or a payment at %s in %s', async (instant, zone) => {
+    ])('one of our own invoices becomes overdue by a run or a payment at %s in %s', async (instant, zone) => {
       const now = new Date(instant);
       const today = toCalendarDate(now, zone);
       const runtime = testRuntime(base.db, { now, env: { APP_TIMEZONE: zone } });
@@ -122,8 +122,8 @@ describe('overdue', () => {
   });
 });
 
-describe('the invoice of a payment', () => {
-  test('an unknown, unpayable or ambiguous invoice is refused with the reason', async () => {
+describe('the invoice of a typed payment', () => {
+  test('a payment for an unknown, unpayable or ambiguous invoice is refused with the reason', async () => {
     const { db } = base;
     const draft = await createInvoice(db, { number: null, status: 'draft' });
     await createInvoice(db, { number: 'C-1', status: 'cancelled' });

@@ -11,7 +11,7 @@ import { fillUnreadAccount } from '../support/unread-stripe';
 
 const KEY = 'sk_test_killed';
 const PATIENCE = 1_200_000;
-/** A run without a heartbeat for so long is dead. */
+/** A run without a heartbeat for this time, in milliseconds, counts as dead. */
 const TEN_MINUTES = 600_000;
 
 const folder = temporaryFolder();
@@ -42,7 +42,7 @@ const countOf = (table: typeof invoices | typeof subscriptions) => database.look
 const isPage = ({ path, query }: RequestLogEntry) =>
   path === '/v1/invoices' && query.status === undefined && query.starting_after !== undefined;
 
-/** Runs an import, and kills its process when it asks for the second page of invoices. */
+/** Starts an import, and kills its process when it requests the second page of invoices. */
 async function killWithinInvoices(): Promise<void> {
   const before = stripe.requests.length;
   stripe.faults.add({ when: isPage, fault: { kind: 'timeout' } });
@@ -58,7 +58,7 @@ async function killWithinInvoices(): Promise<void> {
   }
 }
 
-test('a dry run of an import writes nothing', { timeout: PATIENCE }, async () => {
+test('a dry run of a Stripe import writes nothing', { timeout: PATIENCE }, async () => {
   const { code, out } = await run('--dry-run');
   expect(code).toBe(0);
   expect(out).toMatch(/^Dry run, nothing was written, completed: /m);
@@ -66,7 +66,9 @@ test('a dry run of an import writes nothing', { timeout: PATIENCE }, async () =>
   expect(await countOf(subscriptions)).toBe(0);
 });
 
-test('a killed import is continued by the same command where it was', { timeout: PATIENCE }, async () => {
+test('a killed Stripe import is continued where it stopped when the command runs again', {
+  timeout: PATIENCE,
+}, async () => {
   await killWithinInvoices();
   const stored = await countOf(invoices);
   expect(stored).toBeGreaterThan(0);

@@ -16,7 +16,7 @@ const link = (itemId: number, serviceNumber: string | null) =>
   linkItem(sync.deps(), GRACE, itemId, serviceNumber);
 const dateOf = async (serviceId: number) => (await sync.serviceOf(serviceId))?.next_billing_date;
 
-/** A customer with a service and a live subscription of two items, one of which is looked at. */
+/** Creates a customer with a service and a live subscription of two items, and returns the first item. */
 async function openCase() {
   const customer = await createCustomer(sync.db);
   const service = await createService(sync.db, { customer_id: customer.id, next_billing_date: '2020-01-01' });
@@ -29,7 +29,7 @@ async function openCase() {
   return { customer, service, subscription, row, item: await row() };
 }
 
-test('linking an item dates its service by the next charge, and writes who did it to the audit log', async () => {
+test('linking an item sets the billing date of its service, and the audit log names the actor', async () => {
   const { service, item, row } = await openCase();
   const changes = await link(item.id, service.service_number);
   const date = item.current_period_end?.toISOString().slice(0, 10);
@@ -55,7 +55,7 @@ test('linking an item dates its service by the next charge, and writes who did i
   ]);
 });
 
-test('linking an item to its present service writes nothing', async () => {
+test('linking an item to its current service writes nothing', async () => {
   const { service, item, row } = await openCase();
   await link(item.id, service.service_number);
   const before = await row();
@@ -64,7 +64,7 @@ test('linking an item to its present service writes nothing', async () => {
   expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
-test('a service has the latest date of its items, and no date without one', async () => {
+test('a service has the latest date of its items, and no date without items', async () => {
   const { customer, service, item } = await openCase();
   await link(item.id, service.service_number);
   const own = await dateOf(service.id);
@@ -96,7 +96,7 @@ test('a link to an unknown service or another customer’s service is refused an
   await expect(link(999_999, null)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('an item of a subscription that Stripe does not know yet can be linked', async () => {
+test('an item can be linked before Stripe knows its subscription', async () => {
   const { customer, service } = await openCase();
   const { id } = await createSubscription(sync.db, {
     customer_id: customer.id,
@@ -110,7 +110,7 @@ test('an item of a subscription that Stripe does not know yet can be linked', as
   expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
-test('the link of an item survives a webhook, which moves the date of its service', async () => {
+test('an item’s link survives a webhook, which moves the date of its service', async () => {
   const { service, subscription, item, row } = await openCase();
   await link(item.id, service.service_number);
   const currentPeriodEnd = Math.floor(Date.parse('2026-09-09T12:00:00Z') / 1000);
@@ -119,7 +119,7 @@ test('the link of an item survives a webhook, which moves the date of its servic
   expect(await dateOf(service.id)).toBe('2026-09-09');
 });
 
-test('a link made during webhooks stays, and its service has the last date reported', async () => {
+test('an item’s link survives concurrent webhooks, and its service gets the last reported date', async () => {
   const { service, subscription, item, row } = await openCase();
   const ends = [3, 4, 5, 6].map((month) => Date.parse(`2027-0${month}-01T12:00:00Z`) / 1000);
   const events = ends.flatMap((currentPeriodEnd) => {
@@ -136,7 +136,7 @@ test('a link made during webhooks stays, and its service has the last date repor
   expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
-test('the choice of staff for an item wins over the service in its metadata', async () => {
+test('the service that staff chose for an item wins over the service in its metadata', async () => {
   const customer = await createCustomer(sync.db);
   const [told, chosen] = [
     await createService(sync.db, { customer_id: customer.id }),

@@ -21,7 +21,7 @@ const ownerOf = async (stripeCustomerId: string) => (await sync.linkOf(stripeCus
 const customerOf = async (id: number) =>
   (await sync.db.select().from(customers).where(eq(customers.id, id)))[0];
 
-/** A new Stripe customer pays for a sold subscription, under its own address. */
+/** Completes a checkout for a sold subscription as a new Stripe customer with its own e-mail address. */
 async function pays(email: string | null, reference: number, unitAmount = 990) {
   const { object } = await sync.happen((world) => act.createCustomer(world, { email }));
   const session = act.createCheckoutSession(sync.world, {
@@ -35,7 +35,7 @@ async function pays(email: string | null, reference: number, unitAmount = 990) {
 }
 
 describe('proposed links', () => {
-  test('a Stripe customer with a customer’s address is proposed; confirming moves, links and dates its rows', async () => {
+  test('a Stripe customer with a customer’s address is proposed, and confirming the link moves and dates its rows', async () => {
     const ours = await createCustomer(sync.db, { email: 'Ada@example.com' });
     const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
     const { stripeCustomerId, subscription } = await pays('ada@example.com', sold.id);
@@ -55,7 +55,7 @@ describe('proposed links', () => {
       '1 Stripe customer shares an e-mail address with a customer; confirm the link.',
     ]);
 
-    // An outdated choice is refused, and does not stop the others.
+    // An outdated choice is refused, and the other choices are still confirmed.
     const results = await confirmLinks(sync.deps(), GRACE, [
       { stripeCustomerId: 'cus_gone', from: 1, to: 2 },
       { stripeCustomerId, from: ours.id, to: ours.id },
@@ -75,7 +75,7 @@ describe('proposed links', () => {
     expect(await listLinkProposals(sync.db, 10)).toEqual([]);
   });
 
-  test('an address of two customers, or of two created customers, is not proposed', async () => {
+  test('a link is not proposed if two customers, or two created customers, share the address', async () => {
     const email = 'shared@example.com';
     const [one, other] = [await createCustomer(sync.db, { email }), await createCustomer(sync.db, { email })];
     const first = await pays(email, 1);
@@ -89,7 +89,7 @@ describe('proposed links', () => {
     ]);
   });
 
-  test('a link by e-mail dates no service until staff confirm it', async () => {
+  test('a link by e-mail sets no billing date until staff confirm the link', async () => {
     const ours = await createCustomer(sync.db);
     const { service } = await createSold(sync.db, { customer_id: ours.id });
     const { object } = await sync.happen((world) => act.createCustomer(world));
@@ -110,7 +110,7 @@ describe('proposed links', () => {
   });
 });
 
-test('a checkout that does not match its sale waits until staff link it or decline it', async () => {
+test('a checkout that does not match its sale waits until staff link or decline it', async () => {
   const ours = await createCustomer(sync.db);
   const scene = async () => {
     const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
@@ -151,8 +151,8 @@ test('a checkout that does not match its sale waits until staff link it or decli
   await expect(again).rejects.toMatchObject({ code: 'not_found' });
 });
 
-describe('a customer number that Stripe names before a customer has it', () => {
-  /** A Stripe customer with a number of its own, or with an invoice that names one. */
+describe('customer numbers that Stripe names before they exist', () => {
+  /** Bills a Stripe customer that has its own number, or whose invoice names a number. */
   async function tellOfInvoice({
     own,
     named,
@@ -166,7 +166,7 @@ describe('a customer number that Stripe names before a customer has it', () => {
   }
   const numberOf = async (id: string) => (await customerOf(await ownerOf(id)))?.customer_number;
 
-  test('the number is not given to a created customer, nor to one made by a form', async () => {
+  test('a number that Stripe has named is not given to created customers or to customers from a form', async () => {
     await createCustomer(sync.db, { customer_number: 'K20000' });
     const one = await tellOfInvoice({ named: 'k20002' });
     const other = await tellOfInvoice({});
@@ -174,12 +174,12 @@ describe('a customer number that Stripe names before a customer has it', () => {
     const made = await saveRecord(sync.db, customerKind, { values: { company: 'Nine' } }, sync.writer());
     expect(await Promise.all([one, other, third].map(numberOf))).toEqual(['K20001', 'K20003', 'K20005']);
     expect((await customerOf(made.id))?.customer_number).toBe('K20006');
-    // A second event with the number still names no customer.
+    // A second event with the number finds no customer either.
     await tellOfInvoice({ named: 'k20002', customer: one });
     expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });
   });
 
-  test('the number links its Stripe customer in the next run, once a customer has the number', async () => {
+  test('a number that Stripe has named links its Stripe customer in the next run after it was given to a customer', async () => {
     sync.runtime.stripe = sync.client;
     const made = [await tellOfInvoice({ own: 'A-77' }), await tellOfInvoice({ own: 'B-78' })];
     for (const one of made) expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });

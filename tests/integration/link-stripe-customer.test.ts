@@ -36,7 +36,7 @@ const linkOf = async (id: string) => {
   const link = await sync.linkOf(id);
   return link && { customer_id: link.customer_id, linked_by: link.linked_by };
 };
-/** The items of a subscription, by its id at Stripe. */
+/** Returns the items of a subscription by its id at Stripe. */
 const itemsOf = async (stripeId: string) =>
   sync.db
     .select()
@@ -45,7 +45,7 @@ const itemsOf = async (stripeId: string) =>
     .orderBy(subscriptionItems.id);
 const servicesOf = async (stripeId: string) =>
   (await itemsOf(stripeId)).map(({ customer_service_id }) => customer_service_id);
-/** The invoices of a Stripe customer and their payers. */
+/** Returns the invoices of a Stripe customer, with the customers of their payments. */
 const invoicesOf = (stripeCustomerId: string) =>
   sync.db
     .select({ customer_id: invoices.customer_id, status: invoices.status, payer: payments.customer_id })
@@ -55,7 +55,7 @@ const invoicesOf = (stripeCustomerId: string) =>
     .orderBy(invoices.id);
 const naming = ({ service_number }: { service_number: string }) => [{ metadata: { service_number } }];
 
-/** A Stripe customer whose first event creates a customer. */
+/** Creates a Stripe customer whose first event creates a customer. */
 async function createAtStripe(email: string, metadata?: Record<string, string>) {
   const { object } = await sync.happen((world) => act.createCustomer(world, { email }));
   const { object: subscription } = await sync.happen((world) =>
@@ -70,7 +70,7 @@ async function createAtStripe(email: string, metadata?: Record<string, string>) 
 }
 
 describe('moving a Stripe customer to another customer', () => {
-  /** Two customers; the first has a service with a subscription, two invoices at Stripe, and records of its own. */
+  /** Creates two customers. The first has a service with a subscription, and two invoices at Stripe. */
   async function openCase() {
     const from = await createCustomer(sync.db);
     const to = await createCustomer(sync.db);
@@ -84,7 +84,7 @@ describe('moving a Stripe customer to another customer', () => {
     return { from, to, service, stripeCustomerId, subscription, item, open };
   }
 
-  test('the subscriptions, invoices and payments of a moved Stripe customer move along, and other records stay', async () => {
+  test('subscriptions, invoices and payments move with their Stripe customer, and other records stay', async () => {
     const { from, to, stripeCustomerId, subscription } = await openCase();
     const own = await createInvoice(sync.db, { customer_id: from.id });
     const document = await createSalesDocument(sync.db, { customer_id: from.id });
@@ -110,7 +110,7 @@ describe('moving a Stripe customer to another customer', () => {
     expect(await getStripeCustomer(sync.db, stripeCustomerId)).toMatchObject(moved);
   });
 
-  test('an item loses its link to a service that stays behind', async () => {
+  test('an item that moves with its Stripe customer loses its link to a service that stays', async () => {
     const { from, to, service, stripeCustomerId, item } = await openCase();
     expect(await listItemsOfOthers(sync.db, stripeCustomerId, from.id)).toEqual([]);
     expect(await listItemsOfOthers(sync.db, stripeCustomerId, to.id)).toMatchObject([
@@ -126,7 +126,7 @@ describe('moving a Stripe customer to another customer', () => {
     });
   });
 
-  test('an item linked by staff to another customer’s service gets the one that its metadata names', async () => {
+  test('an item linked to another customer’s service gets the service in its metadata when its link is confirmed', async () => {
     const [ours, other] = [await createCustomer(sync.db), await createCustomer(sync.db)];
     const named = await createService(sync.db, { customer_id: ours.id });
     const { stripeCustomerId, subscription } = await sync.subscribe(ours, naming(named));
@@ -159,7 +159,7 @@ describe('moving a Stripe customer to another customer', () => {
     ]);
   });
 
-  test('moving a Stripe customer by an outdated confirmation is refused and moves nothing', async () => {
+  test('moving a Stripe customer with an outdated confirmation is refused and moves nothing', async () => {
     const { from, to, stripeCustomerId } = await openCase();
     await expect(move(stripeCustomerId, to.id, from.id)).rejects.toMatchObject({ code: 'conflict' });
     await expect(move(stripeCustomerId, from.id, 999_999)).rejects.toMatchObject({
@@ -195,7 +195,7 @@ test('customers created for Stripe are listed in pages until staff confirm them'
   expect(left.data.map((row) => row.stripe_customer_id)).toEqual(ids.filter((id) => id !== sure));
 });
 
-describe('merging two customers that Stripe knows', () => {
+describe('merging two customers with Stripe customers', () => {
   beforeAll(() => {
     sync.runtime.stripe = sync.client;
   });
@@ -209,7 +209,7 @@ describe('merging two customers that Stripe knows', () => {
     sync.bill({ customer, lines: [{ amount: 990 }], metadata });
   const pair = async () => ({ gone: await createCustomer(sync.db), kept: await createCustomer(sync.db) });
 
-  test('both Stripe customers of a merge, and later ones with the old number, belong to the kept customer', async () => {
+  test('after a merge both Stripe customers, and later ones with the old number, belong to the remaining customer', async () => {
     const { gone, kept } = await pair();
     const [theirs, own] = [await sync.subscribe(gone, [{}]), await sync.subscribe(kept, [{}])];
     await merge(gone.id, kept.id);
@@ -218,7 +218,7 @@ describe('merging two customers that Stripe knows', () => {
       await bill(stripeCustomerId);
       expect(await invoicesOf(stripeCustomerId)).toMatchObject([{ customer_id: kept.id, status: 'sent' }]);
     }
-    // New Stripe customers: named by their own metadata, or by an invoice's only.
+    // New Stripe customers. One names the old number in its own metadata, one only in its invoice.
     for (const metadata of [{ customer_number: gone.customer_number.toLowerCase() }, {}]) {
       const { object } = await sync.happen((world) => act.createCustomer(world, { metadata }));
       await bill(object.id, { customer_number: gone.customer_number });
@@ -227,7 +227,7 @@ describe('merging two customers that Stripe knows', () => {
     }
   });
 
-  test('items are linked to the services of the kept customer, and a run finds nothing to change', async () => {
+  test('after a merge items are linked to the remaining customer’s services, and a run changes nothing', async () => {
     const { gone, kept } = await pair();
     const ofGone = await createService(sync.db, { customer_id: gone.id });
     const ofKept = await createService(sync.db, { customer_id: kept.id });
@@ -253,12 +253,12 @@ describe('merging two customers that Stripe knows', () => {
     expect(await servicesOf(made.subscription.id)).toEqual([service.id]);
     const [row] = await sync.db.select().from(customers).where(eq(customers.id, kept.id));
     expect(row?.email).toBe(kept.email);
-    // The next created customer gets a number that no customer had.
+    // The next created customer gets a number that no customer ever had.
     const next = await createAtStripe('next@example.com');
     expect(next.customerId).not.toBe(kept.id);
   });
 
-  test('rows that deliveries write during a merge end with the kept customer', async () => {
+  test('rows that deliveries write during a merge end with the remaining customer', async () => {
     const { gone, kept } = await pair();
     const [theirs, own] = [await sync.subscribe(gone, [{}]), await sync.subscribe(kept, [{}])];
     const open = await bill(theirs.stripeCustomerId);

@@ -28,7 +28,7 @@ import { walkPages } from '../support/walk-pages';
 
 const NOW = new Date('2026-03-15T12:00:00Z');
 
-describe('the staff list of payments', () => {
+describe('the payment list of the staff pages', () => {
   const base = useDatabase();
   const ids: Record<string, number> = {};
 
@@ -47,7 +47,7 @@ describe('the staff list of payments', () => {
     await pay(invoice, 'SEPA-1', '10', '2026-03-01');
     await pay(invoice, 'sepa-2', '9.5', '2026-03-02');
     await pay(invoice, '100%_x', '10', '2026-03-02');
-    // Invoices of two Stripe accounts may have the same number.
+    // Invoices of two Stripe accounts can have the same number.
     for (const i of [0, 1]) {
       const values = { number: 'TWIN-0001', customer_id: other.id, stripe_invoice_id: `in_${i}` };
       await pay(await createInvoice(db, values), `CASH-${i}`, '200', '2026-02-01', { status: 'failed' });
@@ -88,7 +88,7 @@ describe('the staff list of payments', () => {
     [{ sort: 'nonsense' }, [...WEISS, ...CASH]],
     [{ customer: 'example', sort: '-reference' }, ['sepa-2', 'SEPA-1', 'CASH-1', 'CASH-0', '100%_x']],
     [{ customer: 'K10001', reference: 'sepa', sort: 'amount', status: 'completed' }, ['sepa-2', 'SEPA-1']],
-  ])('the payments asked for %j are %j', async (input, expected) => {
+  ])('the payment list for the filters %j is %j', async (input, expected) => {
     const given = Object.entries(input).map(([name, text]) => [name, text.replace(/#(\w+)/, toId)]);
     expect(await references(Object.fromEntries(given))).toEqual(expected);
   });
@@ -100,17 +100,17 @@ describe('the staff list of payments', () => {
     [{ sort: 'reference', to: '2026-01-01' }, '-date'],
     [{ sort: 'reference', to: '2026-01-01', customer: 'weiß' }, 'reference'],
     [{ sort: 'amount', from: '2026-01-01' }, 'amount'],
-  ])('the filter %o is sorted by %s', (input, sort) => {
+  ])('the payment filter %o is sorted by %s', (input, sort) => {
     expect(paymentList.schema.parse(input).sort).toBe(sort);
   });
 
-  test('an unknown customer in a filter is reported', async () => {
+  test('the payment list reports an unknown customer in a filter', async () => {
     const page = await paymentList.page(base.db, paymentList.schema.parse({ customer: 'nobody' }), {});
     expect(page).toMatchObject({ data: [], count: 0, refused: 'unknown_customer' });
   });
 
   test.each(['-date', 'date', '-amount', 'amount', '-reference', 'reference'])(
-    'pages of payments sorted by %s hold each once, forwards and backwards',
+    'pages of payments sorted by %s contain each payment once, forwards and backwards',
     async (sort) => {
       const filters = paymentList.schema.parse({ sort, per_page: '2' });
       const pageOf = (start: object) => paymentList.page(base.db, filters, start);
@@ -120,7 +120,7 @@ describe('the staff list of payments', () => {
     },
   );
 
-  test('an invalid cursor means the first page of payments', async () => {
+  test('an invalid cursor returns the first page of payments', async () => {
     const cursors = ['x', '1', '1.', '9999999999.2026-01-01', '1.2026-02-30', "1.'; drop", '.2026-01-01'];
     for (const cursor of cursors) {
       expect(await references({}, { after: cursor })).toHaveLength(5);
@@ -134,7 +134,7 @@ describe('the staff list of payments', () => {
     [{ from: '2026-03-02', to: '2026-03-01' }, 'to', 'must not be before the first day'],
     [{ reference: 'a\u0000b' }, 'reference', 'must not contain control characters'],
     [{ customer: 'x'.repeat(201) }, 'customer', 'must have at most 200 characters'],
-  ])('the filter of payments %j is refused at %s', (input, field, message) => {
+  ])('the payment filter %j is refused at the field %s', (input, field, message) => {
     expect(paymentList.schema.safeParse(input).error?.issues).toMatchObject([{ path: [field], message }]);
   });
 });
@@ -142,7 +142,7 @@ describe('the staff list of payments', () => {
 describe('deleted payments', () => {
   const base = useDatabase();
 
-  test('a deleted payment is shown as it was, by itself and by its invoice, with who deleted it', async () => {
+  test('a deleted payment is shown with its last state and its deleter, on its page and on its invoice', async () => {
     const grace = { id: 'staff-1', email: 'grace@example.com' };
     const invoice = await createInvoice(base.db);
     const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
@@ -194,16 +194,13 @@ describe('refunds and disputes', () => {
     ['refunded', ['WHOLE false 10']],
     ['disputed', ['DISPUTED true 0']],
     ['completed', ['WON false 0', 'DISPUTED true 0', 'SAME false 0', 'PART false 5']],
-  ])(
-    'payments that are %s show whether they are disputed and what was refunded',
-    async (status, expected) => {
-      const { data } = await paymentList.page(base.db, paymentList.schema.parse({ status }), {});
-      const shown = data.map((one) => [one.payment_reference, Boolean(one.disputed), one.refunded_amount]);
-      expect(shown.map((cells) => cells.join(' '))).toEqual(expected);
-    },
-  );
+  ])('the list of %s payments shows open disputes and refunded amounts', async (status, expected) => {
+    const { data } = await paymentList.page(base.db, paymentList.schema.parse({ status }), {});
+    const shown = data.map((one) => [one.payment_reference, Boolean(one.disputed), one.refunded_amount]);
+    expect(shown.map((cells) => cells.join(' '))).toEqual(expected);
+  });
 
-  test('invoices whose payments were refunded in part are found and show the amounts', async () => {
+  test('invoices with partly refunded payments are found, with their amounts', async () => {
     const filters = invoiceList.schema.parse({ status: 'refunded_in_part' });
     const place = { request: { page: 1, per_page: 25 }, start: {} };
     for (const sort of ['-date', '-amount'] as const) {
@@ -212,7 +209,7 @@ describe('refunds and disputes', () => {
     }
   });
 
-  test('refunds and disputes of a payment, an invoice and a customer are listed, the latest first', async () => {
+  test('refunds and disputes are listed for a payment, an invoice and a customer, latest first', async () => {
     const kinds = async (which: Which) =>
       (await listMoneyBack(base.db, which, 10)).map(({ kind, status }) => `${kind} ${status}`);
     const { id = 0, invoice_id = 0, customer_id = 0 } = made.PART ?? {};
@@ -224,7 +221,7 @@ describe('refunds and disputes', () => {
     expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
   });
 
-  test('refunds and disputes without a fitting payment become tasks', async () => {
+  test('refunds and disputes without a matching payment become tasks', async () => {
     const { db } = base;
     const tasks = () => listTasks(db, NOW, parseEnv({}));
     expect(await tasks()).toEqual([]);

@@ -33,8 +33,8 @@ import { walkPages } from '../support/walk-pages';
 const base = useDatabase();
 const place = { request: { page: 1, per_page: 25 }, start: {} };
 
-describe('a row', () => {
-  test('a row of an invoice holds its money as numbers and its customer, and no internal column', async () => {
+describe('rows of lists', () => {
+  test('an invoice row has amounts as numbers, its customer, and no internal columns', async () => {
     const { id: customer_id, customer_number, email } = await createCustomer(base.db, { company: 'Row AG' });
     const plain = { number: null, status: 'draft' as const, due_date: null, stripe_invoice_id: 'in_1' };
     const sums = { subtotal: '0.1', tax: '0.2', total: '0.3' };
@@ -48,7 +48,7 @@ describe('a row', () => {
     ]);
   });
 
-  test('a row of a service holds money of three decimals, days, and instants as ISO text', async () => {
+  test('a service row has amounts with three decimals, calendar days, and instants as ISO text', async () => {
     const { id: customer_id } = await createCustomer(base.db, { company: 'Row AG' });
     const { id: server_id } = await createServer(base.db);
     const plain = {
@@ -67,7 +67,7 @@ describe('a row', () => {
     ]);
   });
 
-  test('a row of a sales document names the invoice that was made of it', async () => {
+  test('a sales document row names the invoice that it was converted to', async () => {
     const { id: converted_to_invoice_id, customer_id } = await createInvoice(base.db);
     const state = { type: 'order_confirmation', status: 'converted', valid_until: '2026-04-01' } as const;
     const plain = { ...state, converted_to_invoice_id };
@@ -82,7 +82,7 @@ describe('a row', () => {
     ]);
   });
 
-  test('servers are listed by hostname, each with all that people know of it', async () => {
+  test('servers are listed by hostname with all their fields', async () => {
     await createServer(base.db, { hostname: 'web2.example.net' });
     const { created_at, updated_at, version, ...row } = await createServer(base.db, {
       ...{ hostname: 'web1.example.net', ipv4: ['192.0.2.1', '192.0.2.2'], ipv6: ['2001:db8::1'] },
@@ -93,7 +93,7 @@ describe('a row', () => {
   });
 });
 
-describe('filters', () => {
+describe('list filters', () => {
   const ids: Record<string, number> = {};
   interface Row {
     id: number;
@@ -183,7 +183,7 @@ describe('filters', () => {
     ['staff documents', { customer, type: 'order_confirmation', to: '2026-01-31' }, ''],
     ['staff documents', { number: 'd2' }, 'D2'],
     ['staff documents', { customer: 'nobody' }, 'unknown_customer'],
-  ])('the list of %s asked for %j holds "%s"', async (list, query, found) => {
+  ])('the list of %s for the filters %j contains "%s"', async (list, query, found) => {
     const idOf = (value: string | number) => {
       const id = ids[String(value).slice(1)];
       if (!String(value).startsWith('#')) return value;
@@ -198,11 +198,11 @@ describe('filters', () => {
     [{ invoice_date_to: '0000-01-01' }, 'must be a calendar date YYYY-MM-DD'],
     [{ invoice_date_from: '2026-02-01', invoice_date_to: '2026-01-31' }, 'must not be after invoice_date_to'],
     [{ status: 'open' }, 'must be one of draft, sent, paid, overdue, cancelled'],
-  ])('the invoice filter %j %s', (filters, message) => {
+  ])('the invoice filter %j is refused: %s', (filters, message) => {
     expect(invoiceFilters.safeParse(filters).error?.issues[0]?.message).toBe(message);
   });
 
-  test('a staff filter whose last day is before its first is refused', () => {
+  test('a list filter whose last day is before its first is refused', () => {
     for (const schema of [invoiceList.schema, salesDocumentList.schema]) {
       const { error } = schema.safeParse({ from: '2026-02-02', to: '2026-02-01' });
       expect(error?.issues).toMatchObject([{ path: ['to'], message: 'must not be before the first day' }]);
@@ -210,8 +210,8 @@ describe('filters', () => {
   });
 });
 
-describe('pages', () => {
-  test('a page past the last is empty and still has the total', async () => {
+describe('list pages', () => {
+  test('a page beyond the last is empty and still has the total', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     for (let i = 1; i <= 5; i++) await createService(base.db, { customer_id, service_number: `P${i}` });
     const page = (n: number) => listServices(base.db, { customer_id, per_page: 2, page: n });
@@ -222,7 +222,7 @@ describe('pages', () => {
     expect(await listServices(base.db, { customer_id: 999_999 })).toMatchObject({ total: 0, last_page: 1 });
   });
 
-  test('cursors lead through all pages of any order and back, and the file holds them all', async () => {
+  test('cursors lead through all pages and back in any order, and the file has all rows', async () => {
     const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-PAGES' });
     for (const [i, total] of ['5', '1', '3', '3', '2'].entries()) {
       await createInvoice(base.db, { customer_id, number: `PAGES-${i}`, total, amount_due: total });
@@ -238,7 +238,7 @@ describe('pages', () => {
     expect(file.match(/PAGES-\d/g)).toEqual(['PAGES-1', 'PAGES-4', 'PAGES-2', 'PAGES-3', 'PAGES-0']);
   });
 
-  test('open sales documents are drafts, sent and accepted ones: 100 are listed, all are counted', async () => {
+  test('open sales documents are drafts, sent and accepted ones; 100 are listed and all are counted', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     for (const status of ['rejected', 'expired', 'converted', 'draft', 'sent', 'accepted'] as const)
       await createSalesDocument(base.db, { customer_id, status });
@@ -252,7 +252,7 @@ describe('pages', () => {
     expect(more).toMatchObject({ total: 101, data: { length: 100 } });
   });
 
-  test('the latest payments come with their customers', async () => {
+  test('the latest payments include their customers', async () => {
     for (const payment_date of ['2026-05-01', '2026-05-03', '2026-05-02']) {
       await createPayment(base.db, { payment_date });
     }
@@ -262,8 +262,8 @@ describe('pages', () => {
   });
 });
 
-describe('one record', () => {
-  test('one service, server, invoice or document is read with what its page shows', async () => {
+describe('single records', () => {
+  test('a service, server, invoice or sales document is read with the fields of its page', async () => {
     const server = await createServer(base.db, { hostname: 'one.example' });
     const service = await createService(base.db, { server_id: server.id, price: '9.90' });
     expect(await getService(base.db, service.id)).toMatchObject({
@@ -288,7 +288,7 @@ describe('one record', () => {
     }
   });
 
-  test('a service names each subscription that bills it once, the latest first', async () => {
+  test('a service lists each subscription that bills it once, latest first', async () => {
     const service = await createService(base.db);
     const make = () => createSubscription(base.db, { customer_id: service.customer_id });
     const [first, second] = [await make(), await make()];

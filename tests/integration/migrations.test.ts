@@ -32,25 +32,25 @@ const journal: { entries: { idx: number; when: number }[] } = readMeta('_journal
 
 const base = useDatabase();
 
-test('the newest migration holds the whole schema; if not, run npm run db:generate', async () => {
+test('the newest migration contains the whole schema; if not, run npm run db:generate', async () => {
   const last = readMeta(`${String(journal.entries.at(-1)?.idx).padStart(4, '0')}_snapshot.json`);
   expect(await generateMigration(last, generateDrizzleJson(schema, last.id))).toEqual([]);
 });
 
-test('the newest migration names the state of db/functions; if not, run npm run db:generate -- --custom', () => {
+test('the newest migration has the hash of db/functions; if not, run npm run db:generate -- --custom', () => {
   const hash = createHash('sha256').update(readAll('functions')).digest('hex');
   const marks = readAll('migrations').match(/^-- Functions: .*$/gm);
   expect(marks?.at(-1)).toBe(`-- Functions: ${hash}`);
 });
 
-test('migrating a second time changes nothing', async () => {
+test('a second migration changes nothing', async () => {
   expect(await isMigrated(base.db)).toBe(true);
   const before = await databaseState(base.db);
   await migrate({ db: base.db });
   expect(await databaseState(base.db)).toEqual(before);
 });
 
-test('migrating a database from before the first release is refused and changes nothing', async () => {
+test('a database from before the first release is not migrated and stays unchanged', async () => {
   const other = await createTestDatabase();
   await createCustomer(other.db);
   await disownMigrations(other.db);
@@ -60,7 +60,7 @@ test('migrating a database from before the first release is refused and changes 
   await other.close();
 });
 
-test('a database that a newer version has migrated is refused and stays as it is', async () => {
+test('a database migrated by a newer version is refused and stays unchanged', async () => {
   const other = await createTestDatabase();
   await other.db.execute(
     sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('newer', ${(journal.entries.at(-1)?.when ?? 0) + 1})`,
@@ -75,7 +75,7 @@ test('a database that a newer version has migrated is refused and stays as it is
   await other.close();
 });
 
-test('migrating installs the functions, and leaves those of a later version alone', async () => {
+test('migrating installs the functions, and keeps the functions of a later version', async () => {
   const other = await createTestDatabase();
   const { db } = other;
   const source = async () =>

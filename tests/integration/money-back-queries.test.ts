@@ -52,11 +52,11 @@ describe('refunds and disputes on the staff pages', () => {
     ['refunded', ['WHOLE']],
     ['disputed', ['DISPUTED']],
     ['completed', ['WON', 'DISPUTED', 'SAME', 'PART']],
-  ])('the payments that are %s are %j', async (status, expected) => {
+  ])('the payment list for the status %s is %j', async (status, expected) => {
     expect((await find(status)).map(({ payment_reference }) => payment_reference)).toEqual(expected);
   });
 
-  test('a listed payment shows whether it is disputed, and its refunded amount', async () => {
+  test('a listed payment has its open dispute and its refunded amount', async () => {
     const found = await find('completed');
     expect(found.map(({ disputed: is, refunded_amount }) => [Boolean(is), refunded_amount])).toEqual([
       [false, 0],
@@ -66,7 +66,7 @@ describe('refunds and disputes on the staff pages', () => {
     ]);
   });
 
-  test('an invoice whose payment was refunded in part is found by that, with its amounts', async () => {
+  test('the invoice list finds invoices with partly refunded payments, with their amounts', async () => {
     const filters = invoiceList.schema.parse({ status: 'refunded_in_part' });
     const place = { request: { page: 1, per_page: 25 }, start: {} };
     for (const sort of ['-date', '-amount'] as const) {
@@ -75,7 +75,7 @@ describe('refunds and disputes on the staff pages', () => {
     }
   });
 
-  test('refunds and disputes of a payment, an invoice and a customer are listed, the latest first', async () => {
+  test('refunds and disputes of a payment, an invoice or a customer are listed latest first', async () => {
     const kinds = async (which: Which) =>
       (await listMoneyBack(base.db, which, 10)).map(({ kind, status }) => `${kind} ${status}`);
     const all = ['refund succeeded', 'dispute warning_closed'];
@@ -85,12 +85,12 @@ describe('refunds and disputes on the staff pages', () => {
     expect(await kinds(ofPayment(0))).toEqual([]);
   });
 
-  test('open disputes are counted, with the earliest answer due', async () => {
+  test('open disputes are counted, with the earliest date on which evidence is due', async () => {
     const next_due = new Date('2026-03-30T00:00:00Z');
     expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
   });
 
-  test('money that came back is a task only if it fits no payment, exceeds it, or has another currency', async () => {
+  test('a refund or dispute is a task only if it has no payment, exceeds it or has another currency', async () => {
     const { db } = base;
     const tasks = () => listTasks(db, NOW, parseEnv({}));
     expect(await tasks()).toEqual([]);
@@ -116,11 +116,11 @@ describe('refunds and disputes on the staff pages', () => {
   });
 });
 
-describe('money received', () => {
+describe('money received per day', () => {
   const base = useDatabase();
   const AT = new Date('2026-03-12T23:30:00Z');
 
-  /** A payment in a year of its own, so that tests do not see each other's. */
+  /** The year of the latest payment. Each payment has its own year, so that the tests do not affect each other. */
   let year = 1900;
   async function paid(amount: string, more = {}) {
     year += 2;
@@ -135,7 +135,7 @@ describe('money received', () => {
     return { ...found, days: days.map(({ date, ...sums }) => ({ date: date.slice(5), ...sums })) };
   }
 
-  test('a refund is taken off on its own day, in the time zone of the service', async () => {
+  test('a refund is deducted on its own day in the service’s time zone', async () => {
     const { id } = await paid('100', { status: 'refunded', refunded_amount: '100' });
     await createRefund(base.db, { payment_id: id, amount: '30', issued_at: at('03-12') });
     await createRefund(base.db, { payment_id: id, amount: '70', issued_at: at('03-20') });
@@ -149,7 +149,7 @@ describe('money received', () => {
     expect((await received('Asia/Tokyo')).days.map(({ date }) => date)).toEqual(['03-10', '03-13', '03-21']);
   });
 
-  test('a lost dispute is taken off on the day on which its funds were withdrawn', async () => {
+  test('a lost dispute is deducted on the day on which its funds were withdrawn', async () => {
     const { id } = await paid('10');
     const lost = { payment_id: id, status: 'lost' as const, amount: '4' };
     await createDispute(base.db, { ...lost, issued_at: at('03-12'), funds_withdrawn_at: at('03-14') });
@@ -163,7 +163,7 @@ describe('money received', () => {
     ]);
   });
 
-  test('refunds are taken off up to the amount of their payment, also before the period', async () => {
+  test('refunds are deducted up to the amount of their payment, counting refunds before the period', async () => {
     const { id } = await paid('100', { payment_date: `${year + 2}-01-01` });
     await createRefund(base.db, { payment_id: id, amount: '80', issued_at: at('01-01') });
     await createRefund(base.db, { payment_id: id, amount: '15', issued_at: at('03-20') });
@@ -174,7 +174,7 @@ describe('money received', () => {
     expect((await received()).days.slice(-2)).toMatchObject([{ returned: 15 }, { returned: 5 }]);
   });
 
-  test('a refund in another currency, of a failed payment or without one is not taken off', async () => {
+  test('a refund in another currency, of a failed payment or without a payment is not deducted', async () => {
     const { id } = await paid('100');
     await createRefund(base.db, { payment_id: id, currency: 'usd', issued_at: at('03-12') });
     const failed = await createPayment(base.db, { payment_date: `${year}-03-10`, status: 'failed' });
@@ -183,7 +183,7 @@ describe('money received', () => {
     expect((await received()).sums).toEqual([{ currency: 'eur', count: 1, total: 100, returned: 0 }]);
   });
 
-  test('a payment noted as refunded without a refund does not count at all', async () => {
+  test('a payment with the status refunded but without a refund does not count', async () => {
     await paid('100', { status: 'refunded' });
     expect((await received()).sums).toEqual([]);
   });
@@ -201,7 +201,7 @@ describe('money received', () => {
     ...disputeStatus.enumValues.flatMap((status) =>
       funds.map((moved) => ({ refunds: [], disputes: [{ ...common, status, ...moved }] })),
     ),
-  ])('the SQL takes off what `cameBack` does for %j', async (known) => {
+  ])('the SQL deducts the same amount as `cameBack` for %j', async (known) => {
     const payment = await createPayment(base.db, { payment_date: '2026-03-10' });
     const { id: payment_id } = payment;
     for (const refund of known.refunds) await createRefund(base.db, { ...refund, payment_id });

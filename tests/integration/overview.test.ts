@@ -20,7 +20,7 @@ import {
 const base = useDatabase();
 const NOW = new Date('2026-03-15T12:00:00Z');
 
-test('the tasks are empty while all is well, and count what needs a person, the gravest first', async () => {
+test('the list of tasks is empty at first, and then counts open tasks, most severe first', async () => {
   const messages = async () =>
     (await listTasks(base.db, NOW, parseEnv({}))).map(({ code, message }) => [code, message]);
   const { customer_id, id } = await createService(base.db);
@@ -54,7 +54,7 @@ test('the tasks are empty while all is well, and count what needs a person, the 
   ]);
 });
 
-test('a customer created from Stripe is one task, also when its e-mail address names another customer', async () => {
+test('a customer created from Stripe is one task, even if it shares its e-mail address with a customer', async () => {
   const messages = async () =>
     new Map((await listTasks(base.db, NOW, parseEnv({}))).map(({ code, message }) => [code, message]));
   const before = await messages();
@@ -65,8 +65,8 @@ test('a customer created from Stripe is one task, also when its e-mail address n
   expect(await messages()).toEqual(new Map([...before, ['links_proposed', proposed]]));
 });
 
-describe('figures', () => {
-  test('received money is summed by day in the currency of most, and days without payments are there', async () => {
+describe('figures of the overview', () => {
+  test('received money is summed for every day, in the currency of most payments', async () => {
     const receive = (days: 30 | 90, currency?: string) =>
       getMoneyReceived(base.db, { today: '2026-03-15', timeZone: 'UTC' }, days, currency);
     const none = await receive(30);
@@ -83,7 +83,7 @@ describe('figures', () => {
     ] as const) {
       await createPayment(base.db, { amount, payment_date, ...more });
     }
-    // A currency whose last payment is deleted is not among the sums any more.
+    // A currency whose last payment was deleted no longer has a sum.
     const { id } = await createPayment(base.db, { currency: 'usd', payment_date: '2026-03-15' });
     await base.db.delete(payments).where(eq(payments.id, id));
     const { sums, currency, days } = await receive(30);
@@ -102,7 +102,7 @@ describe('figures', () => {
     expect((await receive(90, 'chf')).currency).toBe('eur');
   });
 
-  test('open invoices are summed by currency, and the overdue ones among them', async () => {
+  test('open and overdue invoices are summed by currency', async () => {
     await base.db.execute('truncate invoices cascade');
     await createInvoice(base.db, { status: 'sent', amount_due: '10' });
     await createInvoice(base.db, { status: 'overdue', amount_due: '5.5' });
@@ -117,7 +117,7 @@ describe('figures', () => {
     });
   });
 
-  test('subscriptions, and deliveries of a week, are counted by state', async () => {
+  test('subscriptions, and the deliveries of the last week, are counted by state', async () => {
     await base.db.execute('truncate subscriptions cascade');
     for (const status of ['cancelled', 'active', 'active'] as const)
       await createSubscription(base.db, { status });

@@ -13,7 +13,7 @@ const MANY = 2_000;
 const MOST_READ = 100;
 const sync = useSync();
 
-// Rows of 2,000 other Stripe customers, and lists of one customer that have many pages.
+// Rows of 2,000 other Stripe customers, and a customer whose lists have many pages.
 beforeAll(async () => {
   const { id } = await createCustomer(sync.db, { customer_number: 'K77' });
   await createCustomer(sync.db, { customer_number: 'K78' });
@@ -43,7 +43,7 @@ beforeAll(async () => {
   }
 });
 
-/** The statements that are sent, and the round trips: statements that go out together are one. */
+/** Counts statements and round trips. Statements that are sent together count as one round trip. */
 async function countTrips(work: (db: Database) => Promise<unknown>) {
   let queries = 0;
   let trips = 0;
@@ -85,18 +85,18 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['list-services', { domain: 'example' }, ONE],
   ['list-sales-documents', { type: 'offer', page: 70 }, ONE],
   ['list-servers', {}, ONE],
-  // Beyond the last page.
+  // Pages beyond the last one.
   ['list-invoices', { page: 900 }, TWO],
   ['list-services', { page: 900 }, TWO],
   ['list-sales-documents', { page: 900 }, TWO],
   ['get-customer', { customer_number: 'K77' }, { queries: 5, trips: 2 }],
   ['find-customer', { query: 'K77' }, { queries: 3, trips: 3 }],
   ['find-customer', { query: 'nobody' }, { queries: 3, trips: 3 }],
-])('the tool %s with %j sends %o', async (name, args, expected) => {
+])('the tool %s with %j needs %o', async (name, args, expected) => {
   expect(await countTrips(call(name, args))).toEqual(expected);
 });
 
-test('a page of payments is one query, and two beyond the last page', async () => {
+test('a page of payments needs one query, and two beyond the last page', async () => {
   const pages = (request: object) => (db: Database) =>
     listPayments(db, { per_page: 25, page: 1, ...request });
   expect(await countTrips(pages({}))).toEqual(ONE);
@@ -104,7 +104,7 @@ test('a page of payments is one query, and two beyond the last page', async () =
   expect(await countTrips(pages({ page: 900 }))).toEqual(TWO);
 });
 
-test('an event reads the rows that it is about, however many others there are', async () => {
+test('processing an event reads only the rows it concerns, however many others exist', async () => {
   const { world } = sync;
   const { object: customer } = act.createCustomer(world, { email: 'one@example.com' });
   const { object: invoice } = act.createInvoice(world, { customer: customer.id, lines: [{ amount: 1900 }] });
@@ -129,7 +129,11 @@ test('an event reads the rows that it is about, however many others there are', 
   }
 });
 
-/** The rows that the transaction has read, by table, except of counts and sums: at times one folds all of them. */
+/**
+ * Returns how many rows the transaction has read, by table. Leaves out the tables of counts and sums, because a
+ * fold
+ * may read all their rows.
+ */
 async function readsOf(tx: Database): Promise<Record<string, number>> {
   const found = await rows<{ table: string; read: number }>(
     tx,

@@ -29,7 +29,7 @@ import { DAY, useSync } from '../support/sync';
 
 const sync = useSync({ withKey: true });
 const LEASE = LEASE_MS / 1000 + 1;
-/** A Stripe to which no connection can be made. */
+/** A Stripe client whose connections always fail. */
 const deaf = new Stripe('sk_test_deaf', {
   host: '127.0.0.1',
   port: 9,
@@ -37,7 +37,7 @@ const deaf = new Stripe('sk_test_deaf', {
   maxNetworkRetries: 0,
 });
 
-// The tests follow one another: each goes on where the one before ended.
+// Each test starts from the state that the previous test left.
 beforeAll(async () => {
   await seedDatabase(sync.db, { today: '2026-03-15', timeZone: 'UTC' });
   await fillFromDatabase(sync.world, sync.db, { timeZone: 'UTC' });
@@ -51,19 +51,22 @@ const runOf = async (id: number) =>
   (await sync.db.select().from(reconciliationRuns).where(eq(reconciliationRuns.id, id)))[0];
 const overdue = (number: string) =>
   createInvoice(sync.db, { status: 'sent', due_date: '2026-03-14', number });
-/** A run whose process died just after it had begun. */
+/**
+ * Starts a run whose process dies right away.
+ * @returns the run's id
+ */
 async function dead(): Promise<number> {
   const run = await acquireRun(sync.db, sync.now(), { trigger: 'cron', startedBy: null }, true);
   return 'id' in run ? run.id : 0;
 }
 
-/** Stripe's invoices of a status, newest first. */
+/** Returns Stripe's invoices with a status, newest first. */
 const stripeInvoices = (status: string) =>
   [...sync.world.invoices.values()].filter((invoice) => invoice.status === status);
-/** Open ones of which no payment was tried. */
+/** Returns open invoices without a payment attempt. */
 const unpaid = () => stripeInvoices('open').filter((invoice) => !invoice.attempted);
 const live = () => [...sync.world.subscriptions.values()].filter((one) => one.status === 'active');
-/** Stripe fails to return an invoice: when it is fetched, and when the run rechecks it at its end. */
+/** Makes Stripe fail twice to return an invoice: when the run fetches it, and when the run retries it at its end. */
 const failTwice = (id: string) =>
   sync.api.faults.add({
     when: ({ path }) => path === `/v1/invoices/${id}`,
@@ -71,8 +74,8 @@ const failTwice = (id: string) =>
     fault: { kind: 'status', status: 500, shouldRetry: false },
   });
 
-describe('the daily job against a Stripe that holds what we hold', () => {
-  test('the first run reads all of history and changes nothing', async () => {
+describe('the daily job with an unchanged or silently changed Stripe', () => {
+  test('the first run reads the whole history and changes nothing', async () => {
     const first = await sync.run();
     expect(await sync.changesOf(first)).toEqual([]);
     expect(first).toMatchObject({ status: 'completed', changes: 0, failures: 0, stripeSkipped: false });
@@ -80,7 +83,7 @@ describe('the daily job against a Stripe that holds what we hold', () => {
     expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('20 silent changes at Stripe are logged and repaired, and no other', async () => {
+  test('exactly 20 silent changes at Stripe are logged and repaired', async () => {
     const { world } = sync;
     sync.later(3600);
     const [open, active, drafts] = [unpaid(), live(), stripeInvoices('draft')];
@@ -109,7 +112,7 @@ describe('the daily job against a Stripe that holds what we hold', () => {
     const second = await sync.run();
     const logged = await logOf(second.runId);
     expect(second).toMatchObject({ status: 'completed', failures: 0, changes: logged.length });
-    // The world's history, or a renewed subscription, names each object that changed here.
+    // Each object that changed is in the world's history, or is an item of a renewed subscription.
     const expected = new Set([...world.history.slice(begun).map(({ about }) => about.id), ...renewed]);
     const strangers = logged.filter(
       ({ entity, stripe_id }) => entity !== 'customer_service' && !expected.has(stripe_id ?? ''),
@@ -141,13 +144,13 @@ describe('the daily job against a Stripe that holds what we hold', () => {
     'draft deleted': { status: 'cancelled', provider_gone_at: expect.any(Date) },
   };
 
-  test('a later run asks Stripe only for what is open or recent', async () => {
+  test('a later run requests only open and recent objects from Stripe', async () => {
     const before = sync.api.requestCount();
     await sync.run();
     expect(sync.api.requestCount() - before).toBeLessThan(40);
   });
 
-  test('a changed date and a lost payment are repaired here, but not a payment that was deleted', async () => {
+  test('a changed date and a lost payment are repaired, but a payment that staff deleted is not recorded again', async () => {
     const [sub] = await sync.db
       .select()
       .from(subscriptions)
@@ -168,7 +171,7 @@ describe('the daily job against a Stripe that holds what we hold', () => {
     expect(repaired.find((row) => row.entity === 'payment')?.stripe_id).toBe(lost);
   });
 
-  test('150 overdue invoices, more than a page, are changed by one run', async () => {
+  test('one run marks 150 invoices, more than one page, as overdue', async () => {
     const { id: customer_id } = await createCustomer(sync.db);
     const late = { customer_id, status: 'sent', invoice_date: '2026-03-01', due_date: '2026-03-14' } as const;
     const sums = { subtotal: '100', tax: '19', total: '119', amount_due: '119' };
@@ -179,8 +182,8 @@ describe('the daily job against a Stripe that holds what we hold', () => {
   });
 });
 
-describe('a run that Stripe fails', () => {
-  test('an object that failed in several runs is fetched once by the next run', async () => {
+describe('a run with failures at Stripe', () => {
+  test('an object that failed in several runs is fetched only once by the next run', async () => {
     const id = stripeInvoices('paid')[0]?.id ?? '';
     for (const error_code of ['stripe_api', 'stripe_connection', 'unstorable']) {
       const { runId: run_id } = await sync.run();
@@ -195,7 +198,7 @@ describe('a run that Stripe fails', () => {
     expect(fetched).toHaveLength(1);
   });
 
-  test('a new invoice that fails at first has no row here, and the next run records it after weeks', async () => {
+  test('a new invoice that cannot be fetched is not stored, and the next run records it even weeks later', async () => {
     const customer = [...sync.world.customers.values()][0]?.id ?? '';
     const { id } = act.createInvoice(sync.world, { customer, lines: [{ amount: 700 }] }).object;
     act.finalizeInvoice(sync.world, id);
@@ -203,13 +206,13 @@ describe('a run that Stripe fails', () => {
     failTwice(id);
     expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
     expect(await sync.invoiceOf(id)).toBeUndefined();
-    sync.later(30 * DAY); // long past every window
+    sync.later(30 * DAY); // Long after every time window of the run.
     expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
     const row = { status: 'overdue', payment_failed_at: expect.any(Date) };
     expect(await sync.invoiceOf(id)).toMatchObject(row);
   });
 
-  test('a Stripe that cannot be reached fails the run, but our own invoices become overdue', async () => {
+  test('a run without a connection to Stripe fails, but still marks our own invoices as overdue', async () => {
     const local = await overdue('LOCAL-DOWN');
     const done = await runWith({ stripe: deaf });
     expect(done.status).toBe('failed');
@@ -218,7 +221,7 @@ describe('a run that Stripe fails', () => {
     expect(await runOf(done.runId)).toMatchObject(stored);
   });
 
-  test('a run without an API key skips Stripe and says so', async () => {
+  test('a run without an API key skips Stripe and reports that', async () => {
     const skipped = { status: 'completed', stripeSkipped: true };
     expect(await sync.run({ withKey: false })).toMatchObject(skipped);
   });
@@ -231,7 +234,7 @@ describe('the time zone of the Stripe account', () => {
   };
   const onAccount = ({ path }: { path: string }) => path === '/v1/account';
 
-  test('staff are told if the account has other days, until a setting or a later run ends it', async () => {
+  test('an alert shows that the Stripe account has another time zone, until the setting or the account changes', async () => {
     sync.world.timeZone = 'America/New_York';
     const { runId, status, changes } = await sync.run();
     expect([status, changes]).toEqual(['completed', 1]);
@@ -252,22 +255,29 @@ describe('the time zone of the Stripe account', () => {
   });
 
   test.each([
-    ['is refused to the key', 'America/New_York', { kind: 'status', status: 403, shouldRetry: false }],
-    ['is answered with a page', 'America/New_York', { kind: 'garbage' }],
-    ['is not known here', 'Mars/Phobos', { kind: 'latency', ms: 1 }],
+    [
+      'may not be read with the API key',
+      'America/New_York',
+      { kind: 'status', status: 403, shouldRetry: false },
+    ],
+    ['is answered with an HTML page', 'America/New_York', { kind: 'garbage' }],
+    ['is unknown', 'Mars/Phobos', { kind: 'latency', ms: 1 }],
     ['is empty', '', { kind: 'latency', ms: 1 }],
-  ] as const)('a run completes without a warning if the time zone %s', async (_, timeZone, fault) => {
-    sync.world.timeZone = timeZone;
-    sync.api.faults.add({ when: onAccount, fault });
-    expect(await sync.run()).toMatchObject({ status: 'completed', changes: 0, failures: 0 });
-    expect(await alertsIn('UTC')).toEqual([]);
-    sync.api.faults.clear();
-    sync.world.timeZone = 'Etc/UTC';
-  });
+  ] as const)(
+    'a run completes without a warning if the account’s time zone %s',
+    async (_, timeZone, fault) => {
+      sync.world.timeZone = timeZone;
+      sync.api.faults.add({ when: onAccount, fault });
+      expect(await sync.run()).toMatchObject({ status: 'completed', changes: 0, failures: 0 });
+      expect(await alertsIn('UTC')).toEqual([]);
+      sync.api.faults.clear();
+      sync.world.timeZone = 'Etc/UTC';
+    },
+  );
 });
 
-describe('one run at a time', () => {
-  test('of two runs at once one is performed, and the other names it', async () => {
+describe('a single run at a time', () => {
+  test('only one of two concurrent runs is performed, and the other returns its id', async () => {
     const [a, b] = await Promise.all([runWith({}), runWith({})]);
     expect([a.status, b.status].sort()).toEqual(['completed', 'running']);
     expect(a.runId).toBe(b.runId);
@@ -275,7 +285,7 @@ describe('one run at a time', () => {
 
   test('a run that reaches its deadline is continued by the next calls', async () => {
     let steps = 0;
-    // A clock that passes the deadline at every seventh look.
+    // This clock passes the deadline at every seventh call.
     const now = () => new Date(sync.now().getTime() + (steps++ % 7 === 6 ? 1000 : 0));
     const deadline = new Date(sync.now().getTime() + 500);
     const results = [await runWith({ now }, { deadline })];
@@ -288,7 +298,7 @@ describe('one run at a time', () => {
     expect(await runOf(results[0]?.runId ?? 0)).toMatchObject(done);
   });
 
-  /** Begins a run that reads the lists and is stopped by its deadline before it ends. */
+  /** Starts a run that is stopped by its deadline after it has read the lists. */
   async function stopBehindLists(deps: Partial<SyncDeps> = {}): Promise<number> {
     let isLate = false;
     const now = () => new Date(sync.now().getTime() + (isLate ? 1000 : 0));
@@ -305,14 +315,14 @@ describe('one run at a time', () => {
     return stopped.runId;
   }
 
-  test('a run that has failed stays failed when the next call continues it', async () => {
+  test('a failed run stays failed when the next call continues it', async () => {
     const runId = await stopBehindLists({ stripe: deaf });
     expect(await sync.run()).toMatchObject({ status: 'failed', runId });
     const failed = { status: 'failed', lists_completed: false, error_code: 'stripe_connection' };
     expect(await runOf(runId)).toMatchObject(failed);
   });
 
-  test('a run that was denied a list reads the others, and stays denied when the next call continues it', async () => {
+  test('a run that may not read one list reads the others, and fails when the next call continues it', async () => {
     const { id = '' } = stripeInvoices('paid').find(({ charge }) => charge !== null) ?? {};
     act.refundPayment(sync.world, { invoice: id });
     const when = ({ path }: { path: string }) => path === '/v1/invoices';
@@ -327,14 +337,14 @@ describe('one run at a time', () => {
     await sync.bringInSync();
   });
 
-  test('a run whose process died is continued once its lease has run out', async () => {
+  test('a run whose process died is continued when its lease has expired', async () => {
     const runId = await dead();
     expect(await sync.run()).toMatchObject({ status: 'running', alreadyRunning: true });
     sync.later(LEASE);
     expect(await sync.run()).toMatchObject({ status: 'completed', runId });
   });
 
-  test('a run that died hours ago is ended as abandoned, not continued, and forgets what it had seen', async () => {
+  test('a run that died hours ago ends as abandoned, is not continued, and its list of seen objects is deleted', async () => {
     const died = await dead();
     await sync.db.insert(reconciliationSeen).values({ run_id: died, stripe_id: 'in_seen' });
     sync.later(7 * 3600);
@@ -345,7 +355,7 @@ describe('one run at a time', () => {
     expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('a run that was taken over just before its end is left to the other process', async () => {
+  test('a run that another process takes over just before the end is left to that process', async () => {
     const { db } = sync;
     const running = eq(reconciliationRuns.status, 'running');
     const count: Database['$count'] = ((table: Table) => {
@@ -358,14 +368,14 @@ describe('one run at a time', () => {
     const taken = new Proxy(db, {
       get: (from, name) => (name === '$count' ? count : Reflect.get(from, name, from)),
     });
-    const at = new Date(sync.now().getTime() - 1000); // so that the other one's heartbeat differs
+    const at = new Date(sync.now().getTime() - 1000); // The heartbeat of the other process must differ.
     const result = await runWith({ db: taken, now: () => at });
     expect(result).toMatchObject({ status: 'running', alreadyRunning: true });
     sync.later(LEASE);
     expect(await sync.run()).toMatchObject({ status: 'completed', runId: result.runId });
   });
 
-  test('the database refuses a second running run', async () => {
+  test('the database refuses a second run with the status running', async () => {
     const values = { trigger: 'cli' as const, started_at: sync.now(), heartbeat_at: sync.now() };
     await sync.db.insert(reconciliationRuns).values(values);
     await expect(sync.db.insert(reconciliationRuns).values(values)).rejects.toThrow();
@@ -385,7 +395,7 @@ describe('a dry run', () => {
     };
   }
 
-  /** The connection of a dry run. */
+  /** Opens the connection of a dry run. */
   async function openScratch(): Promise<{ db: Database; end(): Promise<void> }> {
     const server = inject('postgres');
     const { db } = sync;
@@ -394,7 +404,7 @@ describe('a dry run', () => {
         db,
         async end() {
           await db.execute(sql`discard temp`);
-          await db.execute(sql`discard plans`); // of statements on the temporary tables
+          await db.execute(sql`discard plans`); // Cached plans refer to the temporary tables.
           await db.execute(sql`set default_transaction_read_only = off`);
         },
       };
@@ -418,7 +428,7 @@ describe('a dry run', () => {
     return found;
   }
 
-  test('a dry run reports what the next run changes, and writes nothing', async () => {
+  test('a dry run reports the changes of the next run and writes nothing', async () => {
     for (const [i, { id }] of unpaid().slice(0, 6).entries()) {
       if (i % 2 === 0) act.payInvoice(sync.world, id);
       else act.voidInvoice(sync.world, id);
@@ -430,9 +440,9 @@ describe('a dry run', () => {
     const told = await (async () => {
       await beginDryRun({ db: scratch.db, now: sync.now });
       const told = await perform(scratch.db);
-      // A table without a copy cannot be written.
+      // Tables without a temporary copy cannot be written.
       const outside = await scratch.db.execute(sql`update audit_log set action = action`).catch(pgErrorCode);
-      expect(outside).toBe('25006'); // read_only_sql_transaction
+      expect(outside).toBe('25006'); // SQLSTATE read_only_sql_transaction
       return told;
     })().finally(scratch.end);
     expect(await fingerprints()).toEqual(before);

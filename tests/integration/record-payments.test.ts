@@ -22,14 +22,14 @@ import { createCustomer, createInvoice, createPayment, createRefund } from '../s
 const base = useDatabase();
 const NOW = new Date('2026-03-15T12:00:00Z');
 
-describe('staff', () => {
+describe('payments recorded by staff', () => {
   const grace = { id: 'staff-1', email: 'grace@example.com' };
   const writer = staffWriter({ now: () => NOW, env: { timeZone: 'UTC' } }, grace);
   const typed = { amount: '19.00', payment_date: '2026-03-10', payment_reference: ' CASH-2026-1 ' };
   const record = (invoiceId: number, more = {}) =>
     recordForInvoice(base.db, invoiceId, { ...typed, ...more }, writer);
 
-  test('a payment that staff record is completed, of the customer of its invoice, and settles it', async () => {
+  test('a payment recorded by staff is completed, belongs to its invoice’s customer, and settles the invoice', async () => {
     const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
     const payment = await record(invoice.id);
     expect(payment).toMatchObject({
@@ -43,7 +43,7 @@ describe('staff', () => {
     ]);
   });
 
-  test('a payment with a taken reference is refused, and the other one stays as it is', async () => {
+  test('a payment with a taken reference is refused, and the existing payment stays unchanged', async () => {
     const held = await createPayment(base.db, { payment_reference: 'TAKEN' });
     const invoice = await createInvoice(base.db);
     await expect(record(invoice.id, { payment_reference: 'TAKEN' })).rejects.toMatchObject({
@@ -73,7 +73,7 @@ describe('staff', () => {
     }
   });
 
-  test('a recorded payment is corrected in day, reference and invoice, and its history tells how', async () => {
+  test('staff can correct the day, reference and invoice of a payment, and its history shows the change', async () => {
     const [wrong, right] = [await createInvoice(base.db), await createInvoice(base.db)];
     const { id } = await record(wrong.id, { payment_reference: 'TYPO' });
     const fix = { amount: '19', payment_date: '2026-03-09', payment_reference: 'FIXED' };
@@ -117,13 +117,13 @@ describe('staff', () => {
     [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 50, 19],
     [{ amount_paid: '119', recorded: 19, amount_due: 0 }, 19, 0],
     [{ status: 'cancelled', amount_paid: '0', recorded: 0, amount_due: 0 }, 19, 0],
-  ])('an invoice of 119 with %j owes after a refund of %d: %d', (values, back, owed) => {
+  ])('an invoice of 119 with %j has, after a refund of %d, the amount due %d', (values, back, owed) => {
     const { amount_paid, ...rest } = values;
     const invoice = { status: 'paid', total: 119, amount_due: 0, ...rest, amount_paid: Number(amount_paid) };
     expect(owedAfter(invoice, back)).toBe(owed);
   });
 
-  test('what a refund page foretells is what the refund leaves', async () => {
+  test('the refund page announces the amount due that the refund really leaves', async () => {
     const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
     const payment = await record(invoice.id, { payment_reference: 'FORETOLD' });
     const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 4.5);
@@ -133,7 +133,7 @@ describe('staff', () => {
     expect(foretold).toBe(4.5);
   });
 
-  test('a payment is refused with each field that is wrong, and is not recorded', async () => {
+  test('a payment with wrong fields is refused with each of them, and is not recorded', async () => {
     const invoice = await createInvoice(base.db);
     const empty = { amount: 'x', payment_date: '', payment_reference: ' ' };
     await expect(record(invoice.id, empty)).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe('staff', () => {
     expect((await listPayments(base.db, { invoice_id: invoice.id })).total).toBe(0);
   });
 
-  test('a refund of a part stays with its payment, which is refunded once all of it is', async () => {
+  test('a partial refund leaves its payment completed, and the rest makes it refunded', async () => {
     const invoice = await createInvoice(base.db, { total: '100', amount_due: '100' });
     const payment = await record(invoice.id, { amount: '100', payment_reference: 'PART-1' });
     const refund = (amount: string, date = '2026-03-15') =>
@@ -171,7 +171,7 @@ describe('staff', () => {
   });
 });
 
-test('a refund by Stripe does not grow with the amount of its payment', async () => {
+test('a refund from Stripe does not grow with the amount of its payment', async () => {
   const refunded = { amount: '119', status: 'refunded', refunded_amount: '119' } as const;
   const { id } = await createPayment(base.db, refunded);
   await createRefund(base.db, { payment_id: id, amount: '119' });
@@ -181,7 +181,7 @@ test('a refund by Stripe does not grow with the amount of its payment', async ()
   expect(await change(100)).toMatchObject({ status: 'refunded', refunded_amount: 100 });
 });
 
-describe('an import', () => {
+describe('an import of payments', () => {
   const writer = { actor: commandActor('test'), now: NOW, timeZone: 'UTC', importId: 1 };
   const save = (values: Record<string, unknown>[]) =>
     saveBatch(
@@ -201,7 +201,7 @@ describe('an import', () => {
   };
 
   type Given = [reference: string, invoice: string, amount: number, more?: Record<string, unknown>];
-  /** Each list is a file of its own. */
+  /** Each inner list is one file. */
   const FILES: Given[][] = [
     [
       ['FIRST', 'open', 19],
@@ -227,7 +227,7 @@ describe('an import', () => {
     ],
   ];
 
-  /** Writes the files to invoices of their own, so many rows at once, and returns what the tables hold then. */
+  /** Imports the files for their own invoices, `atOnce` rows at a time, and returns the resulting rows. */
   async function write(prefix: string, atOnce: number) {
     const { db } = base;
     const { id: customer_id } = await createCustomer(db);
@@ -284,12 +284,12 @@ describe('an import', () => {
       /^(id|\w+_at|customer_id|invoice_id|version)$/.test(key) && key !== 'paid_at' ? undefined : value,
     );
     const { audit, refunds: made, ...rest } = JSON.parse(text.replaceAll(`${prefix}-`, ''));
-    // Whether rows were written together shows in the order of these alone.
+    // Only the order of these rows shows whether rows were written together.
     const sorted = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
     return { ...rest, audit: sorted(audit), refunds: sorted(made) };
   }
 
-  test('payments imported together become what they become one by one', async () => {
+  test('payments imported together get the same rows as payments imported one by one', async () => {
     const together = await write('T', 100);
     expect(together).toEqual(await write('O', 1));
     expect(together.outcomes).toEqual([
@@ -303,7 +303,7 @@ describe('an import', () => {
     ]);
   });
 
-  test('an imported payment is refused once those of its batch exceed what an invoice can hold', async () => {
+  test('an imported payment is refused once the payments of its batch exceed the limit of an invoice', async () => {
     await createInvoice(base.db, { number: 'SUM', total: '1', amount_due: '1' });
     const saved = await save(
       [0, 1, 2].map((i) => ({

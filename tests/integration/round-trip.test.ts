@@ -25,11 +25,11 @@ const NOW = new Date('2026-03-15T12:00:00Z');
 const WRITER = { actor: commandActor('test'), now: NOW, timeZone: 'UTC' };
 const MASTER = ['customers', 'servers', 'services'] as const;
 
-// What CSV, spreadsheets and our own escape could stumble over.
+// Characters that could break CSV, spreadsheets or our own escaping.
 const character = fc.constantFrom(...'ab"\'=+-@,; äß€😀\u00a0\u2028\ufeff\uff1d');
 const text = fc
   .string({ unit: character, minLength: 1, maxLength: 12 })
-  // PGlite decodes each text by itself, and leaves out a byte order mark that it begins with.
+  // PGlite decodes each text separately, and drops a leading byte order mark.
   .filter((drawn) => /[^\p{Z}\p{C}]/u.test(drawn) && !drawn.startsWith('\ufeff'));
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const date = fc
@@ -145,7 +145,7 @@ async function addDocument(db: Database, { customer_number }: Customer, drawn: D
   if (status === 'accepted') await convertDocument(db, { id, version, to: becomes as 'invoice' }, WRITER);
 }
 
-/** As sync leaves them. */
+/** Creates an invoice with its payments as sync leaves them. */
 async function addStripes(db: Database, customer_id: number, { isDraft, back }: Drawn['stripes'][number]) {
   const managed = { stripe_invoice_id: key('in_'), stripe_customer_id: 'cus_1', amount_credited: '1' };
   const state = isDraft
@@ -164,7 +164,7 @@ async function addStripes(db: Database, customer_id: number, { isDraft, back }: 
 type Drawn = typeof books extends fc.Arbitrary<infer T> ? T : never;
 type Customer = Awaited<ReturnType<typeof createCustomer>>;
 
-describe('a round trip through CSV', () => {
+describe('round trips through CSV', () => {
   const base = useDatabase();
   const files = useFiles();
   let other: DatabaseHandle;
@@ -178,7 +178,7 @@ describe('a round trip through CSV', () => {
     expect(code, said.join('\n')).toBe(0);
     return said;
   }
-  /** Rows in any order: a sales document is exported before the invoice that it became. */
+  /** Sorted lines of a file. Order does not matter: a sales document is exported before the invoice it became. */
   const rowsOf = (name: string) => files.read(name).split('\r\n').sort();
   async function expectRoundTrip(kinds: readonly (typeof EXPORT_NAMES)[number][]) {
     await run(base.db, 'export', 'all', 'out');
@@ -187,7 +187,7 @@ describe('a round trip through CSV', () => {
     for (const kind of kinds) expect(rowsOf(`again/${kind}.csv`)).toEqual(rowsOf(`out/${kind}.csv`));
   }
 
-  test('exported customers, servers and services are the same after an import into another database', async () => {
+  test('customers, servers and services are the same after export and import into another database', async () => {
     await fc.assert(
       fc.asyncProperty(masterData, async (rows) => {
         const customers = rows.customers.map((row) => ({ ...row, customer_number: key("'=K") }));
@@ -209,7 +209,7 @@ describe('a round trip through CSV', () => {
     );
   });
 
-  test('an export goes to stdout, limited to rows changed since a day', async () => {
+  test('an export is printed to stdout, limited to rows changed since a day', async () => {
     const said = await run(other.db, 'export', 'customers');
     expect(`${said.join('\n')}\n`).toBe(files.read('again/customers.csv'));
     const none = await run(other.db, 'export', 'servers', '--since', '2999-01-01');
@@ -217,7 +217,7 @@ describe('a round trip through CSV', () => {
     expect((await run(other.db, 'export', 'servers', '--since', '2000-01-01')).length).toBeGreaterThan(1);
   });
 
-  test('exported books are the same after an import into another database', async () => {
+  test('the books are the same after export and import into another database', async () => {
     const customer = await createCustomer(base.db);
     await fc.assert(
       fc.asyncProperty(books, async ({ invoices, documents, stripes }) => {

@@ -53,8 +53,8 @@ const pay = (invoice: { id: number; customer_id: number }, amount: number, payme
   return recordPayment(base.db, { ...payment, payment_date: '2026-11-01' }, { ...writer, source: 'import' });
 };
 
-describe('a draft invoice', () => {
-  test('a draft has no number, and sums that follow from its lines', async () => {
+describe('draft invoices', () => {
+  test('a draft has no number, and its sums follow from its lines', async () => {
     const made = await draft();
     expect(made).toMatchObject({
       ...{ number: null, status: 'draft', invoice_date: '2026-11-23', due_date: null, currency: 'eur' },
@@ -66,7 +66,7 @@ describe('a draft invoice', () => {
     ]);
   });
 
-  test('a draft changes with its lines from the version last read, and the log shows the lines', async () => {
+  test('a draft can be changed from its latest version, and the audit log shows the lines', async () => {
     const { id, version } = await draft();
     const lines = LINES.slice(0, 1);
     expect(await save({ lines }, { id, version })).toMatchObject({ total: '119.000', version: version + 1 });
@@ -98,7 +98,7 @@ describe('a draft invoice', () => {
     expect(await problemsOf(draft(values))).toEqual(fields);
   });
 
-  test('a draft is known again by its import key, also after it was sent', async () => {
+  test('an invoice is recognized by the import key of its draft, even after it was sent', async () => {
     const values = { customer_number: 'K1', lines: LINES, import_key: 'draft-1' };
     const { id } = await save(values);
     const changed = await save({ ...values, due_date: '2026-12-24' });
@@ -115,7 +115,7 @@ describe('a draft invoice', () => {
   const type = (typed: Record<string, string>, seen: Seen | null = null) =>
     saveTyped(base.db, typedInvoice, seen, typed, writer);
 
-  test('a draft is read back as it was typed; lines without text and fields of others are not taken', async () => {
+  test('a draft form reads back the typed values, refuses lines without text, and ignores status and number', async () => {
     const { id } = await type(TYPED);
     const filled = { customer_number: 'K1', invoice_date: '2026-11-23', due_date: '' };
     const typed = { ...TYPED, ...filled, 'lines.0.unit_price': '9.90' };
@@ -129,8 +129,8 @@ describe('a draft invoice', () => {
   });
 });
 
-describe('sending an invoice', () => {
-  test('a sent invoice takes the number of its year and the usual days to pay', async () => {
+describe('sent invoices', () => {
+  test('a sent invoice gets the next number of its year and the usual payment term', async () => {
     const { id, version } = await draft({ invoice_date: '2025-12-31' });
     await step('send', { id, version });
     const sent = { number: '2025-000001', status: 'overdue', due_date: '2026-01-14' };
@@ -139,7 +139,7 @@ describe('sending an invoice', () => {
     expect(await problemsOf(step('send', { id, version: version + 1 }))).toEqual(['status']);
   });
 
-  test('sent invoices leave no number out: twenty at once of which some roll back, and several of a batch', async () => {
+  test('numbers of sent invoices have no gaps, even with concurrent rollbacks and batches', async () => {
     const drafts = await Promise.all(Array.from({ length: 20 }, () => draft({ invoice_date: '2024-05-01' })));
     const sent = await Promise.allSettled(
       drafts.map(({ id, version }, i) =>
@@ -162,8 +162,8 @@ describe('sending an invoice', () => {
   });
 });
 
-describe('an invoice that was sent', () => {
-  test('a sent invoice changes by its due date, which decides whether it is overdue', async () => {
+describe('changes of sent invoices', () => {
+  test('a sent invoice can change its due date, which decides whether it is overdue', async () => {
     const { id, version } = await imported({ number: 'I1', due_date: '2026-11-01' });
     expect((await read(id)).status).toBe('overdue');
     await saveTyped(base.db, typedDueDate, { id, version }, { due_date: '2026-12-01' }, writer);
@@ -177,12 +177,12 @@ describe('an invoice that was sent', () => {
     [{ status: 'paid' }, ['status']],
     [{ amount_paid: 5 }, ['amount_paid']],
     [{ currency: 'usd', invoice_date: '2026-02-02' }, ['currency', 'invoice_date']],
-  ])('a sent invoice does not take %j', async (values, fields) => {
+  ])('a sent invoice refuses the change %j', async (values, fields) => {
     const { id } = await imported({ number: `I-${Object.entries(values)}`.slice(0, 50) });
     expect((await problemsOf(save(values, { id }))).sort()).toEqual(fields);
   });
 
-  test('a sent invoice takes the lines that it comes to, once', async () => {
+  test('a sent invoice without lines accepts lines once, if they add up to its total', async () => {
     await imported({ number: 'I2' });
     const lines = [{ text: 'All', quantity: 1, unit_price: 100, tax_rate: 19 }];
     const { id } = await save({ number: 'I2', lines });
@@ -191,7 +191,7 @@ describe('an invoice that was sent', () => {
     expect(await problemsOf(save(other))).toEqual(['lines']);
   });
 
-  test('an invoice is cancelled while nothing is paid, and changes no more', async () => {
+  test('an invoice can be cancelled only while nothing is paid, and cannot be changed afterwards', async () => {
     const made = await imported({ number: 'I3' });
     await pay(made, 5, 'I3-1');
     expect(await problemsOf(step('cancel', await read(made.id)))).toEqual(['status']);
@@ -201,15 +201,15 @@ describe('an invoice that was sent', () => {
     expect(await problemsOf(save({ due_date: '2027-01-01' }, { id: other.id }))).toEqual(['']);
   });
 
-  test('an invoice of Stripe is not changed, even by a file with its number', async () => {
+  test('a Stripe invoice cannot be changed, not even by a file with its number', async () => {
     const { id } = await createInvoice(base.db, { number: 'ST1', stripe_invoice_id: 'in_1' });
     expect(await problemsOf(save({ due_date: '2027-01-01' }, { id }))).toEqual(['']);
     expect(await problemsOf(imported({ number: 'ST1' }))).toEqual(['']);
   });
 });
 
-describe('an invoice that was imported', () => {
-  test('an invoice imported as paid owes nothing, and its file changes nothing the second time', async () => {
+describe('imported invoices', () => {
+  test('an invoice imported as paid owes nothing, and a second import changes nothing', async () => {
     const values = { number: 'P1', status: 'paid', paid_at: '2026-01-05' };
     const made = await imported(values);
     const paid_at = new Date('2026-01-05T00:00:00Z');
@@ -219,7 +219,7 @@ describe('an invoice that was imported', () => {
     expect(await problemsOf(imported(wrong))).toEqual(['amount_paid']);
   });
 
-  test('an invoice imported as paid stays paid by partial payments until one of all goes', async () => {
+  test('an invoice imported as paid stays paid until one of the payments that cover it is deleted', async () => {
     const made = await imported({ number: 'P2', status: 'paid', paid_at: '2026-01-05' });
     const expectState = async (status: string, amount_paid: string) =>
       expect(await read(made.id)).toMatchObject({ status, amount_paid });
@@ -238,13 +238,13 @@ describe('an invoice that was imported', () => {
     expect(await base.db.$count(payments, eq(payments.invoice_id, made.id))).toBe(1);
   });
 
-  test('an invoice imported as open is paid by its payments, and its file changes nothing then', async () => {
+  test('an invoice imported as open is paid by its payments, and a second import changes nothing', async () => {
     await pay(await imported({ number: 'P3' }), 119, 'P3-1');
     expect((await imported({ number: 'P3' })).status).toBe('paid');
   });
 });
 
-describe('a sales document', () => {
+describe('sales documents', () => {
   const OFFERED = [
     { text: 'Server', quantity: 1, unit_price: 79.9, tax_rate: 19 },
     { text: 'Domain', quantity: 1.5, unit_price: 10, tax_rate: 7 },
@@ -254,14 +254,14 @@ describe('a sales document', () => {
   const offer = (values: Values = {}) =>
     keep({ customer_number: 'K1', type: 'offer', lines: OFFERED, ...values });
 
-  test('a sales document takes the number of its kind and its sums from its lines', async () => {
+  test('a sales document gets the next number of its type, and its sums follow from its lines', async () => {
     const made = [await offer(), await offer({ type: 'order_confirmation' }), await offer()];
     const numbers = made.map(({ document_number }) => document_number);
     expect(numbers).toEqual(['AN-2026-0001', 'AB-2026-0001', 'AN-2026-0002']);
     expect(made[0]).toMatchObject({ subtotal: '94.900', tax: '16.230', total: '111.130', status: 'draft' });
   });
 
-  test('a sales document goes from draft to sent to its end, and its content changes in draft alone', async () => {
+  test('a sales document goes from draft to sent to a final status, and its content changes only as a draft', async () => {
     const { id, document_number } = await offer({ valid_until: '2026-12-31' });
     expect(await problemsOf(keep({ document_number, status: 'accepted' }))).toEqual(['status']);
     await keep({ lines: OFFERED.slice(1) }, id);
@@ -273,7 +273,7 @@ describe('a sales document', () => {
     expect(await problemsOf(keep({ status: 'accepted' }, id))).toEqual(['status']);
   });
 
-  test('a sales document is imported as it stands, with the document that it was converted to', async () => {
+  test('a sales document is imported with its status and the document it was converted to', async () => {
     const sums = { lines: undefined, subtotal: 100, tax: 19, total: 119 };
     await offer({ ...sums, document_number: 'X2', type: 'order_confirmation', status: 'sent' });
     const converted = { status: 'converted', converted_to_document_number: 'X2' };
@@ -287,7 +287,7 @@ describe('a sales document', () => {
     expect(await problemsOf(offer(past))).toEqual(['valid_until']);
   });
 
-  test('an accepted offer becomes an order confirmation, and that an invoice over the same lines', async () => {
+  test('an accepted offer converts to an order confirmation, which converts to an invoice with the same lines', async () => {
     const { id } = await offer();
     for (const status of ['sent', 'accepted']) await keep({ status }, id);
     const confirmation = await convert(await readDocument(id), 'order_confirmation');
@@ -308,7 +308,7 @@ describe('a sales document', () => {
     ]);
   });
 
-  test('a document without lines is converted with its sums, once, even by two at once', async () => {
+  test('a sales document without lines is converted with its sums, and only once even by two writers', async () => {
     const accepted = await createSalesDocument(base.db, { status: 'accepted' });
     const known = await base.db.$count(invoices);
     const both = await Promise.allSettled([convert(accepted, 'invoice'), convert(accepted, 'invoice')]);
@@ -321,7 +321,7 @@ describe('a sales document', () => {
     expect(await read(converted_to_invoice_id ?? 0)).toMatchObject(sums);
   });
 
-  test('converting a missing document, or one that is not open, is refused', async () => {
+  test('converting a missing document, or one with a status that does not allow it, is refused', async () => {
     for (const status of ['draft', 'sent', 'rejected', 'expired', 'converted'] as const) {
       const document = await createSalesDocument(base.db, { status });
       await expect(convert(document, 'invoice')).rejects.toMatchObject({ code: 'validation_failed' });
@@ -331,11 +331,11 @@ describe('a sales document', () => {
   });
 });
 
-describe('deleting a draft', () => {
+describe('deleted drafts', () => {
   const remove = (kind: RecordKind, { id, version }: Seen) =>
     deleteDraft(base.db, kind, { id, version }, writer);
 
-  test('a deleted draft leaves no gap among the numbers, and its lines in the audit log', async () => {
+  test('a deleted draft leaves no gap in the numbers, and the audit log keeps its lines', async () => {
     const on = { invoice_date: '2022-01-01' };
     const [first, second, third] = [await draft(on), await draft(on), await draft(on)];
     await step('send', first);
@@ -350,7 +350,7 @@ describe('deleting a draft', () => {
     await expect(remove(invoiceKind, second)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('deleting is refused from an old page, after sending, and for invoices of Stripe', async () => {
+  test('deleting a draft is refused from an outdated page, after sending, and for Stripe invoices', async () => {
     const made = await draft();
     await save({ due_date: '2026-12-24' }, { id: made.id });
     await expect(remove(invoiceKind, made)).rejects.toMatchObject({ code: 'precondition_failed' });
@@ -365,7 +365,7 @@ describe('deleting a draft', () => {
     }
   });
 
-  test('deleting a draft puts the document that it was made of back, to be converted again', async () => {
+  test('deleting a draft reopens the sales document it came from, which can be converted again', async () => {
     const offer = await createSalesDocument(base.db, { type: 'offer', status: 'accepted' });
     const source = () => readDocument(offer.id);
     const confirmation = await convert(await source(), 'order_confirmation');

@@ -42,13 +42,13 @@ describe('the start of the daily schedule', () => {
     [[], 1],
     [[100, 24.9], 0],
     [[100, 25.1], 1],
-  ])('a start after runs %j hours ago catches up %d times', async (hours, times) => {
+  ])('a server starts with runs %j hours ago and catches up %d times', async (hours, times) => {
     for (const one of hours) await leave(one * 60, 'completed');
     await start(reconcile);
     expect(reconcile).toHaveBeenCalledTimes(times);
   });
 
-  test('a run whose process died is taken up at the next start', async () => {
+  test('a dead run is continued at the next start', async () => {
     await leave(5);
     const started = vi.fn(really);
     await start(started);
@@ -56,13 +56,13 @@ describe('the start of the daily schedule', () => {
     expect(await runs()).toMatchObject([{ status: 'completed', trigger: 'schedule' }]);
   });
 
-  test('a run with a recent heartbeat is left alone', async () => {
+  test('a run with a recent heartbeat is not taken over', async () => {
     await leave(2);
     await start(reconcile);
     expect(reconcile).not.toHaveBeenCalled();
   });
 
-  test('a dead run that began too long ago is ended and followed by another', async () => {
+  test('a dead run that began too long ago is ended, and a new run follows', async () => {
     await leave(7 * 60);
     const started = vi.fn(really);
     await start(started);
@@ -74,7 +74,7 @@ describe('the start of the daily schedule', () => {
     ]);
   });
 
-  test('a dead run is taken up by one of two servers that look at once', async () => {
+  test('a dead run is continued by only one of two servers that start at once', async () => {
     await leave(5);
     const started = [vi.fn(really), vi.fn(really)];
     const servers = await Promise.all(started.map((one) => startSchedule(deps(), one)));
@@ -90,7 +90,7 @@ describe('the daily schedule', () => {
   let stop = () => {};
 
   beforeEach(() => {
-    // Local time on purpose: 03:40 is that of the server's clock.
+    // Local time on purpose: the schedule’s 03:40 is in the time zone of the server.
     vi.useFakeTimers({ now: new Date(2026, 2, 15, 12) });
   });
 
@@ -100,14 +100,16 @@ describe('the daily schedule', () => {
     vi.restoreAllMocks();
   });
 
-  // Database drivers do not work with fake timers. Hours pass at once: between asynchronous ticks, real time would.
+  // Database drivers do not work with fake timers, so the database is a stub. Hours pass without yielding, because
+  // real
+  // time would pass between asynchronous ticks.
   const start = async (found: { recent: boolean; dead?: boolean; timeZone?: string | null }) => {
     const { timeZone = null } = found;
     const db = { execute: async () => [found] } as unknown as Database;
     stop = (await startSchedule({ db, log, now: () => new Date(), timeZone }, reconcile)).stop;
   };
 
-  test('the schedule runs at 03:40 of every day, and at no other time', async () => {
+  test('the schedule runs every day at 03:40 and at no other time', async () => {
     await start({ recent: true });
     vi.advanceTimersByTime(15.6 * HOUR);
     expect(reconcile).not.toHaveBeenCalled();
@@ -121,7 +123,7 @@ describe('the daily schedule', () => {
     ['UTC', '2026-03-15T03:40:00Z'],
     ['Asia/Kolkata', '2026-03-14T22:10:00Z'],
     ['America/New_York', '2026-03-15T07:40:00Z'],
-  ])('the schedule in %s runs at %s', async (timeZone, at) => {
+  ])('the schedule in the time zone %s runs at %s', async (timeZone, at) => {
     vi.setSystemTime(Date.parse(at) - 60_000);
     await start({ recent: true, timeZone });
     await vi.advanceTimersByTimeAsync(59_000);
@@ -130,7 +132,7 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(1);
   });
 
-  test('the schedule looks for a dead run every two minutes, also after a look that failed', async () => {
+  test('the schedule looks for a dead run every two minutes, even after a failed look', async () => {
     const found = { recent: true, dead: false };
     await start(found);
     await vi.advanceTimersByTimeAsync(0.2 * HOUR);
@@ -144,7 +146,7 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(2);
   });
 
-  test('a failed scheduled run is logged without its message, and the next night comes', async () => {
+  test('a failed scheduled run is logged without its message, and the next run is scheduled', async () => {
     const error = vi.spyOn(log, 'error');
     reconcile.mockRejectedValueOnce(new Error('customer ada@example.com'));
     await start({ recent: false });
@@ -155,7 +157,7 @@ describe('the daily schedule', () => {
     expect(JSON.stringify(error.mock.calls)).not.toContain('ada@example.com');
   });
 
-  test('a stopped schedule runs no more', async () => {
+  test('a stopped schedule does not run again', async () => {
     await start({ recent: true });
     stop();
     vi.advanceTimersByTime(24 * HOUR);

@@ -79,11 +79,11 @@ test.each([
   [['u', '& sö', '%_\\\'"x', '77%_', 'SUB_1QXSUB', 'cus_weiss1', 'nobody', '😀'], []],
   [['%', '_', '\\', "'", '%%%', '$1', "'; drop table customers; --"], []],
   [['#0', '#2147483647', '#2147483648', '#9999999999', '#1x', '#'], []],
-])('the texts %j find %j', async (texts, expected) => {
+])('the search texts %j find %j', async (texts, expected) => {
   for (const text of texts) expect([text, await titles(text)]).toEqual([text, expected]);
 });
 
-test('an id after # finds each record that has it', async () => {
+test('an id after # finds every record with that id', async () => {
   expect(await titles(`#${ids.weiss}`)).toContain(WEISS);
   expect(await titles(`#${ids.payment}`)).toContain(SEPA);
   expect(await titles(`#${ids.service}`)).toContain(SHOP);
@@ -107,12 +107,12 @@ test.each([
   ['si_1QxItem', 'subscription'],
   ['evt_1QxPaid', 'event'],
   ...['K10001', 'in_1QxInvoice', 'weiß', 'xu', 'nobody', 'R2026-00012x'].map((text) => [text, null]),
-])('the text %j names one record alone: %s', async (text, kind) => {
+])('the search text %j leads to a single record of the kind %s', async (text, kind) => {
   const { only } = await search(base.db, text ?? '');
   expect(only?.kind ?? null).toBe(kind);
 });
 
-test('an amount finds invoices and payments however it is written, and both readings of one that can mean two', async () => {
+test('a search finds amounts in any notation, and both readings of an ambiguous one', async () => {
   const { id: invoice_id, customer_id } = await createInvoice(base.db, { number: 'SUM-1', total: '1500' });
   await createInvoice(base.db, { number: 'SUM-2', total: '1.5' });
   await createPayment(base.db, { invoice_id, customer_id, payment_reference: 'SUM-PAID', amount: '1500' });
@@ -122,7 +122,7 @@ test('an amount finds invoices and payments however it is written, and both read
   expect(await titles('1.500')).toEqual(expect.arrayContaining([...found, 'invoice SUM-2']));
 });
 
-describe('a search with many matches', () => {
+describe('searches with many matches', () => {
   beforeAll(async () => {
     const { db } = base;
     for (let i = 0; i < 7; i++)
@@ -136,7 +136,7 @@ describe('a search with many matches', () => {
   });
   const kindsOf = async (text: string) => (await search(base.db, text)).groups.map(({ kind }) => kind);
 
-  test('a search shows five hits of a kind, exact ones first, then beginnings, and whether there are more', async () => {
+  test('a search shows up to five hits per kind, exact ones first, then prefixes, and whether there are more', async () => {
     const { groups } = await search(base.db, 'manifold');
     expect(groups.map(({ kind, hits, more }) => [kind, hits.length, more])).toEqual([
       ['customer', MAX_HITS, true],
@@ -147,7 +147,7 @@ describe('a search with many matches', () => {
     expect(groups[1]?.hits[0]?.title).toBe('manifold');
   });
 
-  test('a search shows kinds with an exact hit before others', async () => {
+  test('a search shows kinds with an exact hit first', async () => {
     await createInvoice(base.db, { number: 'MANIFOLD' });
     await createService(base.db, { service_number: 'MANIFOLD-1' });
     expect(await kindsOf('MANIFOLD-1')).toEqual(['payment', 'service']);

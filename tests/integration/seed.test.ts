@@ -7,17 +7,17 @@ import { createChance } from '@/db/seed/rows';
 import { addMonths } from '@/lib/dates';
 import { useDatabase } from '../support/database';
 
-// A leap day far in the east, and New Year's Day west of Greenwich.
+// A leap day far in the east, and New Year’s Day west of Greenwich.
 const DAYS = [
   { today: '2028-02-29', timeZone: 'Pacific/Kiritimati' },
   { today: '2027-01-01', timeZone: 'America/Los_Angeles' },
 ];
 
-/** The rows of a table that break a rule, by the name of the rule. */
+/** Returns one query per rule for the rows that break it. */
 const breaking = (from: SQL, rules: Record<string, SQL>): [string, SQL][] =>
   Object.entries(rules).map(([rule, bad]) => [rule, sql`select 1 from ${from} where ${bad}`]);
 
-/** Rules of sample data, each as a query for rows that break it. */
+/** Rules for sample data, each with a query for rows that break it. */
 function violations({ today, timeZone }: { today: string; timeZone: string }): [string, SQL][] {
   const day = sql`${today}::date`;
   const local = sql`i.stripe_invoice_id is null`;
@@ -203,7 +203,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
   ];
 }
 
-/** Kinds of rows, each as a query, by how many of them sample data needs at least. */
+/** Kinds of rows with a query each, grouped by how many rows sample data needs at least. */
 const VARIETY: Record<number, Record<string, SQL>> = {
   1: {
     'customers with two Stripe customers': sql`
@@ -259,9 +259,9 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     counts = await seedDatabase(base.db, options);
   });
 
-  test('sample data is a whole company', async () => {
+  test('sample data is a complete company', async () => {
     expect(await hasCustomers(base.db)).toBe(true);
-    const proposed = counts.customers - 400; // made for Stripe
+    const proposed = counts.customers - 400; // Customers created for Stripe.
     expect(proposed).toBeLessThan(40);
     expect(counts).toMatchObject({
       servers: 40,
@@ -275,7 +275,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(paid.length).toBeGreaterThan(1500);
   });
 
-  test('sample data breaks no rule', async () => {
+  test('sample data breaks none of its rules', async () => {
     const broken: string[] = [];
     for (const [what, query] of violations(options)) {
       if ((await rows(base.db, sql`${query} limit 1`)).length > 0) broken.push(what);
@@ -291,7 +291,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     }
   });
 
-  test('sample data of a given day has the golden rows', async () => {
+  test('the rows of sample data match the golden file of their day', async () => {
     const tables = await rows<{ name: string }>(
       base.db,
       sql`select table_name as name from information_schema.tables
@@ -310,7 +310,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     await expect(lines.join('')).toMatchFileSnapshot(`../golden/demo-tables-${options.today}.txt`);
   });
 
-  test('sequences continue after the ids of sample data', async () => {
+  test('new ids continue after the ids of sample data', async () => {
     const [row] = await rows<{ id: number }>(
       base.db,
       sql`insert into customers (customer_number) values ('next') returning id`,
@@ -319,27 +319,27 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
   });
 });
 
-test('sample data of one day and one seed is always the same', () => {
+test('sample data for a given day and seed is always the same', () => {
   const options = { today: '2026-11-21', timeZone: 'Europe/Berlin' };
   const built = buildRows(options);
   expect(buildRows(options)).toEqual(built);
   expect(buildRows({ ...options, seed: 1 }).customers).not.toEqual(built.customers);
 });
 
-test('one part of sample data draws its chance independently of another', () => {
+test('random draws in one part of sample data do not affect another part', () => {
   const chance = createChance(1);
   const alone = chance.branch('b').int(0, 1e9);
   chance.branch('a').int(0, 1e9);
   expect(chance.branch('b').int(0, 1e9)).toBe(alone);
 });
 
-test('a month later is the same day, or the last of a shorter month', () => {
+test('adding months keeps the day, or takes the last day of a shorter month', () => {
   const added = (day: string, months: number) => addMonths(new Date(day), months).toISOString().slice(0, 10);
   const days = [added('2026-01-31', 1), added('2028-02-29', -12), added('2026-12-15', 1)];
   expect(days).toEqual(['2026-02-28', '2027-02-28', '2027-01-15']);
 });
 
-test('the address of a company is its name in plain letters', () => {
+test('the domain of a sample company is its name in plain ASCII letters', () => {
   const names = ['Bäckerei Größlinger', "van 't Hoff", "O'Brien & Co.", 'Łódź', '株式会社'];
   expect(names.map(slugOf)).toEqual(['baeckerei-groesslinger', 'van-t-hoff', 'obrien-co', 'lodz', '']);
 });

@@ -15,9 +15,9 @@ import {
 
 type Values = Record<string, unknown>;
 
-/** Columns that the database fills. */
+/** Columns that the database fills in. */
 const OWN = ['id', 'version', 'created_at', 'updated_at'];
-/** The columns that sync writes of rows that people edit as well. */
+/** Columns that sync writes in tables that staff also edit. */
 const WRITTEN: Partial<Record<TableName, string[]>> = {
   customers: CREATED_COLUMNS.flat(),
   services: ['next_billing_date', 'synced_billing_date', 'ends_on', 'synced_ends_on'],
@@ -27,7 +27,7 @@ const CHECKED: Record<string, [string, string]> = { currency: ['usd', 'gbp'], co
 
 const base = useDatabase();
 const bookedOn = () => ({ today: '2026-04-01', timeZone: 'UTC' });
-/** Two ids of the table that a column refers to. */
+/** Two ids in the table that a column refers to. */
 const others: Record<string, [number, number]> = {};
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ function columnsOf(name: TableName): [string, Column][] {
   return all.filter(([column, { generated }]) => !generated && !OWN.includes(column));
 }
 
-/** The first or second of two values of a column, neither of them its default. */
+/** Returns the first or second test value of a column. Neither is the column’s default. */
 function valueFor(name: string, column: Column, which: 0 | 1): unknown {
   const values = others[name] ?? CHECKED[name] ?? twoOf(name, column);
   if (!values) throw new Error(`add two values of ${name} to CHECKED`);
@@ -56,7 +56,7 @@ function valueFor(name: string, column: Column, which: 0 | 1): unknown {
 
 function twoOf(name: string, { dataType, columnType, enumValues }: Column): unknown[] | undefined {
   if (enumValues?.length) return [enumValues[1], enumValues[2]];
-  if (name === 'refunded_amount') return ['1.250', '2.500']; // never more than the amount
+  if (name === 'refunded_amount') return ['1.250', '2.500']; // Never more than the amount of the payment.
   if (columnType === 'PgNumeric') return ['11.250', '12.500'];
   if (columnType === 'PgDateString') return ['2026-04-01', '2026-04-02'];
   const ofType: Record<string, unknown[]> = {
@@ -100,7 +100,7 @@ async function latest(name: TableName): Promise<Values> {
 }
 
 test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
-  'every column of %s is stored, when a row is new and when it changes',
+  'a commit stores every column of %s in new and in changed rows',
   async (name) => {
     const values = valuesOf(name, 0);
     const key = keyColumn(name);
@@ -114,7 +114,7 @@ test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
   },
 );
 
-test('a commit stores the given columns of a new customer, and of changed rows those of sync alone', async () => {
+test('a commit stores the given columns of a new customer, and only sync’s columns of changed rows', async () => {
   const values = written('customers', 0);
   await write('customers', 'inserted', { id: -1, ...values });
   expect(await latest('customers')).toMatchObject(values);

@@ -32,7 +32,10 @@ const ask = async (path: string, headers: Record<string, string> = {}, url = loc
 const tick = () => {
   now += 1000;
 };
-/** Makes objects a second apart. @returns them, the newest first */
+/**
+ * Makes objects a second apart.
+ * @returns the objects, newest first
+ */
 const makeEach = <T>(count: number, make: (i: number) => { object: T }): T[] =>
   Array.from({ length: count }, (_, i) => {
     tick();
@@ -44,7 +47,7 @@ const pageOf = async (path: string) => {
   return { ids: idsOf(data), has_more };
 };
 
-/** Expects lists, by path and filters, to hold these objects. */
+/** Expects each list, given by its filters, to hold exactly these objects. */
 async function expectLists(base: string, lists: [filters: string, ({ id: string } | undefined)[]][]) {
   for (const [filters, objects] of lists) {
     expect([filters, (await pageOf(`${base}${filters}`)).ids]).toEqual([filters, idsOf(objects)]);
@@ -64,7 +67,7 @@ const paid = (amount: number) => {
 };
 
 describe('lists of the local Stripe API', () => {
-  test('a list is paged newest first, also with several objects in one second', async () => {
+  test('a list is paged newest first, even with several objects in one second', async () => {
     const other = newCustomer();
     const made = Array.from({ length: 120 }, (_, i) => {
       if (i % 3 === 0) tick();
@@ -79,7 +82,7 @@ describe('lists of the local Stripe API', () => {
     expect(order).toEqual([...order].sort().reverse());
   });
 
-  test('a page has 10 objects by default, 100 at most, and reaches back', async () => {
+  test('a page has 10 objects by default and at most 100, and can be read backwards', async () => {
     const [one, two, three, four] = (await pageOf('subscriptions?limit=4')).ids;
     const back = await pageOf(`subscriptions?limit=2&ending_before=${four}`);
     expect(back).toEqual({ ids: [two, three], has_more: true });
@@ -91,7 +94,7 @@ describe('lists of the local Stripe API', () => {
     expect(await Promise.all(sizes)).toEqual([10, 1, 100]);
   });
 
-  test('subscriptions are filtered by status, time and price', async () => {
+  test('subscriptions can be filtered by status, time and price', async () => {
     const own = newCustomer();
     const [ended, active] = makeEach(2, () => subscribe(own));
     act.cancelSubscription(world, ended?.id ?? '');
@@ -109,7 +112,7 @@ describe('lists of the local Stripe API', () => {
     ]);
   });
 
-  test('invoices, their payments, sessions, customers and events are filtered', async () => {
+  test('invoices, their payments, sessions, customers and events can be filtered', async () => {
     const session = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 990 }] });
     const { subscription, invoice } = act.completeCheckout(world, session.id).object;
     const { object: draft } = act.createInvoice(world, { customer, lines: [{ amount: 5 }] });
@@ -131,7 +134,7 @@ describe('lists of the local Stripe API', () => {
     expect(event).toMatchObject({ type: 'checkout.session.completed', api_version: Stripe.API_VERSION });
   });
 
-  test('refunds, disputes and credit notes are filtered by what they belong to and by time', async () => {
+  test('refunds, disputes and credit notes can be filtered by their parent object and by time', async () => {
     const { invoice, payment_intent, charge } = paid(1000);
     act.refundPayment(world, { invoice: paid(5).invoice });
     const refunds = makeEach(5, () => act.refundPayment(world, { invoice, amount: 1 }));
@@ -160,7 +163,7 @@ describe('lists of the local Stripe API', () => {
     ]);
   });
 
-  test('subscriptions and invoices embed ten items or lines, and the others have pages of their own', async () => {
+  test('subscriptions and invoices embed ten items or lines, and the others have their own pages', async () => {
     const amounts = Array.from({ length: 25 }, (_, i) => i);
     const items = amounts.map((unitAmount) => ({ unitAmount }));
     const { id: subscription } = act.createSubscription(world, { customer, items }).object;
@@ -186,7 +189,7 @@ describe('lists of the local Stripe API', () => {
     expect((await ask(`/v1/${path}&starting_after=il_no`)).status).toBe(400);
   });
 
-  test('a cursor that left the filter is missing, and a deleted one still works', async () => {
+  test('a cursor outside the filter is refused, and a deleted object still works as a cursor', async () => {
     const own = newCustomer();
     const [newest] = makeEach(3, () => subscribe(own));
     act.updateSubscription(world, newest?.id ?? '', { status: 'past_due' });
@@ -202,7 +205,7 @@ describe('lists of the local Stripe API', () => {
     expect((await ask(`/v1/invoices/${deleted?.id}`)).status).toBe(404);
   });
 
-  test('a deleted customer is in no list, and still works as a cursor', async () => {
+  test('a deleted customer is in no list, but still works as a cursor', async () => {
     const [before, gone] = makeEach(2, () => act.createCustomer(world)).reverse();
     act.deleteCustomer(world, gone?.id ?? '');
     expect(await stripe.customers.retrieve(gone?.id ?? '')).toMatchObject({
@@ -217,7 +220,7 @@ describe('lists of the local Stripe API', () => {
 });
 
 describe('objects of the local Stripe API', () => {
-  test('an invoice with more payments than Stripe includes is fetched with all of them', async () => {
+  test('a fetched invoice has all its payments, even more than Stripe includes in lists', async () => {
     tick();
     const id = open(1200);
     for (let i = 0; i < 11; i += 1) act.payInvoicePart(world, id, 100);
@@ -233,7 +236,7 @@ describe('objects of the local Stripe API', () => {
     expect(fetched).toMatchObject({ state: 'found', object: { id, moneyIds, amountPaid: '12.00' } });
   });
 
-  test('an invoice is expanded by up to four levels, and its payments only on demand', async () => {
+  test('an invoice can be expanded by up to four levels, and contains its payments only if expanded', async () => {
     tick();
     const id = open(1000);
     const paymentIntent = world.invoices.get(id)?.paymentIntent ?? '';
@@ -255,12 +258,12 @@ describe('objects of the local Stripe API', () => {
     const types = listed?.payments?.data.map(({ payment }) => payment.type).sort();
     expect(types).toEqual(['payment_intent', 'payment_record']);
     expect((await stripe.paymentIntents.retrieve(paymentIntent)).amount_received).toBe(700);
-    // Expanding does not change the world, and null stays null.
+    // Expanding does not change the world, and null values stay null.
     await stripe.subscriptions.list({ limit: 1, expand: ['data.latest_invoice'] });
     expect((await stripe.invoices.retrieve(id)).customer).toBe(customer);
   });
 
-  test('refunds, disputes and credit notes are expanded too', async () => {
+  test('refunds, disputes and credit notes can be expanded', async () => {
     const { invoice, payment_intent, charge } = paid(1000);
     const { id: refund } = act.refundPayment(world, { invoice, amount: 100 }).object;
     const { id: dispute } = act.openDispute(world, { invoice, inquiry: true }).object;
@@ -284,7 +287,7 @@ describe('objects of the local Stripe API', () => {
   });
 });
 
-describe('refusals of the local Stripe API', () => {
+describe('refused requests to the local Stripe API', () => {
   const unknown = (object: string, id: string, param: string) =>
     ['resource_missing', `No such ${object}: '${id}'`, param] as const;
   const parameter = (message: string, param: string) =>
@@ -332,7 +335,7 @@ describe('refusals of the local Stripe API', () => {
       /^This .* cannot be expanded \(invoice\)\.$/,
       undefined,
     ],
-  ])('the request %s is refused: %i %s', async (path, expected, code, message, param) => {
+  ])('the request %s is refused with %i %s', async (path, expected, code, message, param) => {
     const { status, body } = await ask(`/v1/${path}`);
     const error = { type: 'invalid_request_error', code, param };
     const sentence = typeof message === 'string' ? message : expect.stringMatching(message);
@@ -340,7 +343,7 @@ describe('refusals of the local Stripe API', () => {
     expect([status, found]).toEqual([expected, { ...error, message: sentence }]);
   });
 
-  test('a wrong key, a wrong version and a wrong method are refused', async () => {
+  test('a wrong API key, version or method is refused', async () => {
     const stranger = client('sk_test_other').customers.list();
     await expect(stranger).rejects.toMatchObject({ type: 'StripeAuthenticationError', statusCode: 401 });
     expect(await ask('/v1/customers', { authorization: '' })).toMatchObject({ status: 401 });
@@ -353,7 +356,7 @@ describe('refusals of the local Stripe API', () => {
   });
 
   test.each(['//', '/v1/customers/%', '/%zz', '/v1/customers/', '/'])(
-    'path %s is not found',
+    'the path %s is not found',
     async (path) => {
       const headers = { authorization: `Bearer ${KEY}`, 'stripe-version': Stripe.API_VERSION };
       const status = await new Promise((done, failed) => {
@@ -363,7 +366,7 @@ describe('refusals of the local Stripe API', () => {
     },
   );
 
-  test('every answer has a request id and the date of the world', async () => {
+  test('every response has a request id and the time of the world', async () => {
     for (const path of ['/v1/customers', '/v1/customers/cus_no', '/v1/customers?limit=x']) {
       const { headers } = await ask(path);
       expect(headers.get('request-id')).toMatch(/^req_\w{24}$/);
@@ -371,7 +374,7 @@ describe('refusals of the local Stripe API', () => {
     }
   });
 
-  test('a local Stripe with an older version answers in its shape', async () => {
+  test('a local Stripe with an older API version answers in the shape of that version', async () => {
     const old = await startStripeLocal({ world, secretKey: KEY, apiVersion: '2023-10-16' });
     const headers = { 'stripe-version': '2023-10-16' };
     const path = '/v1/invoices?limit=1&expand[]=data.payment_intent&expand[]=data.subscription';

@@ -42,14 +42,14 @@ describe('the control API of the local Stripe', () => {
   };
   type Happened = HappenedAnswer & { error?: { message: string } };
 
-  /** Status and sentence. */
+  /** Returns the status and the error sentence. */
   const refusalOf = async (type: string, more: object = {}): Promise<string> => {
     const answer = await happen({ type, ...more });
     return `${answer.status} ${answer.body.error?.message}`;
   };
   const makeInvoice = (amount: number) =>
     act.finalizeInvoice(world, act.createInvoice(world, { customer, lines: [{ amount }] }).object.id).object;
-  /** Makes what an event of this type needs. */
+  /** Makes the objects that an event of this type needs. */
   const prepare = (type: string) => {
     if (type.startsWith('customer.subscription')) {
       act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
@@ -97,7 +97,7 @@ describe('the control API of the local Stripe', () => {
     await rm(folder, { recursive: true });
   });
 
-  test.each(EVENT_TYPES)('event %s happens, and is delivered in order', async (type) => {
+  test.each(EVENT_TYPES)('the event %s happens, and is delivered in order', async (type) => {
     prepare(type);
     const { status, body } = await happen({ type, customer_number: 'K00001' });
     expect(status).toBe(200);
@@ -118,7 +118,7 @@ describe('the control API of the local Stripe', () => {
     expect(world.invoices.get(body.objects[0]?.id ?? '')?.status).toBe('paid');
   });
 
-  test('an event takes the newest matching object, and an open checkout before a new one', async () => {
+  test('an event affects the newest matching object, and an open checkout before a new one', async () => {
     const open = makeInvoice(100).id;
     expect((await happen({ type: 'invoice.payment_failed' })).body.objects[0]?.id).toBe(open);
     const session = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 5 }] });
@@ -126,7 +126,7 @@ describe('the control API of the local Stripe', () => {
     expect(done.body.objects[0]?.id).toBe(session.id);
   });
 
-  test('an invoice is named by its number', async () => {
+  test('an event affects the invoice with the given number', async () => {
     const { id, number } = makeInvoice(100);
     const other = act.createCustomer(world, { metadata: { customer_number: 'K00002' } }).object.id;
     const twin = act.createInvoice(world, { customer: other, lines: [{ amount: 7 }] }).object.id;
@@ -201,7 +201,7 @@ describe('the control API of the local Stripe', () => {
     expect(received).toEqual([]);
   });
 
-  test('a refund or dispute takes the named invoice and the requested status', async () => {
+  test('a refund or dispute affects the named invoice and takes the requested status', async () => {
     const [one, other] = [100, 200].map((amount) => act.payInvoice(world, makeInvoice(amount).id).object);
     const invoice_number = one?.number;
     const status = async (type: string, asked?: string) => {
@@ -240,7 +240,7 @@ describe('the control API of the local Stripe', () => {
     expect(touched.filter((charge) => charge === other?.charge)).toHaveLength(1);
   });
 
-  test('a credit note halves an open invoice, and returns all of a paid one', async () => {
+  test('a credit note is over half of an open invoice, and over all of a paid one', async () => {
     const open = makeInvoice(101);
     const type = 'credit_note.created';
     await happen({ type, invoice_number: open.number });
@@ -259,7 +259,7 @@ describe('the control API of the local Stripe', () => {
     );
   });
 
-  test('an event without an answering webhook is reported and saved', async () => {
+  test('an event whose webhook does not answer is reported, and the world is saved', async () => {
     await local.close();
     local = await startStripeLocal({
       world,
@@ -289,7 +289,7 @@ describe('the control API of the local Stripe', () => {
       return writeFile(join(folder, 'demo.json'), JSON.stringify(settings));
     };
 
-    test('the command prints what happened and what the webhook answered', async () => {
+    test('npm run stripe:event prints the action and the webhook’s outcome', async () => {
       await demo();
       const { number } = act.payInvoice(world, makeInvoice(100).id).object;
       const named = ['--customer', 'K00001', '--invoice', number ?? ''];
@@ -307,14 +307,14 @@ describe('the control API of the local Stripe', () => {
       expect(silent).toEqual({ code: 0, out: expect.stringMatching(/^Not delivered:$/m) });
     });
 
-    test('the command ends with 1 if the webhook refuses a delivery', async () => {
+    test('npm run stripe:event exits with code 1 if the webhook refuses a delivery', async () => {
       await demo();
       refusal = { status: 500, outcome: 'failed' };
       const { code, out } = await run('invoice.paid');
       expect([code, out]).toEqual([1, expect.stringMatching(/invoice\.paid +evt_\w+ {2}500 failed$/m)]);
     });
 
-    test('the command refuses with a sentence', async () => {
+    test('npm run stripe:event refuses wrong arguments with a sentence', async () => {
       const noDemo = { code: undefined, out: 'No demo is running: start it with npm run demo.' };
       expect(await run('invoice.paid')).toEqual(noDemo);
       await demo();
@@ -365,17 +365,20 @@ describe('faults of the local Stripe', () => {
     [{ kind: 'reset' }, 1, 'ok', 2],
     [{ kind: 'timeout' }, 0, 'StripeConnectionError', 1],
     [{ kind: 'garbage' }, 0, 'StripeAPIError', 1],
-  ])('a fault %j with %d retries ends as %s', async (fault, retries, outcome, requests) => {
-    // The SDK waits half a second and more before it asks again.
-    vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync');
-    local.faults.add({ fault, times: 1 });
-    const before = local.requestCount();
-    const timeout = fault.kind === 'timeout' ? 50 : 5000;
-    expect(await outcomeOf(retrieve(retries, timeout))).toBe(outcome);
-    expect(local.requestCount() - before).toBe(requests);
-  });
+  ])(
+    'a request during the fault %j with %d retries ends as %s',
+    async (fault, retries, outcome, requests) => {
+      // The SDK waits at least half a second before a retry.
+      vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync');
+      local.faults.add({ fault, times: 1 });
+      const before = local.requestCount();
+      const timeout = fault.kind === 'timeout' ? 50 : 5000;
+      expect(await outcomeOf(retrieve(retries, timeout))).toBe(outcome);
+      expect(local.requestCount() - before).toBe(requests);
+    },
+  );
 
-  test('a late answer tells the state of the moment of the request', async () => {
+  test('a delayed response has the state at the time of the request', async () => {
     let release = () => {};
     const gate = new Promise<void>((done) => {
       release = done;

@@ -45,7 +45,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       await fillFromDatabase(sync.world, sync.db, { timeZone });
     });
 
-    test('every Stripe customer with a certain link has our customer number', async () => {
+    test('every Stripe customer with a certain link has our customer number in its metadata', async () => {
       const links = await sync.db.select().from(stripeCustomers);
       const numbers = new Map(
         (await sync.db.select().from(customers)).map((row) => [row.id, row.customer_number]),
@@ -59,7 +59,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       }
     });
 
-    test('sync finds every invoice and subscription at Stripe as it is here', async () => {
+    test('sync finds every invoice and subscription of a filled account unchanged', async () => {
       const managed = [
         await sync.db.$count(invoices, isNotNull(invoices.stripe_invoice_id)),
         await sync.db.$count(subscriptions, isNotNull(subscriptions.stripe_subscription_id)),
@@ -70,7 +70,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect([first.status, await sync.changesOf(first)]).toEqual(['completed', []]);
     });
 
-    test('of the failed events of the demo one is applied when it is replayed, and a run ends without errors', async () => {
+    test('one failed event of the demo succeeds when replayed, the other fails again, and a run has no errors', async () => {
       await storeDeliveries(sync.db, sync.world);
       const events = await sync.db.select().from(stripeEvents);
       expect(events.filter(({ payload }) => !payload.includes('"object":"invoice"'))).toEqual([]);
@@ -92,7 +92,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
     });
 
-    test('an invoice whose payment failed here is the only kind whose payment failed there', async () => {
+    test('a filled invoice has a failed payment at Stripe exactly if its payment failed here', async () => {
       const isUnpaid = inArray(invoices.status, ['overdue', 'sent']);
       const rows = await sync.db
         .select()
@@ -107,9 +107,9 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect(new Set(rows.map((row) => row.payment_failed_at !== null)).size).toBe(2);
     });
 
-    // In one time zone: runs over the whole company take seconds.
+    // Only in one time zone, because runs over the whole company take seconds.
     if (timeZone === 'Pacific/Auckland') {
-      test('sync finds what happened in silence at a filled account, then nothing again', async () => {
+      test('sync finds all silent changes in a filled account, and none the second time', async () => {
         prepareReturns(sync.world);
         for (const type of EVENT_TYPES) {
           makeHappen(type, { world: sync.world, customer: null, invoiceNumber: null });
@@ -118,7 +118,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       });
     }
 
-    test('a saved account is loaded unchanged', async () => {
+    test('an account is the same after saving and loading', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'w5t-world-'));
       const file = join(folder, 'stripe-local.json');
       await saveWorld(sync.world, file);
@@ -135,7 +135,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
   },
 );
 
-/** Makes what some events need: a pending refund, inquiries, and a credit note on an open invoice. */
+/** Makes the objects that some events need: a pending refund, inquiries, and a credit note on an open invoice. */
 function prepareReturns(world: World) {
   const invoices = [...world.invoices.values()];
   const [refunded, ...disputed] = invoices.filter(({ charge }) => charge !== null);
@@ -146,7 +146,7 @@ function prepareReturns(world: World) {
   act.createCreditNote(world, { invoice: open.id, amount: 1 });
 }
 
-describe('an account filled from single rows', () => {
+describe('an account filled from a few rows', () => {
   const base = useDatabase();
   const fill = async () => {
     const world = newWorld();
@@ -154,7 +154,7 @@ describe('an account filled from single rows', () => {
     return world;
   };
 
-  test('a customer without a Stripe customer gets one', async () => {
+  test('a customer with a subscription at Stripe but no Stripe customer gets one', async () => {
     const sub = await createSubscription(base.db, { stripe_subscription_id: 'sub_alone' });
     const [row] = await base.db.select().from(customers);
     const world = await fill();
@@ -163,7 +163,7 @@ describe('an account filled from single rows', () => {
     expect(sub.stripe_customer_id).toBeNull();
   });
 
-  test('invoices and subscriptions that are gone at Stripe stay gone', async () => {
+  test('invoices and subscriptions that are gone at Stripe are not filled in', async () => {
     await createInvoice(base.db, { stripe_invoice_id: 'in_gone', provider_gone_at: NOW });
     await createSubscription(base.db, { stripe_subscription_id: 'sub_gone', provider_gone_at: NOW });
     const world = await fill();
@@ -171,7 +171,7 @@ describe('an account filled from single rows', () => {
     expect(world.subscriptions.get('sub_gone')).toBeUndefined();
   });
 
-  test('a subscription that waits for its checkout becomes an open session', async () => {
+  test('a sold subscription without a checkout becomes an open checkout session', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     await base.db
       .insert(stripeCustomers)
@@ -221,7 +221,7 @@ describe('an account filled from single rows', () => {
     expect(await base.db.select().from(payments)).toHaveLength(1);
   });
 
-  test('amounts are in minor units, and new invoice numbers follow the old ones', async () => {
+  test('amounts are filled in minor units, and new invoice numbers continue the old ones', async () => {
     const yen = { currency: 'jpy', total: '11900', amount_due: '11900' };
     await createInvoice(base.db, { stripe_invoice_id: 'in_yen', ...yen });
     const invoice = await createInvoice(base.db, { stripe_invoice_id: 'in_number', number: 'ABCD1234-0041' });
@@ -243,7 +243,7 @@ describe('a saved account', () => {
   afterEach(() => rm(folder, { recursive: true }));
   const load = () => loadWorld(file, { now: () => NOW });
 
-  test('a missing file gives no account, and another file is refused with a sentence', async () => {
+  test('loading returns null for a missing file, and refuses a foreign file with a sentence', async () => {
     expect(await load()).toBeNull();
     for (const text of ['{"format":0}', 'null', '{"for']) {
       await writeFile(file, text);
@@ -251,7 +251,7 @@ describe('a saved account', () => {
     }
   });
 
-  test('a deleted invoice is still a cursor after loading', async () => {
+  test('a deleted invoice still works as a cursor after loading', async () => {
     const world = newWorld();
     const customer = act.createCustomer(world).object.id;
     const { id } = act.createInvoice(world, { customer, lines: [] }).object;
@@ -263,7 +263,7 @@ describe('a saved account', () => {
     expect(loaded?.history).toEqual(world.history);
   });
 
-  test('an account saved before there were refunds and credit notes still loads', async () => {
+  test('an account saved before refunds and credit notes existed still loads', async () => {
     const old = newWorld();
     const customer = act.createCustomer(old).object.id;
     const { id: invoice } = act.createInvoice(old, { customer, lines: [{ amount: 5 }] }).object;

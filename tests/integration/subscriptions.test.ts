@@ -50,18 +50,18 @@ test.each<[Parameters<typeof subscriptionList.page>[1], string[]]>([
   [{ id: 'cus_777' }, ['linked']],
   [{ id: 'si_777' }, ['linked']],
   [{ id: 'si_nowhere' }, []],
-])('subscriptions filtered by %o are %j', async (filters, names) => {
+])('the list of subscriptions filtered by %o is %j', async (filters, names) => {
   const { data } = await subscriptionList.page(base.db, filters, {}, 25);
   expect(data.map(({ id }) => named(id))).toEqual(names);
 });
 
-test('an unknown or unreadable filter of subscriptions is refused', () => {
+test('an unknown or invalid filter of subscriptions is refused', () => {
   for (const wrong of [{ status: 'canceled' }, { items: 'all' }, { customer: '\u0000' }, { id: '' }]) {
     expect([wrong, subscriptionList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
   }
 });
 
-test('a listed subscription has its customer, its items and their services', async () => {
+test('a listed subscription includes its customer, its items and their services', async () => {
   const { data } = await subscriptionList.page(base.db, { customer: 'K777' }, {}, 25);
   expect(data).toMatchObject([
     {
@@ -71,14 +71,14 @@ test('a listed subscription has its customer, its items and their services', asy
   ]);
 });
 
-test('pages of subscriptions follow each other in both directions', async () => {
+test('pages of subscriptions lead in both directions', async () => {
   const read = (start: object) => subscriptionList.page(base.db, {}, start, 2);
   const expected = ['empty', 'over', 'unlinked', 'linked'];
   expect((await walkPages(read)).map(({ id }) => named(id))).toEqual(expected);
   expect((await read({ after: 'nonsense' })).data).toEqual((await read({})).data);
 });
 
-test('one subscription is returned with its items, and an unknown one is not found', async () => {
+test('a single subscription is returned with its items, and an unknown one is not found', async () => {
   expect(await getSubscription(base.db, ids.unlinked ?? 0)).toMatchObject({
     status: 'past_due',
     items: [{ customer_service_id: null, service: null }],
@@ -88,7 +88,7 @@ test('one subscription is returned with its items, and an unknown one is not fou
   }
 });
 
-test('the invoices of a subscription are listed, the latest first and at most a page', async () => {
+test('the invoices of a subscription are listed latest first, up to one page', async () => {
   const { id, customer_id } = await createSubscription(base.db);
   await createInvoice(base.db);
   for (let n = 0; n < MAX_INVOICES + 1; n += 1) {
@@ -101,7 +101,7 @@ test('the invoices of a subscription are listed, the latest first and at most a 
   expect(listed[0]).toMatchObject({ total: 119, currency: 'eur', status: 'sent' });
 });
 
-test('the services of a subscription’s customer are offered by number', async () => {
+test('the services of a subscription’s customer are offered in order of their numbers', async () => {
   const { customer_id } = await getSubscription(base.db, ids.linked ?? 0);
   await createService(base.db, { customer_id, service_number: 'S001' });
   const offered = await listServiceChoices(base.db, customer_id);
@@ -109,7 +109,7 @@ test('the services of a subscription’s customer are offered by number', async 
   expect(offered.length).toBeLessThanOrEqual(MAX_SERVICES);
 });
 
-describe('renewals', () => {
+describe('renewals of subscriptions and services', () => {
   beforeEach(() => base.db.execute(sql`truncate subscriptions, customer_services cascade`));
 
   const instant = (text: string) => new Date(`${text}Z`);
@@ -119,7 +119,7 @@ describe('renewals', () => {
   const WITHOUT_JUNE = { '2026-12': 10 };
   const NOTHING = {};
 
-  /** A subscription with a monthly item of 10.00 due in December and a yearly item of 1,200.00 due in June. */
+  /** Creates a subscription with a monthly item of 10.00 due in December and a yearly item of 1,200.00 due in June. */
   const subscribe = async (values: object, [monthly, yearly]: (Date | null)[] = [DECEMBER, JUNE]) => {
     const { id } = await createSubscription(base.db, { next_billing_date: '2026-12-15', ...values });
     const of = { subscription_id: id, currency: 'eur' };
@@ -133,11 +133,11 @@ describe('renewals', () => {
   };
 
   test.each<[string, object, object]>([
-    ['goes on', {}, { '2026-12': 10, '2027-06': 1200 }],
-    ['ends in June, as the yearly item does', { cancel_at: JUNE }, WITHOUT_JUNE],
+    ['continues', {}, { '2026-12': 10, '2027-06': 1200 }],
+    ['ends in June, on the yearly item’s day', { cancel_at: JUNE }, WITHOUT_JUNE],
     ['ends in July', { cancel_at: instant('2027-07-01T00:00') }, { '2026-12': 10, '2027-06': 1200 }],
     ['ends with its first period', { cancel_at: DECEMBER, cancel_at_period_end: true }, NOTHING],
-    ['ends with its period, on a day that is not known', { cancel_at_period_end: true }, NOTHING],
+    ['ends with its period on an unknown day', { cancel_at_period_end: true }, NOTHING],
     ['is paused and bills nothing', VOID, NOTHING],
     ['is paused until May', { ...VOID, pause_resumes_at: instant('2027-05-01T00:00') }, { '2027-06': 1200 }],
     [
@@ -146,7 +146,7 @@ describe('renewals', () => {
       { '2026-12': 10, '2027-06': 1200 },
     ],
     ['is unpaid', { status: 'unpaid' }, NOTHING],
-  ])('the renewals of a subscription that %s are counted by item', async (_, values, expected) => {
+  ])('the renewals of a subscription that %s are summed by item', async (_, values, expected) => {
     const id = await subscribe(values);
     expect(await sumsOf('subscriptions')).toEqual(expected);
     const { data } = await listSubscriptionRenewals(
@@ -161,7 +161,7 @@ describe('renewals', () => {
   });
 
   test.each([
-    // In Berlin the first instant is 2026-12-01, in Los Angeles 2026-11-30.
+    // The first period end is 2026-12-01 in Berlin, and 2026-11-30 in Los Angeles.
     ['east of Greenwich', '2026-12-01', ['2026-11-30T23:30', '2027-06-30T22:30'], ['2026-12', '2027-07']],
     ['west of Greenwich', '2026-11-30', ['2026-12-01T05:00', '2027-05-31T05:00'], ['2026-11', '2027-05']],
     [
@@ -170,17 +170,20 @@ describe('renewals', () => {
       ['2026-11-30T10:00', '2027-02-28T10:00'],
       ['2026-11', '2027-02'],
     ],
-  ])('an item renews in the month of its own calendar day %s', async (_, next_billing_date, ends, months) => {
-    await subscribe({ next_billing_date }, ends.map(instant));
-    expect(Object.keys(await sumsOf('subscriptions'))).toEqual(months);
-  });
+  ])(
+    'an item renews in the month of its local calendar day, %s',
+    async (_, next_billing_date, ends, months) => {
+      await subscribe({ next_billing_date }, ends.map(instant));
+      expect(Object.keys(await sumsOf('subscriptions'))).toEqual(months);
+    },
+  );
 
-  test('an item without a period renews with its subscription', async () => {
+  test('an item without a period renews on the date of its subscription', async () => {
     await subscribe({ cancel_at: instant('2027-01-01T00:00') }, [null, null]);
     expect(await sumsOf('subscriptions')).toEqual({ '2026-12': 1210 });
   });
 
-  test('a service that ends is billed until then', async () => {
+  test('a service with an end renews only before that day', async () => {
     const service = { status: 'active', price: '10', next_billing_date: '2026-12-15' } as const;
     for (const ends_on of [null, '2027-06-15', '2026-12-16']) {
       const { id } = await createService(base.db, { ...service, ends_on });

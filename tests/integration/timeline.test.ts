@@ -42,14 +42,14 @@ const say = (entry: TimelineEntry) => {
   if (entry.kind === 'event') return `${day} event ${entry.event.id}`;
   if (entry.kind === 'money_back') return `${day} ${entry.row.kind} of ${entry.row.payment_reference}`;
   if (entry.kind === 'note') return `${day} note ${entry.note.text}`;
-  // The database writes the time of these.
+  // The database sets the time of these entries.
   if (entry.kind === 'audit') return entry.audit.action;
   if (entry.kind === 'call') return `${day} call of ${entry.call.tool}`;
   return `${day} ${entry.changes.map(({ entity, field }) => `${entity}.${field}`).join(' ')}`;
 };
 const read = (customer: number, before?: string | null, more = {}) =>
   listTimeline(base.db, customer, { timeZone: 'UTC', before: before ?? null, ...more });
-/** The entries of all pages, page by page. */
+/** Returns the entries of all pages, one array per page. */
 async function readAll(customer: number): Promise<TimelineEntry[][]> {
   const pages: TimelineEntry[][] = [];
   for (let before: string | null | undefined; before !== null; ) {
@@ -106,7 +106,7 @@ describe('the timeline', () => {
     }
   });
 
-  test('a timeline holds payments, events, links and repairs of its customer alone, newest first', async () => {
+  test('the timeline holds only payments, events, links and repairs of its customer, newest first', async () => {
     const { entries, older } = await read(ada);
     expect(entries.map(say)).toEqual([
       'stripe_customer.link',
@@ -125,7 +125,7 @@ describe('the timeline', () => {
     expect((await read(999_999)).entries).toEqual([]);
   });
 
-  test('a payment has an hour in the timeline only if it was recorded on its day', async () => {
+  test('a payment in the timeline has a time only if it was recorded on its own day', async () => {
     const paymentsOf = async (more = {}) =>
       (await read(ada, null, more)).entries.flatMap((entry) => (entry.kind === 'payment' ? [entry] : []));
     const found = await paymentsOf();
@@ -135,7 +135,7 @@ describe('the timeline', () => {
     expect(inVienna.map(({ isDayOnly }) => isDayOnly)).toEqual([true, true]);
   });
 
-  test('changes and deletions of payments stay in the timeline, their creation does not', async () => {
+  test('the timeline shows changes and deletions of payments as audit entries, but not creations', async () => {
     const cleo = (await createCustomer(base.db)).id;
     const payment = await createPayment(base.db, { customer_id: cleo, payment_reference: 'GONE-1' });
     await updatePayment(base.db, payment.id, { amount: 20 }, grace);
@@ -143,7 +143,7 @@ describe('the timeline', () => {
     expect((await read(cleo)).entries.map(say)).toEqual(['payment.delete', 'payment.update']);
   });
 
-  test('tool calls stand in the timeline for admins alone', async () => {
+  test('the timeline shows tool calls to admins only', async () => {
     const { id } = await createCustomer(base.db);
     const call = (day: string, customer_id: number) =>
       createToolCall(base.db, { called_at: new Date(day), customer_id });
@@ -155,7 +155,7 @@ describe('the timeline', () => {
     expect((await read(id, null, { withCalls: false })).entries).toEqual([]);
   });
 
-  test('refunds, disputes and checks with Stripe stand in the timeline on their day', async () => {
+  test('the timeline shows refunds, disputes and checks with Stripe on their day', async () => {
     const { db } = base;
     const eve = (await createCustomer(db)).id;
     const payment = await createPayment(db, { customer_id: eve, payment_reference: 'E' });
@@ -178,7 +178,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  describe('of many entries', () => {
+  describe('a timeline with many entries', () => {
     let dora: number;
 
     beforeAll(async () => {
@@ -203,7 +203,7 @@ describe('the timeline', () => {
       }
     });
 
-    test('a long timeline is read to its end in pages, each entry once, in the same order', async () => {
+    test('pages of a long timeline contain each entry once, in order', async () => {
       const pages = await readAll(dora);
       expect(pages.map(({ length }) => length)).toEqual([30, 30, 20]);
       const keys = pages
@@ -218,17 +218,17 @@ describe('the timeline', () => {
     test.each([
       ...['x', '~~~~~', '2026-02-30.1~~~~~', '~x~~~~', '1~2', '2026-01-01.9999999999~~~~~', '~~x~~~'],
       ...['\u0000~~~~~', '~~~~1.refund~', '~~~~1.refund.9999999999~', '~~~~~1.9999999999'],
-    ])('the cursor %j begins at the newest entry', async (before) => {
+    ])('the invalid cursor %j returns the newest entries', async (before) => {
       expect(await read(dora, before)).toEqual(await read(dora));
     });
   });
 });
 
-describe('a note on a customer', () => {
+describe('notes on customers', () => {
   const at = (day: number) => staffRecordWriter(worldAt(new Date(Date.UTC(2026, 2, day, 9))), staff);
   const add = (id: number, text: unknown, day = 3) => addCustomerNote(base.db, id, text, at(day));
 
-  test('a note has its lines, its author, its day and an entry in the audit log', async () => {
+  test('a note has its text, author and day, and an audit entry', async () => {
     const { id } = await createCustomer(base.db);
     const note = await add(id, ' Called.\r\nWill pay on Friday. ');
     const text = 'Called.\nWill pay on Friday.';
@@ -245,14 +245,14 @@ describe('a note on a customer', () => {
     ['x'.repeat(MAX_NOTE + 1), `must have at most ${MAX_NOTE} characters`],
     ['a\u0000b', 'must not contain control characters'],
     [null, 'must be a string'],
-  ])('a note of %j %s', async (text, message) => {
+  ])('the note %j is refused: %s', async (text, message) => {
     const { id } = await createCustomer(base.db);
     const refused = { code: 'validation_failed', fields: [{ field: 'text', message }] };
     await expect(add(id, text)).rejects.toMatchObject(refused);
     expect(await base.db.$count(customerNotes, eq(customerNotes.customer_id, id))).toBe(0);
   });
 
-  test('a note keeps a customer that sync would remove as empty, and leaves its version', async () => {
+  test('a customer with a note is not removed by sync as empty, and keeps its version', async () => {
     const [noted, plain] = [await createCustomer(base.db), await createCustomer(base.db)];
     await add(noted.id, 'Knows us from a fair.');
     for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int)`);
@@ -264,7 +264,7 @@ describe('a note on a customer', () => {
     await expect(add(999_999, 'x')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('notes stand in the timeline of their customer, page by page', async () => {
+  test('pages of the timeline show the notes of their customer', async () => {
     const { id } = await createCustomer(base.db);
     for (let n = 1; n <= 35; n += 1) await add(id, `${n}`, 1 + (n % 5));
     const texts = (await readAll(id)).flat().map((entry) => (entry.kind === 'note' ? entry.note.text : ''));

@@ -46,8 +46,8 @@ function start(upload: Upload, chosen: Partial<ChosenOptions>, dryRun = false) {
 const KEY = 'customer_number';
 const COLUMNS = { columns: { Kunde: 'customer_number', Firma: 'company', Extra: '' } };
 
-describe('a preview', () => {
-  test('a preview shows encoding, delimiter and first cells, and recognizes our names', async () => {
+describe('previews of uploaded files', () => {
+  test('a preview shows encoding, delimiter and first cells, and recognizes our column names', async () => {
     const lines = ['Kunde;company;Firma', 'K1;M\xfcller;"a;b"', 'K2', 'K3;;', 'K4;;', ''];
     const upload = await add(Buffer.from(lines.join('\r\n'), 'latin1'));
     expect(await previewFile(fileOf(dataDir, upload), 'customers', {})).toEqual({
@@ -60,7 +60,7 @@ describe('a preview', () => {
     });
   });
 
-  test('a preview chooses the format that knows most columns, unless another is asked for', async () => {
+  test('a preview chooses the format that recognizes most columns, unless another is requested', async () => {
     const path = 'docs/examples/whmcs-clients.csv';
     const found = await previewFile(path, 'customers', {});
     expect(found.format).toBe('whmcs');
@@ -68,7 +68,7 @@ describe('a preview', () => {
     expect(await previewFile(path, 'customers', { format: '' })).toMatchObject({ format: '' });
   });
 
-  test('a preview of another kind of file is refused', async () => {
+  test('a preview of a file that is not CSV is refused', async () => {
     const path = fileOf(dataDir, await add('%PDF-1.7\u0000\n'));
     await expect(previewFile(path, 'customers', {})).rejects.toThrow('This is no CSV file');
   });
@@ -85,20 +85,20 @@ test.each([
     'constants',
     expect.stringContaining('a column of the file already'),
   ],
-])('the chosen options %j are refused', (chosen, field, problem) => {
+])('the import options %j are refused', (chosen, field, problem) => {
   expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems: { [field]: problem } });
 });
 
-test('a WHMCS file is keyed by its own columns', () => {
+test('a WHMCS file needs no key column, because its format defines the keys', () => {
   const chosen = { ...NONE, format: 'whmcs', columns: { ID: '', Subtotal: 'subtotal' } };
   expect(toFileOptions('invoices', chosen)).toHaveProperty('options');
 });
 
-/** Several batches. */
+/** Enough rows for several batches. */
 const ROWS = onPostgres() ? 3000 : 500;
 
-describe('an import', () => {
-  test('an import is tried out, then done, and listed with its rejected rows', async () => {
+describe('imports of uploaded files', () => {
+  test('an import runs as a dry run, then for real, and is listed with its rejected rows', async () => {
     const upload = await add('Kunde,Firma,Extra\nU1,One,x\nU2,,x\nU3,Three\n');
     await start(upload, COLUMNS, true).ended;
     expect(await base.db.$count(customers)).toBe(0);
@@ -125,7 +125,7 @@ describe('an import', () => {
     expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
   });
 
-  test('a second import is refused while one runs, and its file stays', async () => {
+  test('a second import is refused while one is running, and the running file cannot be removed', async () => {
     const [first, second] = [await add(rowsFrom(0, 50)), await add(rowsFrom(0, 1), 'customers', 'other.csv')];
     const { ended } = start(first, COLUMNS);
     const refusal = 'root@example.com is importing c.csv: only one file at a time.';
@@ -137,7 +137,7 @@ describe('an import', () => {
     expect(await findUpload(dataDir, first.id)).toBeNull();
   });
 
-  test('a stopped import does the rest the next time', async () => {
+  test('a stopped import can be started again and adds the rest', async () => {
     const upload = await add(rowsFrom(100, ROWS));
     const { ended } = start(upload, COLUMNS);
     stopImport('another');
@@ -163,19 +163,19 @@ describe('an import', () => {
     expect(importState(silent, new Date('2026-01-01T12:02:00Z'))).toBe('interrupted');
   });
 
-  test('a failed import says why, without the path of the server', async () => {
+  test('a failed import shows its reason without a server path', async () => {
     const upload = await add('Kunde,Kunde\n1,2\n');
     await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
     const failure = 'The column customer_number is there twice: rename or delete one of them in the file.';
     expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'failed', failure });
     await removeUpload(dataDir, upload.id);
-    await start(upload, COLUMNS).ended; // removed meanwhile, in another window
+    await start(upload, COLUMNS).ended; // The upload was removed in another window.
     expect(await readRun(dataDir, upload.id)).toBeNull();
-    await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // and the next one is let in
+    await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The next import can start.
   });
 });
 
-test('a file is imported only with options that a dry run tried to its end', async () => {
+test('an upload can be imported only with options that a dry run has completed', async () => {
   const upload = await add('Kunde,Firma,Extra\nTRY1,One,x\n');
   const chosen = { ...NONE, ...COLUMNS };
   expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
@@ -188,7 +188,7 @@ test('a file is imported only with options that a dry run tried to its end', asy
   expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
 });
 
-test('the page begins with the columns of the last import of a file with the same header', async () => {
+test('the import page starts with the columns of the last import with the same header', async () => {
   const upload = await add('Extra,Kunde,Firma\nx,FIRST1,One\n');
   const first = () => firstChoice({ db: base.db, dataDir }, upload, {}, undefined);
   expect(await first()).toMatchObject({

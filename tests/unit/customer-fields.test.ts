@@ -4,7 +4,7 @@ import { taxContradiction, taxRuleOf } from '@/lib/customers/tax';
 import { CURRENCIES } from '@/lib/money';
 import { countryCode, currencyCode } from '@/lib/records/fields';
 
-describe('a country', () => {
+describe('country codes', () => {
   test.each([
     ['AT', 'AT'],
     ['at', 'AT'],
@@ -20,42 +20,45 @@ describe('a country', () => {
     ['Czechia', 'CZ'],
     ['Côte d’Ivoire', 'CI'],
     ['Schweiz', 'CH'],
-  ])('%j is kept as %s', (typed, code) => expect(countryCode.parse(typed)).toBe(code));
+  ])('the country %j is stored as %s', (typed, code) => expect(countryCode.parse(typed)).toBe(code));
 
-  test.each(['Austrai', 'AUT', 'XX', 'EU', 'A', '%%', 'D E'])('%j is refused and not cut', (typed) => {
-    expect(countryCode.safeParse(typed).error?.issues[0]?.message).toBe(
-      'must be a country by its name or its two letters, such as Germany or DE',
-    );
-  });
+  test.each(['Austrai', 'AUT', 'XX', 'EU', 'A', '%%', 'D E'])(
+    'the country %j is refused and not shortened',
+    (typed) => {
+      expect(countryCode.safeParse(typed).error?.issues[0]?.message).toBe(
+        'must be a country by its name or its two letters, such as Germany or DE',
+      );
+    },
+  );
 
-  test('every country has a name that leads back to its code', () => {
+  test('every country has an English name that parses to its code', () => {
     const names = new Intl.DisplayNames('en-GB', { type: 'region' });
     expect(COUNTRIES).toHaveLength(250);
     expect(COUNTRIES.filter((code) => countryCode.parse(String(names.of(code))) !== code)).toEqual([]);
   });
 });
 
-describe('a currency', () => {
+describe('currency codes', () => {
   test.each([
     ['EUR', 'eur'],
     ['eur', 'eur'],
     [' Usd ', 'usd'],
     ['dem', 'dem'],
-  ])('%j is kept as %s', (typed, code) => expect(currencyCode.parse(typed)).toBe(code));
+  ])('the currency %j is stored as %s', (typed, code) => expect(currencyCode.parse(typed)).toBe(code));
 
-  test.each(['euro', '€', 'eu', 'zzz'])('%j is refused', (typed) => {
+  test.each(['euro', '€', 'eu', 'zzz'])('the currency %j is refused', (typed) => {
     expect(currencyCode.safeParse(typed).error?.issues[0]?.message).toBe(
       'must be the code of a currency, such as EUR',
     );
   });
 
-  test('every currency that a form offers is accepted', () => {
+  test('every currency offered by a form is accepted', () => {
     expect(CURRENCIES.filter((code) => !currencyCode.safeParse(code).success)).toEqual([]);
     expect(new Set(CURRENCIES).size).toBe(CURRENCIES.length);
   });
 });
 
-describe('the usual tax of a customer', () => {
+describe('the usual tax rate of a customer', () => {
   const HOME = { country: 'DE', rate: 19 };
   const of = (values: object, home = HOME) =>
     taxRuleOf({ tax_exempt: false, country: null, vat_id: null, ...values }, home);
@@ -72,12 +75,12 @@ describe('the usual tax of a customer', () => {
     [{ country: 'AT' }, 19, null],
     [{ country: 'CH' }, 0, 'The customer is in Switzerland, outside the EU.'],
     [{ country: 'GB', vat_id: 'GB123456789' }, 0, 'The customer is in United Kingdom, outside the EU.'],
-  ])('a customer with %j pays %i %', (values, rate, reason) => {
+  ])('a customer with %j pays %i % tax', (values, rate, reason) => {
     const why = reason instanceof RegExp ? expect.stringMatching(reason) : reason;
     expect(of(values)).toEqual({ rate, reason: why });
   });
 
-  test('the rate at home is a setting, and a home outside the EU knows no reverse charge', () => {
+  test('the home rate is configurable, and reverse charge applies only if the home country is in the EU', () => {
     expect(of({ country: 'AT' }, { country: 'AT', rate: 20 })).toEqual({ rate: 20, reason: null });
     expect(of({ country: 'AT', vat_id: 'ATU12345678' }, { country: 'CH', rate: 8.1 })).toEqual({
       rate: 0,
@@ -85,7 +88,7 @@ describe('the usual tax of a customer', () => {
     });
   });
 
-  test('tax for a customer who pays none, and none for one who pays it, contradict the rule', () => {
+  test('a tax rate that contradicts the customer’s rule is reported, in both directions', () => {
     const [usual, exempt] = [of({}), of({ tax_exempt: true })];
     expect(taxContradiction(exempt, [0, 19])).toBe(
       'The customer is exempt from tax. The usual rate is 0 %, but line 2 has 19 %.',
@@ -101,8 +104,8 @@ describe('the usual tax of a customer', () => {
   });
 });
 
-describe('a VAT ID', () => {
-  test('there are 27 members of the EU', () => expect(COUNTRIES.filter(isInEu)).toHaveLength(27));
+describe('VAT IDs', () => {
+  test('the EU has 27 member states', () => expect(COUNTRIES.filter(isInEu)).toHaveLength(27));
 
   test.each([
     ['de 123 456 789', 'DE123456789'],
@@ -110,7 +113,7 @@ describe('a VAT ID', () => {
     ['el123456789', 'EL123456789'],
     [' CHE-123.456.789 MWST ', 'CHE-123.456.789 MWST'],
     ['12/345/67890', '12/345/67890'],
-  ])('%j is kept as %j', (typed, kept) => expect(normalVatId(typed)).toBe(kept));
+  ])('the VAT ID %j is stored as %j', (typed, kept) => expect(normalVatId(typed)).toBe(kept));
 
   test.each([
     ['ATU12345678', 'AT'],
@@ -125,7 +128,7 @@ describe('a VAT ID', () => {
     ['DE123456789', 'US'],
     ['DE123456789', null],
     ['12/345/67890', null],
-  ])('%s fits a customer of %s', (vatId, country) => {
+  ])('the VAT ID %s fits a customer in %s', (vatId, country) => {
     expect(vatIdProblem(vatId, country)).toBeUndefined();
   });
 
@@ -137,7 +140,7 @@ describe('a VAT ID', () => {
     ['DE123456789', 'AT', 'is one of Germany, but the country is Austria: correct one of the two'],
     ['DE1', null, 'is not a VAT ID of Germany, such as DE123456789'],
     ['ITX', 'IT', 'is not a VAT ID of Italy, such as IT12345678901'],
-  ])('%s does not fit a customer of %s', (vatId, country, problem) => {
+  ])('the VAT ID %s does not fit a customer in %s', (vatId, country, problem) => {
     expect(vatIdProblem(vatId, country)).toBe(problem);
   });
 });

@@ -31,7 +31,7 @@ function sentences(variables: Variables): string[] {
   return [];
 }
 
-describe('the environment', () => {
+describe('environment variables', () => {
   test('every variable has a default', () => {
     expect(parseEnv({})).toEqual({
       ...{ databaseUrl: null, databaseUrlDirect: null, databasePooler: null, dataDir: '.data' },
@@ -55,7 +55,7 @@ describe('the environment', () => {
     expect(parseEnv({ PORT: '4000', PUBLIC_URL: 'https://a.example/' }).publicUrl).toBe('https://a.example');
   });
 
-  test('lists of variables may have spaces', () => {
+  test('list variables can contain spaces', () => {
     const env = parseEnv({
       STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b ',
       MCP_ALLOWED_ORIGINS: 'https://a.example, http://localhost:6274',
@@ -68,7 +68,7 @@ describe('the environment', () => {
     [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'test'],
     [{ STRIPE_SECRET_KEY: 'rk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, 'test'],
     [{ STRIPE_PUBLISHABLE_KEY: 'pk_live_1', PUBLIC_URL: 'https://a.example' }, 'live'],
-  ])('the variables %j have keys of %s mode', (variables, mode) => {
+  ])('the variables %j give the Stripe mode %s', (variables, mode) => {
     expect(parseEnv(variables as Variables).stripe.mode).toBe(mode);
   });
 
@@ -105,13 +105,13 @@ describe('the environment', () => {
       /^DATABASE_URL must be set on Vercel.*npm run db:migrate/,
     ],
     [{ DATABASE_URL: 'postgres://a' }, /^BETTER_AUTH_SECRET must be set together with DATABASE_URL/],
-  ])('the variables %j stop the start with one sentence', (variables, sentence) => {
+  ])('the variables %j prevent the start with one sentence', (variables, sentence) => {
     const reported = sentences(variables);
     expect(reported).toEqual([expect.stringMatching(sentence)]);
     expect(reported[0]).toMatch(/^[A-Z_]+ [^\n]+\.$/);
   });
 
-  test('every wrong variable is reported, and no value is', () => {
+  test('every wrong variable is reported without its value', () => {
     const reported = sentences({ PORT: 'http', STRIPE_SECRET_KEY: 'my-secret', CRON_SECRET: 'hush' });
     expect(reported).toHaveLength(3);
     expect(reported.join()).not.toMatch(/my-secret|hush/);
@@ -134,7 +134,7 @@ describe('the environment', () => {
       const deps = syncDeps({ ...worldOf(env), db: {} as Database, stripe: null, env });
       return [JSON.stringify(deps), JSON.stringify(env.stripe)];
     };
-    // Each variable above matters: a new one of sync's belongs there.
+    // Each variable above must change the result. Add new variables of sync there.
     for (const name of Object.keys(variables)) {
       const others = Object.keys(variables).filter((other) => other !== name);
       expect(taken(others)).not.toEqual(taken());
@@ -144,7 +144,7 @@ describe('the environment', () => {
     }
   });
 
-  test('.env.example explains every variable, and is valid as it stands', () => {
+  test('.env.example explains every variable and is valid', () => {
     const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
     const declared = readFileSync(join(ROOT, 'lib/env.ts'), 'utf8');
     const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
@@ -156,7 +156,7 @@ describe('the environment', () => {
     expect(sentences(Object.fromEntries(values))).toEqual([]);
   });
 
-  test('docs/configuration.md has every variable with its default', () => {
+  test('docs/configuration.md lists every variable with its default', () => {
     const text = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8');
     const documented = [...text.matchAll(/^\| (`[^|]+`) +\|[^|]+\| ([^|]+?) +\|$/gm)].flatMap(
       ([, names, value]) =>
@@ -172,7 +172,7 @@ describe('the environment', () => {
     }
   });
 
-  test('docs/commands.md has the help of every command', () => {
+  test('docs/commands.md contains the help of every command', () => {
     const text = readFileSync(join(ROOT, 'docs/commands.md'), 'utf8');
     const help = Object.entries(COMMANDS).map(
       ([name, { usage }]) => `### ${name}\n\n\`\`\`text\n${usage.join('\n')}\n\`\`\`\n`,
@@ -181,13 +181,13 @@ describe('the environment', () => {
   });
 });
 
-test('git ignores every .env file but the example', () => {
+test('git ignores every .env file except the example', () => {
   const folder = mkdtempSync(join(tmpdir(), 'w5t-gitignore-'));
   const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });
   git('init', '-q');
   copyFileSync(join(ROOT, '.gitignore'), join(folder, '.gitignore'));
   const files = ['.env', '.env.local', '.env.production', '.env.example', 'lib/env.ts', 'tests/.env'];
-  // Exits with 1 if no file is ignored.
+  // git check-ignore exits with code 1 if no file is ignored.
   const ignored = git('-c', 'core.excludesFile=/dev/null', 'check-ignore', ...files);
   rmSync(folder, { recursive: true, force: true });
   expect(ignored.trim().split('\n')).toEqual(['.env', '.env.local', '.env.production', 'tests/.env']);
@@ -204,7 +204,7 @@ test.each([
   await expect(tryServer(handle, 'postgres://h/d', async () => {})).rejects.toThrow(sentence);
 });
 
-test('pages check the variables of the server once, and not at every request', () => {
+test('pages check the server’s environment variables once, not at every request', () => {
   const ask = () => proxy(new NextRequest('http://localhost/sign-in')).headers.get('content-security-policy');
   const { PORT } = process.env;
   expect(ask()).toContain("default-src 'self'");

@@ -4,7 +4,7 @@ import { toAppError } from '@/lib/http/messages';
 import { createLogger } from '@/lib/log';
 import { DatabaseBusyError } from '@/lib/open-database';
 
-/** A second instance of the module, as another bundle has. */
+/** Imports a second instance of the module, as another bundle would have. */
 async function otherBundle(): Promise<typeof errors> {
   // @ts-expect-error the query makes it another module
   const other: typeof errors = await import('@/lib/errors?another-bundle');
@@ -12,14 +12,14 @@ async function otherBundle(): Promise<typeof errors> {
   return other;
 }
 
-test('an error that another bundle threw is answered with its own status', async () => {
+test('an AppError from another bundle keeps its own status', async () => {
   const { AppError } = await otherBundle();
   const thrown = new AppError('too_many_requests', 'Try again.', [], 5);
   expect(thrown).toBeInstanceOf(errors.AppError);
   expect(toAppError(thrown, 'ref', createLogger('silent'))).toBe(thrown);
 });
 
-test('classes of errors and their subclasses are recognized across bundles, and no others', async () => {
+test('our error classes and their subclasses are recognized across bundles, and other errors are not', async () => {
   const { AppError, StartError, NotMigratedError } = await otherBundle();
   const busy = new DatabaseBusyError('data', 1, undefined);
   const cases: [error: unknown, isApp: boolean, isStart: boolean, isNotMigrated: boolean, isBusy: boolean][] =

@@ -31,7 +31,7 @@ const cut = (text: string, size: number) => text.match(new RegExp(`[^]{1,${size}
 
 const QUOTES = 'has a quotation mark';
 
-describe('the rows of a file', () => {
+describe('rows of CSV files', () => {
   test.each<[string, string, string[]]>([
     ['lines with any line end', 'a,b\r\nc,d\n\ne,f', ['a|b', 'c|d', 'e|f']],
     ['line breaks in quotes', '"a\nb",c\nd,"e ""f"""', ['a\nb|c', 'd|e "f"']],
@@ -40,25 +40,25 @@ describe('the rows of a file', () => {
     ['two lines with quotation marks', 'a,5" x\nb,c\nd,7" y', [`1: ${QUOTES}`, 'b|c', `3: ${QUOTES}`]],
     ['a quotation mark that is open in the last line', 'a,b\nc,"d', ['a|b', `2: ${QUOTES}`]],
     ['text after a quoted cell', '"a" b,c\nd,e', [`1: ${QUOTES}`, 'd|e']],
-  ])('rows are read from %s', async (_, text, expected) => {
+  ])('CSV rows are read from %s', async (_, text, expected) => {
     const { rows } = await read(cut(text, 5));
     const problemOf = (row: { line: number; problem: string }) =>
       `${row.line}: ${row.problem.slice(0, QUOTES.length)}`;
     expect(rows.map((row) => ('cells' in row ? row.cells.join('|') : problemOf(row)))).toEqual(expected);
   });
 
-  test('a batch of rows ends once it holds as much text as one row may', async () => {
+  test('a batch of rows ends when it holds as much text as a single row may', async () => {
     const wide = Array.from({ length: 9 }, () => `${'x'.repeat(MAX_ROW / 4)}\n`);
     expect((await read(wide, { atOnce: 1000 })).sizes).toEqual([4, 4, 1]);
   });
 
-  test('a line that is too long is rejected without the lines after it', async () => {
+  test('a line that is too long is rejected, and the lines after it are read', async () => {
     const { rows } = await read(['a,', 'x'.repeat(MAX_ROW + 1), '\nb,c\n']);
     const problem = expect.stringMatching(/more than/);
     expect(rows).toMatchObject([{ problem }, { line: 2, cells: ['b', 'c'] }]);
   });
 
-  test('every CSV file that the product writes is read again', async () => {
+  test('every CSV file that we write can be read back', async () => {
     const cell = fc.string({ unit: fc.constantFrom(...'a",;\n\' ß') });
     await fc.assert(
       fc.asyncProperty(
@@ -77,7 +77,7 @@ describe('the rows of a file', () => {
   });
 });
 
-describe('the header of a file', () => {
+describe('headers of CSV files', () => {
   const known = toColumns(serverKind.fields);
   const header = (raw: string, { map }: { map?: [string, string][] } = {}) =>
     readHeader(raw, known, { map: new Map(map), constants: new Map() });
@@ -98,12 +98,12 @@ describe('the header of a file', () => {
     ['HOST NAME;Größe', 'hostname'],
     ['Hóst-name;Größe', 'hostname'],
     ['"host_name:";Größe', 'hostname'],
-  ])('the header %j names a field whatever its case, blanks and accents', (raw, name) => {
+  ])('the header %j names the field %j regardless of case, spaces and accents', (raw, name) => {
     const { columns } = header(raw, { map: [['grosse', '']] });
     expect(columns.map(({ ours }) => ours?.name)).toEqual([name, undefined]);
   });
 
-  test('columns without a name are left out', () => {
+  test('columns with an empty name are left out', () => {
     const { columns } = header('hostname;;');
     expect(columns.map(({ theirs, ours }) => [theirs, ours?.name])).toEqual([
       ['hostname', 'hostname'],
@@ -112,7 +112,7 @@ describe('the header of a file', () => {
     ]);
   });
 
-  test('an unknown column is refused with options that make the command work', () => {
+  test('the refusal of an unknown column suggests options that make the import work', () => {
     const raw = 'Servername;locaton;Größe;"a ""$b"';
     const refusal = () => header(raw);
     expect(refusal).toThrow(/--map "Servername=hostname" --map "locaton=location" --map "Größe="/);
@@ -126,7 +126,7 @@ describe('the header of a file', () => {
     expect(names).toEqual(['hostname', 'location', null, null]);
   });
 
-  test('columns are mapped to fields by name, and an empty name leaves one out', () => {
+  test('columns are mapped to fields by name, and an empty field name leaves a column out', () => {
     const map = Object.entries({ Name: 'hostname', Colour: '' });
     const { columns } = header('Name;Colour', { map });
     expect(columns.map(({ ours }) => ours?.name ?? null)).toEqual(['hostname', null]);
@@ -145,12 +145,12 @@ describe('the header of a file', () => {
   });
 });
 
-test('rejected rows are written beside their file', () => {
+test('rejected rows are written next to their file', () => {
   const paths = ['customers.csv', 'a.CSV', 'data'].map(rejectedPath);
   expect(paths).toEqual(['customers.rejected.csv', 'a.rejected.csv', 'data.rejected.csv']);
 });
 
-describe('an amount', () => {
+describe('amounts in CSV files', () => {
   test.each<[string, string, string?]>([
     ['(5.00)', '-5.00'],
     ['5.00-', '-5.00'],
@@ -180,7 +180,7 @@ describe('an amount', () => {
     ['US$ 5.00-', '-5.00', 'usd'],
     ['\u200e5.00', '5.00'],
     ['-0', '0'],
-  ])('the amount %j is %s', (text, decimal, currency) => {
+  ])('the amount %j is read as %s', (text, decimal, currency) => {
     expect(readAmount(text)).toEqual({ decimal, currencies: currency ? [currency] : null });
   });
 
@@ -188,7 +188,7 @@ describe('an amount', () => {
     ['1.234', ['1234', '1.234']],
     ['(1,234)', ['-1234', '-1.234']],
     ['\u20ac1.234 EUR', ['1234', '1.234']],
-  ])('the amount %j has both readings', (text, readings) => {
+  ])('the ambiguous amount %j has both readings', (text, readings) => {
     expect(readAmount(text)).toEqual({ readings });
     expect(readAmount(text, ',')).not.toHaveProperty('readings');
     expect(readAmount(text, '.')).not.toHaveProperty('readings');
@@ -214,7 +214,7 @@ describe('an amount', () => {
     expect(readAmount(text)).toBeNull();
   });
 
-  test('every amount that a spreadsheet writes is read as it was, or has it among its readings', () => {
+  test('every amount written by a spreadsheet is read correctly, or has the right value among its readings', () => {
     const separators = fc.constantFrom(
       ['', '.'],
       ['', ','],
@@ -253,7 +253,7 @@ describe('an amount', () => {
   });
 });
 
-describe('a cell', () => {
+describe('cells of CSV files', () => {
   test.each<[string, CellType, unknown]>([
     ['9.90', 'number', 9.9],
     [' 12 ', 'number', 12],
@@ -278,7 +278,7 @@ describe('a cell', () => {
     ["'=SUM(A1)", 'text', '=SUM(A1)'],
     ["'+49 30 1", 'text', '+49 30 1'],
     ["'t Hof", 'text', "'t Hof"],
-  ])('the cell %j is read as a %s', (cell, type, value) => {
+  ])('the cell %j is read with the type %s', (cell, type, value) => {
     expect(readCell(cell, type)).toMatchObject({ value });
   });
 
@@ -295,7 +295,7 @@ describe('a cell', () => {
     ['maybe', 'boolean', /true or false/],
     ['constructor', 'boolean', /true or false/],
     ['01/31/2026', 'date', /31\.01\.2026/],
-  ])('the cell %j is not a %s', (cell, type, problem) => {
+  ])('the cell %j is refused for the type %s', (cell, type, problem) => {
     expect(readCell(cell, type)).toEqual({ problem: expect.stringMatching(problem) });
   });
 
@@ -306,7 +306,7 @@ describe('a cell', () => {
     ['0,5', { value: 0.5 }],
     ['12.5', { problem: expect.stringMatching(/decimal comma/) }],
     ['1,234.56', { problem: expect.stringMatching(/decimal comma/) }],
-  ])('the number %j is read with a decimal comma', (cell, read) => {
+  ])('the number %j is read with the decimal comma setting', (cell, read) => {
     expect(readCell(cell, 'number', ',')).toMatchObject(read as object);
   });
 });
@@ -330,12 +330,12 @@ test.each([
   ['\t=1', "'\t'=1"],
   ['\uff1d1', "'\uff1d1"],
   ['a-b; c+d, =e', 'a-b; c+d, =e'],
-])('the text %j is written as %j and read as it was', async (text, written) => {
+])('the text %j is written to CSV as %j and read back unchanged', async (text, written) => {
   expect(await csvOf(text)).toBe(`"n","text"\r\n"1","${written.replaceAll('"', '""')}"\r\n`);
   expect(unescapeFormulas(written)).toBe(text);
 });
 
-test('a spreadsheet that splits a file at semicolons finds no formula in it', async () => {
+test('a spreadsheet that splits our CSV at semicolons finds no formula', async () => {
   const unit = fc.constantFrom(...'a;="\'\t\n\r+-@ ,');
   await fc.assert(
     fc.asyncProperty(fc.string({ unit }), async (text) => {
@@ -346,12 +346,12 @@ test('a spreadsheet that splits a file at semicolons finds no formula in it', as
   );
 });
 
-test('the escape of a formula is taken off once, and nothing else', () => {
+test('the escape of a formula is removed once, and no other quote is removed', () => {
   const cells = ["'=a", "''=a", "'a", "'\uff1da", '=a', "it;'s"];
   expect(cells.map(unescapeFormulas)).toEqual(['=a', "'=a", "'a", '\uff1da', '=a', "it;'s"]);
 });
 
-test('the type of a cell and the meaning of an empty one come from its field', () => {
+test('a field determines its cell type and how an empty cell is read', () => {
   const typesOf = (fields: Parameters<typeof toColumns>[0]) =>
     Object.fromEntries(toColumns(fields).map(({ name, type, empty }) => [name, `${type}, ${empty}`]));
   expect(typesOf(customerKind.fields)).toMatchObject({
@@ -363,11 +363,11 @@ test('the type of a cell and the meaning of an empty one come from its field', (
   });
 });
 
-test('Windows-1252 has a euro sign', () => {
+test('Windows-1252 text is decoded, including the euro sign', () => {
   expect(decodeWindows1252(Buffer.from([0x80, 0xe4, 0x96, 0x41, 0x9f]))).toBe('€ä–AŸ');
 });
 
-test('a repeated key is found with the line that had it first', () => {
+test('a repeated key is reported with the line of its first use', () => {
   const seen = new SeenKeys();
   for (let line = 1; line <= 2000; line += 1) expect(seen.note(`key ${line}`, line)).toBeUndefined();
   for (let line = 1; line <= 2000; line += 1) expect(seen.note(`key ${line}`, 9999)).toBe(line);

@@ -7,7 +7,7 @@ import { createHashQueue } from '@/lib/auth/hash-queue';
 import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in-limit';
 import type { AppError } from '@/lib/errors';
 
-/** Work that lasts until the gate is opened. */
+/** Work that runs until the gate is opened. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -16,10 +16,10 @@ function gate() {
   return { open, work: () => opened };
 }
 
-describe('a bulkhead', () => {
+describe('concurrency limits', () => {
   const limits = { atOnce: 3, perKey: 2, waiting: 4, patience: 1000 };
 
-  test('work runs in order of arrival, up to the limit in total and the limit per key', async () => {
+  test('work runs in order of arrival, up to the total limit and the limit per key', async () => {
     const bulkhead = new Bulkhead(limits);
     const gates = Array.from({ length: 6 }, gate);
     const begun: number[] = [];
@@ -43,7 +43,7 @@ describe('a bulkhead', () => {
     for (const i of [1, 2, 5]) await end(i);
   });
 
-  test('a full or too slow bulkhead refuses work with the error code of a lock time-out', async () => {
+  test('a full or slow bulkhead refuses work with the error code of a lock timeout', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1, waiting: 1, patience: 20 });
     const held = gate();
     const first = bulkhead.run(undefined, held.work);
@@ -55,7 +55,7 @@ describe('a bulkhead', () => {
     expect(await bulkhead.run(undefined, async () => 'next')).toBe('next');
   });
 
-  test('failed work gives its place in a bulkhead to the next', async () => {
+  test('failed work frees its place in a bulkhead', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1 });
     const failing = bulkhead.run('a', () => Promise.reject(new Error('no')));
     const next = bulkhead.run('a', async () => 'next');
@@ -63,7 +63,7 @@ describe('a bulkhead', () => {
     expect(await next).toBe('next');
   });
 
-  test('the limit of writers holds in every bundle, not only in the one that opened the database', async () => {
+  test('the limit of concurrent writers is shared by all bundles', async () => {
     const db = {} as Database;
     opener.limitWriters(db, 1);
     // @ts-expect-error a query makes a second instance of the module, as another bundle has
@@ -83,10 +83,10 @@ describe('a bulkhead', () => {
   });
 });
 
-describe('the queue for password hashing', () => {
+describe('the queue of password hashing', () => {
   afterEach(() => vi.useRealTimers());
 
-  /** A queue whose work ends when the test says so. */
+  /** Creates a queue whose work ends when the test ends it. */
   function controlled(limits: { running: number; waiting: number; ofNetwork?: number }) {
     const queue = createHashQueue({ ofNetwork: 1, ...limits, patienceMs: 5000 });
     const begun: string[] = [];
@@ -110,7 +110,7 @@ describe('the queue for password hashing', () => {
     return { enter, end, begun, refused };
   }
 
-  test('sign-ins beyond the running and the waiting ones are refused', async () => {
+  test('sign-ins are refused when all running and waiting places are taken', async () => {
     const { enter, end, begun, refused } = controlled({ running: 2, waiting: 3 });
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) void enter(name);
     await turn();
@@ -124,7 +124,7 @@ describe('the queue for password hashing', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'h']);
   });
 
-  test('known devices go first, and take the place of the last stranger', async () => {
+  test('sign-ins from known devices go first, and take the place of the last unknown device', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 2 });
     for (const name of ['a', 'b', 'c']) void enter(name);
     for (const name of ['known 1', 'known 2', 'known 3']) void enter(name, true);
@@ -135,7 +135,7 @@ describe('the queue for password hashing', () => {
     expect(begun).toEqual(['a', 'known 1', 'known 2']);
   });
 
-  test('strangers of one network have few places, running and waiting, and get them back', async () => {
+  test('unknown devices of one network share a few places, and free them when done', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 8, ofNetwork: 2 });
     for (const name of ['a', 'b', 'c']) void enter(name, false, 'one');
     void enter('d', false, 'other');
@@ -148,14 +148,14 @@ describe('the queue for password hashing', () => {
     expect(begun).toEqual(['a', 'known', 'b', 'd', 'e']);
   });
 
-  test('failed hashing gives its turn to the next sign-in', async () => {
+  test('failed hashing frees its place for the next sign-in', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 1 });
     for (const name of ['a', 'b']) void enter(name);
     await end('a', new Error('broken'));
     expect([begun, refused]).toEqual([['a', 'b'], ['a broken undefined']]);
   });
 
-  test('a sign-in that waited for five seconds is refused', async () => {
+  test('a sign-in that has waited five seconds is refused', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 2 });
     for (const name of ['a', 'b']) void enter(name);
@@ -174,7 +174,7 @@ describe('delays after failed sign-ins', () => {
   const at = (seconds: number) => new Date(START.getTime() + seconds * 1000);
   const wait = (counter: SignInCounter) => (counter.wait_until.getTime() - START.getTime()) / 1000;
 
-  test('the delay of an address begins with the fifth failure, doubles, and ends at an hour', () => {
+  test('the delay of an address starts at the fifth failure, doubles, and is at most an hour', () => {
     const waits: number[] = [];
     let counter: SignInCounter | undefined;
     for (let i = 0; i < 15; i += 1) {
@@ -184,13 +184,13 @@ describe('delays after failed sign-ins', () => {
     expect(waits).toEqual([0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600]);
   });
 
-  test('the failures of an address are forgotten a day after the last one', () => {
+  test('failed sign-ins of an address expire a day after the last one', () => {
     const held = { failures: 9, wait_until: START, expires_at: at(1) };
     expect(countFailure(held, START)).toMatchObject({ failures: 10, expires_at: at(86_400) });
     expect(countFailure(held, at(1))).toMatchObject({ failures: 1, wait_until: at(1) });
   });
 
-  test('unknown devices wait after a hundred failures, until an hour after the first', () => {
+  test('unknown devices have to wait after a hundred failures, until an hour after the first one', () => {
     let counter: SignInCounter | undefined;
     for (let i = 0; i < 99; i += 1) counter = countStrangeFailure(counter, at(i));
     expect(counter).toEqual({ failures: 99, wait_until: at(98), expires_at: at(3600) });

@@ -17,8 +17,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('lines a second', () => {
-  test('twenty warnings of one message are written a second, and then how many were left out', () => {
+describe('limits on log lines', () => {
+  test('twenty equal warnings per second are written, then the number of dropped ones', () => {
     for (let i = 0; i < 50; i += 1) log.warn({ i }, 'refused');
     log.error('another message');
     expect(lines().map(({ msg }) => msg)).toEqual([...Array(20).fill('refused'), 'another message']);
@@ -31,13 +31,13 @@ describe('lines a second', () => {
     expect(lines()).toMatchObject([{ msg: 'refused' }]);
   });
 
-  test('lines about what was allowed are all written', () => {
+  test('info lines are never dropped', () => {
     for (let i = 0; i < 50; i += 1) log.info('webhook');
     expect(written).toHaveLength(50);
   });
 });
 
-describe('what a library prints', () => {
+describe('output of libraries', () => {
   const methods = { ...console };
   const warnings = process.listeners('warning');
   beforeEach(() => logConsole(log));
@@ -59,7 +59,7 @@ describe('what a library prints', () => {
     ['several values', [' ⨯ ', 'a', { secret: 'x' }, 7], '⨯  a'],
     ['a long text', ['a'.repeat(5000)], 'a'.repeat(200)],
     ['nothing', [], ''],
-  ])('%s becomes one short line of our log', (_, given, printed) => {
+  ])('library output with %s becomes one short log line', (_, given, printed) => {
     library.log(...given);
     expect(written).toHaveLength(1);
     expect(written[0]?.indexOf('\n')).toBe((written[0]?.length ?? 0) - 1);
@@ -67,7 +67,7 @@ describe('what a library prints', () => {
     expect(lines()[0]).not.toHaveProperty('secret');
   });
 
-  test('an error is written with its stack and without its message', () => {
+  test('a library’s error is logged with its stack and without its message', () => {
     const error = Object.assign(new TypeError('select from staff where email = grace@example.com'), {
       digest: '123',
       code: '22021',
@@ -80,7 +80,7 @@ describe('what a library prints', () => {
     expect(written.join('')).not.toMatch(/select|grace/);
   });
 
-  test('a warning of Node is a line too', () => {
+  test('a Node.js warning becomes a log line', () => {
     process.emit('warning', new Error('with what somebody sent'));
     expect(lines()).toMatchObject([{ level: 40, error: 'Error' }]);
     expect(written.join('')).not.toContain('somebody');

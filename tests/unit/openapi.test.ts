@@ -17,24 +17,24 @@ const body = {
 };
 
 describe('the OpenAPI document', () => {
-  test('the document is valid OpenAPI 3.1 by the recommended rules of Redocly', async () => {
+  test('the OpenAPI document passes Redocly’s recommended rules', async () => {
     const problems = await lintFromString({
       source: JSON.stringify(document),
       config: await createConfig({
         extends: ['recommended'],
-        // An internal service of one company has no licence to name.
+        // An internal service has no licence.
         rules: { 'info-license': 'off' },
       }),
     });
     expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
   });
 
-  test('the document names every error but that of the sign-in', () => {
+  test('the OpenAPI document lists every error except the one of the sign-in', () => {
     const { too_many_requests: _, ...named } = ERROR_STATUS;
     expect(Object.keys(document.components.responses).sort()).toEqual(Object.keys(named).sort());
   });
 
-  test('each operation has its own scope, summary and sample', () => {
+  test('each API operation has its own scope, summary and sample', () => {
     const { get, post } = document.paths['/api/w5t/payments'];
     const scopeOf = (operation: { responses: Record<string, unknown> }) =>
       /payments:\w+/.exec(JSON.stringify(operation.responses[403]))?.[0];
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
     for (const { source } of post['x-codeSamples']) expect(source).toContain('BANK-2026-0310');
   });
 
-  test('the document lists every route but the tool server, which describes itself', () => {
+  test('the OpenAPI document lists every route except the MCP endpoint, which describes itself', () => {
     expect(operations.map(({ name }) => name)).toEqual([
       'get /api/w5t/payments',
       'post /api/w5t/payments',
@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  test('the schemas refuse bodies that are not payments', () => {
+  test('the OpenAPI schemas reject invalid payment bodies', () => {
     expect(schemaErrors('PaymentInput', body)).toEqual([]);
     for (const wrong of [
       ...[
@@ -77,26 +77,30 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the check of answers against the OpenAPI document', () => {
+describe('responses checked against the OpenAPI document', () => {
   const PATH = '/api/w5t/payments/1';
   const headers = { 'X-Request-Id': 'r-1', ETag: '"a"' };
   const at = '2026-03-10T09:30:00.000Z';
   const state = { currency: 'eur', status: 'completed', refunded_amount: 0, source: 'api' };
   const payment = { id: 1, ...body, ...state, created_at: at, updated_at: at };
 
-  test('an answer as described passes the check', async () => {
+  test('a response that matches the OpenAPI document passes the check', async () => {
     await assertContract('GET', PATH, Response.json(payment, { headers }));
     await assertContract('HEAD', PATH, new Response(null, { headers }));
     await assertContract('GET', '/elsewhere', new Response('anything', { status: 418 }));
   });
 
   test.each([
-    ['a field more', Response.json({ ...payment, provider_amount: 1 }, { headers }), /additional properties/],
+    [
+      'an additional field',
+      Response.json({ ...payment, provider_amount: 1 }, { headers }),
+      /additional properties/,
+    ],
     ['a wrong date', Response.json({ ...payment, payment_date: '10.3.' }, { headers }), /format "date"/],
     ['a missing header', Response.json(payment), /header X-Request-Id is missing/],
     ['an unknown status', Response.json(payment, { headers, status: 418 }), /not described/],
     ['another media type', new Response('<p>', { headers }), /media type text\/plain/],
-  ])('an answer with %s fails the check', async (_, answer, message) => {
+  ])('a response with %s fails the check', async (_, answer, message) => {
     await expect(assertContract('GET', PATH, answer)).rejects.toThrow(message);
   });
 });

@@ -13,7 +13,7 @@ import { createWorld } from '@/lib/stripe-local/world';
 import { isHandled } from '@/lib/sync/event-types';
 import { recordedEvents } from '../support/stripe-events';
 
-describe('an event', () => {
+describe('personal data in events', () => {
   const VERSIONS = ['2026-10-28.endive', '2022-11-15', '2016-07-06'];
   const PERSONAL = ['erika@example.com', 'Erika Mustermann', 'Lindenweg 1', 'Musterstadt'];
   const payloads: string[] = [];
@@ -43,7 +43,7 @@ describe('an event', () => {
     for (const { read } of recordedEvents()) payloads.push(JSON.stringify(read()));
   });
 
-  /** The parts of an event that sync applies, without personal data, and only our own metadata. */
+  /** Returns what sync reads from an event, without personal data and with our own metadata only. */
   function readBy(payload: string) {
     const event = fromInbox(payload);
     const { object, previousAttributes: _, ...envelope } = event;
@@ -59,13 +59,13 @@ describe('an event', () => {
   }
   const OURS = ['customer_number', 'customer_service_id', 'service_number', 'subscription_id'];
 
-  test('an event without personal data still holds everything that sync applies', () => {
+  test('an event without personal data still contains everything that sync applies', () => {
     const handled = payloads.filter((payload) => isHandled(fromInbox(payload)));
     expect(handled.length).toBeGreaterThan(10);
     for (const payload of handled) expect(readBy(withoutPersonalData(payload))).toEqual(readBy(payload));
   });
 
-  test('personal data is removed from events of every type and version, and nothing more by a second time', () => {
+  test('personal data is removed from events of all types and versions, and a second pass changes nothing', () => {
     for (const payload of payloads.map(withoutPersonalData)) {
       for (const text of [...PERSONAL, '@']) expect(payload).not.toContain(text);
       expect(withoutPersonalData(payload)).toBe(payload);
@@ -73,7 +73,7 @@ describe('an event', () => {
   });
 });
 
-describe('a text', () => {
+describe('redacted texts', () => {
   const names = ['Erika Mustermann', 'Erika', 'Mustermann', 'Wu'];
   const redact = toRedactor([...names, 'e.m@example.com', '+49 30 123', ' ']);
 
@@ -83,17 +83,17 @@ describe('a text', () => {
     ['Mustermanns Hosting', 'Mustermanns Hosting'],
     ['e.m@example.com (+49 30 123)', '[erased] ([erased])'],
     ['e-m@example.com', 'e-m@example.com'],
-    ['Wu', 'Wu'], // two letters are part of too many words
-  ])('redacting %j gives %j', (text, expected) => expect(redact(text)).toBe(expected));
+    ['Wu', 'Wu'], // Two letters occur in too many other words.
+  ])('the text %j is redacted to %j', (text, expected) => expect(redact(text)).toBe(expected));
 
-  test('accented letters are redacted in both Unicode forms', () => {
+  test('accented letters are redacted in composed and decomposed form', () => {
     const redactMueller = toRedactor(['Mu\u0308ller']);
     expect(redactMueller('M\u00fcller and Mu\u0308ller')).toBe('[erased] and [erased]');
   });
 
   test('a redactor without known texts changes nothing', () => expect(toRedactor([])('a b')).toBe('a b'));
 
-  test('texts are redacted at any depth of JSON, and listed fields are emptied', () => {
+  test('JSON is redacted at any depth, and listed fields are set to null', () => {
     const value = { name: 'Erika', lines: [{ text: 'For Erika', position: 1 }], phone: '1', at: null };
     expect(redactJson(value, redact, new Set(['phone']))).toEqual({
       name: '[erased]',
@@ -104,10 +104,10 @@ describe('a text', () => {
   });
 });
 
-/** Columns of other kinds hold no free text. */
+/** Column types that can hold free text. */
 const TEXTUAL = /^Pg(Text|Varchar|Char|Json|Jsonb|Array)$/;
 
-test('every text column declares what erasing a customer does to it', () => {
+test('every text column declares how erasing a customer changes it', () => {
   const columns = Object.values(schema)
     .filter((table) => table instanceof PgTable)
     .flatMap((table) =>
@@ -118,6 +118,6 @@ test('every text column declares what erasing a customer does to it', () => {
   const declared = Object.entries(TEXT_COLUMNS).flatMap(([table, texts]) =>
     Object.keys(texts).map((column) => `${table}.${column}`),
   );
-  // `scopes` is a list of a closed set.
+  // `access_tokens.scopes` has a fixed set of values.
   expect(columns.filter((name) => name !== 'access_tokens.scopes').sort()).toEqual(declared.sort());
 });

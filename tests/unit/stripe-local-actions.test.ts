@@ -9,11 +9,11 @@ import { createWorld, type World } from '@/lib/stripe-local/world';
 
 const START = Date.parse('2026-03-31T12:00:00.750Z');
 const types = ({ events }: { events: WorldEvent[] }) => events.map(({ type }) => type);
-/** Expects an action to cause these events, in their order. */
+/** Expects an action to cause these events in this order. */
 const expectEvents = (done: { events: WorldEvent[] }, expected: string) =>
   expect(types(done)).toEqual(expected.split(/\s+/));
 
-describe('actions at the local Stripe', () => {
+describe('actions of the local Stripe', () => {
   let world: World;
   let now: number;
   let customer: string;
@@ -28,14 +28,14 @@ describe('actions at the local Stripe', () => {
     customer = act.createCustomer(world, { email: 'ada@example.com' }).object.id;
   });
 
-  test('the same seed makes the same history', () => {
+  test('the same seed produces the same history', () => {
     const again = createWorld({ now: () => new Date(START), chance: seededChance(7) });
     expect(act.createCustomer(again, { email: 'ada@example.com' }).events).toEqual(world.history);
     const other = createWorld({ now: () => new Date(START), chance: seededChance(8) });
     expect(act.createCustomer(other).object.id).not.toBe(customer);
   });
 
-  test('an event has an id, a time in whole seconds and the state of its moment', () => {
+  test('an event has an id, a time in whole seconds, and the state at its time', () => {
     const { object, events } = act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
     act.updateSubscription(world, object.id, { metadata: { later: 'yes' } });
     const [event] = events;
@@ -55,7 +55,7 @@ describe('actions at the local Stripe', () => {
   const subscribe = (input: Partial<Parameters<typeof act.createSubscription>[1]> = {}) =>
     act.createSubscription(world, { customer, items: [{ unitAmount: 990 }], ...input });
 
-  test('an invoice is created as a draft, finalized and paid', () => {
+  test('an invoice is created as a draft, then finalized, then paid', () => {
     const created = draft(1000, 500);
     expectEvents(created, 'invoice.created');
     expect(created.object).toMatchObject({ status: 'draft', number: null, subtotal: 1500, total: 1785 });
@@ -72,7 +72,7 @@ describe('actions at the local Stripe', () => {
     expect(() => act.payInvoice(world, created.object.id)).toThrow(/is paid, not open or uncollectible/);
   });
 
-  test('a payment off Stripe causes invoice.paid but not invoice.payment_succeeded', () => {
+  test('a payment outside Stripe causes invoice.paid but not invoice.payment_succeeded', () => {
     const cash = act.payInvoice(world, open().id, { offStripe: true });
     expectEvents(cash, 'invoice_payment.paid payment_intent.canceled invoice.updated invoice.paid');
     expect(cash.object).toMatchObject({ amountPaid: 1000, amountPaidOffStripe: 1000, charge: null });
@@ -82,7 +82,7 @@ describe('actions at the local Stripe', () => {
     expect(() => act.payInvoice(world, open().id, { offStripe: 1001 })).toThrow(/1000 left to pay/);
   });
 
-  test('an invoice over 0 is paid at once, and another fails, is written off, voided or deleted as a draft', () => {
+  test('an invoice over 0 is paid at once, and other invoices can fail, be written off, voided or deleted', () => {
     const { object: free } = act.createInvoice(world, { customer, lines: [{ amount: 0 }] });
     const { id } = open();
     const [sent, { object: unsent }] = [act.finalizeInvoice(world, free.id), draft()];
@@ -98,7 +98,7 @@ describe('actions at the local Stripe', () => {
     expect(() => act.voidInvoice(world, unsent.id)).toThrow(`No such invoice: '${unsent.id}'`);
   });
 
-  test('a renewal moves the period on by calendar months and leaves a draft', () => {
+  test('a renewal moves the period by calendar months and creates a draft invoice', () => {
     const yearly = { unitAmount: 12_000, interval: 'year', quantity: 2 } as const;
     const { object } = subscribe({ items: [{ unitAmount: 990 }, yearly] });
     const ends = () =>
@@ -114,7 +114,7 @@ describe('actions at the local Stripe', () => {
     expect(renewed.object.subscription.latestInvoice).toBe(renewed.object.invoice.id);
   });
 
-  test('a failed payment makes its subscription past due, and a payment makes it active again', () => {
+  test('a failed payment makes a subscription past due, and a successful one makes it active again', () => {
     const { object } = subscribe();
     const { invoice } = act.invoiceSubscription(world, object.id).object;
     act.finalizeInvoice(world, invoice.id);
@@ -125,7 +125,7 @@ describe('actions at the local Stripe', () => {
     expect(world.subscriptions.get(object.id)?.status).toBe('active');
   });
 
-  test('changed fields are in previous_attributes, at the place of each version', () => {
+  test('changed fields are in previous_attributes, at the place of the API version', () => {
     const { object } = subscribe({ metadata: { old: '1' } });
     const previous = (patch: Parameters<typeof act.updateSubscription>[2], version: string) => {
       const [event] = act.updateSubscription(world, object.id, patch).events;
@@ -145,7 +145,7 @@ describe('actions at the local Stripe', () => {
     expect(act.updateSubscription(world, object.id, { status: 'past_due' }).events).toEqual([]);
   });
 
-  test('cancelling at the period end is an update, cancelling now a deletion', () => {
+  test('cancelling at the period end causes an update, cancelling now a deletion', () => {
     const { object } = subscribe();
     const scheduled = act.updateSubscription(world, object.id, { cancelAtPeriodEnd: true });
     expectEvents(scheduled, 'customer.subscription.updated');
@@ -162,7 +162,7 @@ describe('actions at the local Stripe', () => {
     expect(() => act.updateSubscription(world, object.id, { status: 'active' })).toThrow(/is canceled/);
   });
 
-  test('items of a subscription are kept, added and removed', () => {
+  test('a subscription update can keep, add and remove items', () => {
     const { object } = subscribe({ items: [{ unitAmount: 1 }, { unitAmount: 2 }] });
     const id = object.items[0]?.id ?? '';
     const added = { unitAmount: 5, metadata: { service_number: 'S1' } };
@@ -176,7 +176,7 @@ describe('actions at the local Stripe', () => {
     expect(items[1]?.id).toMatch(/^si_/);
   });
 
-  test('a checkout ends with the completed session', () => {
+  test('a checkout causes checkout.session.completed as its last event', () => {
     const session = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 990 }] });
     const done = act.completeCheckout(world, session.id);
     expectEvents(
@@ -192,7 +192,7 @@ describe('actions at the local Stripe', () => {
     expect(() => act.completeCheckout(world, session.id)).toThrow(/is complete/);
   });
 
-  test('a checkout may be unpaid, make its customer, or be free', () => {
+  test('a checkout can be unpaid, create its customer, or be free', () => {
     const own = { customerEmail: 'eve@example.com', items: [{ unitAmount: 1 }] };
     const debit = act.createCheckoutSession(world, own);
     const { object } = act.completeCheckout(world, debit.id, { payment: 'unpaid' });
@@ -204,7 +204,7 @@ describe('actions at the local Stripe', () => {
     expect(world.subscriptions.get(subscription ?? '')?.status).toBe('active');
   });
 
-  test('deleting a customer cancels its subscriptions', () => {
+  test('deleting a customer cancels the customer’s subscriptions', () => {
     subscribe();
     const metadata = { customer_number: 'K1' };
     expectEvents(act.updateCustomer(world, customer, { metadata }), 'customer.updated');
@@ -213,7 +213,7 @@ describe('actions at the local Stripe', () => {
   });
 });
 
-describe('an object in the shape of an API version', () => {
+describe('objects in the shape of an API version', () => {
   const world = createWorld({ now: () => new Date('2026-03-01T12:00:00Z'), chance: seededChance(1) });
   const customer = act.createCustomer(world, { email: 'ada@example.com', name: 'Ada' }).object;
   const made = act.createSubscription(world, { customer: customer.id, items: [{ unitAmount: 1000 }] }).object;
@@ -229,13 +229,13 @@ describe('an object in the shape of an API version', () => {
     renderObject(object, shapeOf(version));
 
   test.each(['2016-03-07; orders_beta=v3', '2020-08-27', '2023-10-16'])(
-    'version %s has the shape before basil',
+    'an object of version %s has the shape before basil',
     (version) => {
       const sub = render(subscription, version);
       expect(sub.current_period_end).toBe(periodEnd);
       expect(firstItem(sub)).not.toHaveProperty('current_period_end');
       const inv = render(invoice, version);
-      // Before basil what was paid off Stripe is not in amount_paid.
+      // Before basil, amount_paid leaves out payments outside Stripe.
       const amounts = { amount_due: 1190, amount_paid: 1000, amount_remaining: 190, tax: 190 };
       const links = { subscription: made.id, charge: invoice.charge, payment_intent: invoice.paymentIntent };
       expect(inv).toMatchObject({ ...links, ...amounts, paid: true, paid_out_of_band: true });
@@ -244,7 +244,7 @@ describe('an object in the shape of an API version', () => {
   );
 
   test.each(['2025-03-31.basil', '2025-09-30.clover', '2026-10-28.endive'])(
-    'version %s has the shape of basil',
+    'an object of version %s has the shape of basil',
     (version) => {
       const sub = render(subscription, version);
       expect(sub).not.toHaveProperty('current_period_end');
@@ -260,7 +260,7 @@ describe('an object in the shape of an API version', () => {
     },
   );
 
-  test('version acacia, just before basil, has the fields of both shapes', () => {
+  test('an object of version acacia, just before basil, has the fields of both shapes', () => {
     const sub = render(subscription, '2025-02-24.acacia');
     expect([sub.current_period_end, firstItem(sub)?.current_period_end]).toEqual([periodEnd, periodEnd]);
     expect(render(invoice, '2025-02-24.acacia')).toMatchObject({
@@ -269,7 +269,7 @@ describe('an object in the shape of an API version', () => {
     });
   });
 
-  test('payment intents and currencies have the shape of the version', () => {
+  test('payment intents and currencies have the shape of their API version', () => {
     if (!intent) throw new Error('no intent');
     expect(render(intent, '2020-08-27')).toMatchObject({ charges: { data: [{ id: invoice.charge }] } });
     expect(render(intent, '2023-10-16')).toMatchObject({
@@ -281,7 +281,7 @@ describe('an object in the shape of an API version', () => {
     expect(render(subscription, '2023-10-16')).toHaveProperty('currency', 'eur');
   });
 
-  test('credit notes, their invoices and their charges have the shape of the version', () => {
+  test('credit notes, their invoices and their charges have the shape of their API version', () => {
     const note = act.createCreditNote(world, { invoice: invoice.id, amount: 500, refundAmount: 500 }).object;
     const refund = note.refunds[0]?.refund;
     expect(render(note, '2023-10-16')).toMatchObject({ type: 'post_payment', refund });

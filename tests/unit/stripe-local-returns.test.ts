@@ -9,7 +9,7 @@ import { createWorld, type World } from '@/lib/stripe-local/world';
 const DAY = 86_400;
 const NEWEST = '2026-10-28.endive';
 const types = ({ events }: { events: WorldEvent[] }) => events.map(({ type }) => type);
-/** Expects an action to cause these events, in their order. */
+/** Expects an action to cause these events in this order. */
 const expectEvents = (done: { events: WorldEvent[] }, expected: string) =>
   expect(types(done)).toEqual(expected.split(/\s+/));
 
@@ -34,15 +34,15 @@ const invoiceOf = (id: string) => {
   if (!invoice) throw new Error(`no invoice ${id}`);
   return invoice;
 };
-/** An object as the API shows it. */
+/** Returns an object as the API shows it. */
 const shown = (object: WorldObject | undefined) => object && renderObject(object, shapeOf(NEWEST));
 const refund = (given: Parameters<typeof act.refundPayment>[1]) => act.refundPayment(world, given);
 const dispute = (given: Parameters<typeof act.openDispute>[1]) => act.openDispute(world, given);
 const move = (...given: DisputeMove) => act.moveDispute(world, ...given);
 type DisputeMove = [id: string, status: Parameters<typeof act.moveDispute>[2]];
 
-describe('refunds at the local Stripe', () => {
-  test('a payment is refunded in part, then completely, and no further', () => {
+describe('refunds of the local Stripe', () => {
+  test('a payment can be refunded in parts up to its amount', () => {
     const invoice = paid();
     const part = refund({ invoice, amount: 400, reason: 'duplicate' });
     expectEvents(part, 'refund.created charge.refunded');
@@ -63,7 +63,7 @@ describe('refunds at the local Stripe', () => {
     expect(invoiceOf(invoice)).toMatchObject({ status: 'paid', amountPaid: 1000 });
   });
 
-  test('a pending refund succeeds, fails or is canceled, and one that succeeded may fail weeks later', () => {
+  test('a pending refund can succeed, fail or be canceled, and can still fail weeks after it succeeded', () => {
     const invoice = paid();
     const pending = () => refund({ invoice, status: 'pending' }).object;
     const first = pending();
@@ -88,7 +88,7 @@ describe('refunds at the local Stripe', () => {
     expect(() => act.settleRefund(world, 're_no', 'failed')).toThrow("No such refund: 're_no'");
   });
 
-  test('an invoice that Stripe collected nothing for can be neither refunded nor disputed', () => {
+  test('an invoice without a payment through Stripe cannot be refunded or disputed', () => {
     for (const { id, number, paymentIntent } of [invoiceOf(paidOffStripe()), invoiceOf(open())]) {
       for (const take of [refund, dispute, (given: { invoice: string }) => act.returnDebit(world, given)]) {
         expect(() => take({ invoice: id })).toThrow(`Stripe collected nothing for the invoice ${number}.`);
@@ -99,7 +99,7 @@ describe('refunds at the local Stripe', () => {
     expect(refund({ invoice: half }).object.amount).toBe(600);
   });
 
-  test('a refund of an invoice paid in parts takes the payment that has enough left', () => {
+  test('a refund of an invoice with several payments uses the payment that has enough left', () => {
     const invoice = open();
     act.payInvoicePart(world, invoice, 300);
     act.payInvoice(world, invoice);
@@ -110,8 +110,8 @@ describe('refunds at the local Stripe', () => {
   });
 });
 
-describe('disputes at the local Stripe', () => {
-  test('a dispute takes the money at once, and winning it brings the money back', () => {
+describe('disputes of the local Stripe', () => {
+  test('a dispute withdraws the funds at once, and winning it returns them', () => {
     const invoice = paid();
     const opened = dispute({ invoice });
     expectEvents(opened, 'charge.dispute.created charge.dispute.funds_withdrawn');
@@ -142,7 +142,7 @@ describe('disputes at the local Stripe', () => {
     expect(() => move(id, 'lost')).toThrow(`The dispute ${id} is won and cannot become lost.`);
   });
 
-  test('an inquiry takes no money until it is escalated and lost', () => {
+  test('an inquiry withdraws no funds until it is escalated and lost', () => {
     const invoice = paid();
     const asked = dispute({ invoice, amount: 600, inquiry: true, reason: 'duplicate' });
     expectEvents(asked, 'charge.dispute.created');
@@ -162,7 +162,7 @@ describe('disputes at the local Stripe', () => {
     expect(lost.object.balanceTransactions).toHaveLength(1);
   });
 
-  test.each(['warning_closed', 'prevented'] as const)('an inquiry may just end as %s', (status) => {
+  test.each(['warning_closed', 'prevented'] as const)('an inquiry can end with the status %s', (status) => {
     const invoice = paid();
     const { id } = dispute({ invoice, inquiry: true }).object;
     const closed = move(id, status);
@@ -172,7 +172,7 @@ describe('disputes at the local Stripe', () => {
     expect(dispute({ invoice }).object.amount).toBe(1000);
   });
 
-  test('a dispute takes all that was neither refunded nor disputed, unless its amount is given', () => {
+  test('a dispute without an amount covers all that is neither refunded nor disputed', () => {
     const invoice = paid();
     refund({ invoice, amount: 300 });
     const amounts = [200, undefined, 300].map(
@@ -182,7 +182,7 @@ describe('disputes at the local Stripe', () => {
     expect(() => dispute({ invoice, amount: 1 })).toThrow(/has 0 left to dispute, not 1/);
   });
 
-  test('a debit that the bank returns is a lost dispute at once', () => {
+  test('a returned debit is a lost dispute at once', () => {
     const returned = act.returnDebit(world, { invoice: paid() });
     expectEvents(returned, 'charge.dispute.created charge.dispute.funds_withdrawn charge.dispute.closed');
     const reason = 'insufficient_funds';
@@ -192,12 +192,12 @@ describe('disputes at the local Stripe', () => {
   });
 });
 
-describe('credit notes at the local Stripe', () => {
+describe('credit notes of the local Stripe', () => {
   const credit = (invoice: string, amount: number, parts: Partial<CreditNote> = {}) =>
     act.createCreditNote(world, { invoice, amount, ...parts });
   type CreditNote = Parameters<typeof act.createCreditNote>[1];
 
-  test('a credit note before the payment lowers what is collected, until it is voided', () => {
+  test('a credit note before the payment lowers the amount to collect, until it is voided', () => {
     const invoice = open();
     const noted = credit(invoice, 300, { reason: 'order_change' });
     expectEvents(noted, 'credit_note.created invoice.updated');
@@ -231,7 +231,7 @@ describe('credit notes at the local Stripe', () => {
     expect(world.paymentIntents.get(paymentIntent ?? '')?.amountReceived).toBe(900);
   });
 
-  test('a credit note over the whole balance makes the invoice paid without collecting anything', () => {
+  test('a credit note over the whole amount due marks the invoice as paid without a payment', () => {
     const items = [{ unitAmount: 990 }];
     const { id } = act.createSubscription(world, { customer, items, status: 'incomplete' }).object;
     const { invoice } = act.invoiceSubscription(world, id).object;
@@ -247,7 +247,7 @@ describe('credit notes at the local Stripe', () => {
     expect(() => act.voidCreditNote(world, noted.object.id)).toThrow(/is paid, not open/);
   });
 
-  test('a credit note after the payment gives money back by refund, to the balance and off Stripe', () => {
+  test('a credit note after the payment returns money as a refund, as credit balance and outside Stripe', () => {
     const invoice = paid();
     const noted = credit(invoice, 600, { refundAmount: 300, balanceAmount: 200, outOfBandAmount: 100 });
     expectEvents(noted, 'refund.created charge.refunded credit_note.created invoice.updated');
@@ -268,7 +268,7 @@ describe('credit notes at the local Stripe', () => {
     expect(() => act.voidCreditNote(world, noted.object.id)).toThrow(/gave money back/);
   });
 
-  test('a credit note on an invoice paid in part credits the balance and refunds every payment', () => {
+  test('a credit note on a partly paid invoice adds credit balance and refunds every payment', () => {
     const invoice = open();
     for (const amount of [300, 200]) act.payInvoicePart(world, invoice, amount);
     const noted = credit(invoice, 900, { refundAmount: 400 });

@@ -8,7 +8,7 @@ import { mergeTyped, toTyped, toValues } from '@/lib/records/typed-record';
 import { searchText } from '@/lib/search/schema';
 import { indexedPatterns } from '@/lib/search-text';
 
-describe('a form', () => {
+describe('typed forms', () => {
   const line = { text: ' Hosting ', quantity: '1,5', unit_price: '-9.90', tax_rate: '19' };
   const blank = { text: '', quantity: '1', unit_price: '', tax_rate: '19' };
 
@@ -54,18 +54,18 @@ describe('a form', () => {
     ['1.119', ['1119', '1.119']],
     ['1234567890123456', []],
     ['', []],
-  ])('typed amount %j is read as %j', (typed, readings) => {
+  ])('the typed amount %j is read as %j', (typed, readings) => {
     expect(typedAmounts(typed)).toEqual(readings);
   });
 
-  test('an amount that can mean two is refused with both', () => {
+  test('an ambiguous typed amount is refused, and both readings are suggested', () => {
     expect(typedAmount('1.500')).toBeNull();
     expect(ambiguityProblem('1.500')).toBe('can mean 1500 or 1.5: write 1500, or 1.50');
     expect(ambiguityProblem('1,119')).toBe('can mean 1119 or 1.119: write 1119, or 1.1190');
     expect(ambiguityProblem('1.500,00')).toBeUndefined();
   });
 
-  test('typed fields become values, and an unreadable number stays as it is', () => {
+  test('typed fields become values, and an unreadable number stays text', () => {
     const typed = { customer_number: ' K1 ', currency: 'EUR', invoice_date: '', due_date: '' };
     const lines = toTypedLines([line, { ...line, quantity: '1,000' }, blank]);
     expect(toValues(typedInvoice, { ...typed, ...lines }, true)).toEqual({
@@ -80,17 +80,17 @@ describe('a form', () => {
     });
   });
 
-  test('a form without lines leaves the stored lines alone', () => {
+  test('a form without lines keeps the stored lines', () => {
     expect(toValues(typedInvoice, { customer_number: 'K1' }, false)).toEqual({ customer_number: 'K1' });
   });
 
-  test('typed lines are recognized by their field names, in their order', () => {
+  test('typed lines are recognized by their field names and keep their order', () => {
     expect(typedLines(toTypedLines([line, blank]))).toEqual([line, blank]);
     const names = ['lines.12.tax_rate', 'lines.0.id', 'lines.x.text', 'status'];
     expect(names.filter(isLineField)).toEqual(['lines.12.tax_rate']);
   });
 
-  test('a form shows three decimals so that it reads them back as they are', () => {
+  test('a form shows amounts with three decimals in a way that it reads back unchanged', () => {
     const row = {
       currency: 'kwd',
       lines: [{ text: 'T', quantity: '1.125', unit_price: '12.345', tax_rate: '0' }],
@@ -102,7 +102,7 @@ describe('a form', () => {
     });
   });
 
-  test('a form shows prices with the decimals of their currency, or all they have', () => {
+  test('a form shows prices with the decimals of their currency, or with more if the price has more', () => {
     const lines = [
       { text: 'Traffic', quantity: '1000.000', unit_price: '0.005', tax_rate: '19.00' },
       { text: 'Server', quantity: '0.500', unit_price: '79.900', tax_rate: '7.50' },
@@ -113,7 +113,7 @@ describe('a form', () => {
     ]);
   });
 
-  test('lines of two editors are not mixed: typed ones stay, untouched ones take the stored', () => {
+  test('lines of two editors are not mixed; typed lines stay, and unchanged lines become the stored ones', () => {
     const named = (text: string) => ({ ...line, text });
     const before = { due_date: '', ...toTypedLines([named('Old'), named('Old')]) };
     const stored = { due_date: '', ...toTypedLines([named('Theirs')]) };
@@ -130,15 +130,15 @@ describe('a form', () => {
   });
 });
 
-describe('a page of a list', () => {
-  test('a list begins with 25 rows by default, and a page after the rows of the pages before', () => {
+describe('pages of a list', () => {
+  test('a list starts with 25 rows by default, and each page after the rows of earlier pages', () => {
     expect(pageBounds(pageRequest({}))).toEqual({ limit: 25, offset: 0 });
     expect(pageBounds({ page: 4, per_page: 10 })).toEqual({ limit: 10, offset: 30 });
-    // PostgreSQL takes the offset of the last page allowed.
+    // PostgreSQL accepts the offset of the last allowed page.
     expect(pageBounds({ page: 20_000_000, per_page: 100 }).offset).toBeLessThan(2 ** 31);
   });
 
-  test('rows fill pages of 25', () => {
+  test('the number of pages follows from the number of rows', () => {
     const request = { page: 1, per_page: 25 };
     const lastOf = (total: number) => toPage(request, total, []).last_page;
     expect([0, 1, 25, 26, 50, 51].map(lastOf)).toEqual([1, 1, 1, 2, 2, 3]);
@@ -147,17 +147,17 @@ describe('a page of a list', () => {
 
   const isValid = (input: object) => z.object(pageFields).safeParse(input).success;
   test.each([{}, { page: 1, per_page: 1 }, { page: 20_000_000, per_page: 100 }])(
-    'page request %j is valid',
+    'the page request %j is valid',
     (input) => expect(isValid(input)).toBe(true),
   );
 
   test.each([
     ...[{ page: 0 }, { page: 1.5 }, { page: '1' }, { page: 20_000_001 }],
     ...[{ per_page: 0 }, { per_page: 101 }, { per_page: null }],
-  ])('page request %j is refused', (input) => expect(isValid(input)).toBe(false));
+  ])('the page request %j is refused', (input) => expect(isValid(input)).toBe(false));
 });
 
-describe('a search', () => {
+describe('search texts', () => {
   test.each([
     ['müll', ['%müll%']],
     ['100%', ['%100\\%%']],
@@ -168,7 +168,7 @@ describe('a search', () => {
     ['-x', []],
     ['%', []],
     ['...', []],
-  ])('search text %j is matched by %j', (text, patterns) => {
+  ])('the search text %j uses the patterns %j', (text, patterns) => {
     expect(indexedPatterns(text, [' '])).toEqual(patterns);
   });
 
@@ -177,7 +177,7 @@ describe('a search', () => {
     ['#12', '#12'],
     ['x'.repeat(200), 'x'.repeat(200)],
     ['😀'.repeat(200), '😀'.repeat(200)],
-  ])('%j can be searched for', (text, parsed) => expect(searchText.parse(text)).toBe(parsed));
+  ])('the search text %j is accepted', (text, parsed) => expect(searchText.parse(text)).toBe(parsed));
 
   test.each([
     ['', 'must not be empty'],
@@ -188,7 +188,7 @@ describe('a search', () => {
     ['a\nb', 'must not contain control characters'],
     ['x'.repeat(201), 'must have at most 200 characters'],
     [null, 'must be a string'],
-  ])('search text %j %s', (text, message) => {
+  ])('the search text %j is refused: %s', (text, message) => {
     expect(searchText.safeParse(text).error?.issues[0]?.message).toBe(message);
   });
 });

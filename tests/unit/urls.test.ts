@@ -7,10 +7,10 @@ import { carriedName, carryParameters } from '@/lib/http/messages';
 import { dashboardPathOf, dashboardUrl } from '@/lib/stripe/dashboard';
 import { proxy } from '@/proxy';
 
-describe('the page after signing in', () => {
+describe('the page after sign-in', () => {
   const SITE = 'https://admin.example.com';
 
-  test('every next path leads to this site', () => {
+  test('every next path stays on this site', () => {
     const pieces = [
       ...[
         '/',
@@ -59,8 +59,8 @@ describe('the page after signing in', () => {
   });
 });
 
-describe('parameters that URLSearchParams would lose', () => {
-  test('every query arrives complete, and an address without such a parameter stays as it is', () => {
+describe('query parameters that URLSearchParams would lose', () => {
+  test('every query parameter is carried over, and an address without critical names stays unchanged', () => {
     const pieces = ['__proto__', '%5F_proto__', 'constructor', 'page', '=', '=?', '&', 'x', '%', '%E0%A4%A'];
     const query = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((some) => `?${some.join('')}`);
     const check = (typed: string) => {
@@ -88,7 +88,7 @@ test.each([
   ],
   ['postgres://u:p&w@h/d', ''],
   ['postgres://u:p&pgbouncer=1@h/d', ''],
-])('database address %s reaches the server with %j', (given, kept) => {
+])('the database address %s is sent to the server with the parameters %j', (given, kept) => {
   expect(serverUrl(given)).toBe(given.split('?')[0] + kept);
 });
 
@@ -101,14 +101,14 @@ test.each([
   ['evt_1', 'events/evt_1'],
   ['si_1', null],
   ['in_../x', 'invoices/in_..%2Fx'],
-])('object %s is at %s in Stripe’s dashboard', (id, path) => {
+])('the object %s has the dashboard path %s', (id, path) => {
   expect(dashboardPathOf(id)).toBe(path);
 });
 
 test.each([
   ['test', 'https://dashboard.stripe.com/test/invoices/in_1'],
   ['live', 'https://dashboard.stripe.com/invoices/in_1'],
-] as const)('%s objects link to %s', (mode, url) => {
+] as const)('dashboard links in %s mode begin with %s', (mode, url) => {
   expect(dashboardUrl(mode, 'invoices/in_1')).toBe(url);
 });
 
@@ -121,12 +121,12 @@ test.each([
   ['/sign-in/invitation/x', 'same-origin'],
   ['/sign-in/first/x', 'same-origin'],
   ['/admin', 'same-origin'],
-])('the page %s, which a client may open in a popup or not, has the opener policy %s', (path, policy) => {
+])('the page %s has the opener policy %s', (path, policy) => {
   const answer = proxy(new NextRequest(`https://admin.example.com${path}`));
   expect(answer.headers.get('cross-origin-opener-policy')).toBe(policy);
 });
 
-test('a message that is posted to the root of the service is answered with the address of the endpoint', async () => {
+test('a POST request to the root answers with the address of the MCP endpoint', async () => {
   const post = { method: 'POST', headers: { authorization: 'Bearer w5t_x' }, body: '{}' };
   const answer = proxy(new NextRequest('https://admin.example.com/', post));
   expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
