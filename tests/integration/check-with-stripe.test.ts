@@ -86,7 +86,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
   }
 
   test.each(['invoice', 'payment'] as const)(
-    'a refund found too early is linked to its payment by a check of the %s',
+    'a refund found before its invoice is known gets its payment from a check of the %s',
     async (entity) => {
       const { invoice, belong, expectFound } = await refundEarly(`pi_early_${entity}`);
       belong();
@@ -97,7 +97,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
     },
   );
 
-  test('a refund found too early is linked to its payment by the next run, but after a month only by a check', async () => {
+  test('a refund found before its invoice is known gets its payment from the next run, after a month only from a check', async () => {
     const early = await refundEarly('pi_early_run');
     await sync.night();
     expect(await early.refundOf()).toMatchObject({ payment_id: null });
@@ -116,7 +116,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
     await late.expectFound();
   });
 
-  test('a refund found too early stays unlinked during a run that Stripe does not answer, until the next run', async () => {
+  test('a refund found before its invoice is known gets no payment in a run that Stripe does not answer', async () => {
     const { belong, refundOf, expectFound } = await refundEarly('pi_early_fault');
     belong();
     const isAsked = ({ path }: { path: string }) => path === '/v1/invoice_payments';

@@ -43,8 +43,7 @@ describe('command arguments', () => {
       const [file = '', ...first] = startOf(name);
       return [`${join(folder, file.replace(/ts$/, 'js'))}?${name}`, ...first];
     });
-    // One process runs all scripts, because each start takes half a second. The stub of process.exit starts the
-    // next.
+    // One process runs all scripts to save time. The stub of process.exit starts the next one.
     const all = `(async () => { for (const [file, ...first] of ${JSON.stringify(starts)}) {
       process.argv = [process.argv[0], file, ...first, '--help'];
       await new Promise((next) => { process.exit = next; import(file); });
@@ -138,10 +137,7 @@ describe('a server with the embedded database', () => {
     askCommand(dataDir, command, args, cwd);
   const socketPath = () => readLock(dataDir).socket ?? '';
 
-  /**
-   * Sends text to the socket.
-   * @returns the server’s response, up to the end of the connection
-   */
+  /** Sends text to the socket, and returns the server’s response. */
   async function send(message: string) {
     const socket = connect(socketPath());
     await once(socket, 'connect');
@@ -256,7 +252,7 @@ describe('a server with the embedded database', () => {
     ['an unknown field', request({ command: 'token', more: 1 })],
     ['a wrong argument', request({ command: 'token', args: ['--x'] })],
     ['a line without an end', 'x'.repeat(300_000)],
-  ])('the server answers %s with a sentence', async (_, message) => {
+  ])('the server answers %s with a one-sentence error', async (_, message) => {
     expect(await send(message)).toEqual([{ err: expect.stringMatching(/^[A-Z].*\n$/) }, { exit: 1 }]);
   });
 

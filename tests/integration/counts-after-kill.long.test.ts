@@ -34,10 +34,7 @@ function startWriter(): ChildProcess {
   });
 }
 
-/**
- * Ends the server's backends as a crash would, so that their transactions are rolled back. Waits until they have
- * ended.
- */
+/** Ends all sessions as a crash of the server would, so that transactions are rolled back, and waits for their end. */
 const endSessions = async () =>
   await admin?.db.execute(
     sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`,
@@ -59,8 +56,7 @@ test('counts and sums are right after writers were killed while writing', async 
     await sleep(500 * Math.random());
     writer.kill('SIGKILL');
     await once(writer, 'exit');
-    await endSessions(); // Without this, backends could still finish their transactions between two queries of the
-    // check.
+    await endSessions(); // Otherwise sessions could still commit during the check.
     const handle = url ? openPostgres(url) : await openEmbedded(folder);
     await requireRight(handle).finally(() => handle.close());
   }

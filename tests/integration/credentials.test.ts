@@ -106,7 +106,7 @@ describe('access tokens', () => {
     ['never', '', undefined],
     ['date', '2026-03-15', '2026-03-15T23:00:00.000Z'],
     ['date', '2026-03-29', '2026-03-29T22:00:00.000Z'],
-  ])('a token that expires by the choice %s %s is valid until %s', async (expires, last_day, expected) => {
+  ])('a token with the expiry choice %s %s is valid until %s', async (expires, last_day, expected) => {
     const { id, token } = await issue({ expires, last_day }, 'Europe/Berlin');
     expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
     const end = new Date(expected ?? '2999-01-01');
@@ -126,7 +126,7 @@ describe('access tokens', () => {
     [{ expires: 'date', last_day: '', name: '' }, ['name', 'last_day']],
     [{ staff_email: 'ada' }, ['staff_email']],
     [{ staff_email: 'nobody@example.com' }, ['staff_email']],
-  ])('a token with %j is refused and writes nothing', async (typed, fields) => {
+  ])('creating a token with %j is refused and writes no audit entry', async (typed, fields) => {
     const before = await base.db.$count(auditLog);
     await expect(issue(typed)).rejects.toMatchObject({
       code: 'validation_failed',
@@ -158,10 +158,7 @@ describe('sign-in with a second factor', () => {
 
   const headersOf = (cookies: string[]) =>
     new Headers({ cookie: cookies.map((one) => one.split(';')[0]).join('; ') });
-  /**
-   * Signs in by password.
-   * @returns the cookies that the browser sends with the code
-   */
+  /** Signs in by password, and returns the cookies to send with the code. */
   const first = async () => {
     const { cookies, needsCode } = await signIn(world, GRACE, new Headers());
     expect(needsCode).toBe(true);
@@ -207,7 +204,7 @@ describe('sign-in with a second factor', () => {
     expect(await base.db.$count(staffSessions)).toBe(2);
   });
 
-  test('a sign-in that waits for its code is ended by a new password', async () => {
+  test('a sign-in that waits for its code ends when the password is changed', async () => {
     const waiting = await first();
     await setStaffPassword(world, { email: GRACE.email }, {}, CLI);
     await expect(enterCode(world, await code(), waiting)).rejects.toMatchObject({ code: 'conflict' });

@@ -65,7 +65,7 @@ describe('the staff list of customers', () => {
   });
 
   test.each(['created', '-created', 'number', '-number', 'name', '-name'])(
-    'pages of customers sorted by %s lead forwards and back, each with the total count',
+    'pages of customers sorted by %s can be read forwards and backwards, with the total count',
     async (sort) => {
       const pageOf = (start: object) => read({ sort, per_page: '2' }, start);
       const found = (await walkPages(pageOf)).map((row) => row.customer_number);

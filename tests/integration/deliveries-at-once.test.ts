@@ -35,10 +35,7 @@ async function makeCustomers(count: number) {
   return made;
 }
 
-/**
- * Delivers all events at the same time.
- * @param change changes the body of an event
- */
+/** Delivers all events at the same time. `change` can change the body of an event. */
 async function deliver(events: WorldEvent[], change = (body: string, _: WorldEvent) => body) {
   let statements = 0;
   const db = watchedDatabase(sync.db, {
@@ -71,8 +68,7 @@ describe('concurrent deliveries of one customer', () => {
     const { outcomes, statements } = await deliver(atOnce.updates);
     for (const event of oneByOne.updates) await sync.take(event);
     expect(new Set(outcomes)).toEqual(new Set(['processed']));
-    expect(statements).toBe(4); // Two statements for the first delivery, which starts alone, and two for all others
-    // together.
+    expect(statements).toBe(4); // two for the first delivery, which starts alone, and two for the others together
     expect(await atOnce.date()).toBe('2031-01-08');
     const [one, ...others] = await inboxOf(atOnce.updates);
     expect(one).toMatchObject({ outcome: 'processed', moved: [expect.any(String), expect.any(String)] });
@@ -98,7 +94,7 @@ describe('concurrent deliveries of one customer', () => {
 });
 
 describe('concurrent deliveries of several customers', () => {
-  test('an event that the database refuses fails without the other customers’ events, and is processed when replayed', async () => {
+  test('an event that the database refuses fails without the other customers’ events, and its next delivery is processed', async () => {
     const made = await makeCustomers(6);
     const [spoilt, ...others] = made;
     if (!spoilt) throw new Error('six were made');

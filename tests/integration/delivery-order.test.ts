@@ -79,10 +79,7 @@ describe('many concurrent deliveries of one invoice', () => {
 
   const versionOf = ({ id }: WorldEvent) => VERSIONS[id.charCodeAt(id.length - 1) % VERSIONS.length];
 
-  /**
-   * Delivers the events with 20 workers.
-   * @returns the number of deliveries by outcome
-   */
+  /** Delivers the events with 20 workers, and returns the number of deliveries by outcome. */
   async function deliverAll(events: WorldEvent[], withKey: boolean) {
     const outcomes: Partial<Record<EventOutcome, number>> = {};
     const waiting = [...events];

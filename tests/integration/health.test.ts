@@ -59,7 +59,7 @@ test.each([
   ['failed', 1, 'failed', 'degraded'],
   ['completed_with_errors', 1, 'failed', 'degraded'],
 ] as const)(
-  'reconciliation is reported right for a run that is %s and began %d h ago: %s',
+  'health reports a run that is %s and began %d h ago as %s',
   async (ran, hoursAgo, reconciliation, status) => {
     await addRun('failed', 40);
     await addRun('completed', 39);

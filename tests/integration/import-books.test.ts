@@ -12,10 +12,7 @@ import { testRuntime } from '../support/runtime';
 
 const { folder, write, read, run } = useFiles();
 
-/**
- * Returns a function that imports rows into a database.
- * @returns the printed lines
- */
+/** Makes a function that imports rows into a database and returns the printed lines. */
 function importer(base: ReturnType<typeof useDatabase>) {
   return async (kind: string, rows: string[], ...options: string[]) => {
     write('f.csv', rows);
@@ -63,7 +60,7 @@ describe('an import of payments and Stripe invoices', () => {
     );
   });
 
-  describe('with refunds', () => {
+  describe('an import of refunds', () => {
     const HEADER =
       'payment_reference,refund_of,invoice_number,amount,payment_date,refunded_amount,refunded_at';
 
@@ -280,9 +277,7 @@ describe('the files of docs/examples in the demo', () => {
   };
 });
 
-// Later than all payments in the examples, because future payments are refused, and before their unpaid invoices
-// are
-// due.
+// Later than all example payments, since future payments are refused, and before unpaid examples are due.
 const NOW = new Date('2026-09-10T12:00:00Z');
 const MAPPED = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
 

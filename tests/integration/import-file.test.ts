@@ -191,7 +191,7 @@ describe('refused imports', () => {
     ['a file in UTF-16', Buffer.from('\ufeffhostname\n', 'utf16le'), [], /UTF-16/],
     ['a file without its key', 'location\nVienna\n', [], /^The column hostname is missing/],
     ['an unknown constant', 'hostname\na\n', ['--set', 'colour=red'], /^Unknown: "colour"/],
-  ])('an import is refused for %s', async (_, content, options, sentence) => {
+  ])('an import with %s is refused', async (_, content, options, sentence) => {
     if (content !== null) write('none.csv', content);
     const { code, said } = await importing('servers', 'none.csv', ...options);
     expect([code, said[0]]).toEqual([1, expect.stringMatching(sentence)]);

@@ -74,7 +74,7 @@ describe('the list of events', () => {
     expect(await idsOf(filters, more)).toEqual(ids);
   });
 
-  test('pages of events lead in both directions, even within one second', async () => {
+  test('pages of events can be read forwards and backwards, even within one second', async () => {
     const read = async (start: { after?: string; before?: string }) => {
       const found = await list({}, { ...start, limit: 2 });
       return { ...found, data: found.data.map(({ id }) => id) };
@@ -297,7 +297,7 @@ describe('replays by staff', () => {
     ...(['processed', 'stale', 'unmatched', 'failed', 'ignored'] as const).map(
       (outcome) => [true, { type: 'invoice.paid', outcome, payload }] as const,
     ),
-  ] as const)('the offer of a replay is %s for %o', (offered, event) => {
+  ] as const)('isReplayable is %s for %o', (offered, event) => {
     expect(isReplayable(event)).toBe(offered);
   });
 });

@@ -28,7 +28,7 @@ describe('amounts that a customer owes', () => {
     expect(await sumUnpaidInvoices(base.db, customer)).toEqual(expected);
   });
 
-  test('a customer’s unpaid sum begins with the customer’s currency, then with the one of most invoices', async () => {
+  test('a customer’s unpaid sum starts with the customer’s currency, or else with the most frequent one', async () => {
     const customer = await createCustomer(base.db, { currency: 'chf' });
     const sum = () => sumUnpaidInvoices(base.db, customer);
     expect(await sum()).toEqual({ currency: 'chf', count: 0, total: 0, other_currencies: [] });

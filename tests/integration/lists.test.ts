@@ -222,7 +222,7 @@ describe('list pages', () => {
     expect(await listServices(base.db, { customer_id: 999_999 })).toMatchObject({ total: 0, last_page: 1 });
   });
 
-  test('cursors lead through all pages and back in any order, and the file has all rows', async () => {
+  test('pages in any order can be read forwards and backwards by cursor, and the file has all rows', async () => {
     const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-PAGES' });
     for (const [i, total] of ['5', '1', '3', '3', '2'].entries()) {
       await createInvoice(base.db, { customer_id, number: `PAGES-${i}`, total, amount_due: total });

@@ -130,9 +130,8 @@ test('processing an event reads only the rows it concerns, however many others e
 });
 
 /**
- * Returns how many rows the transaction has read, by table. Leaves out the tables of counts and sums, because a
- * fold
- * may read all their rows.
+ * Returns the rows that the transaction has read, by table, without counts and sums, which a fold may read
+ * completely.
  */
 async function readsOf(tx: Database): Promise<Record<string, number>> {
   const found = await rows<{ table: string; read: number }>(

@@ -51,10 +51,7 @@ const runOf = async (id: number) =>
   (await sync.db.select().from(reconciliationRuns).where(eq(reconciliationRuns.id, id)))[0];
 const overdue = (number: string) =>
   createInvoice(sync.db, { status: 'sent', due_date: '2026-03-14', number });
-/**
- * Starts a run whose process dies right away.
- * @returns the run's id
- */
+/** Starts a run whose process dies right away, and returns its id. */
 async function dead(): Promise<number> {
   const run = await acquireRun(sync.db, sync.now(), { trigger: 'cron', startedBy: null }, true);
   return 'id' in run ? run.id : 0;

@@ -123,7 +123,7 @@ describe('payments recorded by staff', () => {
     expect(owedAfter(invoice, back)).toBe(owed);
   });
 
-  test('the refund page announces the amount due that the refund really leaves', async () => {
+  test('the amount due announced on the refund page is the amount due after the refund', async () => {
     const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
     const payment = await record(invoice.id, { payment_reference: 'FORETOLD' });
     const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 4.5);

@@ -162,7 +162,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     expect(await isMigrated(own.handle.db)).toBe(true);
   });
 
-  test('a database user without the right to create tables gets a sentence', async () => {
+  test('a database user without the right to create tables gets a one-sentence error', async () => {
     const user = `w5t_user_${process.pid}`;
     await onServer(address, `create role ${user} login password 'secret'`);
     const poor = new URL(url);

@@ -29,8 +29,7 @@ import {
 const RUNS = Number(process.env.W5T_FUZZ_RUNS ?? 12);
 const SEED = Number(process.env.W5T_FUZZ_SEED ?? 20_260_321);
 const LONGEST_MS = 60_000 + RUNS * 2_000;
-const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // In this time zone, the test's day differs from the day in
-// UTC.
+const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // The test's day differs from the UTC day here.
 
 const base = useDatabase();
 

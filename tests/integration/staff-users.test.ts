@@ -304,7 +304,7 @@ describe('the one-time address of the first admin', () => {
     expect(await staff()).toHaveLength(1);
   });
 
-  test('a one-time address creates no admin after a command has added a user at the same time', async () => {
+  test('a one-time address used while a command adds a user creates its admin before that user or not at all', async () => {
     const token = await issue();
     const making = createFirstAdmin(world, token, typed());
     const [{ status }] = await Promise.allSettled([making, add('ada@example.com')]);

@@ -32,10 +32,7 @@ const ask = async (path: string, headers: Record<string, string> = {}, url = loc
 const tick = () => {
   now += 1000;
 };
-/**
- * Makes objects a second apart.
- * @returns the objects, newest first
- */
+/** Makes objects a second apart, and returns them newest first. */
 const makeEach = <T>(count: number, make: (i: number) => { object: T }): T[] =>
   Array.from({ length: count }, (_, i) => {
     tick();

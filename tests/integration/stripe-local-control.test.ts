@@ -240,7 +240,7 @@ describe('the control API of the local Stripe', () => {
     expect(touched.filter((charge) => charge === other?.charge)).toHaveLength(1);
   });
 
-  test('a credit note is over half of an open invoice, and over all of a paid one', async () => {
+  test('a credit note covers half of an open invoice and all of a paid one', async () => {
     const open = makeInvoice(101);
     const type = 'credit_note.created';
     await happen({ type, invoice_number: open.number });

@@ -163,7 +163,7 @@ describe('an account filled from a few rows', () => {
     expect(sub.stripe_customer_id).toBeNull();
   });
 
-  test('invoices and subscriptions that are gone at Stripe are not filled in', async () => {
+  test('invoices and subscriptions that are gone at Stripe are missing in the filled account', async () => {
     await createInvoice(base.db, { stripe_invoice_id: 'in_gone', provider_gone_at: NOW });
     await createSubscription(base.db, { stripe_subscription_id: 'sub_gone', provider_gone_at: NOW });
     const world = await fill();

@@ -71,7 +71,7 @@ test('a listed subscription includes its customer, its items and their services'
   ]);
 });
 
-test('pages of subscriptions lead in both directions', async () => {
+test('pages of subscriptions can be read forwards and backwards', async () => {
   const read = (start: object) => subscriptionList.page(base.db, {}, start, 2);
   const expected = ['empty', 'over', 'unlinked', 'linked'];
   expect((await walkPages(read)).map(({ id }) => named(id))).toEqual(expected);

@@ -334,10 +334,7 @@ describe('changes at Stripe without an event', () => {
 });
 
 describe('invoices that Stripe collects in parts', () => {
-  /**
-   * Collects a part of an invoice. No event that sync handles reports it.
-   * @returns the day
-   */
+  /** Collects a part of an invoice without an event that sync handles, and returns the day. */
   function collect(scene: Scene, id: string, amount: number, options = {}) {
     act.payInvoicePart(scene.world, id, amount, options);
     return today(scene);

@@ -264,7 +264,7 @@ describe('notes on customers', () => {
     await expect(add(999_999, 'x')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('pages of the timeline show the notes of their customer', async () => {
+  test('the timeline shows all notes of its customer across its pages', async () => {
     const { id } = await createCustomer(base.db);
     for (let n = 1; n <= 35; n += 1) await add(id, `${n}`, 1 + (n % 5));
     const texts = (await readAll(id)).flat().map((entry) => (entry.kind === 'note' ? entry.note.text : ''));

@@ -199,7 +199,7 @@ test.each([
   ['UTC', 'Europe/London', false],
   ['Europe/Berlin', 'Africa/Tunis', false],
   ['Pacific/Kiritimati', 'Pacific/Pago_Pago', false],
-])('having the same days in %s and %s is %s', (one, other, same) => {
+])('the time zones %s and %s have the same days: %s', (one, other, same) => {
   for (const from of ['2026-01-15T12:00:00Z', '2026-07-15T12:00:00Z']) {
     expect([haveSameDays(one, other, new Date(from)), haveSameDays(other, one, new Date(from))]).toEqual([
       same,

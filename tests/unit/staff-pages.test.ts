@@ -37,7 +37,7 @@ describe('the colour of a status', () => {
     schema.toolCallOutcome,
   ];
 
-  test('each status has a colour of its own choice in STATUS_COLORS', () => {
+  test('every status has a chosen colour in STATUS_COLORS', () => {
     const states = enums.flatMap(({ enumValues }): string[] => [...enumValues]);
     expect(states.filter((state) => !STATUS_COLORS.has(state))).toEqual([]);
   });

@@ -82,7 +82,7 @@ describe('actions of the local Stripe', () => {
     expect(() => act.payInvoice(world, open().id, { offStripe: 1001 })).toThrow(/1000 left to pay/);
   });
 
-  test('an invoice over 0 is paid at once, and other invoices can fail, be written off, voided or deleted', () => {
+  test('an invoice of 0 is paid at once; others can fail, be written off, voided, or deleted as a draft', () => {
     const { object: free } = act.createInvoice(world, { customer, lines: [{ amount: 0 }] });
     const { id } = open();
     const [sent, { object: unsent }] = [act.finalizeInvoice(world, free.id), draft()];

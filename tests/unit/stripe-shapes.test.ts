@@ -360,7 +360,7 @@ describe('the order of events within one second', () => {
       'evt_b',
     ],
     ['a circle is broken by the greatest id', [change('a', 2, 1), change('b', 1, 2)], 'evt_b'],
-  ])('in the order of one second %s, however they arrive', (_, events, expected) => {
+  ])('for events of one second %s, in any order of arrival', (_, events, expected) => {
     expect(lastOfSecond(events)?.id).toBe(expected);
     expect(lastOfSecond([...events].reverse())?.id).toBe(expected);
   });
@@ -371,7 +371,7 @@ describe('the order of events within one second', () => {
   test.each<[string, number[], string]>([
     ['that each set a new value', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'evt_h'],
     ['that switch between two values', [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2], 'evt_h'],
-  ])('twelve updates of one second %s have one certain last event', (_, values, expected) => {
+  ])('twelve updates of one second %s have one definite last event', (_, values, expected) => {
     expect(lastOfSecond(chain(values))?.id).toBe(expected);
     expect(lastOfSecond(chain(values).reverse())?.id).toBe(expected);
   });

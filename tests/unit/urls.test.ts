@@ -108,7 +108,7 @@ test.each([
 test.each([
   ['test', 'https://dashboard.stripe.com/test/invoices/in_1'],
   ['live', 'https://dashboard.stripe.com/invoices/in_1'],
-] as const)('dashboard links in %s mode begin with %s', (mode, url) => {
+] as const)('the dashboard link of an invoice in %s mode is %s', (mode, url) => {
   expect(dashboardUrl(mode, 'invoices/in_1')).toBe(url);
 });
 

@@ -232,7 +232,7 @@ describe('a payment', () => {
   });
 
   test.each(['api', 'staff', 'import'] as const)(
-    'a payment from %s is not changed by Stripe, with a warning',
+    'a payment from %s is left unchanged by Stripe’s report, with a warning',
     (source) => {
       const { row, warnings } = paymentAfter(collected('150.000'), { stored: { source } });
       expect(row?.amount).toBe('119.000');
