@@ -23,7 +23,7 @@ function useAccount() {
   beforeEach(() => sync.api.faults.clear());
   return {
     sync,
-    /** Stripe customer ids: linked by number, with one customer's address, with the address of two, and with neither. */
+    /** Ids of the Stripe customers: linked by number, with one customer's address, with that of two, with neither. */
     ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
       files.run(sync.db, 'import stripe', ['stripe', ...args], { runtime: sync.runtime, ...more }),
