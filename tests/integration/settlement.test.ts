@@ -169,7 +169,7 @@ async function take(runtime: TestRuntime, model: PaymentModel, before: Ledger, o
   return after;
 }
 
-/** The id of the written payment, or the refusal. Other errors fail the test. */
+/** Returns the id of the written payment, or the refusal. Other errors fail the test. */
 async function outcomeOf(performed: Promise<number>) {
   try {
     return { id: await performed, refused: null };

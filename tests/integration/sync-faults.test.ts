@@ -44,7 +44,7 @@ describe('a delivery during a database fault', () => {
     for (const event of events) expect(await deliver(event)).toBe(200);
   }
 
-  /** A customer with two services, and a Stripe customer that names it. */
+  /** Creates a customer with two services, and a Stripe customer that names the customer. */
   async function knownCustomer() {
     const ours = await createCustomer(sync.db);
     const services: string[] = [];

@@ -16,7 +16,7 @@ import { endOf, toSubscriptionState } from '@/lib/sync/decide/subscription/subsc
 import type { StoredInvoice, StoredItem, StoredPayment, StoredSubscription } from '@/lib/sync/snapshot';
 import { draftOf, NOW } from '../../support/draft';
 
-// The tests' current time is noon on 15 March.
+// In all tests, the current time is noon on 15 March.
 const at = (date: string, time = '12:00') => new Date(`${date}T${time}:00Z`);
 const second = (date: string, time?: string) => at(date, time).getTime() / 1000;
 function required<T>(made: T | null): T {
