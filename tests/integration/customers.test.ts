@@ -91,7 +91,7 @@ describe('the staff list of customers', () => {
       expect([wrong, customerList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
   });
 
-  // More matches than the count limit (10,000). Others lie beyond the first 5,000 rows of the scan.
+  // More matches than the count limit (10,000), and more other rows than the first scan reads (5,000).
   test('a text with very many matches is found in the order of the list, near its start and far from it', async () => {
     await base.db.execute(sql`insert into customers (customer_number, company)
       select 'N' || n, case when n <= 10001 then 'Many' else 'Other' end from generate_series(1, 15100) n`);

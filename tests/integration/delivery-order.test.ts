@@ -131,7 +131,7 @@ describe('many concurrent deliveries of one invoice', () => {
   );
 
   test.each([
-    ['that shares its second with a later state', async () => {}, 1],
+    ['that shares its second with the stored state', async () => {}, 1],
     [
       'that failed before',
       async (failed: WorldEvent) => {

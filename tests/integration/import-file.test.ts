@@ -157,7 +157,7 @@ describe('an import without --yes', () => {
     expect(again.code).toBe(0); // Nothing would change, so the import does not ask.
   });
 
-  test('a file with a known header is read with the columns of the last import, unless options say otherwise', async () => {
+  test('a file with a known header is read with the columns of its last import, unless options map them', async () => {
     write('next.csv', ['KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
     const { code, said } = await importing('customers', 'next.csv');
     expect([code, said]).toEqual([

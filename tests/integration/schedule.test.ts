@@ -42,7 +42,7 @@ describe('the start of the daily schedule', () => {
     [[], 1],
     [[100, 24.9], 0],
     [[100, 25.1], 1],
-  ])('a server starts with runs %j hours ago and catches up %d times', async (hours, times) => {
+  ])('a start with completed runs %j hours ago catches up %d times', async (hours, times) => {
     for (const one of hours) await leave(one * 60, 'completed');
     await start(reconcile);
     expect(reconcile).toHaveBeenCalledTimes(times);

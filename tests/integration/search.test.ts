@@ -107,7 +107,7 @@ test.each([
   ['si_1QxItem', 'subscription'],
   ['evt_1QxPaid', 'event'],
   ...['K10001', 'in_1QxInvoice', 'weiß', 'xu', 'nobody', 'R2026-00012x'].map((text) => [text, null]),
-])('the search text %j leads to a single record of the kind %s', async (text, kind) => {
+])('the search text %j leads to a single record: %s', async (text, kind) => {
   const { only } = await search(base.db, text ?? '');
   expect(only?.kind ?? null).toBe(kind);
 });

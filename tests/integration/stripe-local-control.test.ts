@@ -259,7 +259,7 @@ describe('the control API of the local Stripe', () => {
     );
   });
 
-  test('an event whose webhook does not answer is reported, and the world is saved', async () => {
+  test('an event is reported without a status if the webhook does not answer, and is saved', async () => {
     await local.close();
     local = await startStripeLocal({
       world,

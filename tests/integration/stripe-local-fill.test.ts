@@ -171,7 +171,7 @@ describe('an account filled from a few rows', () => {
     expect(world.subscriptions.get('sub_gone')).toBeUndefined();
   });
 
-  test('a sold subscription without a checkout becomes an open checkout session', async () => {
+  test('a subscription that waits for its checkout becomes an open checkout session', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     await base.db
       .insert(stripeCustomers)
