@@ -103,7 +103,7 @@ const spelled = Object.entries(WRITERS).flatMap(([program, file]) =>
     const amount = made.kind === 'services' ? 'price' : 'amount';
     const told = program === 'WHMCS' ? (WITHOUT_CURRENCY[cell] ?? read) : read;
     const outcome = typeof told === 'number' ? { [amount]: told.toFixed(3), currency: 'eur' } : told;
-    return { name: `${program} with the amount ${cell}`, key, ...made, outcome };
+    return { name: `a file of ${program} with the amount ${cell}`, key, ...made, outcome };
   }),
 );
 
@@ -148,11 +148,14 @@ const rest: ForeignFile[] = [
     Buffer.from(`${CUSTOMER}\nK4,M\u009fller\n`, 'latin1'),
     /is neither in UTF-8 nor in Windows-1252/,
   ),
-  one('an encoding that is told', 'customers', windows(`${CUSTOMER}\nK5,Ã¼ber\n`), { company: 'Ã¼ber' }, [
-    '--encoding',
-    'windows-1252',
-  ]),
-  one('UTF-16', 'customers', Buffer.from(`\ufeff${CUSTOMER}\nK6,A\n`, 'utf16le'), /UTF-16/),
+  one(
+    'a file with the option --encoding',
+    'customers',
+    windows(`${CUSTOMER}\nK5,Ã¼ber\n`),
+    { company: 'Ã¼ber' },
+    ['--encoding', 'windows-1252'],
+  ),
+  one('a UTF-16 file', 'customers', Buffer.from(`\ufeff${CUSTOMER}\nK6,A\n`, 'utf16le'), /UTF-16/),
   one('unnamed trailing columns', 'customers', `${CUSTOMER},,\nK7,Seven,,\n`, { company: 'Seven' }),
   one(
     'a value without a column name',
@@ -208,14 +211,14 @@ const rest: ForeignFile[] = [
     ['--format', 'whmcs'],
   ),
   one(
-    'a value for all rows beside its column',
+    'a constant for a column of the file',
     'customers',
     'Clients\nID,Company Name,Currency\nK18,Eighteen,USD\n',
     /--set currency=…: the file has a column of it/,
     ['--format', 'whmcs', '--set', 'currency=eur'],
   ),
   one(
-    'a value for all rows in our words',
+    'a constant in our own terms',
     'services',
     'ID,User ID,Product ID,Recurring Amount\nK19,F1,7,1.00\n',
     { name: 'Flat', status: 'suspended' },
@@ -234,7 +237,7 @@ const rest: ForeignFile[] = [
   one('a zero date', 'services', service('K23,F1,domain,Web,5,0000-00-00', ',start_date'), {
     start_date: null,
   }),
-  one('the zero of a spreadsheet', 'services', service('K24,F1,domain,Web,5,30.12.1899', ',start_date'), {
+  one('the date 0 of a spreadsheet', 'services', service('K24,F1,domain,Web,5,30.12.1899', ',start_date'), {
     start_date: null,
   }),
   one(
@@ -306,16 +309,19 @@ describe('files of other programs', () => {
     expect(all.filter(({ key }) => key === '')).toEqual([]);
   });
 
-  test.each(all)('$name is imported with the intended values, or refused in a sentence', async (file) => {
-    write('f.csv', file.content);
-    const { said } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
-    const found = await find(file);
-    if (file.outcome instanceof RegExp) {
-      expect(said.join('\n')).toMatch(file.outcome);
-      expect(found).toEqual([]);
-    } else {
-      expect(said.at(-1)).toMatch(/: 1 new, 0 changed, 0 unchanged, 0 rejected\.$/);
-      expect(found).toMatchObject([file.outcome]);
-    }
-  });
+  test.each(all)(
+    'the import of $name stores the intended values, or is refused with a sentence',
+    async (file) => {
+      write('f.csv', file.content);
+      const { said } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
+      const found = await find(file);
+      if (file.outcome instanceof RegExp) {
+        expect(said.join('\n')).toMatch(file.outcome);
+        expect(found).toEqual([]);
+      } else {
+        expect(said.at(-1)).toMatch(/: 1 new, 0 changed, 0 unchanged, 0 rejected\.$/);
+        expect(found).toMatchObject([file.outcome]);
+      }
+    },
+  );
 });
