@@ -23,11 +23,27 @@ export interface ImportKind {
 }
 
 /**
- * Saves the drafts that may be saved.
+ * Saves the drafts that are valid, and returns the outcomes of all in their order.
  *
- * @param judged a draft, or why there is none
- * @returns what became of each, in their order
+ * @param judged a draft, or the reason why it is refused
  */
+export async function saveGood(
+  judged: (Draft | Refused)[],
+  save: (drafts: Draft[]) => Promise<Saved[]>,
+): Promise<Saved[]> {
+  const saved = (await save(judged.filter((one) => 'values' in one))).values();
+  return judged.map((one) => {
+    if (!('values' in one)) return one;
+    const { value } = saved.next();
+    if (!value) throw new Error('a row was lost');
+    return value;
+  });
+}
+
+/** A draft that must not be written, and why. */
+export type Refused = Saved & { outcome: 'refused' };
+
+/** Makes an import kind of a kind of record. @param keys identify a row's record; by default its own key alone */
 export function ofRecords(kind: RecordKind, keys = [kind.key]): ImportKind {
   return {
     fields: kind.fields,

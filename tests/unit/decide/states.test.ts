@@ -436,7 +436,8 @@ describe('the choice between a stored and an incoming state', () => {
     required(toProviderInvoice({ id: 'in_1', status, currency: 'eur', customer: 'cus_1' }));
   const [INCOMING, FETCHED, OF_INBOX] = [invoice('open'), invoice('paid'), invoice('void')];
   const FOUND = answering({ state: 'found', object: FETCHED, asOf: seconds(9) });
-  const source = (origin: StateOrigin['origin']) => (n: number) => ({ origin, asOf: seconds(n) }) as StateOrigin;
+  const source = (origin: StateOrigin['origin']) => (n: number) =>
+    ({ origin, asOf: seconds(n) }) as StateOrigin;
   const [event, fetched, listed] = [source('event'), source('fetched'), source('listed')];
   const take = (state: typeof INCOMING, n: number, recheck = false) => ({
     take: state,
@@ -450,7 +451,11 @@ describe('the choice between a stored and an incoming state', () => {
     isDue?: boolean;
     answers?: Answers;
   }
-  const decide = (from: StateOrigin, storedAsOf: number | null, { isStored = false, isDue, answers }: Case) => {
+  const decide = (
+    from: StateOrigin,
+    storedAsOf: number | null,
+    { isStored = false, isDue, answers }: Case,
+  ) => {
     const draft = draftOf({ ...(answers && { answers }) });
     const decision = decideOrder(draft, {
       kind: 'invoice',
@@ -469,7 +474,7 @@ describe('the choice between a stored and an incoming state', () => {
   };
   const [SAME, DUE] = [{ isStored: true }, { isStored: true, isDue: true }];
 
-  test.each<[string, Source, number | null, Case, unknown]>([
+  test.each<[string, StateOrigin, number | null, Case, unknown]>([
     ['takes the first state', event(5), null, {}, take(INCOMING, 5)],
     ['takes a newer state', event(5), 4, {}, take(INCOMING, 5)],
     ['rejects an older state as stale', event(4), 5, {}, 'stale'],
@@ -489,7 +494,7 @@ describe('the choice between a stored and an incoming state', () => {
     expect(decide(listed(5), 5, {})).toEqual({ decision: 'unchanged', isLeft: true });
   });
 
-  test.each<[string, Source, boolean, Date | null]>([
+  test.each<[string, StateOrigin, boolean, Date | null]>([
     ['becomes due if the decision was uncertain', event(5), true, NOW],
     ['stays due after an event', event(5), false, seconds(2)],
     ['stays due after a list', listed(5), false, seconds(2)],
