@@ -9,7 +9,7 @@ import { add, type Failure, noTotals, type Totals } from './check-history';
 export interface CampaignOptions {
   runs: number;
   seed: number;
-  /** A PostgreSQL server. null: each worker has a database in memory. */
+  /** The URL of a PostgreSQL server. Null if each worker uses a database in memory. */
   server: string | null;
   /** Plays over a model instead of a database. */
   isPure: boolean;
@@ -31,13 +31,18 @@ export interface Orders extends Pick<CampaignOptions, 'server' | 'isPure' | 'shr
   isCovered: boolean;
 }
 
-/** A worker's report: the outcomes since its last report, its next history, and the blocks that it never reached. */
+/**
+ * A worker's report: the outcomes since its last report, its next history, and the blocks that it has never reached.
+ */
 export type Reported = { next: number; done: Totals; unreached?: string[] } | { failure: Failure };
 
 const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)));
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
-/** A worker has one core and keeps nothing of a history, so that these play a fifth more histories than the defaults. */
+/**
+ * Garbage collector settings. A worker has one core and keeps nothing between histories, so these play a fifth more
+ * histories than the defaults.
+ */
 const GARBAGE = [
   ...['--single-threaded-gc', '--no-allocation-site-pretenuring'],
   ...['--min-semi-space-size=64', '--max-semi-space-size=64'],
@@ -47,7 +52,7 @@ interface State {
   /** The next history of each worker. */
   next: number[];
   totals: Totals;
-  /** Places in `decide` that no history reached. null before the first count. */
+  /** Places in `decide` that no history reached. Null before the first count. */
   unreached: string[] | null;
 }
 
@@ -94,7 +99,7 @@ export async function runCampaign(
       );
     });
 
-  /** A place is reached once one worker reached it. When all are, the workers start again without counting. */
+  /** Removes the places that a worker reached. When none is left, the workers start again without counting. */
   const noteUnreached = (places: string[]) => {
     const known = state.unreached;
     if (known?.length === 0) return;
@@ -102,7 +107,7 @@ export async function runCampaign(
     if (state.unreached.length === 0) stopAll();
   };
   const stopAll = () => {
-    // A worker that has just ended cannot be told, and need not be.
+    // A worker that has just ended cannot receive the message and does not need it.
     for (const worker of workers) if (worker.connected) worker.send('stop', () => {});
   };
   const share = async (index: number) => {
@@ -114,14 +119,17 @@ export async function runCampaign(
   return { totals: state.totals, failure, unreached: state.unreached ?? [] };
 }
 
-/** A worker that counts blocks runs from source, so that the coverage names our files. */
+/** Starts a worker. One that counts blocks runs from source, so that the coverage refers to our files. */
 function startWorker(root: string, orders: Orders, bundle: string | null): ChildProcess {
   const isBundled = bundle !== null && !orders.isCovered;
   const [script, loader] = isBundled ? [bundle, []] : [join(root, WORKER), ['--import', 'tsx']];
   return fork(script, [JSON.stringify(orders)], { cwd: root, execArgv: [...loader, ...GARBAGE] });
 }
 
-/** Bundles the worker to plain JavaScript, because tsx names each function object, which costs a tenth of the time. */
+/**
+ * Bundles the worker to plain JavaScript, because tsx sets the name of each function object, which costs a tenth of the
+ * time.
+ */
 function bundleWorker(root: string): string {
   const outdir = join(root, FOLDER, 'worker');
   buildSync({

@@ -40,7 +40,7 @@ export function add(totals: Totals, { steps = {}, mishaps = {}, ...more }: Parti
 
 export interface Failure {
   seed: number;
-  /** Replays the shrunk history, together with the seed. */
+  /** The fast-check path to the shrunk history. It replays the history together with the seed. */
   path: string;
   error: string;
   /** The shrunk history and its differences as readable text. */
@@ -68,7 +68,7 @@ export async function checkHistories(
   }
 }
 
-/** Plays the history of a seed. A failing history is shrunk for that many milliseconds first. */
+/** Plays the history of a seed. A failing history is shrunk for `shrinkFor` milliseconds first. */
 export async function checkHistory(stage: Stage, seed: number, shrinkFor: number): Promise<Checked> {
   let outcome: Outcome | undefined;
   const property = fc.asyncProperty(plans, async (plan) => {
@@ -114,9 +114,9 @@ function failureOf(
 const describe = ({ what, expected, actual }: Difference) =>
   `  ${what}\n    expected ${JSON.stringify(expected)}\n    actual   ${JSON.stringify(actual)}`;
 
-/** More runs than this never bring news one after the other. */
+/** The largest number of consecutive runs that can each bring new data. */
 const MOST_RUNS = 5;
-/** More than all final runs of a history take. */
+/** An upper limit for the duration of all final runs of a history. */
 const FINAL_SECONDS = 900;
 
 class WrongEnd extends Error {
@@ -185,7 +185,7 @@ function truthOf({ plan, world, setup, deeds, now, times, looks, unknown, isCrow
   };
 }
 
-/** Each delivered event is stored as it was signed, and was handled. */
+/** Expects each delivered event to be stored as it was signed, and to be handled. */
 function checkInbox({ payloads, world, delivered, strays, now }: Played, tables: Tables): Difference[] {
   const rows = new Map(tables.events.map((row) => [row.id, row]));
   const differences: Difference[] = [];
@@ -209,7 +209,7 @@ function checkInbox({ payloads, world, delivered, strays, now }: Played, tables:
 
 type Fail = (at: string, differences: Difference[]) => void;
 
-/** Runs once, late enough to take over a run whose process was killed. */
+/** Runs reconciliation once, late enough to take over a run whose process was killed. */
 async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<void> {
   played.later(7 * 3600);
   if (isNearMidnight(played)) played.later(FINAL_SECONDS);
@@ -217,7 +217,7 @@ async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<voi
   const tables = await stage.tables();
   const failed = tables.events.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
   const expected = expectedFailures(played, tables);
-  // A checkout that the run looked for in vain may have been found by a later step.
+  // The run may have failed to find a checkout that a later step then found.
   const found = tables.failures.filter((id) => mayHaveFailed(played, tables, id));
   const failures = [...new Set([...expected.failures, ...found])].toSorted();
   const actual = { status, failures: tables.failures.toSorted(), failed };
@@ -239,7 +239,7 @@ async function run(stage: Stage, looks: Look[]) {
   return result;
 }
 
-/** A run fails for each unknown Stripe customer as long as it looks for a checkout of that customer. */
+/** A run fails for each unknown Stripe customer while it looks for a checkout of that customer. */
 function expectedFailures({ unknown }: Played, { links, subscriptions }: Tables) {
   const waiting = subscriptions.filter(
     (row) => row.stripe_subscription_id === null && row.status !== 'cancelled',
@@ -263,17 +263,17 @@ function mayHaveFailed({ unknown, setup }: Played, { links }: Tables, id: string
 }
 
 /**
- * A second run changes nothing, unless it retrieves an object that brings news of its customer. The run before may not
- * have retrieved any.
+ * Expects a second run to change nothing, unless it retrieves an object that shows new data of its customer. The
+ * previous run may not have retrieved any object of that customer.
  *
- * @returns whether it brought news
+ * @returns whether the run brought new data
  */
 async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail): Promise<boolean> {
   played.later(60);
   const looks: Look[] = [];
   const again = await run(stage, looks);
   const isNews = looks.some((look) => isNew(look, played.looks));
-  // An earlier expanded customer may have been discarded, so that it is news only now.
+  // An expanded customer may have been discarded earlier, so that its data is new only now.
   const mayBeNews = looks.some((look) =>
     isNew(
       look,
@@ -283,7 +283,7 @@ async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail
   played.looks.push(...looks);
   const { status } = expectedFailures(played, tables);
   if (again.status === status && again.changes === 0) return isNews;
-  // Thanks to the news, the run may find a checkout, and then no run looks for it any more.
+  // The new data may lead the run to a checkout, and then no run looks for that checkout any more.
   const statuses = [status, expectedFailures(played, await stage.tables()).status];
   if (statuses.includes(again.status) && (isNews || mayBeNews)) return true;
   const actual = await stage.lastChanges(again.changes);

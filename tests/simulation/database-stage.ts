@@ -52,7 +52,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   let world: World | undefined;
   let deadlocks = 0;
   let begun = 0;
-  // The server gets its world once, but each history has its own.
+  // The server gets its world once, but each history has its own world.
   const shown = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
   const stripe = await startStripeLocal({ world: shown, secretKey: KEY });
   const client = createStripeClient(KEY, stripe.url, 10_000);
@@ -105,7 +105,8 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       const replay = async () => {
         const { id } = rendered as { id: string };
         const outcome = await replayEvent({ ...syncDeps(current()), db: own }, id).catch((error: unknown) => {
-          if (error instanceof AppError && error.code === 'conflict') return 'dropped'; // too old to have a body
+          // the event is too old to have a body
+          if (error instanceof AppError && error.code === 'conflict') return 'dropped';
           throw error;
         });
         return Response.json({ received: true, outcome });
@@ -138,7 +139,10 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   };
 }
 
-/** Signed when the signature is checked, because other deliveries may move the clock by days while the body is read. */
+/**
+ * Builds a signed request. It is signed when the signature is checked, because other deliveries may move the clock by
+ * days while the body is read.
+ */
 function toRequest(body: string, now: () => Date): HttpRequest {
   const request = new Request('http://localhost/api/stripe/webhook', {
     method: 'POST',
@@ -177,7 +181,7 @@ const VACUUM = sql.raw(`vacuum ${CLEARED.join(', ')}, reconciliation_changes, re
 
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 
-/** The functions that pages and programs call. */
+/** Returns the functions that pages and programs call. */
 export function databaseHands(deps: SyncDeps): Hands {
   const { db, now } = deps;
   const writer = () => ({ actor: ACTOR, source: 'api' as const, now: now(), timeZone: deps.timeZone });
@@ -240,7 +244,7 @@ export function databaseHands(deps: SyncDeps): Hands {
 }
 
 const CLOCKS = ['created_at', 'updated_at'];
-/** Columns that no decision reads, so that the model lacks them. */
+/** Columns that no decision reads, so the model leaves them out. */
 const LEFT_OUT: Partial<Record<TableName, string[]>> = {
   customers: [
     ...['first_name', 'company', 'vat_id', 'tax_exempt', 'status', 'currency', 'search_text'],
@@ -256,7 +260,7 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
 
 type Rows = Record<TableName, Record<string, unknown>[]>;
 
-/** The part of the database that the model has. */
+/** Reads the part of the database that the model has. */
 export async function readRows(db: Database): Promise<Rows> {
   const found: Partial<Rows> = {};
   for (const [name, table] of Object.entries(MODELLED) as [TableName, typeof mergedCustomers][]) {
@@ -302,9 +306,9 @@ const STATEMENTS = new Set(['select', 'selectDistinct', 'insert', 'update', 'del
 const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
 
 /**
- * A database at which one thing may go wrong: before a statement, before a commit or after it.
+ * Returns a database with one planned fault: before a statement, before a commit or after a commit.
  *
- * It is another object than the given one, like the database of another process, so that their work does not queue.
+ * It is a new object, like the database of another process, so that the work of both does not share a queue.
  */
 function crashing(db: Database, crash: Crash | undefined): Crashing {
   let passed = 0;
@@ -331,7 +335,7 @@ function crashing(db: Database, crash: Crash | undefined): Crashing {
         };
       },
     });
-  /** Prepared statements are run through the session. */
+  /** Prepared statements run through the session. */
   const wrapSession = (session: Database['_']['session'], isInside: boolean) =>
     new Proxy(session, {
       get(from, name) {
@@ -345,7 +349,7 @@ function crashing(db: Database, crash: Crash | undefined): Crashing {
         };
       },
     });
-  /** A statement outside a transaction commits by itself. */
+  /** Wraps a statement outside a transaction, which commits by itself. */
   const committing = (query: { execute(values: unknown): Promise<unknown> }) => ({
     execute: async (values: unknown) => {
       const answer = await query.execute(values).catch((error: unknown) => {

@@ -32,7 +32,7 @@ const maybe = <T>(nothing: number, something: number, arbitrary: fc.Arbitrary<T>
 const upTo = (weight: number, max: number) => ({ weight, arbitrary: fc.nat({ max }) });
 type Drawn<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Chances in a hundred with the factor 1. */
+/** The chance of each fault in percent at factor 1. */
 const FAULT_CHANCES = {
   lost: 33,
   late: 50,
@@ -48,13 +48,13 @@ const FAULT_CHANCES = {
 type FaultKind = keyof typeof FAULT_CHANCES;
 
 const STEP_KINDS = Object.keys(STEP_WEIGHTS) as StepKind[];
-/** Other steps need these. */
+/** Kinds of steps that other steps need. */
 const ALWAYS: ReadonlySet<string> = new Set(['subscribe', 'invoice']);
 const factor = fc.constantFrom(0, 1, 1, 5);
 const steady = fc.constantFrom(1, 1, 2, 3);
 const sometimes = fc.constantFrom(1, 5);
 
-/** Each history leaves some kinds out and has more of others, so that rare things meet. */
+/** Leaves some kinds of steps out of a history and makes others more frequent, so that rare combinations occur. */
 const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
   fc.record({
     ...Object.fromEntries(
@@ -65,13 +65,13 @@ const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
     ),
     /** Subscriptions with many items. */
     manyItems: fc.constantFrom(0, 0, 1, 1, 1, 5),
-    /** Customer numbers in the metadata of objects. */
+    /** How often the metadata of objects contains a customer number. */
     claims: fc.constantFrom(0, 1, 5, 5, 5),
-    /** Everything happens to one Stripe customer and a few of its objects. */
+    /** How often everything happens to one Stripe customer and a few of its objects. */
     narrow: fc.constantFrom(1, 1, 1, 5, 5),
-    /** Everything happens within seconds, so that late events arrive among others. */
+    /** Whether everything happens within seconds, so that late events arrive among others. */
     hasty: sometimes,
-    /** Few steps, which leaves time for longer histories. */
+    /** Whether the history has few steps, which leaves time for longer histories. */
     brief: sometimes,
   }),
 );
@@ -202,7 +202,7 @@ function strikes(swarm: Swarm, kind: FaultKind, die: number): boolean {
   return die >= 100 - chance;
 }
 
-/** @param draw from 0 up to below 1 */
+/** Picks a kind of step by weight. @param draw from 0 up to but below 1 */
 function kindOf(swarm: Swarm, draw: number): StepKind {
   const weights = STEP_KINDS.map((kind) => STEP_WEIGHTS[kind] * (swarm[kind] ?? 1));
   let left = draw * weights.reduce((sum, weight) => sum + weight, 0);
@@ -213,14 +213,14 @@ function kindOf(swarm: Swarm, draw: number): StepKind {
   return STEP_KINDS[at] ?? 'subscribe';
 }
 
-/** A kind that often follows the step before. @returns null if this history has no such kind */
+/** Picks a kind that often follows the previous step. @returns null if this history has no such kind */
 function sequelOf(swarm: Swarm, kind: StepKind | undefined, draw: number): StepKind | null {
   const sequels = (kind && SEQUELS[kind]) ?? [];
   const drawn = sequels.filter((one) => STEP_WEIGHTS[one] * (swarm[one] ?? 1) > 0);
   return drawn[Math.floor(draw * drawn.length)] ?? null;
 }
 
-/** What often comes next, usually for the same object. */
+/** Kinds of steps that often come next, usually for the same object. */
 const SEQUELS: Partial<Record<StepKind, StepKind[]>> = {
   subscribe: ['moveItem', 'moveItem', 'linkItem', 'checkout', 'subscribe', 'invoice'],
   changeItems: ['moveItem', 'changeItems', 'replay'],

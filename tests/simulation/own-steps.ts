@@ -25,17 +25,17 @@ interface Here {
   hands: Hands;
   setup: Setup;
   deeds: Deeds;
-  /** Refunds at Stripe the rest of an invoice's payment, if there is any. */
+  /** Refunds the rest of an invoice's payment at Stripe, if there is any. */
   refundAtStripe(stripeInvoiceId: string): void;
-  /** Collects at Stripe without an invoice. @returns the payment intent, or null without a Stripe customer */
+  /** Collects money at Stripe without an invoice. @returns the payment intent, or null without a Stripe customer */
   collectAtStripe(a: number): string | null;
-  /** What was paid or begun for an invoice at Stripe: payment intents with their amounts in whole units. */
+  /** Returns the payment intents of a Stripe invoice with their amounts in whole currency units. */
   intentsOf(stripeInvoiceId: string): { id: string; amount: number }[];
-  /** Whether the event that reports the payment of an invoice has not arrived yet. */
+  /** Returns whether the event that reports the payment of an invoice has not arrived yet. */
   isAwaited(stripeInvoiceId: string): boolean;
 }
 
-/** Does something as staff or a program would. @returns what happened, or null if the step does not fit */
+/** Acts as staff or a program would. @returns a sentence about it, or null if the step does not apply */
 export async function doHere(here: Here, step: Step): Promise<string | null> {
   switch (step.kind) {
     case 'confirmLink':
@@ -57,7 +57,7 @@ export function pick<T>(from: T[], at: number): T | undefined {
   return from[at % Math.max(1, from.length)];
 }
 
-/** Whether the work was done. An `AppError`, of one code if that is given, refuses it. */
+/** Returns whether the work succeeded, and not if it throws an `AppError` (with this code, if given). */
 async function isDone(work: () => Promise<unknown>, code?: string): Promise<boolean> {
   try {
     await work();
@@ -68,7 +68,7 @@ async function isDone(work: () => Promise<unknown>, code?: string): Promise<bool
   }
 }
 
-/** Staff confirm the customer of a Stripe customer, or link another one. */
+/** Confirms the customer of a Stripe customer as staff, or links another one. */
 async function confirmLink({ hands, setup, deeds }: Here, { a, b }: Step): Promise<string | null> {
   const link = pick(await hands.links(), a);
   const current = setup.ours.find(({ id }) => id === link?.customer_id);
@@ -79,7 +79,7 @@ async function confirmLink({ hands, setup, deeds }: Here, { a, b }: Step): Promi
   if (!(await isDone(() => hands.linkStripeCustomer(id, { from, to: target.id })))) return null;
   if (made.staff !== null && made.staff !== target.id) made.formerly.push(made.staff);
   made.staff = target.id;
-  // Earlier choices for its items are void if they are not services of the new customer.
+  // Earlier choices for its items are void unless they are services of the new customer.
   for (const item of await hands.itemsOf(id)) {
     const chosen = deeds.linked.get(item ?? '') ?? null;
     if (item && chosen !== null && !target.services.some((service) => service.id === chosen)) {
@@ -99,7 +99,7 @@ async function linkItem({ hands, setup, deeds }: Here, { a, b }: Step): Promise<
   const { id, stripe_subscription_item_id: item, customer_service_id: current } = found ?? {};
   if (!id || !item || current === (service?.id ?? null)) return null;
   if (!(await isDone(() => hands.linkItem(id, service?.number ?? null)))) return null;
-  if (!(await hands.isLinkedByStaff(id))) return null; // an event had just linked it to the same service
+  if (!(await hands.isLinkedByStaff(id))) return null; // an event had just linked the item to the same service
   deeds.linked.set(item, service?.id ?? null);
   return `staff link ${item} to ${service ? `service ${service.id}` : 'no service'}`;
 }
@@ -116,8 +116,8 @@ async function dateService({ hands, setup, deeds }: Here, { a, b, c }: Step): Pr
 }
 
 /**
- * A program records a payment of one of Stripe's invoices, often one that was deleted before, or under the id of its
- * payment intent.
+ * Records a payment of a Stripe invoice as a program, often one that was deleted before, or under the id of its payment
+ * intent.
  */
 async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step): Promise<string | null> {
   const invoices = (await hands.invoices()).filter(({ stripe_invoice_id: id }) => id && !isStray(id));
@@ -130,12 +130,15 @@ async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step
     again.length === 0 && c % 4 !== 0 ? pick(intentsOf(invoice.stripe_invoice_id), b) : undefined;
   const payment_reference = intent?.id ?? (isStripes ? invoice.stripe_invoice_id : `API-${invoice_id}`);
   const amount = intent && c % 4 !== 1 ? intent.amount : 5 + b;
-  // Refused for a draft or a cancelled invoice, or because the reference is taken or names money that is counted.
+  // The payment is refused for a draft or cancelled invoice, or if its reference is taken or its money is already
+  // counted.
   const isEntered = await record(hands, deeds, { invoice_id, customer_id, amount, payment_reference });
   return isEntered ? `a payment is entered here as ${payment_reference}` : null;
 }
 
-/** A program records a payment of one of our invoices: in cash, or collected at Stripe and named after its intent. */
+/**
+ * Records a payment of our own invoice as a program: in cash, or collected at Stripe with the intent as its reference.
+ */
 async function payOwn({ hands, deeds, collectAtStripe }: Here, { a, b, c }: Step): Promise<string | null> {
   const own = (await hands.invoices()).filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
   const invoice = pick(own, a);
@@ -143,7 +146,7 @@ async function payOwn({ hands, deeds, collectAtStripe }: Here, { a, b, c }: Step
   const { id: invoice_id, customer_id } = invoice;
   const payment_reference = (c % 2 === 0 && collectAtStripe(b)) || `CASH-${invoice_id}-${b}`;
   const amount = payment_reference.startsWith('pi_') ? 5 : 25 * (b + 1);
-  // Refused if the same cash payment was recorded before.
+  // The payment is refused if the same cash payment was recorded before.
   const isPaid = await record(hands, deeds, { invoice_id, customer_id, amount, payment_reference });
   return isPaid ? `invoice ${invoice_id} of our own is paid by ${payment_reference}` : null;
 }
@@ -156,7 +159,7 @@ function record(hands: Hands, deeds: Deeds, payment: Omit<NewPayment, 'payment_d
   });
 }
 
-/** Staff delete, refund or change a payment. They prefer one whose event has not arrived yet. */
+/** Deletes, refunds or changes a payment as staff, preferably one whose event has not arrived yet. */
 async function changePayment(
   { hands, deeds, isAwaited, refundAtStripe }: Here,
   { kind, a, b, c }: Step,
@@ -175,9 +178,10 @@ async function changePayment(
     return `payment ${reference} is deleted here`;
   }
   if (kind === 'refundHere') {
-    // At times they also refund it at Stripe, before or after they record it here.
+    // Sometimes staff also refund it at Stripe, before or after they record the refund here.
     if (c % 4 === 1) refundAtStripe(reference);
-    // Refused if the currency does not have such an amount: the local Stripe collects parts of a króna.
+    // The refund is refused if the currency does not allow the amount, because the local Stripe collects parts of a
+    // króna.
     const isRefunded = await isDone(
       () => hands.updatePayment(id, { status: 'refunded' }),
       'validation_failed',
@@ -192,7 +196,7 @@ async function changePayment(
   const status = b === 0 && !isStripes ? 'refunded' : 'completed';
   await hands.updatePayment(id, { amount, status });
   deeds.statuses.set(id, status);
-  // With the amount that Stripe reported it is Stripe's payment again, which sync may correct.
+  // A payment with the amount that Stripe reported belongs to Stripe again, and sync may correct it.
   if (isStripes) deeds.written.delete(id);
   else deeds.written.set(id, { amount: amount.toFixed(3), reference, source });
   return `payment ${reference} is changed here to ${amount}`;

@@ -1,18 +1,18 @@
-/** How often each kind of step and fault happens in one history: 0 is never, 1 is as usual. */
+/** How often each kind of step and fault happens in one history: 0 is never, 1 is the usual frequency. */
 export type Swarm = Readonly<Record<string, number>>;
 
-/** Everything that determines one history. The same plan always replays the same history. */
+/** Everything that determines one history. A plan always replays the same history. */
 export interface Plan {
   swarm: Swarm;
-  /** Without a key, Stripe cannot be asked, and no delivery is lost. */
+  /** Whether sync has an API key. Without one, Stripe cannot be asked, and no delivery is lost. */
   hasKey: boolean;
-  /** No delivery is lost. */
+  /** Whether no delivery is lost. */
   lossless: boolean;
-  /** Stripe delivers once per hour, many events at the same time, to one process. */
+  /** Whether Stripe delivers once per hour, many events at the same time, to one process. */
   bursts: boolean;
   /** Milliseconds by which all deliveries about some of the objects are late. */
   slow: number;
-  /** An e-mail address links customers automatically. Otherwise staff confirm each link. */
+  /** Whether an e-mail address links customers automatically. Otherwise staff confirm each link. */
   linkByEmail: boolean;
   timeZone: string;
   /** Seconds by which Stripe's clock is ahead of the server's. */
@@ -21,78 +21,81 @@ export interface Plan {
   ours: OurCustomer[];
   stripeCustomers: StripeCustomer[];
   steps: Step[];
-  /** One per event in the order in which they happen. Events beyond the last arrive at once. */
+  /** The delivery of each event, in the order in which they happen. Events beyond the last one arrive at once. */
   fates: Fate[];
-  /** One per request to Stripe's API, likewise. */
+  /** The fate of each request to Stripe's API, in order. Requests beyond the last one succeed. */
   api: ApiFate[];
 }
 
 export interface OurCustomer {
-  /** One of a few addresses, so that customers share some. */
+  /** The index of one of a few addresses, so that customers share some of them. */
   email: number | null;
   services: number;
-  /** The number of services in the sold subscription that waits for its checkout. 0: no such subscription. 3: one service and an unclear item. */
+  /**
+   * The number of services in the sold subscription that waits for its checkout. 0 is no such subscription; 3 is one
+   * service and an item without one.
+   */
   sold: number;
 }
 
 export interface StripeCustomer {
   email: number | null;
-  /** The customer whose number is in its metadata. -1: an unknown number. */
+  /** The index of the customer whose number is in its metadata. -1 is an unknown number. */
   number: number | null;
-  /** The customer that staff linked it to beforehand. */
+  /** The index of the customer that staff linked it to beforehand. */
   staff: number | null;
-  /** It was linked beforehand by an e-mail address that only one customer has. */
+  /** Whether it was linked beforehand by an e-mail address that only one customer has. */
   isLinkedByEmail: boolean;
 }
 
 export type StepKind = keyof typeof STEP_WEIGHTS;
 
-/** Something done at Stripe or here. A step that does not fit is skipped. */
+/** An action at Stripe or here. A step that does not apply is skipped. */
 export interface Step {
   kind: StepKind;
-  /** Milliseconds since the step before. */
+  /** Milliseconds since the previous step. */
   wait: number;
-  /** The numbers choose the objects and the variant. */
+  /** Random numbers that choose the objects and the variant. */
   a: number;
   b: number;
   c: number;
-  /** A step of staff happens while the deliveries before it are still being handled. */
+  /** Whether a step of staff happens while earlier deliveries are still being handled. */
   together: boolean;
-  /** Kills the process that does the step, if it is one of our processes. */
+  /** Kills the process that does the step, if it is a process of ours. */
   crash: Crash | null;
 }
 
 export interface Fate {
   lost: boolean;
-  /** Milliseconds until it arrives. */
+  /** Milliseconds until the delivery arrives. */
   delay: number;
-  /** Milliseconds until each copy of it arrives. */
+  /** Milliseconds until each duplicate arrives. */
   copies: number[];
-  /** It is handled at the same time as the delivery before. */
+  /** Whether it is handled at the same time as the previous delivery. */
   together: boolean;
-  /** One per attempt. */
+  /** The crash of each attempt. */
   crashes: Crash[];
 }
 
 export interface Crash {
   /**
-   * killed: the process does nothing more and does not answer; refused: one statement fails;
-   * conflict: the database asks for a retry.
+   * `killed`: the process stops without an answer; `refused`: one statement fails; `conflict`: the database asks for a
+   * retry.
    */
   mode: 'killed' | 'refused' | 'conflict';
-  /** The number of the statement (or commit) at which it happens. */
+  /** The number of the statement (or commit) at which the crash happens. */
   at: number;
 }
 
 export interface ApiFate {
   kind: 'none' | 'error' | 'limit' | 'garbage' | 'late';
-  /** How much else happens before a late answer arrives. */
+  /** The number of other things that happen before a late answer arrives. */
   meanwhile: number;
 }
 
 export const BASIL = ['2025-03-31.basil', '2026-10-28.endive'];
 
-/** How often each kind of step is drawn with the factor 1. */
+/** The weight of each kind of step at factor 1. */
 export const STEP_WEIGHTS = {
   subscribe: 16,
   changeItems: 5,
@@ -142,5 +145,5 @@ export const STEP_WEIGHTS = {
   replay: 7,
 } as const;
 
-/** Whether Stripe fails during the run that this step starts. */
+/** Returns whether Stripe fails during the run that this step starts. */
 export const isFailingRun = ({ kind, a }: Step) => kind === 'run' && a < 3;

@@ -17,12 +17,14 @@ import { INVOICE_STEPS, intentWithoutInvoice, tried } from './stripe-steps/invoi
 import type { Steps } from './stripe-steps/scene';
 import { SUBSCRIPTION_STEPS } from './stripe-steps/subscriptions';
 
-/** A few days before a month ends, and some minutes before midnight in some of the time zones. */
+/**
+ * The start of a history: a few days before a month ends, and some minutes before midnight in some of the time zones.
+ */
 const START = Date.parse('2026-03-28T22:30:00Z');
 const HOUR = 3_600_000;
-/** The time before a failing run, so that earlier lost events are older than the window of the next run. */
+/** The time before a failing run, so that lost events are older than the window of the next run. */
 const LONG_AFTER = 96 * HOUR;
-/** The times after which a delivery is retried. */
+/** The delays after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
  * One decision asks Stripe at most four times and may need two answers. With more rivals than this, each answer may
@@ -51,7 +53,7 @@ export class Played {
   readonly delivered = new Set<string>();
   readonly times = new Map<string, EventTimes>();
   readonly looks: Look[] = [];
-  /** So many processes worked at the same time that answers of Stripe may have been out of date. */
+  /** Whether so many processes worked at the same time that answers of Stripe may have been out of date. */
   isCrowded = false;
   /** Stripe customers that Stripe no longer knows. */
   readonly unknown = new Set<string>();
@@ -64,7 +66,7 @@ export class Played {
   readonly months = new SealedMonths();
   readonly counts = { deliveries: 0, crashes: 0, runs: 0 };
   readonly steps: Tally = {};
-  /** What went wrong on purpose. */
+  /** Counts of the planned faults that happened. */
   readonly mishaps: Tally = {};
 
   constructor(
@@ -95,7 +97,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const { hasKey, timeZone, linkByEmail } = plan;
   await stage.begin({ world, seed, hasKey, timeZone, linkByEmail, now });
   const setup = await setUp(stage.hands(), world, plan);
-  world.history.splice(0); // no event reports a customer itself
+  world.history.splice(0); // no event reports a new customer itself
   const base = stage.requestCount();
   const played = new Played(plan, world, setup, clock);
   const { mishaps, times, unknown } = played;
@@ -137,7 +139,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  /** When a month is over, its entries are handed over. */
+  /** Seals the entries of a month that has ended. */
   const handOver = async (): Promise<void> => {
     const today = toCalendarDate(now(), timeZone);
     if (!played.months.isOver(today)) return;
@@ -180,7 +182,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else queue.push(clock.ms + wait, () => attempt(event, fate, tries + 1));
   };
 
-  /** Does work and notes what happens at the same time: a rival may be quicker, and then an answer is discarded. */
+  /** Does work and records what happens meanwhile. Another process may be quicker, and then an answer is discarded. */
   const amidst = async <T extends Pick<Received, 'contested'>>(
     work: () => Promise<T>,
     customer: string | null = null,
@@ -232,7 +234,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  /** Staff apply an event once more, although later events and people have changed its object since. */
+  /** Applies an event again as staff, although later events and people have changed its object since. */
   const replay = async (step: Step): Promise<void> => {
     const id = eventToReplay(played, step);
     const sent = id && bodies.get(id);
@@ -246,7 +248,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     if (received.status !== 200) played.faults.push(`replaying ${id} ended with ${received.answer}`);
   };
 
-  /** Staff do one thing at a time, also while deliveries are handled. */
+  /** Acts as staff, one action at a time, also while deliveries are handled. */
   const doInTurn = (step: Step): Promise<string | null> => {
     const here = {
       hands: stage.hands(),
@@ -295,16 +297,18 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   return played;
 }
 
-/** All events of these objects are lost, as while the endpoint is down. Only a list reports the objects. */
+/**
+ * Returns whether all events of an object are lost, as while the endpoint is down. Then only a list reports the object.
+ */
 const isAlwaysLost = (id: string) => lotOf(id) % 5 === 0;
-/** All events of these objects are late, in their order. */
+/** Returns whether all events of an object are late, in their order. */
 const isSlow = (id: string) => lotOf(id) % 2 === 0;
 
 const lotOf = (id: string) => id.charCodeAt(id.length - 1) + id.charCodeAt(id.length - 2);
 
 const toBody = (rendered: object) => ({ rendered, body: JSON.stringify(rendered) });
 
-/** The version of the endpoint, which changes between two seconds but not within one. */
+/** Returns the API version of the endpoint. It changes between two seconds but not within one. */
 export function versionOf({ versions }: Plan, event: WorldEvent): string {
   return versions[(event.created * 7) % versions.length] ?? '';
 }
@@ -325,7 +329,7 @@ function intentsOf({ invoicePayments, invoices }: World, id: string) {
   );
 }
 
-/** Whether the event that reports the payment of an invoice has not arrived yet. */
+/** Returns whether the event that reports the payment of an invoice has not arrived yet. */
 function isAwaited(played: Played, invoice: string): boolean {
   return allEvents(played).some(
     ({ id, type, about }) =>
@@ -333,7 +337,7 @@ function isAwaited(played: Played, invoice: string): boolean {
   );
 }
 
-/** Chooses the event to replay: often one whose object people changed here, since conflicts are likely there. */
+/** Chooses the event to replay, often one whose object people changed here, since conflicts are likely there. */
 function eventToReplay(played: Played, { a, b, c }: Step): string | undefined {
   const { deeds, world } = played;
   const all = [...played.delivered];
@@ -349,14 +353,14 @@ function eventToReplay(played: Played, { a, b, c }: Step): string | undefined {
 
 interface Item {
   at: number;
-  /** It is done together with the item before. */
+  /** Whether the item happens together with the previous one. */
   together: boolean;
   run(): Promise<void>;
 }
 
 const MAX_DEPTH = 3;
 
-/** Everything that is still to happen, by time, then in the order in which it was pushed. */
+/** All future items, ordered by time and then by insertion. */
 class Queue {
   private readonly items: Item[] = [];
   private depth = 0;
@@ -377,7 +381,7 @@ class Queue {
     while (this.items.length > 0) await this.next();
   }
 
-  /** Lets some items happen while another is under way. */
+  /** Lets some items happen while another one is in progress. */
   async proceed(most: number): Promise<void> {
     if (this.depth >= MAX_DEPTH) return;
     this.depth += 1;
@@ -391,7 +395,7 @@ class Queue {
     const batch = [first];
     while (this.items[0]?.together && batch.length < this.most) batch.push(this.items.shift() as Item);
     this.begin(Math.max(...batch.map(({ at }) => at)), batch.length);
-    // Simultaneous items have no order, so every second batch starts with the last.
+    // Simultaneous items have no order, so every second batch runs in reverse.
     this.batches += Number(batch.length > 1);
     if (this.batches % 2 === 0) batch.reverse();
     await Promise.all(batch.map(({ run }) => run()));

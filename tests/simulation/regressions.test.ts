@@ -20,7 +20,7 @@ import { DAY, typed, useSync } from '../support/sync';
 import { customer, type Rule, type Scene, service, sold, testRules } from '../support/sync-rules';
 import { watchedDatabase } from '../support/watched-database';
 
-// Bugs that the simulation found about customers and money, each in the smallest history that shows it.
+// Bugs about customers and money that the simulation found, each in the smallest history that shows it.
 
 const PATH = '/v1/customers/cus_1';
 const numbers = ['C-1', 'C-2', 'C-3'];
@@ -29,7 +29,7 @@ const [ONE, TWO] = given as [(typeof given)[0], (typeof given)[0]];
 
 type Step = Rule['events'][number];
 
-/** Sets the own number of `cus_1` at Stripe, or removes it. */
+/** Sets or removes the own number of `cus_1` at Stripe. */
 const own =
   (customer_number?: string) =>
   ({ world }: Scene) => {
@@ -37,7 +37,7 @@ const own =
     world.customers.put({ ...before, id: 'cus_1', metadata: customer_number ? { customer_number } : {} });
   };
 
-/** Stripe fails to return `cus_1` that many times. */
+/** Makes Stripe fail to return `cus_1` a number of times. */
 const failing =
   (times = 1) =>
   ({ faults }: Scene) =>
@@ -67,7 +67,7 @@ const subscribes = (number?: string, ofEvent?: Partial<Told>) => {
 };
 const linked = (name: string, more: object = {}) => ({ links: { cus_1: { customer: name, ...more } } });
 
-/** Plays steps that expect exactly these requests to Stripe about `cus_1`. */
+/** Plays a step and expects exactly these requests to Stripe about `cus_1`. */
 const askingOnce = (step: (scene: Scene) => unknown) => async (scene: Scene) => {
   let asked = 0;
   scene.faults.add({
@@ -81,7 +81,7 @@ const askingOnce = (step: (scene: Scene) => unknown) => async (scene: Scene) => 
   expect(asked).toBe(1);
 };
 
-/** A history after which `cus_1` is linked to a customer. */
+/** Builds a rule for a history after which `cus_1` is linked to a customer. */
 const leadsTo = (name: string, events: Step[], more: object = {}): Rule => ({
   events,
   rows: linked(name, more),
@@ -107,7 +107,7 @@ const tellOnly = (scene: Scene, { events }: Parameters<Scene['tell']>[0], type: 
 const recheckSoon = (scene: Scene, id: string) =>
   scene.edit('subscriptions', id, { recheck_at: scene.now() });
 
-describe('a revision of an invoice', () => {
+describe('revisions of an invoice', () => {
   const revised = (hasKey: boolean) => async (scene: Scene) => {
     own()(scene);
     scene.hasKey = hasKey;
@@ -128,7 +128,7 @@ describe('a revision of an invoice', () => {
   });
 });
 
-describe('an amount paid outside of Stripe', () => {
+describe('amounts paid outside of Stripe', () => {
   /** Pays an invoice of 90, partly outside of Stripe, and delivers the finalization and one more event. */
   async function pay(scene: Scene, offStripe: number | true, type: string) {
     own()(scene);
@@ -157,7 +157,7 @@ describe('an amount paid outside of Stripe', () => {
     },
     'an amount paid outside of Stripe is taken off its payment once, and not put on again': async (scene) => {
       const { paid, payment } = await pay(scene, 3000, 'invoice.payment_succeeded');
-      expect(await payment()).toMatchObject({ amount: '90.000' }); // the event does not tell
+      expect(await payment()).toMatchObject({ amount: '90.000' }); // the event does not report that amount
       await scene.night();
       expect(await payment()).toMatchObject({ amount: '60.000', provider_amount: '60.000' });
       const succeeded = typed(paid.events, 'invoice.payment_succeeded');
@@ -171,7 +171,7 @@ describe('an amount paid outside of Stripe', () => {
   });
 });
 
-describe('customers by e-mail address', () => {
+describe('customers matched by e-mail address', () => {
   const address = { customer_email: 'new@example.com' };
   const ofOther = { ...address, customer: 'cus_2' };
 
@@ -201,9 +201,9 @@ describe('customers by e-mail address', () => {
   );
 });
 
-describe('of several customer numbers', () => {
+describe('several customer numbers', () => {
   const listOlder = (scene: Scene) => {
-    // An item that names a service of another customer is looked at in each run.
+    // A run looks again at each item whose metadata contains a service of another customer.
     const items = [{ unitAmount: 500, metadata: { service_number: 'S-2' } }];
     for (const number of ['C-1', 'C-3']) {
       atStripe.subscription(scene, { items, ...named(number) });
@@ -211,7 +211,7 @@ describe('of several customer numbers', () => {
     }
   };
 
-  /** The own number `C-1` is removed, and then numbers are reported in an order. */
+  /** Removes the own number `C-1` and then reports numbers in an order. */
   const afterRemoval = (order: number[], isFailing: boolean): Rule => {
     const reported = order.map((at) => subscribes(numbers[at], { id: `evt_r${at}`, at: 10 + at }));
     const answers = order.filter((at) => at > 0).length;
@@ -279,7 +279,7 @@ describe('of several customer numbers', () => {
         const { id } = atStripe.invoice(scene, named('C-2'));
         await scene.night();
         await scene.edit('invoices', id, { recheck_at: scene.now() });
-        failing(3)(scene); // in the list, when the run asks for it, and when it asks for the invoice
+        failing(3)(scene); // fails in the list, when the run asks for the customer, and when it asks for the invoice
         await scene.night();
         await scene.edit('customers', 'C-3', { customer_number: 'C-9' });
         own()(scene);
@@ -336,7 +336,7 @@ describe('a customer that Stripe failed to return', () => {
         own('C-1')(scene);
         const lines = [{ amount: 9000 }];
         const draft = act.createInvoice(scene.world, { customer: 'cus_1', lines }).object;
-        failing(2)(scene); // while the drafts are listed, and when the run asks again
+        failing(2)(scene); // fails while the drafts are listed, and when the run asks again
         const failed = { status: 'completed_with_errors', failures: [['customer', 'cus_1']] };
         expect(await scene.night()).toMatchObject(failed);
         await expectLink({ linked_by: 'created' })(scene);
@@ -367,7 +367,7 @@ describe('a customer with an earlier checkout', () => {
   const [subscription, ...rest] = sold(ONE, HOSTING);
   const reference = String(subscription?.row.id);
   const all = [...given, HOSTING, ...(subscription ? [subscription] : []), ...rest];
-  /** A checkout that names a number which `C-1` gets only afterwards. */
+  /** A checkout with a number that `C-1` gets only afterwards. */
   const earlierCheckout: Step[] = [
     own(),
     withKey(false),
@@ -378,7 +378,7 @@ describe('a customer with an earlier checkout', () => {
   const expectSold = async (scene: Scene, id: string | null) =>
     expect((await scene.rows()).subscriptions[id ?? '']).toMatchObject({ isSold: true, customer: 'C-1' });
 
-  /** An invoice that only a much later run sees again shows the customer of a lost checkout. */
+  /** Shows the customer of a lost checkout by an invoice that only a much later run sees again. */
   const shownBy =
     (settle: (scene: Scene, invoice: string) => Parameters<Scene['tell']>[0]) => async (scene: Scene) => {
       own()(scene);
@@ -477,11 +477,11 @@ describe('a customer with an earlier checkout', () => {
   );
 });
 
-describe('over a database', () => {
+describe('regressions on a database', () => {
   const sync = useSync({ withKey: true });
   beforeEach(() => sync.later(10));
 
-  /** The database of one delivery or run whose commits go through a function. */
+  /** Opens a database for one delivery or run, and passes its commits through a function. */
   function withCommits(through: (commit: () => Promise<unknown>) => Promise<unknown>): Database {
     return watchedDatabase(sync.db, {
       statement: (text, run) => (text.includes('commit_plan') ? through(run) : run()),
@@ -492,7 +492,7 @@ describe('over a database', () => {
   const rename = (id: string, metadata: { customer_number: string }) =>
     act.updateCustomer(sync.world, id, { metadata });
 
-  /** A Stripe customer that its own number links to our customer, and two other customer numbers. */
+  /** Creates a Stripe customer that is linked by its own number, and two other customer numbers. */
   async function threeNumbers() {
     const [before, after, other] = [
       await createCustomer(sync.db),
@@ -516,7 +516,7 @@ describe('over a database', () => {
     return { before, after, other, id, invoice, refuse };
   }
 
-  test('a customer that is known again is not a failure, although the run was refused after that', async () => {
+  test('a customer that is found again is no failure, even if the run was refused afterwards', async () => {
     const { before, id, invoice, refuse } = await threeNumbers();
     refuse();
     await sync.take(invoice());
@@ -535,8 +535,8 @@ describe('over a database', () => {
     expect(await failuresOf(id)).toMatchObject([resolved]);
   });
 
-  test('an answer is not used after another answer about its customer has arrived', async () => {
-    await sync.run(); // asks for the customers that earlier tests left
+  test('an answer is discarded once a later answer about its customer has arrived', async () => {
+    await sync.run(); // handles the customers that earlier tests left
     const { after, other, id, invoice, refuse } = await threeNumbers();
     refuse();
     await sync.take(invoice());
@@ -548,12 +548,13 @@ describe('over a database', () => {
       return answer;
     });
     await sync.run();
-    expect(retrieve).toHaveBeenCalledTimes(4); // late, then by itself, by the event, and anew
+    // the late decision, the customer itself, the event, and the repeated decision each asked
+    expect(retrieve).toHaveBeenCalledTimes(4);
     retrieve.mockRestore();
     expect(await sync.linkOf(id)).toMatchObject({ customer_id: after.id, recheck_at: null });
   });
 
-  test('a decision that is made again uses no answer older than the link', async () => {
+  test('a repeated decision uses no answer older than the link', async () => {
     const { after, other, id, invoice } = await threeNumbers();
     await sync.take(invoice(), { withKey: false });
     sync.later(5);
@@ -562,7 +563,7 @@ describe('over a database', () => {
     const db = withCommits(async (commit) => {
       begun += 1;
       if (begun > 1) return commit();
-      // It has Stripe's answer, but is late with its decision.
+      // The delivery already has Stripe's answer, but commits late.
       rename(id, after.metadata);
       await sync.take(meanwhile);
       return commit();
@@ -571,7 +572,7 @@ describe('over a database', () => {
     expect((await sync.linkOf(id))?.customer_id).toBe(after.id);
   });
 
-  test('a failure of an event is resolved by the run after its delivery', async () => {
+  test('the failure of an event is resolved by the run after its delivery', async () => {
     const event = (await threeNumbers()).invoice();
     await sync.take(event, { withKey: false });
     const { runId: run_id } = await sync.run();

@@ -26,7 +26,7 @@ const USAGE = [
   '  --hurry         does not shrink a failing history',
 ];
 
-/** With fewer histories, a block of `decide` that is never reached is no failure. */
+/** With fewer histories, an unreached block of `decide` is not a failure. */
 const ENOUGH_FOR_ALL = 20_000;
 const SHRINK_MS = 120_000;
 const MAX_NUMBER = 2 ** 31 - 1;
@@ -82,7 +82,7 @@ async function campaign({ runs, seed, server, isPure, resume, json, hurry }: Wan
   const { totals, failure, unreached } = await runCampaign(
     { runs, seed, server, isPure, isCounted: isPure, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
     (done, { deliveries, seconds }) => {
-      // Without a terminal, the bar prints a line every ten percent.
+      // Without a terminal, the bar prints a line for every ten percent.
       const label = `histories (${Math.floor((done / runs) * 10)}0 %)`;
       const left = Math.round((seconds / Math.max(1, done)) * (runs - done));
       if (!json) bar.show(done, runs, label, `${deliveries} deliveries, ${left} s left`);
@@ -129,7 +129,7 @@ function describe(failure: Failure): string {
   return `\nA history went wrong: ${failure.error}\n${failure.report}\n\nAgain: npm run simulate -- --replay=${failure.seed}:${failure.path}`;
 }
 
-/** The most frequent first. */
+/** Formats the counts, most frequent first. */
 function show(tally: Tally): string {
   return Object.entries(tally)
     .sort(([, a], [, b]) => b - a)

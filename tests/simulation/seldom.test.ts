@@ -19,16 +19,16 @@ import {
 import { typed, useSync } from '../support/sync';
 import { customer, type Scene, service, sold, testRules } from '../support/sync-rules';
 
-// Rare events of Stripe, in the smallest histories that went wrong.
+// Rare behaviour of Stripe, in the smallest histories that once failed.
 
 const ADA = customer('C-1');
 const SERVICES = [service('S-1', ADA), service('S-2', ADA)];
 
-describe('states of one second', () => {
+describe('several states within one second', () => {
   type Patch = Parameters<typeof act.updateSubscription>[2];
   const PERIODS = ['2030-01-10', '2030-02-10'].map((day) => Date.parse(`${day}T12:00:00Z`) / 1000);
 
-  /** Changes new subscriptions within a second, and delivers the events in every order. */
+  /** Changes new subscriptions within a second and delivers the events in every order. */
   const changed =
     (patchesOf: (items: Subscription['items']) => Patch[], row: object, count: number) =>
     async (scene: Scene) => {
@@ -59,7 +59,7 @@ describe('states of one second', () => {
         { status: 'active', cancel_at_period_end: true },
         2,
       ),
-    // The missing event may show the state taken while it was missing.
+    // The state at the time of the missing event is unknown, so the result may be the state in that event.
     'a subscription that changed back twice within a second and is renewed ends in its last state, in every order':
       changed(
         () => [
@@ -87,12 +87,12 @@ describe('states of one second', () => {
     },
   });
 
-  describe('over a database', () => {
+  describe('rare behaviour on a database', () => {
     const sync = useSync();
     beforeEach(() => sync.later(10));
 
     test.each([[[0, 1]], [[1, 0]]])(
-      'events ignored for their mode and replayed in the order %s tell the last state of their second',
+      'events ignored for their mode and replayed in the order %s end in the last state of their second',
       async (order) => {
         const input = { customer: act.createCustomer(sync.world).object.id, items: [{ unitAmount: 500 }] };
         const { object, events } = act.createSubscription(sync.world, input);
@@ -118,7 +118,7 @@ describe('states of one second', () => {
   });
 });
 
-describe('an item that moves to another subscription', () => {
+describe('items that move to another subscription', () => {
   const naming = (service_number: string) => ({ metadata: { service_number } });
   const [STAYS, OTHER] = [item('si_2'), item('si_3')];
   const shows = (...all: ReturnType<typeof item>[]) => ({ ...named('C-1'), ...items(...all) });
@@ -166,7 +166,7 @@ describe('an item that moves to another subscription', () => {
     { given: [ADA, ...SERVICES] },
   );
 
-  /** Two subscriptions of one customer at Stripe to so many items, and their events. */
+  /** Creates two subscriptions of one Stripe customer with these numbers of items, and their events. */
   function subscribe({ world }: Scene, ...counts: [number, number]) {
     const stripeCustomer = act.createCustomer(world).object.id;
     const [one, other] = counts.map((count) => {
@@ -227,7 +227,7 @@ describe('an item that moves to another subscription', () => {
   );
 });
 
-describe('a row that moves with its customer', () => {
+describe('rows that move with their customer', () => {
   const [subscription, ...rest] = sold(ADA, SERVICES[0] as (typeof SERVICES)[0]);
   const given = [ADA, ...SERVICES, ...(subscription ? [subscription] : []), ...rest];
   const movesAlong = (first: Record<string, unknown>) => ({

@@ -5,20 +5,20 @@ import type { Plan } from './plan';
 import type { Making } from './stage';
 
 const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
-/** The address of those with an even number or none. */
+/** Returns the e-mail address of a customer. Even numbers share addresses with null. */
 const addressOf = (at: number | null) =>
   (at ?? 0) % 2 === 1
     ? null
     : { line1: `Road ${at ?? 0}`, line2: null, postal_code: '10115', city: 'Berlin', country: 'DE' };
 
-/** The ids of merged customers begin after this one. */
+/** Merged customers have higher ids than this. */
 export const OF_MERGED = 1_000_000;
 
 export const SERVICE_DATE = '2020-01-01';
-/** The end of every second service, entered by people. */
+/** The end date that people entered for every second service. */
 const SERVICE_END = '2031-12-31';
 
-/** Our own invoice, which Stripe does not know. */
+/** An invoice of our own, which Stripe does not know. */
 export const OWN_INVOICE = {
   status: 'sent' as const,
   invoice_date: '2026-03-01',
@@ -45,7 +45,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
     });
     const staff = planned.staff === null ? null : (ours[planned.staff]?.id ?? null);
     const sameEmail = ours.filter(({ email }) => email !== null && email === object.email);
-    // With a number at Stripe it would have been linked by that number.
+    // With a number at Stripe it would have been linked by number instead.
     const isStored =
       planned.isLinkedByEmail && planned.number === null && staff === null && sameEmail.length === 1;
     const stored = isStored ? (sameEmail[0]?.id ?? null) : null;
@@ -59,7 +59,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
   return { ours, stripeCustomers: made };
 }
 
-// Two are equal, so that a wrong match of items shows.
+// Two prices are equal, so that a wrong match of items is noticed.
 const PRICES = [
   { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },
   { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },

@@ -5,8 +5,8 @@ import { openStage } from './database-stage';
 
 const base = useDatabase();
 
-/** In memory deliveries are told apart by their order only. On PostgreSQL deliveries at once race for real. */
-test('three hundred histories over a database end with the tables equal to what Stripe has', async () => {
+/** In memory, deliveries differ only in their order. On PostgreSQL, concurrent deliveries really race. */
+test('three hundred histories over a database end with tables that match Stripe', async () => {
   const stage = await openStage({ db: base.db, close: async () => {} });
   try {
     await checkHistories(stage, 20260315, 300, '');

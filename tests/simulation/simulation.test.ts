@@ -10,7 +10,7 @@ import { openStage } from './database-stage';
 import type { Stage } from './stage';
 
 const CAMPAIGN = 20260315;
-// simulation.long.test.ts and `npm run simulate` play more.
+// simulation.long.test.ts and `npm run simulate` play more histories.
 const HISTORIES = 12;
 
 const base = useDatabase();
@@ -20,11 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-test('a history over a database ends with the tables equal to what Stripe has', async () => {
+test('each history over a database ends with tables that match Stripe', async () => {
   await checkHistories(stage, CAMPAIGN, HISTORIES, '');
 });
 
-test('a delivery is signed when its signature is checked, also after the clock moved on by days', async () => {
+test('a delivery is signed when its signature is checked, even after the clock moved by days', async () => {
   let at = new Date('2026-03-15T22:00:00Z');
   const now = () => at;
   const world = createWorld({ now, chance: seededChance(1) });

@@ -5,7 +5,7 @@ import { MUTANTS } from './mutants';
 
 const ORACLE = 'tests/simulation/oracle';
 
-/** The imports of a file: paths from the root, and packages by name. */
+/** Returns the imports of a file: our files as paths from the root, packages by name. */
 function importsOf(file: string): string[] {
   const source = readFileSync(file, 'utf8');
   return [...source.matchAll(/from '([^']+)'/g)].map(([, target = '']) => {
@@ -14,7 +14,7 @@ function importsOf(file: string): string[] {
   });
 }
 
-test('the oracle imports neither the mappers nor sync, nor a file that does', () => {
+test('the oracle imports neither the mappers nor sync, not even indirectly', () => {
   const model = ['lib/stripe-local/model', 'lib/stripe-local/model-returns'];
   const allowed = [ORACLE, 'tests/simulation/tables', ...model, 'lib/dates'];
   const files = readdirSync(ORACLE).map((name) => join(ORACLE, name));
@@ -30,7 +30,7 @@ test('the oracle imports neither the mappers nor sync, nor a file that does', ()
 });
 
 test.each(MUTANTS.flatMap(({ name, edits }) => edits.map((edit) => ({ name, ...edit }))))(
-  'the mutant $name finds its place in $file',
+  'the text that the mutant $name replaces exists in $file',
   ({ file, find, everywhere }) => {
     const parts = readFileSync(file, 'utf8').split(find).length;
     if (everywhere) expect(parts).toBeGreaterThan(1);

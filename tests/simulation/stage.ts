@@ -12,11 +12,11 @@ import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { Tables } from './tables';
 
-/** Where histories are played one after the other: a store, a local Stripe and the product between them. */
+/** The place where histories are played one after the other: a store, a local Stripe and the product between them. */
 export interface Stage {
-  /** What goes wrong with Stripe's API. */
+  /** The faults of Stripe's API. */
   faults: Faults;
-  /** The number of requests to Stripe's API. */
+  /** Returns the number of requests to Stripe's API. */
   requestCount(): number;
   /** Deadlocks since the last call, up to a second late. The retry after a deadlock hides it from the rows. */
   takeDeadlocks?(): Promise<number>;
@@ -26,7 +26,7 @@ export interface Stage {
   reconcile(crash: Crash | undefined, looks: Look[]): Promise<Ran>;
   hands(): Hands;
   tables(): Promise<Tables>;
-  /** The last changes of runs, the latest first. */
+  /** Returns the last changes of runs, the latest first. */
   lastChanges(count: number): Promise<object[]>;
   close(): Promise<void>;
 }
@@ -42,42 +42,42 @@ export interface Scene {
 
 interface Delivery {
   rendered: object;
-  /** The event as it is signed. */
+  /** The payload of the event, as it is signed. */
   body: string;
   crash: Crash | undefined;
-  /** It arrives at a process that shares nothing with the others. */
+  /** Whether it arrives at a process that shares nothing with the others. */
   isOwnProcess: boolean;
-  /** Staff apply the event once more, instead of a delivery. */
+  /** Whether staff apply the event again, instead of a delivery. */
   isReplay?: boolean;
 }
 
 export interface Received {
   status: number;
   answer: string;
-  /** The planned crash happened. */
+  /** Whether the planned crash happened. */
   crashed: boolean;
-  /** There was a conflict, so that Stripe's answers before it may have been discarded. */
+  /** Whether there was a conflict, so that earlier answers of Stripe may have been discarded. */
   contested: boolean;
 }
 
 export interface Ran extends Pick<Received, 'crashed' | 'contested'> {
-  /** null if a crash ended the run. */
+  /** The result of the run. Null if a crash ended it. */
   result: Pick<ReconcileResult, 'status' | 'changes'> | null;
 }
 
-/** What staff and programs see and do here. Lists are in the order of their ids. */
+/** The data and actions of staff and programs here. Lists are ordered by id. */
 export interface Hands extends Making {
   now(): Date;
   payments(): Promise<Pick<StoredPayment, 'id' | 'payment_reference' | 'source' | 'provider_amount'>[]>;
   invoices(): Promise<Pick<StoredInvoice, 'id' | 'stripe_invoice_id' | 'customer_id'>[]>;
   links(): Promise<Pick<StoredLink, 'stripe_customer_id' | 'customer_id'>[]>;
-  /** Stripe's items, with the customer that is billed. */
+  /** Returns Stripe's items, with the customer that is billed. */
   items(): Promise<SeenItem[]>;
   itemsOf(stripeCustomerId: string): Promise<(string | null)[]>;
   isLinkedByStaff(itemId: number): Promise<boolean>;
   deletePayment(id: number): Promise<void>;
   updatePayment(id: number, changes: { amount?: number; status: 'refunded' | 'completed' }): Promise<void>;
-  /** @throws AppError if it does not fit its invoice or its reference is taken */
+  /** @throws AppError if the payment does not match its invoice or its reference is taken */
   recordPayment(payment: NewPayment): Promise<{ id: number }>;
   /** @throws AppError on a conflict */
   linkStripeCustomer(id: string, link: { from: number; to: number }): Promise<void>;

@@ -11,14 +11,14 @@ type Json = Record<string, unknown>;
 /** An event about an object that no other event reports and that Stripe itself does not know. */
 export interface Stray {
   event: WorldEvent;
-  /** Its payload, which the local Stripe could not render. */
+  /** Its payload, which the local Stripe cannot render. */
   rendered: Json;
   outcome: NonNullable<Sent['outcome']>;
-  /** The row that it leaves once all events about its object were delivered. */
+  /** The row that exists once all events about the object were delivered. */
   leaves: Left | null;
 }
 
-/** No other id has a second underscore. */
+/** Returns whether an id is that of a stray. No other id has a second underscore. */
 export const isStray = (id: string | null) => /^\w+_stray_/.test(id ?? '');
 
 export function makeStrays(scene: Scene, step: Step): Stray[] {
@@ -39,21 +39,21 @@ interface Left {
   table: 'subscriptions' | 'invoices' | 'payments' | 'links';
   id: string;
   row: object;
-  /** Stripe is asked for it, so that its row says that it is gone at Stripe. */
+  /** Whether Stripe is asked for the object, so that its row is marked as gone at Stripe. */
   isAsked: boolean;
 }
 
-/** An incomplete object, and what follows from it. */
+/** An incomplete object and its effect. */
 interface Sent {
   type: string;
   object: Json;
   outcome?: 'processed' | 'unmatched';
   leaves?: Left;
-  /** Seconds since it happened. */
+  /** Seconds since the event happened. */
   ago?: number;
 }
 
-/** The events of one stray object. Something is usually missing in it. */
+/** Builds the events of one stray object. Something is usually missing in it. */
 function sent(scene: Scene, step: Step, customer: string): Sent[] {
   const { b, c } = step;
   const at = scene.strays.count;
@@ -91,7 +91,7 @@ function checkoutOf(customer: string, id: string, c: number): Sent {
   return { type, object: { id, customer, mode: 'subscription' }, leaves };
 }
 
-/** A checkout of a sold subscription that bills nothing, or an item without a price. */
+/** Builds a checkout of a sold subscription that bills nothing, or an item without a price. */
 function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subscription: string): Sent[] {
   const sold = setup.ours.filter((own) => own.sold);
   const own = sold[a % Math.max(1, sold.length)];
@@ -118,7 +118,9 @@ function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subsc
   ];
 }
 
-/** The later event reports a higher amount than the recorded payment has, or its customer. */
+/**
+ * Builds two events. The later one reports a higher amount than the recorded payment, or the customer of the payment.
+ */
 function paidTwice({ setup }: Scene, customer: string, id: string, c: number): Sent[] {
   const named = c % 2 === 1 ? setup.ours[0] : undefined;
   const metadata = named ? { customer_number: named.number } : {};
@@ -141,7 +143,7 @@ function paidTwice({ setup }: Scene, customer: string, id: string, c: number): S
   ];
 }
 
-/** An invoice of one customer for the subscription of another, which Stripe never makes. All happens in one second. */
+/** Builds an invoice of one customer for the subscription of another, which Stripe never does, within one second. */
 function namedByAnother(customer: string, subscription: string, id: string): Sent[] {
   const object = { id, currency: 'eur', status: 'open', total: 700, amount_due: 700, subscription };
   const row = { status: 'overdue', stripe_customer_id: `${customer}b`, amount_due: '7.000' };
@@ -157,7 +159,7 @@ function namedByAnother(customer: string, subscription: string, id: string): Sen
   ];
 }
 
-/** Checks the rows that strays left. @param isAsked Stripe was asked for all of them */
+/** Checks the rows of strays. @param isAsked whether Stripe was asked for all of them */
 export function checkStrays(
   { strays, delivered, deeds }: Pick<Played, 'strays' | 'delivered' | 'deeds'>,
   tables: Tables,
@@ -193,7 +195,7 @@ function rowOf(tables: Tables, { table, id }: Left): object | undefined {
   }
 }
 
-/** The tables without the rows of strays. */
+/** Returns the tables without the rows of strays. */
 export function withoutStrays(tables: Tables, ours: readonly { id: number }[]): Tables {
   const links = tables.links.filter(({ stripe_customer_id: id }) => !isStray(id));
   const isOurs = (id: number) =>

@@ -5,10 +5,10 @@ import type { ApiFate, Step } from './plan';
 import type { Stage } from './stage';
 
 /**
- * Sets what goes wrong with Stripe's API in a history.
+ * Sets the faults of Stripe's API in a history.
  *
  * @param unknown customers that Stripe no longer knows
- * @param meanwhile lets that many other things happen before a late answer arrives
+ * @param meanwhile lets this number of other things happen before a late answer arrives
  */
 export function apiFaults(
   { faults, requestCount }: Pick<Stage, 'faults' | 'requestCount'>,
@@ -17,7 +17,7 @@ export function apiFaults(
   meanwhile: (count: number) => Promise<void>,
 ) {
   const base = requestCount();
-  /** Requests fail only for unknown customers. */
+  /** Makes requests fail only for unknown customers. */
   const none = () => {
     faults.clear();
     const isFor = (request: RequestLogEntry) => unknown.has(request.path.split('/')[3] ?? '');
@@ -27,7 +27,7 @@ export function apiFaults(
   };
   return {
     none,
-    /** Each request has its planned fate. */
+    /** Gives each request its planned fate. */
     asPlanned() {
       none();
       for (const [i, fate] of fates.entries()) {
@@ -35,7 +35,7 @@ export function apiFaults(
         if (fault) faults.add({ when: [base + i], fault });
       }
     },
-    /** All requests fail from some request on, or all that retrieve one object. `asPlanned` ends it. */
+    /** Makes all requests fail from some request on, or all that retrieve one object, until `asPlanned`. */
     failing({ b, c }: Step) {
       const before = requestCount();
       const when = ({ index, path }: RequestLogEntry) =>
@@ -65,7 +65,7 @@ interface Resource {
 }
 type Customer = Stripe.Customer | Stripe.DeletedCustomer;
 
-/** Reports each answer about a customer that a client receives. */
+/** Reports each of Stripe's answers about a customer to `see`. */
 export function watch(client: Stripe, see: (look: Look) => void): void {
   const { customers, subscriptions, invoices } = client;
   const retrieve = customers.retrieve.bind(customers);
@@ -97,7 +97,7 @@ function toLook(reported: Customer, kind: Look['kind']): Look {
   return { customer: id, kind, changes: changesOf(metadata), number, isDoubtful: false };
 }
 
-/** How often the customer number in a Stripe customer's metadata has changed. */
+/** Returns the number of changes to the customer number in a Stripe customer's metadata. */
 export function changesOf(metadata: Readonly<Record<string, string>> | undefined): number {
   return Number(metadata?.changes ?? 0);
 }

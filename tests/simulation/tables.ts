@@ -17,7 +17,7 @@ export const TABLES = {
 };
 type Name = keyof typeof TABLES;
 
-/** The tables that the model has. */
+/** The tables of the model. */
 export const MODELLED = {
   ...TABLES,
   merged: schema.mergedCustomers,
@@ -27,7 +27,7 @@ export const MODELLED = {
 
 const isPlain = (value: unknown) => Array.isArray(value) || !['object', 'undefined'].includes(typeof value);
 
-/** What the database gives to the columns of a row that an insert leaves out. Timestamps have to be added. */
+/** Returns the column defaults of the database. Timestamps have to be added. */
 export function defaultsOf(table: keyof typeof MODELLED): Record<string, unknown> {
   const columns = Object.entries(getTableColumns(MODELLED[table]));
   return Object.fromEntries(
@@ -36,7 +36,7 @@ export function defaultsOf(table: keyof typeof MODELLED): Record<string, unknown
   );
 }
 
-/** The columns that the oracle reads. The rows are in the order of the first column. */
+/** The columns that the oracle reads. Rows are ordered by the first column. */
 const COLUMNS = {
   customers: ['id', 'customer_number', 'email', 'street'],
   links: ['stripe_customer_id', 'customer_id', 'linked_by'],
@@ -90,7 +90,7 @@ const COLUMNS = {
   events: ['id', 'type', 'outcome', 'payload', 'stripe_created', 'processed_at', 'warnings'],
 } as const satisfies { [N in Name]: readonly (keyof (typeof TABLES)[N]['$inferSelect'])[] };
 
-/** Instants are seconds since the epoch. Amounts are texts. */
+/** The type of a read value. Instants are seconds since the epoch, amounts are texts. */
 type Read<Value> = Value extends Date ? number : Value extends string ? string : Value;
 type Stored<N extends Name> = (typeof TABLES)[N]['$inferSelect'];
 type RowOf<N extends Name> = {
@@ -105,11 +105,11 @@ export type DisputeRow = RowOf<'disputes'>;
 
 /** The part of our tables that the oracle reads. */
 export type Tables = { [N in Name]: RowOf<N>[] } & {
-  /** Stripe's ids of the objects that the last runs could not sync. */
+  /** Stripe's ids of the objects that the last runs failed to sync. */
   failures: string[];
 };
 
-/** Reads all of them in one query. */
+/** Reads all tables of the oracle in one query. */
 export async function readTables(db: Database): Promise<Tables> {
   const [row] = await rows<{ tables: string }>(db, QUERY);
   return JSON.parse(row?.tables ?? '{}') as Tables;
@@ -136,7 +136,7 @@ function selectOf(name: Name) {
   return sql`select ${sql.raw(columns.join(', '))} from ${TABLES[name]} order by ${sql.raw(COLUMNS[name][0])}`;
 }
 
-/** The same part of a model's tables. */
+/** Reads the tables of the oracle from a model. */
 export function toTables(model: { [N in Name]: Map<unknown, object> }, failures: string[]): Tables {
   const read = (value: unknown) => (value instanceof Date ? value.getTime() / 1000 : value);
   const tables = (Object.keys(TABLES) as Name[]).map((name) => {
@@ -149,7 +149,7 @@ export function toTables(model: { [N in Name]: Map<unknown, object> }, failures:
   return { ...Object.fromEntries(tables), failures };
 }
 
-/** In PostgreSQL's order, in which null is last. */
+/** Compares values in PostgreSQL's order, in which null is last. */
 function compare(a: unknown, b: unknown): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return (a as string) < (b as string) ? -1 : 1;

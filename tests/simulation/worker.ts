@@ -4,7 +4,10 @@ import { startCoverage } from './pure/coverage';
 // Plays a share of a campaign in its own process, on its own stage.
 
 const TELL_MS = 500;
-/** Taking the coverage is slow, so it happens ever more rarely: after so many times the histories, or this many. */
+/**
+ * Reading the coverage is slow, so the interval grows: by this factor of the histories played, or after this many
+ * histories.
+ */
 const LOOK_GROWTH = 1.5;
 const LOOK_AFTER = 5000;
 

@@ -1,7 +1,7 @@
 import type { Tables } from '../tables';
 import type { Difference } from './story';
 
-/** What was posted of each invoice and payment comes to what our tables say of it. */
+/** Expects the entries of each invoice and payment to add up to the amounts in our tables. */
 export function checkBooks({ invoices, payments, entries }: Tables): Difference[] {
   const posted = new Map<string, number>();
   for (const { record, invoice_id, payment_id, gross } of entries) {
@@ -10,7 +10,7 @@ export function checkBooks({ invoices, payments, entries }: Tables): Difference[
   }
   const expected = new Map<string, number>();
   for (const row of invoices) {
-    // Those that were there before a history began are posted by the first run, or with their first payment.
+    // Invoices from before the history are posted by the first run, or together with their first payment.
     const isUnknown = row.stripe_invoice_id === null && !posted.has(`invoice ${row.id}`);
     if (isUnknown || row.status === 'draft' || row.status === 'cancelled') continue;
     expected.set(`invoice ${row.id}`, Number(row.total));
@@ -33,7 +33,7 @@ export function checkBooks({ invoices, payments, entries }: Tables): Difference[
   });
 }
 
-/** Of months that were over at some time: nothing of what was posted in them then has changed since. */
+/** The entries of months that have ended. They must not change afterwards. */
 export class SealedMonths {
   private month = '';
   private sealed: Tables['entries'] = [];
@@ -43,7 +43,7 @@ export class SealedMonths {
     return today.slice(0, 7) > this.month;
   }
 
-  /** Notes what is posted until the month of that day. @returns what differs from what was noted before */
+  /** Records the entries up to the month of that day. @returns differences from the entries recorded before */
   seal(today: string, { entries }: Tables): Difference[] {
     const differences = this.compare({ entries });
     this.month = today.slice(0, 7);

@@ -2,15 +2,18 @@ import type { CheckoutSession, Invoice, Subscription, WorldEvent } from '@/lib/s
 import type { Tables } from '../tables';
 import { ANNOUNCING, type Case, differ, type Look, type Truth } from './story';
 
-/** What was reported of a Stripe customer. */
+/** The reported data of a Stripe customer. */
 interface Reported {
   emails: Set<string>;
-  /** Neither an event nor a certain answer reported an address, so that it may be unknown. */
+  /** Whether no event or certain answer reported an address, so that sync may not know it. */
   isDoubtful: boolean;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
 
-/** Each Stripe customer is linked by staff, else by number, else by an e-mail address that only one customer has. */
+/**
+ * Expects each Stripe customer to be linked by staff, else by number, else by an e-mail address that only one customer
+ * has.
+ */
 export function checkCustomers(given: Case): void {
   const { truth, tables, full, verdict } = given;
   if (truth.mayFail && !full) return; // Stripe could not always answer
@@ -57,7 +60,7 @@ function isSame(truth: Truth, announced: Map<string, Reported>, all: Map<string,
 }
 
 interface Link {
-  /** The customers that it may lead to. Empty for a new customer. */
+  /** Ids of the customers that this link allows. Empty for a new customer. */
   ids: number[];
   by: 'staff' | 'number' | 'email' | 'created';
 }
@@ -91,7 +94,7 @@ function linkOf(
   return only && others.length === 0 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
 }
 
-/** The customers that other objects than the Stripe customer itself named by number. */
+/** Returns the customers whose number appears in other objects than the Stripe customer itself. */
 function numbered(truth: Truth, known: Reported | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((reported) =>
@@ -99,14 +102,14 @@ function numbered(truth: Truth, known: Reported | undefined, full: boolean): num
     )
     .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
   const [best] = numbers;
-  // Objects in Stripe's lists do not have the time of an event.
+  // Objects in Stripe's lists do not have the time of an event, so any number of the best rank may count.
   if (best && truth.hasKey) {
     return numbers.filter(({ rank }) => !full || rank === best.rank).map(({ own }) => own);
   }
   return best ? [best.own] : [];
 }
 
-/** Stripe customers with the same unknown address become one new customer, if addresses link customers. */
+/** Groups Stripe customers with the same unknown address. They become one new customer if addresses link customers. */
 function groupOf(truth: Truth, known: Reported | undefined, id: string): string {
   const [email] = known?.emails ?? [];
   const isNew = truth.linkByEmail && email && !truth.ours.some((own) => own.email === email);
@@ -149,12 +152,13 @@ function addReported(
   }
   if (about.object === 'checkout.session') add(about.metadata.customer_number, 2);
   if (about.object !== 'invoice') return;
-  // The oldest versions do not repeat a subscription's metadata in its invoices. Its own events report them.
+  // The oldest API versions do not repeat a subscription's metadata in its invoices. The subscription's own events
+  // report them.
   if (truth.versionOf(event) > '2022') add(about.subscriptionMetadata.customer_number, 1);
   add(about.metadata.customer_number, 2);
 }
 
-/** Every customer that staff, or any reported number, ever said the Stripe customer was. */
+/** Returns every customer that staff or any reported number ever linked to the Stripe customer. */
 export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): number[] {
   const id = stripeCustomerId ?? '';
   const named = reportedOf(truth, true)
@@ -173,30 +177,32 @@ export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): nu
     .map((own) => own.id);
 }
 
-/** Whether the link of a Stripe customer is sure. `checkCustomers` checks whether it is right. */
+/**
+ * Returns whether a Stripe customer is linked by staff or by number. `checkCustomers` checks whether the link is right.
+ */
 export function isSure(tables: Tables, stripeCustomerId: string | null): boolean {
   const link = tables.links.find((one) => one.stripe_customer_id === stripeCustomerId);
   return link?.linked_by === 'staff' || link?.linked_by === 'number';
 }
 
-/** What may be known of a Stripe customer's own number. */
+/** Possible knowledge about a Stripe customer's own number. */
 interface OwnNumber {
-  /** The customer that has it. */
+  /** The customer with this number. */
   owner: number | null;
   /** The customer that had its previous number, if it has no number or an unknown one now. */
   former: number | null;
 }
 
 /**
- * A customer's own number is the one that Stripe answered last, because no event reports a change. An answer that may
- * have been discarded leaves open which number is known.
+ * Returns the possible values of a customer's own number. It is the one in Stripe's last answer, because no event
+ * reports a change. If an answer may have been discarded, several numbers are possible.
  */
 function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
   const looks = truth.looks
     .filter((look) => look.customer === customer && look.changes !== null)
     .sort((a, b) => Number(a.changes) - Number(b.changes));
   const certain = looks.filter(isCertain).at(-1);
-  // An expanded customer without a number says nothing.
+  // An expanded customer without a number reports nothing about its number.
   const mayCount = ({ kind, number }: Look) => kind === 'asked' || number !== undefined;
   const later = looks.filter(
     (look) => mayCount(look) && Number(look.changes) > Number(certain?.changes ?? -1),
@@ -207,7 +213,7 @@ function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
   });
 }
 
-/** The customers whose number may have been known last. */
+/** Returns the customers whose number sync may have known last. */
 function formerOwners(truth: Truth, looks: Look[]): (number | null)[] {
   const owned = looks.filter((look) => ownerOf(truth, look) !== null);
   const certain = owned.findLastIndex(isCertain);
@@ -222,25 +228,25 @@ const isCertain = ({ kind, isDoubtful }: Look) => kind === 'asked' && !isDoubtfu
 const ownerOf = (truth: Truth, look: Look | undefined) =>
   truth.ours.find(({ number }) => number === look?.number)?.id ?? null;
 
-/** Whether any answer reported the customer; with `forSure`, one that was not discarded. */
+/** Returns whether any answer contained the customer; with `forSure`, one that was not discarded. */
 const wasSeen = (truth: Truth, customer: string, forSure = false) =>
   truth.looks.some(
     (look) => look.customer === customer && look.changes !== null && !(forSure && look.isDoubtful),
   );
 
-/** Whether Stripe was certainly asked for the customer, and had it. */
+/** Returns whether Stripe was certainly asked for the customer and returned it. */
 export const wasAsked = (truth: Truth, customer: string) =>
   truth.looks.some((look) => look.customer === customer && look.changes !== null && isCertain(look));
 
 /**
- * Stripe is asked whenever an event names another customer than the linked one. So it must have been asked since the
- * last event that names another customer than the final link.
+ * Expects Stripe to have been asked since the last event with another customer number than that of the final link.
+ * Stripe is asked whenever an event contains the number of another customer than the linked one.
  */
 function checkAsked(given: Case, customer: string, linkedTo: number): void {
   const { truth } = given;
   const looks = truth.looks.filter((look) => look.customer === customer);
-  if (looks.some(({ changes }) => changes === null)) return; // a deleted customer has no more news
-  // An expanded customer may have been discarded, unless it names the final owner.
+  if (looks.some(({ changes }) => changes === null)) return; // a deleted customer does not change any more
+  // An expanded customer may have been discarded, unless it has the number of the final owner.
   const counted = looks.filter((look) => look.kind === 'asked' || ownerOf(truth, look) === linkedTo);
   const last = Math.max(-1, ...counted.map(({ changes }) => Number(changes)));
   for (const event of truth.history) {
@@ -254,7 +260,7 @@ function checkAsked(given: Case, customer: string, linkedTo: number): void {
   }
 }
 
-/** The first customer that a payload names by number. null if some API versions do not report that number. */
+/** Returns the first customer whose number a payload contains. Null if some API versions do not report that number. */
 function firstNamed(truth: Truth, about: object): number | null {
   const { metadata, subscriptionMetadata } = about as Partial<Invoice>;
   const isInvoice = 'object' in about && about.object === 'invoice';

@@ -7,9 +7,10 @@ import { ANNOUNCING, type Case, date, differ, hasKnownStatus, type Truth, type V
 import { checkSubscriptions } from './subscriptions';
 
 /**
- * Compares our tables with what Stripe's own history says they must hold.
+ * Compares our tables with the rows that follow from Stripe's own history.
  *
- * @param full compares with everything that Stripe has, as after a reconciliation; otherwise with what it announced
+ * @param full compares with everything that Stripe has, as after a reconciliation; otherwise with the data in its
+ * events
  */
 export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   const given: Case = { truth, tables, full, verdict: { differences: [], ties: 0 } };
@@ -26,7 +27,7 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   return given.verdict;
 }
 
-/** A customer that sync created has the address of one of its Stripe customers. */
+/** Expects a customer that sync created to have the address of one of its Stripe customers. */
 function checkStreets(given: Case): void {
   const { truth, tables, full } = given;
   const own = new Set(truth.ours.map(({ id }) => id));
@@ -44,9 +45,9 @@ function checkStreets(given: Case): void {
 }
 
 /**
- * A service is billed next at the latest period end of the live items that bill it, and it ends if all of them end.
- * If Stripe has no date, none of Stripe's dates is left. A date of people may be left, and must be if Stripe never had
- * a date.
+ * Expects a service's next billing date to be the latest period end of the live items that bill it, and an end date if
+ * all of them end. If Stripe has no date, none of Stripe's dates may be left. A date entered by people may be left, and
+ * must be left if Stripe never had a date.
  */
 function checkServiceDates(given: Case): void {
   const { truth, tables } = given;
@@ -85,7 +86,9 @@ function checkServiceDates(given: Case): void {
   }
 }
 
-/** An event with an unknown status leaves a warning. With an API key, Stripe may have answered another status. */
+/**
+ * Expects a warning for each event with an unknown status. With an API key, Stripe may have returned another status.
+ */
 function checkWarnings(given: Case): void {
   const { truth, tables } = given;
   if (truth.hasKey) return;

@@ -18,7 +18,7 @@ import {
 const RANKS = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 };
 const STATUS = { draft: 'draft', paid: 'paid', void: 'cancelled', uncollectible: 'overdue' };
 
-/** Each invoice has one row with the values of an allowed moment. */
+/** Expects one row per invoice, with the values of an allowed moment. */
 export function checkInvoices(given: Case): void {
   const { truth, tables, full } = given;
   const ours = tables.invoices.filter((row) => !row.stripe_invoice_id);
@@ -40,7 +40,7 @@ export function checkInvoices(given: Case): void {
   for (const id of rows.keys()) differ(given, `invoice ${id}`, null, 'a row');
 }
 
-/** An invoice that is not Stripe's is settled by its payments, less what came back of them. */
+/** Expects the amounts of an invoice of ours to be its payments less refunds and disputes. */
 function checkOwn(given: Case, row: InvoiceRow): void {
   const completed = given.tables.payments.filter(
     (one) => one.invoice_id === row.id && one.status === 'completed',
@@ -57,11 +57,12 @@ function checkOwn(given: Case, row: InvoiceRow): void {
 function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
   const { truth, full, verdict } = given;
   const reported = allowedMoments(given, story, (second) => {
-    const rankOf = ({ about }: Moment<Invoice>) => RANKS[about.status] ?? RANKS.open; // unknown counts as open
+    // an unknown status counts as open
+    const rankOf = ({ about }: Moment<Invoice>) => RANKS[about.status] ?? RANKS.open;
     const highest = Math.max(...second.map(rankOf));
     return second.filter((moment) => rankOf(moment) === highest);
   });
-  // An event of its revision tells that it is void, and nothing else of it.
+  // The event of its revision reports only that the invoice is void.
   const isRevised = !full && isReplaced(truth.history, row.stripe_invoice_id);
   const allowed = isRevised ? [...reported, ...reported.map(toVoid)] : reported;
   const failures = failuresOf(given, story);
@@ -79,7 +80,7 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   else if (!fits(first, row) && !truth.hasKey && allowed.length > 1) verdict.ties += 1;
   const off = row.amount_off_stripe;
   const known = allowed.map(({ about }) => amount(about.amountPaidOffStripe, about.currency));
-  // It is not looked up if people wrote the payment.
+  // Sync does not look the payment up if people recorded it.
   const id = row.stripe_invoice_id ?? '';
   const isOwn = [...truth.written.values()].some(({ reference }) => reference === id);
   const mustKnow = full && row.status === 'paid' && !isOwn && !truth.deleted.has(id);
@@ -98,17 +99,17 @@ const toVoid = (moment: Moment<Invoice>): Moment<Invoice> => ({
 });
 
 interface Failures {
-  /** The row must show that a payment failed. */
+  /** The row must show a failed payment. */
   must: boolean;
   may: boolean;
-  /** The time of the failure, if only events can have reported it. */
+  /** The time of the failure in seconds, if only events can have reported it. Otherwise null. */
   at: number | null;
 }
 
 function failuresOf({ truth, full }: Case, story: Moment<Invoice>[]): Failures {
   const failed = story.filter(({ event }) => event.type === 'invoice.payment_failed');
   const last = story.at(-1);
-  // Stripe itself still reports a failure of an open invoice, until another payment begins.
+  // Stripe itself still reports a failure of an open invoice until another payment begins.
   const stillReported = full && last?.about.status === 'open' && last.event.type === 'invoice.payment_failed';
   return {
     must: stillReported || (truth.lossless && failed.length > 0),
@@ -117,7 +118,7 @@ function failuresOf({ truth, full }: Case, story: Moment<Invoice>[]): Failures {
   };
 }
 
-/** The row at a moment. There are several if the due date passed around that moment. */
+/** Returns the possible rows at a moment. There are several if the due date passed around that moment. */
 function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<Invoice>, failures: Failures) {
   const { timeZone, today } = truth;
   const money = (minor: number) => amount(minor, about.currency);
@@ -156,14 +157,20 @@ function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<In
   return statuses.map((status) => ({ ...row, status }));
 }
 
-/** While Stripe's status is unknown, no due date changes the kept status, whichever passed before. */
+/**
+ * Returns the possible rows while Stripe's status is unknown. The stored status is kept, although a due date may have
+ * passed before.
+ */
 function keptOpen<T extends { status: string }>(story: Moment<Invoice>[], row: T, failures: Failures): T[] {
   if (failures.must) return [row];
   const mayBeLate = failures.may || story.some(({ about }) => about.dueDate !== null);
   return (mayBeLate ? ['sent', 'overdue'] : ['sent']).map((status) => ({ ...row, status }));
 }
 
-/** Credit pays up to the total; a debt is collected with it. The worlds have no total below zero. */
+/**
+ * Returns the balance applied to an invoice. A credit pays up to the total; a debt is collected with it. No total is
+ * below zero.
+ */
 function balanceApplied({ total, startingBalance, finalizedAt }: Invoice): number {
   if (finalizedAt === null) return 0;
   return startingBalance > 0 ? -startingBalance : Math.min(total, -startingBalance);

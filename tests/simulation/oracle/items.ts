@@ -17,14 +17,17 @@ import {
 /** The number of items that an event shows of its subscription. */
 export const SHOWN = 10;
 
-/** An item is linked to the service that staff chose, else to a service that its metadata names, else it keeps one. */
+/**
+ * Expects an item to be linked to the service that staff chose, else to the service in its metadata, else to its old
+ * service.
+ */
 export function checkItem(given: Case, now: Subscription, row: SubscriptionRow, actual: ItemRow): void {
   const { truth, tables, verdict } = given;
   const id = actual.stripe_subscription_item_id ?? '';
-  // Only staff link an item of a customer whose own link is not sure.
+  // Only staff can link an item of a customer that is not linked by staff or number.
   const named = isSure(tables, row.stripe_customer_id) ? servicesOf(truth, now, row, id) : [null];
   const staff = truth.linked.get(id);
-  // If an item left its subscription before the next one was reported, it is a new item and staff's choice is lost.
+  // An item that left one subscription before the next one reported it is a new item, and staff's choice is lost.
   if (staff !== undefined && wasMoved(truth, id) && named.includes(actual.customer_service_id)) {
     verdict.ties += Number(actual.customer_service_id !== staff);
     return;
@@ -35,7 +38,7 @@ export function checkItem(given: Case, now: Subscription, row: SubscriptionRow, 
   }
 }
 
-/** The services that an item may be linked to without a choice of staff. */
+/** Returns the services that an item may be linked to if staff chose none. */
 function servicesOf(truth: Truth, now: Subscription, row: SubscriptionRow, id: string): (number | null)[] {
   const services = truth.ours.find((own) => own.id === row.customer_id)?.services ?? [];
   const item = now.items.find((one) => one.id === id);
@@ -46,10 +49,10 @@ function servicesOf(truth: Truth, now: Subscription, row: SubscriptionRow, id: s
     .flatMap(({ about }) =>
       about.items
         .filter((one) => one.id === id)
-        // The Stripe customer may have been linked to any of our customers then.
+        // At that time the Stripe customer may have been linked to any of our customers.
         .flatMap((one) => truth.ours.flatMap((own) => servicesNamed(own.services, about, one))),
     );
-  // It keeps the service that it was sold with, even if its customer was taken for another one then.
+  // An item keeps the service that it was sold with, even if its customer was linked to another customer at the time.
   const owners = [row.customer_id, ...couldSurelyBe(truth, row.stripe_customer_id)];
   const isSoldTo = (own: Own) => own.sold?.id === row.id || (owners.includes(own.id) && wasMoved(truth, id));
   return [...ever, ...truth.ours.filter(isSoldTo).flatMap((own) => own.sold?.services ?? []), null];
@@ -71,7 +74,7 @@ function namesOf(subscription: Subscription, item: SubscriptionItem) {
   return isSingle ? { ...subscription.metadata, ...item.metadata } : item.metadata;
 }
 
-/** Whether an item was in several subscriptions, one after the other. */
+/** Returns whether an item was in several subscriptions, one after the other. */
 function wasMoved({ history }: Truth, item: string): boolean {
   const holders = history.flatMap(({ about }) =>
     about.object === 'subscription' && about.items.some(({ id }) => id === item) ? about.id : [],
@@ -80,8 +83,9 @@ function wasMoved({ history }: Truth, item: string): boolean {
 }
 
 /**
- * Items whose place is uncertain unless Stripe is asked. Two subscriptions may show an item in events of the same
- * second, and a subscription with more items than its events show may have moved one of the others.
+ * Returns the items whose subscription is uncertain unless Stripe is asked. Two subscriptions may show an item in
+ * events of the same second, and a subscription with more items than its events show may have moved one of the hidden
+ * items.
  */
 export function itemsAdrift(truth: Truth): Set<string | null> {
   const holders = new Map<string, string>();
@@ -101,7 +105,10 @@ export function itemsAdrift(truth: Truth): Set<string | null> {
   return adrift;
 }
 
-/** A sold subscription becomes the one of its checkout, if Stripe bills what was sold. Otherwise it keeps waiting. */
+/**
+ * Expects a sold subscription to become the one of its checkout if Stripe bills what was sold. Otherwise it keeps
+ * waiting.
+ */
 export function checkSold(given: Case): void {
   const { truth, tables, verdict } = given;
   const adopted = adoptedBy(given);
@@ -125,14 +132,17 @@ export function checkSold(given: Case): void {
   }
 }
 
-/** Stripe's subscription that a sold subscription becomes by the checkout that names it. */
+/** The Stripe subscription that a sold subscription becomes, through the checkout with its reference. */
 interface Adopted {
   id: string;
-  /** It certainly does. Otherwise the last report or the owner may have been another one at the time. */
+  /** Whether this is certain. Otherwise the last report or the owner may have been another one at the time. */
   must: boolean;
 }
 
-/** By the id of the sold subscription. A customer keeps what it bought while it was linked to another customer. */
+/**
+ * Maps the ids of sold subscriptions to Stripe's. A customer keeps what it bought while it was linked to another
+ * customer.
+ */
 function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
   const found = new Map<number, Adopted>();
   const stories = storiesOf<Subscription>(truth.history, 'subscription');
@@ -155,11 +165,14 @@ function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
   return found;
 }
 
-/** Stripe lists no checkouts of a customer that it no longer knows, so that only an event can report them. */
+/**
+ * Returns whether an event of the checkout was handled. Stripe lists no checkouts of a customer that it no longer
+ * knows, so only an event can report them.
+ */
 const isDelivered = ({ times }: Truth, story: Moment<CheckoutSession>[]) =>
   story.some(({ event }) => (times.get(event.id)?.done ?? null) !== null);
 
-/** Whether each billed item matches one sold service: the same money for the same time. */
+/** Returns whether each billed item matches one sold service, with the same amount for the same time. */
 function isSold({ services, sold }: Own, about: Subscription): boolean {
   const wanted = services.filter(({ id }) => sold?.services.includes(id));
   const pair = (items: readonly SubscriptionItem[], left: readonly OwnService[]): boolean => {

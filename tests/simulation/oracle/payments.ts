@@ -13,11 +13,11 @@ import {
   type Truth,
 } from './story';
 
-/** There is one payment for each invoice that Stripe collected, and each payment that people wrote is unchanged. */
+/** Expects one payment for each invoice that Stripe collected, and no change to payments that people wrote. */
 export function checkPayments(given: Case): void {
   const { truth, tables } = given;
   const invoices = storiesOf<Invoice>(truth.history, 'invoice');
-  // What people recorded under the id of an intent counts for its invoice, and sync records nothing beside it.
+  // A payment that people recorded under the id of an intent counts for its invoice, so sync records no other payment.
   const counted = new Set([...truth.written.values()].map(({ reference }) => truth.intents.get(reference)));
   for (const row of tables.payments) {
     const { payment_reference: reference } = row;
@@ -49,11 +49,11 @@ function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | u
   const announced = story.some(({ event }) => event.type === 'invoice.payment_succeeded');
   const isFreed = [...truth.freed].some((one) => one === id || truth.intents.get(one) === id);
   const isReported = announced && truth.lossless && !isFreed;
-  // A run in between may have found a part of it.
+  // An earlier run may have found a part of the amount.
   const moments = (full || isReported ? [last] : story).filter(({ about }) => collectedOf(about) > 0);
   const expected = moments.flatMap((moment) => {
     const dates = full ? [lastCollected(story)] : datesOf(truth, story, moment);
-    // Events of newer versions do not report how much was paid outside Stripe.
+    // Events of newer API versions do not report how much was paid outside Stripe.
     const amounts = [collectedOf(moment.about), ...(!full && announced ? [moment.about.amountPaid] : [])];
     return amounts.flatMap((minor) =>
       dates.map((at) => ({ amount: amount(minor, currency), payment_date: date(at, truth.timeZone) })),
@@ -72,7 +72,7 @@ function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | u
 
 const collectedOf = ({ amountPaid, amountPaidOffStripe }: Invoice) => amountPaid - amountPaidOffStripe;
 
-/** When Stripe collected for the last time. */
+/** Returns the time of Stripe's last collection. */
 function lastCollected(story: Moment<Invoice>[]): number | null {
   const grown = story.findLast(
     ({ about }, at) => collectedOf(about) > (at === 0 ? 0 : collectedOf((story[at - 1] ?? { about }).about)),
@@ -81,8 +81,8 @@ function lastCollected(story: Moment<Invoice>[]): number | null {
 }
 
 /**
- * The times at which a payment may have been collected. Without an API key this is the time of the event that reports
- * the amount. With one, Stripe may have collected more by the time of its answer.
+ * Returns the times at which a payment may have been collected. Without an API key this is the time of the event that
+ * reports the amount. With a key, Stripe may have collected more by the time of its answer.
  */
 function datesOf({ hasKey }: Truth, story: Moment<Invoice>[], { at, about }: Moment<Invoice>): number[] {
   return story
@@ -91,8 +91,8 @@ function datesOf({ hasKey }: Truth, story: Moment<Invoice>[], { at, about }: Mom
 }
 
 /**
- * After a run each refund and dispute is there once, in its last state at Stripe and with the payment of its invoice.
- * The refunded amount of a payment always follows from its refunds and disputes, also from those recorded here.
+ * Expects each refund and dispute once after a run, in its last state at Stripe and with the payment of its invoice.
+ * The refunded amount of a payment is always the sum of its refunds and disputes, including those recorded here.
  */
 export function checkMoneyBack(given: Case): void {
   const { truth, tables, full } = given;
@@ -106,7 +106,10 @@ export function checkMoneyBack(given: Case): void {
     compareMoneyBack(given, dispute, expectedDispute(given, dispute), disputes.get(dispute.id));
 }
 
-/** People may record an invoice's money under several of its ids: it came back from whichever was known then. */
+/**
+ * Expects a refund or dispute to have the right payment. People may record an invoice's money under several of its ids,
+ * and the refund belongs to the payment that was known then.
+ */
 function compareMoneyBack(
   given: Case,
   { id, paymentIntent }: Refund | Dispute,
@@ -122,7 +125,7 @@ function compareMoneyBack(
   compare(given, `money back ${id}`, { ...expected, payment_id }, row);
 }
 
-// An unknown status counts as pending, that of a dispute as under review.
+// An unknown status of a refund counts as pending, that of a dispute as under review.
 const REFUND_STATUSES: Record<string, string> = {
   pending: 'pending',
   succeeded: 'succeeded',
@@ -158,7 +161,7 @@ function expectedDispute(given: Case, dispute: Dispute): Partial<DisputeRow> {
   };
 }
 
-/** The payment of the invoice that an intent paid, or of the intent itself. */
+/** Returns the payment of the invoice that an intent paid, or of the intent itself. */
 function paymentOf({ truth, tables }: Case, intent: string): PaymentRow | undefined {
   const find = (reference: string | undefined) =>
     tables.payments.find((row) => row.payment_reference === reference);
@@ -186,7 +189,7 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
   const isWhole = refunded === Number(payment.amount);
   const expected = {
     refunded_amount: refunded.toFixed(3),
-    // People may say that a payment is completed although all of it came back.
+    // People may mark a payment as completed although all of it was refunded.
     ...(truth.statuses.get(payment.id) !== 'completed' && { status: isWhole ? 'refunded' : 'completed' }),
   };
   compare(given, `refunded amount of payment ${payment.payment_reference}`, expected, payment);
@@ -196,7 +199,7 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
       (row) =>
         row.stripe_refund_id !== null &&
         row.source === 'stripe' &&
-        row.id > recorded.id && // reported later
+        row.id > recorded.id && // the refund was reported later
         row.amount === recorded.amount &&
         date(row.issued_at, truth.timeZone) === date(recorded.issued_at, truth.timeZone),
     );

@@ -2,19 +2,19 @@ import { toCalendarDate } from '@/lib/dates';
 import type { Customer, Dispute, Refund, WorldEvent, WorldObject } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
 
-/** Everything that is known of a history: what happened at Stripe and what people and programs did here. */
+/** Everything that is known about a history: events at Stripe, and changes by people and programs here. */
 export interface Truth extends Setup, Deeds {
   history: readonly WorldEvent[];
   timeZone: string;
-  /** Our calendar date at the end. */
+  /** Our calendar date at the end of the history. */
   today: string;
   hasKey: boolean;
   linkByEmail: boolean;
-  /** No delivery was lost. */
+  /** Whether no delivery was lost. */
   lossless: boolean;
-  /** Stripe's API failed at times, or its answers were out of date again and again. */
+  /** Whether Stripe's API failed at times, or its answers were out of date repeatedly. */
   mayFail: boolean;
-  /** An older version does not report everything that a newer one does. */
+  /** API versions of the events. An older version does not report everything that a newer one does. */
   versions: readonly string[];
   versionOf(event: WorldEvent): string;
   /** All refunds at Stripe, in their last state. */
@@ -28,10 +28,10 @@ export interface Truth extends Setup, Deeds {
   unknown: ReadonlySet<string>;
 }
 
-/** One of our customers, as it is before the history begins. */
+/** One of our customers, in its state before the history. */
 export interface Own {
   id: number;
-  /** The number that Stripe uses: for some, that of a customer that was merged into this one. */
+  /** The number that Stripe uses. For some customers it is the number of a customer merged into this one. */
   number: string;
   email: string | null;
   services: OwnService[];
@@ -39,9 +39,9 @@ export interface Own {
   sold: {
     id: number;
     quantity: number;
-    /** The services it was sold with. */
+    /** Ids of the services that the subscription was sold with. */
     services: number[];
-    /** One of its items has no service, so that nothing that Stripe bills matches it. */
+    /** Whether one of its items has no service, so that no bill of Stripe can match the subscription. */
     isUnclear: boolean;
   } | null;
 }
@@ -50,24 +50,24 @@ export interface OwnService {
   id: number;
   number: string;
   ends_on: string | null;
-  /** Its price in minor units per number of months. */
+  /** Its price in minor units for this number of months. */
   price: { minor: number; currency: string; months: number };
 }
 
-/** What exists here and at Stripe before a history begins, and how staff link it later. */
+/** The data here and at Stripe before a history, and staff's links during it. */
 export interface Setup {
   ours: Own[];
   stripeCustomers: {
     customer: Customer;
-    /** The customer that staff linked it to last, and those before. */
+    /** The customer that staff linked it to last, and the earlier ones. */
     staff: number | null;
     formerly: number[];
-    /** The customer that its e-mail address linked it to beforehand. */
+    /** The customer that it was linked to by e-mail address before the history. */
     stored: number | null;
   }[];
 }
 
-/** What people and programs changed here. Sync must not undo it. */
+/** Changes that people and programs made here. Sync must not undo them. */
 export interface Deeds {
   /** References of Stripe's payments that were deleted. */
   deleted: Set<string>;
@@ -77,32 +77,32 @@ export interface Deeds {
   written: Map<number, { amount: string; reference: string; source: string }>;
   /** The status that people last gave to a payment, by its id. */
   statuses: Map<number, string>;
-  /** The service that staff linked to an item, by Stripe's id of the item. null: staff chose no service. */
+  /** The service that staff linked to an item, by Stripe's id of the item. Null if staff unlinked it. */
   linked: Map<string, number | null>;
   /** The dates that people gave to a service, by its id. */
   dated: Map<number, Record<'next_billing_date' | 'ends_on', string[]>>;
 }
 
-/** When something happened to an event, in ticks that only count up. */
+/** Times of an event, in ticks that only count up. */
 export interface EventTimes {
   happened: number;
   /** Its first delivery attempt, if there was one. */
   tried: number | null;
-  /** The first time it was certainly handled. */
+  /** The first time the event was certainly handled. */
   done: number | null;
-  /** How often its customer's own number had changed when it was last handled. */
+  /** The number of changes to its customer's own number when the event was last handled. */
   changes: number | null;
 }
 
-/** An answer of Stripe about a customer that arrived. */
+/** An answer of Stripe about a customer that arrived here. */
 export interface Look {
   customer: string;
-  /** asked: the customer was retrieved; brought: it came expanded in another object, and may have been discarded. */
+  /** `asked`: the customer was retrieved. `brought`: it was expanded in another object, and may have been discarded. */
   kind: 'asked' | 'brought';
-  /** How often its own number had changed by then. null: it was deleted. */
+  /** The number of changes to the customer's own number by then. Null if the customer was deleted. */
   changes: number | null;
   number: string | undefined;
-  /** A crash or a conflict may have undone what followed from it. */
+  /** Whether a crash or conflict may have undone the effects of the answer. */
   isDoubtful: boolean;
 }
 
@@ -110,14 +110,14 @@ export interface Look {
 export interface Case {
   truth: Truth;
   tables: Tables;
-  /** The tables must hold everything that Stripe has, not only what it announced. */
+  /** Whether the tables must hold everything that Stripe has, not only the data in its events. */
   full: boolean;
   verdict: Verdict;
 }
 
 export interface Verdict {
   differences: Difference[];
-  /** The number of rows that the payloads left open. */
+  /** The number of rows whose value the payloads left open. */
   ties: number;
 }
 
@@ -131,18 +131,18 @@ export function differ({ verdict }: Case, what: string, expected: unknown, actua
   verdict.differences.push({ what, expected, actual });
 }
 
-/** Notes a difference unless the row is there and has all of the expected values. */
+/** Records a difference unless the row exists and has all expected values. */
 export function compare({ verdict }: Case, what: string, expected: object, row: object | undefined): void {
   if (!row) verdict.differences.push({ what, expected, actual: null });
   else if (!fits(expected, row)) verdict.differences.push(differing(what, expected, row));
 }
 
-/** Whether a row has all of the expected values. */
+/** Returns whether a row has all expected values. */
 export function fits(expected: object, actual: object): boolean {
   return Object.keys(expected).every((field) => isSame(expected, actual, field));
 }
 
-/** A readable difference, which contains only the fields that differ. */
+/** Builds a readable difference with only the fields that differ. */
 export function differing(what: string, expected: object, actual: object): Difference {
   const fields = Object.keys(expected).filter((field) => !isSame(expected, actual, field));
   const part = (of: object) => Object.fromEntries(fields.map((field) => [field, Reflect.get(of, field)]));
@@ -155,7 +155,7 @@ const isSame = (expected: object, actual: object, field: string) =>
 /** Minor units per major unit of the currencies in the histories. */
 const MINOR: Record<string, number> = { eur: 100, usd: 100, gbp: 100, isk: 100, jpy: 1, kwd: 1000 };
 
-/** An amount as text, like a numeric(15,3) column. */
+/** Formats an amount like a numeric(15,3) column. */
 export function amount(minor: number, currency: string): string {
   return (minor / (MINOR[currency] ?? Number.NaN)).toFixed(3);
 }
@@ -184,7 +184,7 @@ export interface Moment<T> {
   isAnnounced: boolean;
 }
 
-/** The states of each object of a kind, in their true order. */
+/** Returns the states of each object of a kind, in their true order. */
 export function storiesOf<T extends WorldObject>(
   history: readonly WorldEvent[],
   kind: T['object'],
@@ -202,8 +202,8 @@ export function storiesOf<T extends WorldObject>(
 }
 
 /**
- * The states that a row may be in: the last announced state; with an API key also later ones; and if the last second
- * has several events and Stripe cannot be asked, each state that their payloads leave open.
+ * Returns the states that a row may show: the last announced state; with an API key also later states; and if the last
+ * second has several events and Stripe cannot be asked, each state that their payloads allow.
  *
  * @param candidates the last states that the payloads of one second allow
  */
@@ -238,8 +238,8 @@ interface WithStatus {
 export const hasKnownStatus = ({ object, status }: WithStatus) => KNOWN[object].has(status);
 
 /**
- * The statuses that a row may have at a moment. An unknown status of Stripe keeps the row's status, so that this can
- * be any status that may have been stored before.
+ * Returns the statuses that a row may have at a moment. With an unknown status of Stripe the row keeps its status,
+ * which can be any that may have been stored before.
  *
  * @param unset the status of a row before any known status was reported
  */
@@ -267,7 +267,10 @@ export function keptStatuses<T extends WithStatus>(
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Whether a state may have been stored when a later one was handled. Each event of a second decides the second anew. */
+/**
+ * Returns whether a state may have been stored before a later one was handled. Each event of a second decides the whole
+ * second again.
+ */
 function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
   if (others.some((one) => one.event.created === event.created)) return true;
   const tried = truth.times.get(event.id)?.tried ?? NEVER;
@@ -276,8 +279,8 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
 }
 
 /**
- * Whether the last state was certainly stored before the others. With an API key a state may be seen as soon as it
- * exists, otherwise when it is first reported. Which state of a second is the last is certain once all are reported.
+ * Returns whether the last state was certainly stored before the others. With an API key a state may be seen as soon as
+ * it exists, otherwise when it is first reported. Which state of a second is the last is certain once all are reported.
  */
 function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
   const last = until.at(-1);

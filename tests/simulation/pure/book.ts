@@ -3,7 +3,7 @@ import { toThousandths } from '@/lib/money';
 import type { StoredInvoice, StoredPayment } from '@/lib/sync/snapshot';
 import type { ModelEntry, ModelTables } from './tables';
 
-/** Ids of what was written, and the calendar date at which it is booked. */
+/** Ids of the written records, and the calendar date of their booking. */
 export interface Booking {
   invoices: number[];
   payments: number[];
@@ -11,13 +11,13 @@ export interface Booking {
   timeZone: string;
 }
 
-/** What an entry says of an invoice or a payment. */
+/** The fields of an entry about an invoice or a payment. */
 type Fact = Pick<
   ModelEntry,
   'record' | 'invoice_id' | 'payment_id' | 'original_date' | 'net' | 'tax' | 'gross' | 'currency'
 > & { isSum: boolean };
 
-/** Books like `book_entries`. */
+/** Books entries like the SQL function `book_entries`. */
 export function bookModel(tables: ModelTables, { invoices, payments, today, timeZone }: Booking): void {
   const { rows } = tables;
   const ofPayment = (id: number) => [
@@ -162,7 +162,7 @@ function ofPaymentRow({ rows }: ModelTables, payment: StoredPayment, timeZone: s
   return facts;
 }
 
-/** What is missing from the sums that are reached by differences. */
+/** Returns the facts that are missing from the booked sums. */
 function differences(facts: Fact[], known: ModelEntry[], today: string): Fact[] {
   const sums = new Map<string, Fact & { sum: number }>();
   const add = (one: Fact | ModelEntry, sum: number, original_date: string) => {

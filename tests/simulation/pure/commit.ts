@@ -16,7 +16,10 @@ import {
   type TableName,
 } from './tables';
 
-/** Writes like `commit_plan`, statement by statement. @throws StateError if it is refused, and then writes nothing */
+/**
+ * Writes like the SQL function `commit_plan`, statement by statement. @throws StateError if a write is refused; then
+ * nothing is written
+ */
 export function commitModel(tables: ModelTables, commit: Commit, now: Date): void {
   const made = makeIds(tables, commit.plan);
   tables.atOnce(() => write(new Writer(tables, made, now), commit));
@@ -193,7 +196,7 @@ class Writer {
 
 const keyOf = (name: Planned, row: AnyRow) => (name === 'links' ? row.stripe_customer_id : row.id);
 
-/** Columns that sync may change in an existing row, if they are not all. */
+/** Columns that sync may change in an existing row. Tables without an entry allow all columns. */
 const UPDATED: Partial<{ [Name in TableName]: (keyof RowOf<Name>)[] }> = {
   customers: ['last_name', 'email', 'phone', 'street', 'postal_code', 'city', 'country'],
   services: ['next_billing_date', 'synced_billing_date', 'ends_on', 'synced_ends_on'],
@@ -216,7 +219,7 @@ const AMOUNTS: Partial<Record<TableName, string[]>> = {
   disputes: ['amount'],
 };
 
-/** The new ids, by the negative ids of the plan. */
+/** The new ids by their negative placeholder ids in the plan. */
 type Made = Map<number, number>;
 
 /** A row as its table stores it: with real ids, amounts with three decimals, and the given version. */
@@ -261,7 +264,9 @@ export function asJsonb(value: unknown): unknown {
 
 const SERIAL = /^[Kk](\d{1,15})$/;
 
-/** Like `insert_created_customer`: with the next number that is neither taken nor named by an object. */
+/**
+ * Inserts a customer like `insert_created_customer`, with the next number that no customer has and no object contains.
+ */
 function insertCreated(tables: ModelTables, row: RowOf<'customers'>, absent: string[]): void {
   const { customers, merged, links } = tables.rows;
   const noted = [...links.values()].flatMap(({ numbers }) => numbers.map((one) => one.number.toLowerCase()));
@@ -277,7 +282,7 @@ function insertCreated(tables: ModelTables, row: RowOf<'customers'>, absent: str
   tables.put('customers', made.id, made);
 }
 
-/** Like `move_stripe_customer`: moves everything of a Stripe customer. */
+/** Moves everything of a Stripe customer like `move_stripe_customer`. */
 function moveStripeCustomer(tables: ModelTables, moved: string, customer_id: number, now: Date): void {
   const { rows } = tables;
   const change = { customer_id, updated_at: now };
@@ -294,7 +299,7 @@ function moveStripeCustomer(tables: ModelTables, moved: string, customer_id: num
   }
 }
 
-/** Gives the invoices of one subscription to another. */
+/** Moves the invoices of one subscription to another. */
 function handOver(tables: ModelTables, from: number, subscription_id: number): void {
   for (const row of [...tables.rows.invoices.values()]) {
     if (row.subscription_id !== from) continue;
@@ -302,7 +307,7 @@ function handOver(tables: ModelTables, from: number, subscription_id: number): v
   }
 }
 
-/** Like `remove_if_empty`: removes a customer that sync created and that nothing belongs to any more. */
+/** Removes a customer that sync created and that has no records left, like `remove_if_empty`. */
 function removeIfEmpty(tables: ModelTables, id: number): void {
   for (const [key, link] of tables.rows.links) {
     if (link.customer_id !== id || link.linked_by !== 'email') continue;

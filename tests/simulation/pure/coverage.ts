@@ -6,11 +6,11 @@ const DECIDE = /\/(lib\/sync\/decide\/[^?]+)/;
 
 interface Script {
   file: string;
-  /** The place in our source by offset, such as `lib/sync/decide/plan.ts:12:3`. null if it cannot be reached. */
+  /** The source position of each offset, such as `lib/sync/decide/plan.ts:12:3`. Null if it cannot be reached. */
   places: (string | null)[];
 }
 
-/** Starts counting blocks. Code that is compiled already is not counted, so `decide` must not be loaded yet. */
+/** Starts counting blocks. V8 does not count code that is already compiled, so `decide` must not be loaded yet. */
 export async function startCoverage(): Promise<BlockCoverage> {
   const session = new Session();
   session.connect();
@@ -19,7 +19,7 @@ export async function startCoverage(): Promise<BlockCoverage> {
   return new BlockCoverage(session);
 }
 
-/** The blocks of `decide` that were reached in this process, as V8 counts them. */
+/** The blocks of `decide` that this process reached, as counted by V8. */
 class BlockCoverage {
   private readonly scripts = new Map<string, Script>();
   private readonly unreached = new Set<string>();
@@ -59,7 +59,7 @@ interface Ranges {
 
 function reached({ places }: Script, functions: Ranges[]): Set<string> {
   const counts = new Uint8Array(places.length).fill(1);
-  // From the outside in, because the innermost range of a place has its count.
+  // Sorted from outer to inner ranges, because the innermost range of a place has its count.
   const ranges = functions.flatMap((one) => one.ranges);
   ranges.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
   for (const { startOffset, endOffset, count } of ranges)
@@ -69,7 +69,7 @@ function reached({ places }: Script, functions: Ranges[]): Set<string> {
   return found;
 }
 
-/** Behind a block that always returns, such letters belong to no block. */
+/** Characters that belong to no block after a block that always returns. */
 const SILENT = new Set(' \n\t;,)}]');
 
 function placesOf(file: string, source: string): Script['places'] {
@@ -130,7 +130,7 @@ return;
 if (!row || row.payment_id !== null) return;
 `;
 
-/** Whether a place such as `lib/sync/decide/plan.ts:12:3` is exempt. */
+/** Returns a function that tests whether a place such as `lib/sync/decide/plan.ts:12:3` is exempt. */
 function exemptPlaces(): (place: string) => boolean {
   const ranges = EXEMPT.trim()
     .split('\n\n')
@@ -155,7 +155,7 @@ function exemptPlaces(): (place: string) => boolean {
   };
 }
 
-/** Readable places: one line of text per source line, from its first unreached column. */
+/** Formats places as text: one line per source line, from its first unreached column. */
 export function showPlaces(places: string[]): string[] {
   const first = new Map<string, number>();
   for (const place of places) {

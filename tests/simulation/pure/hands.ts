@@ -18,7 +18,7 @@ import type { ModelTables, RowOf, TableName } from './tables';
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 const byId = <T extends { id: number }>(rows: Iterable<T>) => [...rows].sort((a, b) => a.id - b.id);
 
-/** The functions that pages and programs call, over the model. */
+/** Returns the functions that pages and programs call, over the model. */
 export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps): Hands {
   const { tables } = model;
   const { rows } = tables;
@@ -124,7 +124,10 @@ function insertPayment(model: Model, payment: NewPayment): StoredPayment {
   return made;
 }
 
-/** Like `refuseCounted`; and sync, which may be deciding on the invoice, notices it by the version of the link. */
+/**
+ * Refuses a payment like `refuseCounted`. A sync that is deciding on the invoice at the same time notices it by the
+ * version of the link.
+ */
 function refuseCountedModel(
   tables: ModelTables,
   { payment_reference: reference, invoice_id }: NewPayment,
@@ -144,7 +147,7 @@ function refuseCountedModel(
   if (counted) throw alreadyCounted(counted);
 }
 
-/** Like `warnOfExcess`. */
+/** Warns like `warnOfExcess`. */
 function warnOfModelExcess(tables: ModelTables, before: StoredPayment | null, after: StoredPayment): void {
   const invoice = tables.rows.invoices.get(after.invoice_id);
   if (!invoice || !isMoreAtStripe(invoice, before, after)) return;
@@ -208,7 +211,7 @@ function modelMaking({ tables, now }: Model): Making {
   };
 }
 
-/** Like `agreeRefunds`. @returns the refunded amount of the payment */
+/** Matches refunds like `agreeRefunds`. @returns the refunded amount of the payment */
 function agreeModelRefunds(
   tables: ModelTables,
   before: StoredPayment,
@@ -240,13 +243,13 @@ function agreeModelRefunds(
   return payment.amount;
 }
 
-/** Before a payment is deleted, Stripe's refunds and disputes are detached from it. */
+/** Detaches Stripe's refunds and disputes from a payment before it is deleted. */
 function forgetMoneyBack(tables: ModelTables, paymentId: number): void {
   for (const row of tables.rows.refunds.values()) {
     if (row.payment_id !== paymentId) continue;
     if (row.stripe_refund_id === null) tables.delete('refunds', row.id);
     else {
-      const version = row.version + 2; // one by the update, one by the foreign key
+      const version = row.version + 2; // one increment by the update, one by the foreign key
       tables.put('refunds', row.id, { ...row, source: 'stripe', payment_id: null, version });
     }
   }
@@ -256,7 +259,7 @@ function forgetMoneyBack(tables: ModelTables, paymentId: number): void {
   }
 }
 
-/** Like `settleInvoice`, after a payment of the invoice was written. */
+/** Settles an invoice like `settleInvoice`, after one of its payments was written. */
 function settleModelInvoice({ tables, now }: Model, id: number): void {
   const invoice = tables.rows.invoices.get(id);
   if (!invoice || invoice.stripe_invoice_id !== null) return;

@@ -7,7 +7,7 @@ import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { ModelProcess } from './model';
 import { type ModelTables, StateError } from './tables';
 
-/** Like `handleEvent`: an event that cannot be applied is stored as failed. */
+/** Handles an event like `handleEvent`. An event that cannot be applied is stored as failed. */
 export async function takeModelEvent(
   process: ModelProcess,
   deps: SyncDeps,
@@ -24,7 +24,7 @@ export async function takeModelEvent(
   }
 }
 
-/** Like `commit_events`. @throws StateError if another delivery was first */
+/** Stores an event like `commit_events`. @throws StateError if another delivery stored it first */
 export function storeEvent(
   tables: ModelTables,
   entry: Omit<EventEntry, 'changes'> & { changes: object[] },
@@ -53,7 +53,7 @@ export function storeEvent(
   });
 }
 
-/** Like `failEvent`: it does not replace the outcome of another delivery. */
+/** Stores a failed event like `failEvent`. It does not replace the outcome of another delivery. */
 export function failModelEvent(
   tables: ModelTables,
   event: ProviderEvent,
@@ -84,15 +84,17 @@ export function failModelEvent(
 
 const CHECKOUT = 'checkout.session.completed';
 const DAY_MS = 86_400_000;
-/** Later than the latest delivery. */
+/** Days until the body of a checkout is dropped. Longer than the latest delivery takes. */
 const RETENTION_DAYS = 30;
-/** The runs of a database drop the bodies of all other events after this time. */
+/** Days until runs over a database drop the bodies of all other events. */
 const RETENTION_OF_ALL_DAYS = 180;
 
-/** Every second history drops bodies. */
+/** Returns whether a history drops bodies. Every second one does. */
 export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 
-/** Like `dropOldBodies`, but earlier and only for checkouts, because sync keeps nothing of other bodies to decide by. */
+/**
+ * Drops bodies like `dropOldBodies`, but earlier and only for checkouts. Sync decides nothing by other stored bodies.
+ */
 export function dropModelBodies(tables: ModelTables, now: Date): void {
   for (const event of tables.rows.events.values()) {
     const { id, type, payload, outcome, stripe_created } = event;
@@ -102,12 +104,14 @@ export function dropModelBodies(tables: ModelTables, now: Date): void {
   }
 }
 
-/** Whether an event is so old that its body may have been dropped. @param event with Stripe's time in seconds */
+/**
+ * Returns whether an event is so old that its body may have been dropped. @param event with Stripe's time in seconds
+ */
 export const mayLackBody = (event: { type: string; stripe_created: number }, now: Date): boolean =>
   event.stripe_created * 1000 <
   daysBefore(now, event.type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
 
-/** Younger events keep their bodies. */
+/** The time from which on events surely have their bodies. */
 export const oldest = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);

@@ -32,7 +32,7 @@ export class Model {
     this.turns = new Turns(seededChance(seed ^ 0x5eed));
   }
 
-  /** @param scope the scope of an earlier process, to share its queues */
+  /** Starts a process. @param scope the scope of an earlier process, to share its queues */
   process(crash: Crash | undefined, scope?: object): ModelProcess {
     return new ModelProcess(this, crash, scope);
   }
@@ -81,7 +81,7 @@ export class ModelProcess implements Store {
     }
   }
 
-  /** A transaction that is retried after a conflict. */
+  /** Runs a transaction, and retries it after a conflict. */
   async locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const owner: Owner = { waitsFor: null };
@@ -102,7 +102,7 @@ export class ModelProcess implements Store {
     }
   }
 
-  /** One statement. */
+  /** Runs one statement. */
   async stating<T>(work: () => T | Promise<T>): Promise<T> {
     await this.model.turns.wait();
     this.pass();
@@ -166,7 +166,7 @@ class Locks {
   private readonly holders = new Map<string, Owner>();
   private readonly waiting: { key: string; owner: Owner; resume: () => void }[] = [];
 
-  /** @throws StateError 40P01 on a deadlock */
+  /** Takes a lock. @throws StateError 40P01 on a deadlock */
   async take(owner: Owner, key: string): Promise<void> {
     const holder = this.holders.get(key);
     if (holder === owner) return;
@@ -203,14 +203,14 @@ class Locks {
   }
 }
 
-/** Chooses which concurrent piece of work continues next: at random, but always the same for a seed. */
+/** Chooses which concurrent piece of work continues next, at random but reproducibly for a seed. */
 class Turns {
   private atWork = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly chance: Chance) {}
 
-  /** A point at which other work may come in between. Without other work it continues at once. */
+  /** Lets other work run in between. Without other work it continues at once. */
   async wait(): Promise<void> {
     if (this.atWork < 2) return;
     await new Promise<void>((resolve) => {
@@ -235,8 +235,8 @@ class Turns {
   }
 
   /**
-   * Continues once no promise has anything left to do, like `setImmediate` but without a slow turn of the event loop.
-   * The microtask comes first, because a tick that is scheduled in a tick runs before any promise.
+   * Continues once no promise can make progress, like `setImmediate` but without a slow turn of the event loop. The
+   * microtask comes first, because a tick that is scheduled within a tick runs before any promise.
    */
   private plan(): void {
     queueMicrotask(() => process.nextTick(() => this.next()));

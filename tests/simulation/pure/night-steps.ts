@@ -57,12 +57,12 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'payments of what came back': attachPayments,
   // The account of a history has the time zone of its plan.
   'time zone of the account': async () => {},
-  // No history has overdue invoices of its own or counted lists.
+  // No history has our own overdue invoices or counted lists.
   'overdue invoices': async () => {},
   'missed entries': missedEntries,
   'counts of lists': async () => {},
   'bodies of old events': ({ process }) => process.dropBodies(),
-  // No history is that long.
+  // No history is long enough for this step.
   'old tool calls': async () => {},
 };
 
@@ -119,7 +119,7 @@ async function apply(night: Night, object: Provided, asOf: Date): Promise<void> 
   await night.resolve(object.kind, (id) => id === object.value.id);
 }
 
-/** Like `retrieveAndApply`. */
+/** Retrieves an object and applies it, like `retrieveAndApply`. */
 async function retrieve(night: Night, kind: Ordered, id: string): Promise<void> {
   const reason = await inRun(night.deps, night.work, {
     stripeCustomerId: null,
@@ -215,7 +215,7 @@ async function attachPayments(night: Night): Promise<void> {
   }
 }
 
-/** Refunds or disputes without a payment, if there is one by now, or Stripe may name their invoice by now. */
+/** Returns refunds or disputes without a payment if a payment exists now or Stripe may know their invoice now. */
 function withPayment(rows: ModelRows, kind: MoneyBackKind, { stripe, now }: Night['deps']): string[] {
   const since = now().getTime() - ASKED_DAYS * DAY_MS;
   const known = [...rows.payments.values()];
@@ -346,7 +346,7 @@ async function missingPayments(night: Night): Promise<void> {
   }
 }
 
-/** Like the query of `recordMissingPayments`. */
+/** Returns whether a payment of an invoice may be missing, like the query of `recordMissingPayments`. */
 function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey: boolean): boolean {
   const { stripe_invoice_id: id, amount_off_stripe: off } = row;
   const paid = Number(row.amount_paid);

@@ -35,7 +35,7 @@ export async function reconcileModel(
       if (step.name === LAST_LIST) await process.stating(() => lease.checkpoint({ listsCompleted: true }));
     } catch (error) {
       if (error instanceof LeaseLostError) return { status: 'running', changes: changes() };
-      // A step must not hide a bug.
+      // A failed step must not hide a bug.
       if (isDatabaseUnavailable(error) || error instanceof TypeError || error instanceof ReferenceError)
         throw error;
       hasFailed = true;
@@ -62,12 +62,12 @@ export class Night {
     this.work = { id, windowFrom, cursor, counts, errorCode: null, deniedCode: null, heartbeatAt };
   }
 
-  /** One statement that reads. */
+  /** Runs one reading statement. */
   select<T>(read: (rows: ModelRows) => T): Promise<T> {
     return this.process.stating(() => read(this.model.tables.rows));
   }
 
-  /** Does something for each object, like `guarded`: the failure of one object does not stop the others. */
+  /** Does work for each object like `guarded`: the failure of one object does not stop the others. */
   async each(object: Subject, ids: string[], work: (id: string) => Promise<void>): Promise<void> {
     for (const id of ids) {
       try {
@@ -107,7 +107,7 @@ export interface ModelRun {
   heartbeatAt: Date;
   windowFrom: Date | null;
   listsCompleted: boolean;
-  /** A step that asks Stripe has failed. */
+  /** Whether a step that asks Stripe has failed. */
   hasFailed: boolean;
   cursor: string | null;
   seen: Set<string>;

@@ -12,7 +12,7 @@ const STATE = `.data/simulation/pure-${SEED}.json`;
 const base = useDatabase();
 afterAll(() => rmSync(STATE, { force: true }));
 
-test('four hundred histories over the model end with the tables equal to what Stripe has', async () => {
+test('four hundred histories over the model end with tables that match Stripe', async () => {
   await checkHistories(openPureStage(), 20260401, 400, '--pure ');
 }, 120_000);
 
@@ -20,7 +20,7 @@ test('sixty histories leave a model and a database with the same rows and refusa
   await checkTwins(base.db, 60);
 }, 300_000);
 
-test('workers play the same histories after the last block was reached and the counting ended', async () => {
+test('workers continue with the same histories after all blocks are reached and counting stops', async () => {
   const options = { runs: 30, seed: SEED, server: null, isPure: true, isCounted: true, shrinkFor: 0 };
   const counted = await runCampaign({ ...options, resume: false }, () => {});
   expect(counted).toMatchObject({ failure: null, totals: { histories: 30 } });

@@ -8,17 +8,17 @@ import { openPureStage } from './pure-stage';
 import { checkTwins } from './twin';
 
 const CAMPAIGN = 20260401;
-// pure.long.test.ts and `npm run simulate` play more.
+// pure.long.test.ts and `npm run simulate` play more histories.
 const HISTORIES = 150;
 const TWINS = 4;
 
 const base = useDatabase();
 
-test('a history over the model ends with the tables equal to what Stripe has', async () => {
+test('each history over the model ends with tables that match Stripe', async () => {
   await checkHistories(openPureStage(), CAMPAIGN, HISTORIES, '--pure ');
 });
 
-test('a model and a database that are told the same hold the same and refuse the same', async () => {
+test('a model and a database with the same commands have the same rows and refusals', async () => {
   await checkTwins(base.db, TWINS);
 });
 
@@ -33,7 +33,7 @@ test('a process that plays histories can be stopped between two of them', async 
   expect(isTold).toBe(true);
 });
 
-test('a run that was taken for dead leaves its end to the process that took it over', () => {
+test('a run that lost its lease leaves its end to the process that took it over', () => {
   let now = new Date('2026-03-15T00:00:00Z');
   const model = new Model(1, () => now);
   const take = () => {

@@ -87,7 +87,7 @@ function withEmail({ customers }: ModelTables['rows'], email: string): number[] 
   return found.map(({ id }) => id).sort((a, b) => a - b);
 }
 
-/** Invoices and payments with their refunds and disputes. */
+/** Reads invoices and payments with their refunds and disputes. */
 function readMoney(rows: ModelTables['rows'], keys: Keys) {
   const whole = new Set<number | null>(keys.paymentIds);
   for (const row of pick(rows.refunds, keys.refunds, (one) => one.stripe_refund_id))

@@ -57,7 +57,7 @@ type KeyOf<Name extends TableName> = ModelRows[Name] extends Map<infer Key, unkn
 
 export class StateError extends Error {
   constructor(
-    /** SQLSTATE. */
+    /** The SQLSTATE of the error. */
     readonly code: string,
     what: string,
   ) {
@@ -65,7 +65,7 @@ export class StateError extends Error {
   }
 }
 
-/** Tables in memory. Rows are frozen: a decision cannot change what is stored. */
+/** Tables in memory. Rows are frozen, so that a decision cannot change stored data. */
 export class ModelTables {
   readonly rows: ModelRows = {
     customers: new Map(),
@@ -85,7 +85,7 @@ export class ModelTables {
   };
   /** The last id of each table. A rollback does not take it back. */
   readonly ids: Record<string, number> = {};
-  /** Customers that staff changed. */
+  /** Ids of customers that staff changed. */
   readonly edited = new Set<number>();
   /** The changes of each run. */
   readonly runChanges: { run: number; change: object }[] = [];
@@ -113,7 +113,7 @@ export class ModelTables {
     this.undo.push(() => table.set(key, before));
   }
 
-  /** Tells staff something, unless they know. */
+  /** Adds a task for staff unless it exists. */
   tell(task: StaffTask): void {
     const isIt = (one: StaffTask) => one.kind === task.kind && one.subject === task.subject;
     if ([...this.rows.tasks.values()].some(isIt)) return;
@@ -121,7 +121,7 @@ export class ModelTables {
     this.put('tasks', id, { ...task, id, done_by: null });
   }
 
-  /** Does work in a transaction, which is rolled back if it throws. */
+  /** Runs work in a transaction, which is rolled back if the work throws. */
   atOnce<T>(work: () => T): T {
     this.undo = [];
     const [changes, audits] = [this.runChanges.length, this.audits];

@@ -25,7 +25,9 @@ import type { ModelTables, TableName } from './tables';
 
 const CHANCE_OF_STALE = 0.3;
 
-/** Plays histories on twins. @throws at the first difference, and if too little was compared */
+/**
+ * Plays histories on a model and a database at once. @throws at the first difference, and if too little was compared
+ */
 export async function checkTwins(db: Database, histories: number): Promise<void> {
   const counts = { reads: 0, refusals: 0 };
   for (let seed = 1; seed <= histories; seed += 1) {
@@ -85,7 +87,7 @@ class TwinModel extends Model {
     return done;
   }
 
-  /** Does something to both sides. They must both succeed, or fail with the same code. */
+  /** Applies a command to both sides. Both must succeed, or fail with the same code. */
   both<T>(what: string, database: () => Promise<unknown>, model: () => T | Promise<T>): Promise<T> {
     return this.alone(() => this.bothNow(what, database, model));
   }
@@ -214,12 +216,12 @@ class TwinProcess extends ModelProcess {
   }
 }
 
-/** Rethrows an error without a SQLSTATE, because it means that the sides differ. */
+/** Rethrows an error without a SQLSTATE, because it shows a difference between the sides. */
 function requireRefused(error: unknown): void {
   if (pgErrorCode(error) === undefined) throw error;
 }
 
-/** What staff and programs do to both sides. Links go through sync, which compares them itself. */
+/** Applies the actions of staff and programs to both sides. Links go through sync, which compares them itself. */
 function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
   const both =
     <Given extends unknown[], Result>(
@@ -256,7 +258,7 @@ function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
   };
 }
 
-/** An earlier commit that is late or wrong in some way. Both sides must refuse it, or apply it alike. */
+/** Returns an earlier commit that is outdated or altered. Both sides must refuse it, or apply it alike. */
 function spoil({ past, chance, tables }: TwinModel): Commit {
   const at = Math.floor(chance.draw() * past.length);
   const { bookedOn, ...given } = past[at] as Commit;
@@ -268,7 +270,7 @@ function spoil({ past, chance, tables }: TwinModel): Commit {
 
 type Way = (commit: Commit, tables: ModelTables) => void;
 
-/** Gives the rows their current versions, as if the commit had just been decided. */
+/** Updates the row versions in a commit, as if it had just been decided. */
 const renew: Way = ({ plan, events }, { rows }) => {
   for (const name of TABLE_NAMES) {
     for (const row of plan[name].updated as { id?: number; stripe_customer_id?: string; version: number }[]) {
@@ -292,7 +294,7 @@ const renewed =
   };
 
 const WAYS: Way[] = [
-  () => {}, // unchanged, but too late
+  () => {}, // an unchanged commit that is too late
   renew,
   renewed(({ plan }) => {
     for (const name of TABLE_NAMES) plan[name].inserted = [];
@@ -355,13 +357,13 @@ async function load(tables: ModelTables, db: Database): Promise<void> {
   }
 }
 
-/** The two sides write these keys in the order of their decisions, which no one reads. */
+/** Both sides write these keys in the order of their decisions. Nothing depends on that order. */
 const LOGGED = new Set(['changes', 'before', 'after']);
-/** For these, the order in which jsonb returns the keys is compared, too. */
+/** In these columns the order of the keys is compared, too, since jsonb sorts them. */
 const JSON_KEYS = new Set(['numbers', 'details']);
 const isRow = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** A value as text. Equal texts mean equal values. */
+/** Converts a value to text. Equal texts mean equal values. */
 const toText = (value: unknown) => JSON.stringify(canonical(value));
 
 function canonical(value: unknown): unknown {

@@ -38,7 +38,7 @@ const ODD_REFUNDS: Record<number, object> = {
   28: { status: STRANGE },
 };
 
-/** What happens to invoices, payments, refunds, disputes and credit notes. */
+/** Steps about invoices, payments, refunds, disputes and credit notes. */
 export const INVOICE_STEPS: Steps = {
   invoice: onOwner((scene, owner, { b, c }) => {
     const { object } = act.createInvoice(scene.world, {
@@ -107,11 +107,11 @@ export const INVOICE_STEPS: Steps = {
   }),
 
   deleteDraft: onInvoice(['draft'], (scene, found) => {
-    // If only the draft reported its customer, it would stay uncertain whether sync knows the customer.
+    // If only the draft reported its customer, it would be uncertain whether sync knows the customer.
     const isKnown = [...scene.world.subscriptions.values()].some(
       ({ customer }) => customer === found.customer,
     );
-    // The same holds for an e-mail address that only the draft reported.
+    // Likewise for an e-mail address that only the draft reported.
     const isLast = scene.plan.linkByEmail && scene.world.customers.get(found.customer)?.deleted;
     if (!isKnown || isLast || found.metadata.customer_number) return null;
     act.deleteDraftInvoice(scene.world, found.id);
@@ -124,7 +124,7 @@ export const INVOICE_STEPS: Steps = {
     return `${found.id} is due ${c} days from now`;
   }),
 
-  /** The usual renewal: everything happens within one second. */
+  /** Renews a subscription in the usual way, within one second. */
   charge: onLive((scene, found, { b }) => {
     if (act.endsWithPeriod(found)) return null;
     // No period ends twice within a second, and the oracle cannot order more than eight updates.
@@ -258,7 +258,7 @@ export function intentWithoutInvoice(scene: Scene, a: number) {
   });
 }
 
-/** @returns null if Stripe refuses it */
+/** Does something at Stripe. @returns null if Stripe refuses it */
 export function tried<T>(work: () => T): T | null {
   try {
     return work();

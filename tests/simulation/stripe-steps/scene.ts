@@ -15,12 +15,12 @@ export interface Scene {
   strays: { count: number };
 }
 
-/** Does something at Stripe. @returns what happened as a sentence, or null if the step does not fit */
+/** Acts at Stripe. @returns a sentence about it, or null if the step does not apply */
 type Action = (scene: Scene, step: Step) => string | null;
 export type Steps = Partial<Record<StepKind, Action>>;
 type Of<T> = (scene: Scene, found: T, step: Step) => string | null;
 
-/** An action on a subscription that has not ended. */
+/** Builds an action on a subscription that has not ended. */
 export function onLive(act: Of<Subscription>): Action {
   return (scene, step) => {
     const found = pick(allLive(scene), step.a);
@@ -28,7 +28,7 @@ export function onLive(act: Of<Subscription>): Action {
   };
 }
 
-/** An action on an invoice with one of the statuses. */
+/** Builds an action on an invoice with one of these statuses. */
 export function onInvoice(statuses: string[], act: Of<Invoice>): Action {
   return (scene, step) => {
     const all = [...scene.world.invoices.values()].filter(({ status }) => statuses.includes(status));
@@ -37,7 +37,10 @@ export function onInvoice(statuses: string[], act: Of<Invoice>): Action {
   };
 }
 
-/** An action on a Stripe customer that was not deleted. `own` is the customer whose services it may name. */
+/**
+ * Builds an action on a Stripe customer that was not deleted. `own` is the customer whose services its metadata may
+ * contain.
+ */
 export function onOwner(act: Of<{ id: string; own: Own | undefined }>): Action {
   return (scene, step) => {
     const owner = ownerOf(scene, step.a);
@@ -45,7 +48,7 @@ export function onOwner(act: Of<{ id: string; own: Own | undefined }>): Action {
   };
 }
 
-/** Picks an object, the newest for 0, because steps usually continue with what was just made. */
+/** Picks an object, the newest for 0, because steps usually continue with the latest object. */
 export function pick<T>(from: T[], a: number): T | undefined {
   return from.at(-1 - (a % Math.max(1, from.length)));
 }
@@ -63,7 +66,7 @@ export function ownerOf(scene: Scene, a: number) {
   return id === undefined ? null : { id, own: ownOf(scene, id) };
 }
 
-/** The customer whose services and sold subscription a Stripe customer names: its most likely owner, else any. */
+/** Returns the customer whose services a Stripe customer's metadata contains: its most likely owner, else any. */
 export function ownOf(scene: Scene, stripeCustomerId: string): Own | undefined {
   const { ours } = scene.setup;
   return ours.find((one) => isCandidate(scene, stripeCustomerId, one)) ?? ours.at(-1);
@@ -80,7 +83,7 @@ export function isCandidate({ setup, world }: Scene, stripeCustomerId: string, o
   return email === null || own.email === email;
 }
 
-/** API versions before basil have one period for all items of a subscription. */
+/** Returns whether API versions before basil occur, which have one period for all items of a subscription. */
 export const isOlder = ({ plan }: Scene) => plan.versions.some((version) => !BASIL.includes(version));
 
 export function newItem(scene: Scene, own: Own | undefined, b: number, c: number): ItemInput {
@@ -96,12 +99,12 @@ export function serviceMetadata(own: Own | undefined, c: number): Metadata {
   const service = own?.services[c % Math.max(1, own.services.length)];
   if (!service) return {};
   const other = own?.services[(c + 1) % own.services.length];
-  // The id names another service than the number.
+  // The id and the number are those of different services.
   if (c === 6 && other) return { customer_service_id: String(service.id), service_number: other.number };
   return c % 2 === 0 ? { customer_service_id: String(service.id) } : { service_number: service.number };
 }
 
-/** At times, the metadata of an object name a customer, sometimes the wrong one. `claims` says how often. */
+/** Builds metadata that sometimes contain a customer number, and sometimes the wrong one. `claims` says how often. */
 export function numberMetadata({ setup: { ours }, plan }: Scene, c: number): Metadata {
   const { claims = 1 } = plan.swarm;
   const isNamed = claims > 0 && c >= (claims > 1 ? 1 : 5);

@@ -19,10 +19,10 @@ import {
 
 const DAY = 86_400;
 
-/** What happens to subscriptions, checkouts and Stripe customers. */
+/** Steps about subscriptions, checkouts and Stripe customers. */
 export const SUBSCRIPTION_STEPS: Steps = {
   subscribe: onOwner((scene, owner, { b, c }) => {
-    // At times more items than the ten that Stripe shows in an event.
+    // Sometimes there are more items than the ten that Stripe shows in an event.
     const many = scene.plan.swarm.manyItems ?? 1;
     const isMany = many > 0 && b > (many > 1 ? 3 : 6);
     const count = isMany ? 9 + (c % 5) : 1 + (b % 3);
@@ -91,7 +91,7 @@ export const SUBSCRIPTION_STEPS: Steps = {
     return `${id} ${cancelAtPeriodEnd ? 'ends with its period' : 'goes on'}`;
   }),
 
-  /** As the customer portal does under flexible billing. */
+  /** Sets an end date as the customer portal does under flexible billing. */
   endAt: onLive((scene, { id }, { b, c }) => {
     const cancelAt = b % 4 === 0 ? null : epochNow(scene.world) + (1 + 9 * c) * DAY;
     act.updateSubscription(scene.world, id, { cancelAt });
@@ -123,14 +123,16 @@ export const SUBSCRIPTION_STEPS: Steps = {
     return `${moved.id} moves from ${from.id} to ${to.id}`;
   },
 
-  /** Stripe may add values to its enums. */
+  /** Sets an unknown status, since Stripe may add values to its enums. */
   strangeStatus: onLive((scene, { id }, { b }) => {
     const status = (b % 2 === 0 ? 'frozen' : 'in_review') as Subscription['status'] & 'active';
     act.updateSubscription(scene.world, id, { status });
     return `${id} becomes ${status}`;
   }),
 
-  /** An update that was under way when the subscription was deleted is reported afterwards, with the old state. */
+  /**
+   * Reports an update with the old state after the deletion of its subscription, because it was still in progress then.
+   */
   lateNews(scene, { a, b }) {
     const ended = scene.world.history.filter(
       ({ type, created }) => type === 'customer.subscription.deleted' && created < epochNow(scene.world),
@@ -162,14 +164,14 @@ export const SUBSCRIPTION_STEPS: Steps = {
     return `${id} checks out ${object.subscription} (${payment}, reference ${reference})`;
   }),
 
-  /** The customer's own number changes, appears or disappears. */
+  /** Changes, adds or removes the customer's own number. */
   changeNumber: onOwner((scene, { id }, { b }) => {
     const { ours } = scene.setup;
     const number = b < 2 ? undefined : b === 2 ? 'NOBODY' : ours[b % Math.max(1, ours.length)]?.number;
     const { metadata: before } = scene.world.customers.get(id) ?? {};
     if (number === before?.customer_number) return null;
     const metadata = {
-      // Tells Stripe's answers apart. The product ignores it.
+      // Distinguishes Stripe's answers. The product ignores it.
       changes: String(changesOf(before) + 1),
       ...(number !== undefined && { customer_number: number }),
     };
@@ -198,7 +200,7 @@ const periodOf = ({
   currentPeriodEnd,
 });
 
-/** The items that were sold under the reference, at times with a wrong price, quantity, interval, currency or service. */
+/** Builds the items sold under the reference, sometimes with a wrong price, quantity, interval, currency or service. */
 function boughtItems(scene: Scene, reference: number | null, b: number, c: number) {
   const owner = scene.setup.ours.find(({ sold }) => sold?.id === reference);
   if (!owner?.sold || c === 7) return { items: [newItem(scene, owner, b, c)] };
@@ -220,7 +222,10 @@ function boughtItems(scene: Scene, reference: number | null, b: number, c: numbe
   return { items: items.length > 0 ? items : [newItem(scene, owner, b, c)], currency };
 }
 
-/** After a deletion, an address is lost if only a deleted draft or a lost checkout reported it. */
+/**
+ * Returns whether deleting the customer may lose its address, because only a deleted draft or lost checkout reported
+ * it.
+ */
 function mayHideAddress({ world, plan }: Scene, id: string): boolean {
   const isHidden = ({ type, about }: WorldEvent) =>
     (type === 'invoice.deleted' && about.object === 'invoice' && about.customer === id) ||
