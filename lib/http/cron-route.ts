@@ -13,7 +13,7 @@ import {
   type Route,
 } from './messages';
 
-/** What the daily job's door answers. */
+/** The response body of the daily job's endpoint. */
 export const cronAnswer = z.object({
   run_id: z.int().meta({ examples: [1] }),
   status: z.enum(['completed', 'completed_with_errors', 'failed', 'running', 'stopped']).meta({
@@ -28,7 +28,7 @@ export const cronAnswer = z.object({
     .meta({ description: 'Without STRIPE_SECRET_KEY only our own rows are looked at.' }),
 });
 
-/** The answer to a caller without CRON_SECRET. */
+/** The error for a caller without CRON_SECRET. */
 export function cronRefused(): AppError {
   return new AppError('unauthenticated', 'Send CRON_SECRET as "Authorization: Bearer <CRON_SECRET>".');
 }
@@ -37,8 +37,8 @@ export function cronRefused(): AppError {
 export const cronRoute: Route = { ...methodNotAllowed('GET'), GET: reconcileOnRequest };
 
 /**
- * The daily job's door: Vercel Cron sends CRON_SECRET as a bearer token. Answers when the run has ended,
- * or at once with the id of the run that is under way.
+ * Runs the daily reconciliation. Vercel Cron sends CRON_SECRET as a bearer token. Responds when the run has ended, or
+ * at once with the run's id if a run is already under way.
  * https://vercel.com/docs/cron-jobs/manage-cron-jobs#securing-cron-jobs
  */
 function reconcileOnRequest(request: HttpRequest): Promise<Response> {

@@ -1,4 +1,4 @@
-/** The headers of every answer, from Next as well as from our own server. */
+/** The headers of every response, whether Next or our own server sends it. */
 export const FIXED_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',

@@ -5,7 +5,7 @@ import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } f
 import { isStopping } from '../stopping';
 import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route } from './messages';
 
-/** Anybody may ask, so that the database is looked at no more often than this, in milliseconds. */
+/** The minimum time between two probes of the database, in milliseconds. The endpoint is open to everyone. */
 const PROBE_MS = 10_000;
 
 interface Probe {
@@ -13,14 +13,14 @@ interface Probe {
   health: Promise<Health>;
 }
 
-/** The last of each runtime, and of a service without one. */
+/** The last probe of each runtime. A service that has no runtime also has one. */
 const probes = perProcess('probes', () => new WeakMap<object, Probe>());
 const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 
 /** `/api/health` */
 export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };
 
-/** Answers every caller whether the service works, and explains each cause to a caller with CRON_SECRET. */
+/** Tells every caller whether the service works. A caller with CRON_SECRET also gets the cause of each problem. */
 async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();
   const found = isStopping() ? down('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);
@@ -32,7 +32,7 @@ async function answerHealth(request: HttpRequest): Promise<Response> {
   });
 }
 
-/** Callers that ask while a probe runs wait for that probe. */
+/** Returns the last probe. Callers that arrive while a probe runs wait for its result. */
 function lastProbe(world: Pick<Runtime, 'now'>): Promise<Health> {
   const now = world.now().getTime();
   const last = probes.get(world);

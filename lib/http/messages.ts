@@ -7,16 +7,16 @@ import { type Logger, stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 
 /**
- * What our handlers read of a request. A `Request` is one; that of our own server is another, which costs a
- * fraction to make.
+ * The parts of a request that our handlers read. `Request` satisfies it, and so does our own server's request object,
+ * which is much cheaper to create.
  */
 export interface HttpRequest {
   readonly method: string;
-  /** Absolute; of its host nothing can be said. */
+  /** The absolute URL. Its host is not reliable. */
   readonly url: string;
   readonly headers: Pick<Headers, 'get'> & Iterable<[string, string]>;
   readonly body: AsyncIterable<Uint8Array> | null;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -29,19 +29,20 @@ export type Handler = (
   context: { params: Promise<Params> },
 ) => Response | Promise<Response>;
 
-/** The handlers of an address: what a route file exports, and what our server's table holds. */
+/** The handlers of an address, as a route file exports them and as our server's route table holds them. */
 export type Route = Record<Method, Handler>;
 
-/** The largest body that any route reads: 1 MiB. */
+/** The largest request body that any route reads: 1 MiB. */
 const MAX_BODY_BYTES = 1_048_576;
 
-// A sender that is cut off while sending sees a reset and no answer: read on a while, keeping nothing.
+// A sender that is cut off sees a connection reset and no response, so we read on up to this limit and discard the
+// bytes.
 const DRAINED = 8;
 
 /**
- * Reads a body to the byte, counting while it reads, so that a false Content-Length buys nothing.
+ * Reads a request body and counts its bytes while reading, so a false Content-Length cannot get past the limit.
  *
- * @throws AppError payload_too_large; malformed_json when its sender hangs up
+ * @throws AppError payload_too_large; malformed_json if the sender disconnects
  */
 export async function readBody(
   { body }: Pick<HttpRequest, 'body'>,
@@ -62,13 +63,13 @@ export async function readBody(
   return Buffer.concat(chunks);
 }
 
-/** The media type of a body in lower case, without its parameters. */
+/** Returns the media type of a request body in lower case, without its parameters. */
 export function mediaType({ headers }: Pick<HttpRequest, 'headers'>): string | undefined {
   return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
 }
 
 /**
- * The JSON of a body.
+ * Parses a request body as JSON.
  *
  * @throws AppError malformed_json for text that is not UTF-8 or not JSON
  */
@@ -80,20 +81,20 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** A strong validator (RFC 9110, 8.8.3): the same bytes of JSON, the same tag. */
+/** Returns the strong ETag of a JSON value (RFC 9110, 8.8.3). Identical JSON text has an identical ETag. */
 export function etagOf(body: unknown): string {
   return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url')}"`;
 }
 
 /**
- * Whether a list of tags (`If-Match`, `If-None-Match`) holds one; `*` holds any. A `W/` prefix is passed
- * over: proxies that compress add it to tags which were strong.
+ * Whether a list of ETags (`If-Match`, `If-None-Match`) contains this ETag; `*` contains every ETag. A `W/` prefix is
+ * ignored, because proxies that compress add it to strong ETags.
  */
 function holdsEtag(header: string, etag: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
-/** JSON with its tag, or 304 where the caller has it already. */
+/** Responds with JSON and its ETag, or with 304 if the caller already has this version. */
 export function jsonWithEtag(request: HttpRequest, body: unknown, init: ResponseInit = {}): Response {
   const etag = etagOf(body);
   const known = request.headers.get('if-none-match');
@@ -106,8 +107,8 @@ export function jsonWithEtag(request: HttpRequest, body: unknown, init: Response
 }
 
 /**
- * The condition of `If-Match` and `If-None-Match` on the state that a write would replace (null: the resource does not
- * exist). Undefined if there is no condition. RFC 9110, 13.1
+ * Returns the condition that `If-Match` and `If-None-Match` set on the state that a write would replace (null if the
+ * resource does not exist). Returns undefined if the request sets no condition. RFC 9110, 13.1
  */
 export function preconditionOf({ headers }: HttpRequest): ((current: unknown) => boolean) | undefined {
   const wanted = headers.get('if-match');
@@ -120,7 +121,7 @@ export function preconditionOf({ headers }: HttpRequest): ((current: unknown) =>
   };
 }
 
-/** Whether a request bears CRON_SECRET; never where none is set. */
+/** Whether a request carries CRON_SECRET. Always false if CRON_SECRET is not set. */
 export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): boolean {
   if (!cronSecret) return false;
   const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
@@ -128,7 +129,7 @@ export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): bool
   return timingSafeEqual(digest(borne), digest(cronSecret));
 }
 
-/** RFC 9457. */
+/** The body of an error response (RFC 9457). */
 export const problem = z.object({
   type: z
     .string()
@@ -188,10 +189,7 @@ export function problemResponse(error: AppError, headers: Record<string, string>
   });
 }
 
-/**
- * Answers with the response of some work. The 503 of a service that cannot start, and an error of the work, become the
- * response that `refuse` makes.
- */
+/** Runs work and returns its response. If the service cannot start or the work throws, `refuse` makes the response. */
 export async function answerWith(
   work: (runtime: Runtime) => Response | Promise<Response>,
   refuse: (error: AppError, hasStarted: boolean) => Response = (error) => problemResponse(error),
@@ -205,14 +203,15 @@ export async function answerWith(
   }
 }
 
-// Other transactions were in the way: in a circle, six times over, or for longer than we wait.
+// PostgreSQL's codes for contention: a deadlock, a serialization failure after six attempts, a lock or statement
+// timeout.
 const CONTENDED = /^(40...|55P03|57014)$/;
 
 /** Returns an AppError as it is. Any other error is logged under `ref`, and the answer contains only `ref`. */
 export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   if (error instanceof AppError) return error;
   const code = pgErrorCode(error);
-  // Never the driver's message: it holds the parameters, that is, personal data.
+  // Never log the driver's message: it contains the parameters, and so personal data.
   log.error({ ref, code, stack: stackOf(error) }, 'request failed');
   if (CONTENDED.test(code ?? '')) {
     return new AppError('unavailable', 'Others are writing the same. Try again in a few seconds.');
@@ -223,7 +222,7 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
 }
 
-/** Handlers for the methods that a route does not have, which Next would answer without `Allow`. */
+/** Returns handlers for the methods that a route does not support. Next itself would respond without `Allow`. */
 export function methodNotAllowed(allow: string): Route {
   const refuse = () =>
     problemResponse(new AppError('method_not_allowed', `Allowed here: ${allow}.`), { Allow: allow });
@@ -231,22 +230,25 @@ export function methodNotAllowed(allow: string): Route {
   return { ...everyMethod(refuse), OPTIONS: options };
 }
 
-/** One handler for all methods of a route file, since Next answers those it does not export by itself. */
+/**
+ * Returns a route that uses one handler for all methods. Next itself would answer the methods that a file does not
+ * export.
+ */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }
 
-/** The 404 of a path below /api that no route has. */
+/** Returns the 404 for a path below /api that matches no route. */
 export function answerUnknownPath(): Response {
   return problemResponse(new AppError('not_found', 'There is no page at this address.'));
 }
 
-/** Next keeps parameters in an object, in which one of this name is lost before a route sees the address. */
+/** Next keeps parameters in an object, where a parameter with this name is lost before a route sees the URL. */
 const LOST = '__proto__';
-/** The parameter's name on the way through Next. No real parameter has this name. */
+/** The name that replaces it on the way through Next. No real parameter has this name. */
 const CARRIED = `${LOST}\n`;
 
-/** The path and query of a request so that no parameter is lost on the way through Next. */
+/** Rewrites the path and query of a request so that no parameter is lost on the way through Next. */
 export function carryParameters(url: string): string {
   const [path = '', ...query] = url.split('?');
   if (query.length === 0) return url;
@@ -259,7 +261,7 @@ function carry(parameter: string): string {
   return isLost ? [encodeURIComponent(CARRIED), ...value].join('=') : parameter;
 }
 
-/** The name that a parameter had when it came. */
+/** Restores the original name of a parameter. */
 export function carriedName(name: string): string {
   return name === CARRIED ? LOST : name;
 }

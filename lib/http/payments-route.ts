@@ -45,7 +45,7 @@ const update = endpoint({
   },
 });
 
-/** The tag is that of the payment as a GET answers it, without the warning. */
+/** Responds with the payment. The ETag is the one that a GET of the payment has, so it leaves out the warning. */
 function toAnswer(
   request: HttpRequest,
   { warning, ...payment }: PaymentRow & { warning?: string | undefined },
@@ -74,7 +74,7 @@ export const paymentRoute = route({
   }),
 });
 
-/** The `Link` header of a page (RFC 8288): first, prev, next, last. */
+/** Returns the `Link` header of a page (RFC 8288) with first, prev, next and last. */
 function pageLinks(url: URL, publicUrl: string, { page, last_page }: Page<unknown>): string {
   const path = new URL(url.pathname, publicUrl);
   const query = new URLSearchParams(url.search);

@@ -22,7 +22,7 @@ import {
 /** Reject unknown parameters. Silently ignoring `dry_run` would suggest that it works. */
 const NO_QUERY = z.strictObject({});
 
-/** What an endpoint is given: everything checked already. */
+/** The checked input of an endpoint. */
 export interface Call<Query = unknown, Body = unknown> {
   request: HttpRequest;
   runtime: Runtime;
@@ -33,7 +33,7 @@ export interface Call<Query = unknown, Body = unknown> {
   body: Body;
 }
 
-/** One method of a route: which scope it asks for, what it takes, what it does. */
+/** One method of a route, with its required scope, its input and its handler. */
 export interface Endpoint {
   scope: Scope;
   query?: z.ZodObject;
@@ -55,8 +55,8 @@ export function endpoint<
 }
 
 /**
- * The handlers of a REST route: every method answers, an unlisted one with 405 and `Allow`. In order:
- * method, token, scope, query, media type, size, JSON, fields; each error as RFC 9457 problem+json.
+ * Makes the handlers of a REST route. Methods that are not listed get 405 and `Allow`. The checks run in this order:
+ * method, token, scope, query, media type, size, JSON, fields. Each error is problem+json (RFC 9457).
  */
 export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTIONS'>, Endpoint>>): Route {
   const allowed = METHODS.filter((m) => m === 'OPTIONS' || (m === 'HEAD' ? endpoints.GET : endpoints[m]));
@@ -82,7 +82,7 @@ export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTION
   return Object.fromEntries(METHODS.map((method) => [method, handle(method)])) as Route;
 }
 
-/** The integer of a path segment. @throws AppError not_found for anything else */
+/** Parses a path segment into an integer. @throws AppError not_found for anything else */
 export function pathId(params: Params): number {
   const text = params.id ?? '';
   const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
@@ -100,7 +100,9 @@ async function answer(runtime: Runtime, ref: string, run: () => Promise<Response
   }
 }
 
-/** @throws AppError unauthenticated without a valid token, forbidden if it lacks the scope */
+/**
+ * Verifies the token and its scope. @throws AppError unauthenticated for an invalid token, forbidden without the scope
+ */
 async function authorize(runtime: Runtime, { scope }: Endpoint, request: HttpRequest): Promise<AccessToken> {
   const text = /^bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1];
   const token = text ? await verifyAccessToken(runtime.db, text, runtime.now()) : null;
@@ -127,7 +129,7 @@ async function prepare(
 function noteUse(runtime: Runtime, token: AccessToken): void {
   waitUntil(
     touchAccessToken(runtime.db, token, runtime.now()).catch((error: unknown) => {
-      toAppError(error, 'last_used_at', runtime.log); // logged; the request itself is not concerned
+      toAppError(error, 'last_used_at', runtime.log); // log only; the request succeeds anyway
     }),
   );
 }
@@ -139,12 +141,14 @@ async function readJson(request: HttpRequest): Promise<unknown> {
   return parseJson(await readBody(request));
 }
 
-// A body of a megabyte may hold a hundred thousand unknown fields, or one with a name of that size.
+// A body of 1 MiB may hold a hundred thousand unknown fields, or one field whose name is that long.
 const MAX_ERRORS = 100;
 const MAX_FIELD = 100;
 
 /**
- * @throws AppError validation_failed with every field that is wrong, up to 100 of them
+ * Parses a value with a schema.
+ *
+ * @throws AppError validation_failed naming every invalid field, up to 100
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
@@ -161,9 +165,9 @@ export function validate<Schema extends z.ZodType>(
 }
 
 /**
- * The parameters of a query string as a schema wants them: digits become numbers where it asks for one.
+ * Parses the parameters of a query string with a schema. Digits become a number if the schema expects a number.
  *
- * @throws AppError validation_failed for unknown, repeated or wrong parameters
+ * @throws AppError validation_failed for unknown, repeated or invalid parameters
  */
 export function validateQuery<Schema extends z.ZodObject>(
   schema: Schema,

@@ -6,13 +6,13 @@ import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
 import { answerWith, mediaType, parseJson, problemResponse, readBody } from './messages';
 
-/** Whether a device is a passkey's, better-auth finds out; here it only has to be an object. */
+/** Requires only an object here. better-auth verifies the passkey itself. */
 const passkeyAnswer = z.object({ id: z.string().max(1024) }).loose();
 
 /** Signs in from the sign-in page. Accounts with an authenticator app continue to the page that asks for its code. */
 export function answerSignIn(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
-    const email = text(given.email).replaceAll('\0', ''); // the database does not take one
+    const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses this character
     const typed = { email, password: text(given.password) };
     const { headers } = request;
     const attempt = { by: 'password', email, headers } as const;
@@ -22,7 +22,7 @@ export function answerSignIn(request: Request): Promise<Response> {
   });
 }
 
-/** The door of that page. */
+/** Checks the code that was entered on the page for codes. */
 export function answerCode(request: Request): Promise<Response> {
   const { headers } = request;
   return answerDoor(request, CODE_PATH, async (runtime, given) => {
@@ -32,7 +32,7 @@ export function answerCode(request: Request): Promise<Response> {
   });
 }
 
-/** What the browser asks for a passkey with. */
+/** Responds with the options that the browser needs to ask for a passkey. */
 export function answerPasskeyOptions(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, (runtime) => beginPasskeySignIn(runtime, request.headers));
 }
@@ -54,22 +54,22 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What a sign-in needs, and some. */
+/** The limit of a request body in bytes. A sign-in needs much less. */
 const MAX_BYTES = 16_384;
 
 type Given = Record<string, unknown>;
 
 interface Answer {
   cookies: string[];
-  /** Where a form goes on to. */
+  /** The page to which a form is redirected. */
   next?: string;
 }
 
 /**
- * A door through which people come without a session, JSON to a script. To a form that was sent without
- * scripts it answers with the page to see next: `page` again, where it failed.
+ * Handles a request to sign in, which comes without a session. Scripts get JSON. A form that was sent without scripts
+ * is redirected to the next page, or back to `page` if the sign-in failed.
  *
- * @param work what it answers is sent as JSON, but for the cookies
+ * @param work its result is sent as JSON, except for the cookies, which become headers
  */
 function answerDoor(
   request: Request,
@@ -80,7 +80,7 @@ function answerDoor(
   let given: Given = {};
   return answerWith(
     async (runtime) => {
-      // Another site must not sign its visitors in to a foreign account. Every browser sends the origin of the page.
+      // Another site must not sign its visitors in to someone else's account. Every browser sends the page's origin.
       if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
         throw new AppError('forbidden', 'Signing in works from our own pages only.');
       }
@@ -115,9 +115,9 @@ function seeOther(location: string, headers = new Headers()): Response {
 }
 
 /**
- * Whether a browser's request comes from one of our own pages: at the requested address, or at PUBLIC_URL.
+ * Whether a browser's request comes from one of our own pages, at the requested host or at PUBLIC_URL.
  *
- * @returns null where the request does not say
+ * @returns null if the request has no `Origin` header
  */
 export function isOwnOrigin({ headers }: Request, publicUrl: string): boolean | null {
   const origin = headers.get('origin');

@@ -8,7 +8,7 @@ import { syncDeps } from '../sync/sync-deps';
 import { keepUploadsCleared } from '../uploads/import-run';
 import { toAppError } from './messages';
 
-/** What a server does before its first request: open the runtime, take commands, keep the daily job's time. */
+/** Prepares a server before its first request: opens the runtime, accepts commands and schedules the daily job. */
 export async function startServer(): Promise<void> {
   const runtime = await openRuntime();
   if (!runtime || runtime.env.vercel) return;
@@ -22,7 +22,7 @@ export async function startServer(): Promise<void> {
   );
 }
 
-/** Printed and not logged: readers of this terminal already control the server, readers of logs do not. */
+/** Prints the address for the first admin. It is not logged, because readers of logs may not control the server. */
 async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   try {
     const token = await issueFirstAdminToken(runtime);
@@ -32,18 +32,18 @@ async function offerFirstAdmin(runtime: Runtime): Promise<void> {
       `Nobody can sign in yet. Create the first admin here, once and within an hour:\n${address}\n`,
     );
   } catch (error) {
-    toAppError(error, 'first admin', runtime.log); // logged; the next start offers it again
+    toAppError(error, 'first admin', runtime.log); // log only; the next start prints the address again
   }
 }
 
-/** However the server was started, it never runs incompletely. */
+/** Opens the runtime. If that fails, the process must not go on without it, however it was started. */
 async function openRuntime(): Promise<Runtime | null> {
   try {
     return await getRuntime();
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.sentences.join('\n')}\n`);
-    // A function of Vercel's has no start to stop: it answers 503 and tries again at the next request.
+    // A Vercel function has no start that could fail. It responds with 503 and tries again at the next request.
     if (inheritedEnv().VERCEL) return null;
     process.exit(1);
   }

@@ -1,7 +1,7 @@
 import { AppError } from '../errors';
 import { runtimeOrError } from '../runtime';
 
-/** What staff pages lead to while nothing works: 503 with the reason, and back once it is gone. */
+/** Responds with 503 and the reason while the service is unavailable, and redirects to the staff pages afterwards. */
 export async function answerUnavailable(): Promise<Response> {
   const runtime = await runtimeOrError();
   if (!(runtime instanceof AppError)) {

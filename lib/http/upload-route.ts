@@ -13,7 +13,7 @@ const uploadQuery = z.strictObject({
   name: z.string().max(1000),
 });
 
-/** Receives an admin's file as the request's body. Other callers are refused before the body is read. */
+/** Receives a file from an admin as the request body. Other callers are refused before the body is read. */
 export function answerUpload(request: Request): Promise<Response> {
   return answerWith(async (runtime) => {
     const uploaded_by = await requireUploader(runtime, request);
@@ -25,7 +25,7 @@ export function answerUpload(request: Request): Promise<Response> {
   });
 }
 
-/** @returns the address of the admin who sends it */
+/** @returns the email address of the admin who sends the file */
 async function requireUploader(runtime: Runtime, request: Request): Promise<string> {
   if (!isOwnOrigin(request, runtime.env.publicUrl)) {
     throw new AppError('forbidden', 'Files are uploaded from our own pages only.');

@@ -9,7 +9,7 @@ import { handleEvent } from '../sync/inbox/handle-event';
 import { syncDeps } from '../sync/sync-deps';
 import { type HttpRequest, methodNotAllowed, type Route, readBody } from './messages';
 
-/** What a delivery is answered when it is kept, and when it is not. */
+/** The response bodies for a delivery that was stored and for one that was refused. */
 export const webhookAnswer = z.object({
   received: z.literal(true),
   outcome: z.enum(['processed', 'duplicate', 'stale', 'ignored', 'unmatched']),
@@ -23,8 +23,8 @@ export const webhookError = z.object({
 export const webhookRoute: Route = { ...methodNotAllowed('POST'), POST: receiveDelivery };
 
 /**
- * Receives a Stripe delivery: the bytes are verified before anything is parsed. Stripe tries a delivery
- * again that is not answered 2xx. https://docs.stripe.com/webhooks
+ * Receives a Stripe delivery and verifies its bytes before it parses them. Stripe sends a delivery again unless the
+ * response is 2xx. https://docs.stripe.com/webhooks
  */
 export async function receiveDelivery(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
@@ -59,7 +59,10 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
   return answer(200, { received: true, outcome });
 }
 
-/** Requests of scanners carry no such header: they say nothing about our secret, and must not alert anybody. */
+/**
+ * Whether a signature header has Stripe's form. Scanners send none, so their requests must not raise an alert about our
+ * secret.
+ */
 function isLikeStripes(header: string | null): boolean {
   return /^t=\d+,(?:.+,)?v1=[\da-f]{64}(?:,|$)/.test(header ?? '');
 }

@@ -10,12 +10,12 @@ interface Asked {
   query?: URLSearchParams;
   form?: URLSearchParams;
   json?: unknown;
-  /** The caller's headers: their address is counted, and their cookie tells who is signed in. */
+  /** The caller's headers. The address is counted against limits, and the cookie identifies the signed-in person. */
   headers: Pick<Headers, 'get'>;
   authorization?: string | undefined;
 }
 
-/** Asks better-auth's provider, with nothing of the client's headers but what is named here. */
+/** Calls better-auth's provider. Of the client's headers it passes on only those named here. */
 export async function askProvider(runtime: Runtime, asked: Asked): Promise<Response> {
   const { env } = runtime;
   const headers = new Headers({ accept: 'text/html', origin: new URL(env.publicUrl).origin });
@@ -39,7 +39,7 @@ export async function askProvider(runtime: Runtime, asked: Asked): Promise<Respo
 
 const MAX_BYTES = 16_384;
 
-/** Reads a form whose fields occur once each. @returns its fields, or a text that says what is wrong */
+/** Reads a form that may contain each field once. @returns its fields, or text that describes the error */
 export async function readForm(request: Request): Promise<URLSearchParams | string> {
   if (mediaType(request) !== 'application/x-www-form-urlencoded')
     return 'Send a form: application/x-www-form-urlencoded.';
@@ -54,7 +54,7 @@ export async function readForm(request: Request): Promise<URLSearchParams | stri
   }
 }
 
-/** PostgreSQL refuses statements with this character, which no right request has. */
+/** Whether a parameter has a NUL character. PostgreSQL refuses it, and no valid request contains one. */
 export function hasNul(given: URLSearchParams): boolean {
   return [...given.values()].some((value) => value.includes('\0'));
 }

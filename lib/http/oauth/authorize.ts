@@ -19,7 +19,7 @@ import { type Runtime, runtimeOrError } from '@/lib/runtime';
 import { problemResponse } from '../messages';
 import { askProvider, hasNul } from './ask-provider';
 
-/** What may stand in the address more than once. */
+/** The parameters that may be repeated. */
 const REPEATED = ['resource'];
 /** The parameters that are passed to the provider. All others are ignored. */
 const PASSED_ON = [
@@ -27,12 +27,13 @@ const PASSED_ON = [
   ...['request', 'request_uri', 'response_mode'],
 ];
 
-/** A SHA-256 in base64url (RFC 7636, 4.2). */
+/** The form of a SHA-256 in base64url (RFC 7636, 4.2). */
 const S256 = /^[\w-]{43}$/;
 
 /**
- * The address at which a client sends a person's browser. The provider checks everything, then leads to our
- * sign-in, or to the consent, which is asked for each time: any program may pass for one that is known.
+ * Handles an authorization request, to which a client sends a person's browser. The provider checks the request, then
+ * redirects to our sign-in page or to the consent page. Consent is asked for each time, because any program can pretend
+ * to be a known client.
  */
 export async function answerAuthorize(request: Request): Promise<Response> {
   const runtime = await runtimeOrError();
@@ -47,12 +48,12 @@ export async function answerAuthorize(request: Request): Promise<Response> {
     runtime.log.error({ component: 'oauth', status: answer.status }, 'the provider did not answer');
     return refuse('server_error');
   }
-  // The provider knows sessions, but not due steps, so a person with a due step is redirected to its page.
+  // The provider checks sessions but not due steps, so a person with a due step is redirected to its page.
   const owes = Boolean((await findStaffSession(runtime, request.headers))?.due);
   return redirectTo(runtime, location, { asked: url, owes });
 }
 
-/** @returns null if a parameter is there twice, or has a NUL character */
+/** @returns null if a parameter is repeated or has a NUL character */
 function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchParams | null {
   const names = [...given.keys()];
   if (names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1)) return null;
@@ -91,7 +92,7 @@ async function redirectTo(
     if (await mayGoBack(db, clientId, to)) return seeOther(location);
     return refuse(error ?? 'invalid_request', searchParams);
   }
-  // The provider has found the client and its redirect to be right.
+  // The provider has already accepted the client and its redirect URI.
   const problem = problemOf(searchParams);
   if (problem !== null) {
     const told = { error: problem, state: searchParams.get('state'), iss: issuerOf(env) };
@@ -105,19 +106,19 @@ async function redirectTo(
   return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
 }
 
-/** What the provider does not look at: it would find out when the code is redeemed, or not at all. */
+/** Checks what the provider would check only when the code is redeemed, or not at all. */
 function problemOf(asked: URLSearchParams): string | null {
   if (asked.get('prompt') === 'none') return 'interaction_required';
   const isOfQuery = (asked.get('response_mode') ?? 'query') === 'query';
   return isOfQuery && S256.test(asked.get('code_challenge') ?? '') ? null : 'invalid_request';
 }
 
-/** Where the answer is asked for in the fragment, the error stands there. */
+/** Reads the error from a redirect. It is in the fragment if the client asked for its answer there. */
 function errorOf(to: URL): string | null {
   return to.searchParams.get('error') ?? new URLSearchParams(to.hash.slice(1)).get('error');
 }
 
-/** @param asked by a client that is known: the page then offers the way back to it */
+/** @param asked the request of a known client; the page then offers a link back to that client */
 function refuse(error: string, asked?: URLSearchParams): Response {
   const query = new URLSearchParams({ error });
   for (const name of ['client_id', 'redirect_uri', 'state']) {
@@ -132,19 +133,19 @@ function seeOther(location: string): Response {
 }
 
 interface Decision {
-  /** The whole address of the consent page behind its `?`, signed by the provider. */
+  /** The query of the consent page's address without its `?`, signed by the provider. */
   query: string;
-  /** Empty: nothing is allowed. */
+  /** Empty if the person denies access. */
   scopes: ReadScope[];
   hidesPersonalData: boolean;
 }
 
 /**
- * Passes a member of staff's decision to the provider. The provider checks the session only, so a person with a due step
- * is refused before.
+ * Passes a member of staff's decision to the provider. The provider checks only the session, so a person with a due
+ * step is refused first.
  *
  * @param headers with the session's cookie
- * @returns where their browser goes: back to the client, with a code or with `access_denied`
+ * @returns the address to which the browser is redirected: the client's, with a code or with `access_denied`
  */
 export async function decideConsent(
   runtime: Runtime,

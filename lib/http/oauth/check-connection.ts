@@ -18,14 +18,14 @@ import { CLIENTS, type ClientTraits } from './clients';
 interface CheckedClient {
   name: string;
   works: boolean;
-  /** What fails; or how it connects. */
+  /** The problem, or a description of how the client connects. */
   sentence: string;
-  /** The steps up to the one that fails. */
+  /** The steps up to the first failure. */
   steps: { name: string; works: boolean }[];
 }
 
 export interface ConnectionReport {
-  /** What fails for every client, before they differ. */
+  /** The problem that affects every client. Null if there is no such problem. */
   problem: string | null;
   clients: CheckedClient[];
 }
@@ -41,12 +41,12 @@ const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = 
   ['Start', begin],
   ['Tools', listTools],
 ];
-/** Asks first, for what fails for every client. No proxy blocks it by its name. */
+/** The neutral User-Agent of the first checks, whose failures affect every client. No proxy blocks this name. */
 const NEUTRAL = { userAgent: 'w5t-connection-check' };
 
 /**
- * Repeats at the public address each client's steps when it is added, up to the sign-in page; then, with a token that is
- * valid for a minute, the steps after it. Each client's trial stops at the first failure.
+ * Tries out at the public address how each client connects. The trial goes up to the sign-in page, then continues with
+ * a token that is valid for a minute. Each client's trial stops at the first failure.
  */
 export async function checkConnection(runtime: Runtime, userId: string): Promise<ConnectionReport> {
   for (const step of COMMON) {
@@ -72,13 +72,13 @@ async function checkClient(trial: Trial): Promise<CheckedClient> {
   }
 }
 
-/** The first steps worked under a neutral name, so a proxy blocks the client by its own. */
+/** Adds that a proxy blocks this client's User-Agent if an early step fails that worked under a neutral name. */
 function withBlocked({ traits }: Trial, step: string, problem: string): string {
   if (step !== 'Challenge' && step !== 'Metadata') return problem;
   return `${problem} Something in between blocks requests of “${traits.userAgent}”: allow this User-Agent there.`;
 }
 
-/** Whether the client's vendor can come here at all. */
+/** Checks whether the client's vendor can reach this service. */
 async function checkReach({ runtime, traits }: Trial): Promise<string | null> {
   const { publicUrl } = runtime.env;
   const { protocol, hostname } = new URL(publicUrl);
@@ -99,7 +99,10 @@ function unreachable(error: unknown): string {
   return `The address does not answer from here: ${reasonOf(error)}.`;
 }
 
-/** A client made from a metadata document is not removed: others may use it, and an unused one is cleared after a day. */
+/**
+ * Removes the trial's token and client. A client with a metadata document stays, since others may use it; cleared after
+ * a day if unused.
+ */
 async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {
   if (token !== undefined) await endTrialToken(runtime.db, token);
   if (clientId !== undefined && isMade) await removeTrialClient(runtime.db, clientId);

@@ -38,7 +38,7 @@ export async function checkServer({ runtime: { env }, traits }: Asker): Promise<
 
 const NAME = 'Connection check';
 
-/** Makes the client known here, the way it does it. */
+/** Registers the client in the way that this client uses. */
 export async function register(trial: Trial): Promise<string | null> {
   const { registers } = trial.traits;
   if (registers === 'by hand') return registerByHand(trial);
@@ -72,7 +72,7 @@ async function registerItself(trial: Trial): Promise<string | null> {
   return null;
 }
 
-/** With a secret, as an admin enters a client that runs on a server. */
+/** Adds the client with a secret, as an admin adds a client that runs on a server. */
 async function registerByHand(trial: Trial): Promise<null> {
   const { runtime, traits } = trial;
   const made = await insertClient(
@@ -89,7 +89,7 @@ async function registerByHand(trial: Trial): Promise<null> {
 /** The challenge of RFC 7636's example. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-/** A person's browser goes there, not the client. */
+/** The User-Agent of a browser, since a person's browser and not the client opens this address. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
 /** Starts an authorization request up to the sign-in page. It stops there, so no code is issued. */
@@ -141,11 +141,11 @@ export async function askToken({
 }
 
 const INFO = { name: 'Connection check', version: '1.0.0' };
-/** From it on there is no handshake: each request says all there is to know. */
+/** The first protocol revision without a handshake. Each of its requests is self-contained. */
 const STATELESS = '2026-07-28';
 const META = 'io.modelcontextprotocol/';
 
-/** In the revision of the client: with a handshake, or without one. */
+/** Sends the client's first request, in its protocol revision: with a handshake or without one. */
 export async function begin(trial: Trial): Promise<string | null> {
   const { revision } = trial.traits;
   trial.token = await issueTrialToken(trial.runtime, trial.clientId ?? '', trial.userId);
@@ -191,19 +191,19 @@ function isStateless(revision: string): boolean {
   return revision >= STATELESS;
 }
 
-/** The client as a proxy in between sees it. */
+/** The part of a trial that a proxy between client and server can see. */
 interface Asker {
   runtime: Runtime;
   traits: Pick<ClientTraits, 'userAgent'>;
 }
 
-/** One client's way, and what the steps before one have left it. */
+/** The trial of one client, with the results of its earlier steps. */
 export interface Trial extends Asker {
   traits: ClientTraits;
-  /** Who tries it out. */
+  /** The member of staff who runs the trial. */
   userId: string;
   clientId?: string;
-  /** Whether the client was made for the trial, and goes with it. */
+  /** Whether the client was created for the trial and is deleted after it. */
   isMade?: boolean;
   secret?: string | null;
   token?: string;
@@ -213,7 +213,7 @@ const TIMEOUT_MS = 5000;
 
 type Answer = Promise<Response>;
 
-/** Reads an address as a client would: for five seconds, and without following where it leads. */
+/** Requests an address as a client would, with a timeout of five seconds and without following redirects. */
 function getFrom(url: string, userAgent: string): Answer {
   const headers = { 'user-agent': userAgent };
   return fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -235,14 +235,14 @@ function postTo(url: string, body: URLSearchParams | object, headers: Record<str
   });
 }
 
-/** @throws Error for another answer than 200 */
+/** @throws Error if the status is not 200 */
 async function readJson(url: string, userAgent: string): Promise<Record<string, unknown>> {
   const answer = await getFrom(url, userAgent);
   if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`);
   return (await answer.json()) as Record<string, unknown>;
 }
 
-/** Why an address could not be asked, as shortly as can be. */
+/** Returns a short reason why a request failed. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no reason is known';
   const { cause } = error;

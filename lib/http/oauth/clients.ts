@@ -4,32 +4,32 @@ import { resourceOf } from '../../oauth/metadata';
 /** The differences between clients that a server can see. */
 export interface ClientTraits {
   name: string;
-  /** By the metadata document at this address; by itself; or by an admin. */
+  /** How the client is registered: by the metadata document at this URL, by itself, or by an admin. */
   registers: { document: string } | 'itself' | 'by hand';
-  /** Calls from its vendor's servers, which reach public https addresses alone. */
+  /** Whether the client calls from its vendor's servers, which reach only public https addresses. */
   isHosted: boolean;
   redirect: string;
-  /** How it writes `resource` (RFC 8707). */
+  /** How the client writes `resource` (RFC 8707). */
   resource: 'exact' | 'slash' | 'origin' | 'none';
-  /** How its requests name their program. Proxies block some of them. */
+  /** The client's User-Agent. Proxies block some of these. */
   userAgent: string;
-  /** The protocol revision that it sends. */
+  /** The protocol revision that the client sends. */
   revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
 }
 
-/** The parameter as the client sends it; null: it sends none. */
+/** Returns `resource` as the client sends it. Null if it does not send `resource`. */
 export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'publicUrl'>): string | null {
   const own = resourceOf(env);
   const written = { exact: own, slash: `${own}/`, origin: new URL(own).origin, none: null };
   return written[resource];
 }
 
-/** Most clients run on a person's own machine, and send what the official SDK sends. */
+/** The traits of most clients: they run on a person's own machine and send what the official SDK sends. */
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
 /**
- * As the clients were in autumn 2026, by their documentation, sources and metadata documents. If neither
- * states `resource` or the revision, the official SDK's values stand here.
+ * The clients in autumn 2026, according to their documentation, sources and metadata documents. If these do not mention
+ * `resource` or the revision, the values of the official SDK are used.
  */
 export const CLIENTS: ClientTraits[] = [
   {
@@ -83,7 +83,7 @@ export const CLIENTS: ClientTraits[] = [
     userAgent: 'node',
     registers: 'itself',
     redirect: 'http://localhost:7777/oauth/callback',
-    resource: 'origin', // its older releases; today's send the exact address
+    resource: 'origin', // older releases; the current one sends the exact address
   },
   {
     ...USUAL,

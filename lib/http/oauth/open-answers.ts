@@ -2,19 +2,20 @@ import type { Runtime } from '../../runtime';
 import { answerWith } from '../messages';
 
 /**
- * The headers that the revisions of the protocol name. Clients send them on every request, also to OAuth's addresses.
+ * The request headers of all protocol revisions. Clients send them on every request, including those to OAuth's
+ * endpoints.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
 export const MCP_HEADERS =
   'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, traceparent, tracestate, baggage';
 const OPEN = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' };
 
-/** JSON for clients, which may be pages of other sites: nothing here is decided by a cookie. */
+/** Responds with JSON to any origin. That is safe because these endpoints do not use cookies. */
 export function openJson(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return Response.json(body, { status, headers: { ...OPEN, ...headers } });
 }
 
-/** An error as OAuth writes it (RFC 6749, 5.2). */
+/** Responds with an OAuth error (RFC 6749, 5.2). */
 export function openError(
   status: number,
   error: string,
@@ -24,7 +25,7 @@ export function openError(
   return openJson({ error, error_description }, status, headers);
 }
 
-/** Answers with the response of some work; an error is one of OAuth, for which `codeOf` names the code. */
+/** Runs work and returns its response. An error becomes an OAuth error, whose code `codeOf` chooses. */
 export function openAnswer(
   work: (runtime: Runtime) => Response | Promise<Response>,
   codeOf: (status: number) => string = () => 'server_error',
@@ -34,7 +35,7 @@ export function openAnswer(
   );
 }
 
-/** What a browser asks before a page of another site may send something. */
+/** Responds to a CORS preflight request. */
 export function openPreflight(methods: string): Response {
   return new Response(null, {
     status: 204,

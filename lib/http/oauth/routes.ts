@@ -10,7 +10,7 @@ import { answerRevoke, answerToken } from './token-route';
 
 const preflight = () => openPreflight('POST');
 
-/** What a client may also do from a page of another site. */
+/** Makes a route that pages of other origins may also call. */
 const openDoor = (answer: (request: Request) => Promise<Response>) => ({
   ...methodNotAllowed('POST, OPTIONS'),
   POST: answer,
@@ -22,12 +22,12 @@ export const tokenRoute = openDoor(answerToken);
 export const revokeRoute = openDoor(answerRevoke);
 export const registerRoute = openDoor(answerRegister);
 export const authorizeRoute = { ...methodNotAllowed('GET'), GET: answerAuthorize };
-/** OpenID's discovery wants an address of keys; nothing is signed with any. */
+/** OpenID's discovery requires a key set. It is empty, because nothing is signed. */
 export const keysRoute = { ...methodNotAllowed('GET'), GET: () => openJson({ keys: [] }) };
 
 const MAX_BYTES = 65_536;
 
-/** Dynamic registration (RFC 7591), which is open to everybody: what it gives is a name, and no right. */
+/** Registers a client (RFC 7591). Anyone may register, because a registration grants no access. */
 function answerRegister(request: Request): Promise<Response> {
   return openAnswer(
     (runtime) =>
@@ -69,8 +69,8 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
- * The issuers that clients look for: ours, and where older clients look, which take the tool server's address or its
- * origin for the issuer. Each has its documents where the RFC and OpenID look for them.
+ * The issuers that clients look for: ours, and those that older clients derive from the tool server's address or its
+ * origin. Each has its documents at the paths that the RFC and OpenID specify.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>
@@ -81,7 +81,10 @@ const SERVER = new Map<string, string>(
   ),
 );
 
-/** Answers every address below `.well-known` with JSON, also unknown ones, since a page would end a client's search. */
+/**
+ * Responds to every path below `.well-known` with JSON, even unknown ones, since an HTML page would end a client's
+ * search.
+ */
 export async function answerMetadata(request: HttpRequest): Promise<Response> {
   const answer = await metadataFor(request);
   return request.method === 'HEAD' ? new Response(null, answer) : answer;

@@ -19,11 +19,11 @@ const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth"' };
 
 type Endpoint = '/oauth2/token' | '/oauth2/revoke';
 
-/** Gives tokens for a code or a refresh token. */
+/** Exchanges a code or a refresh token for tokens. */
 export const answerToken = (request: Request): Promise<Response> =>
   openAnswer((runtime) => ask(runtime, request, '/oauth2/token'));
 
-/** Ends a token (RFC 7009): with 200, whether there was one or not. */
+/** Revokes a token (RFC 7009). Responds with 200 even if the token does not exist. */
 export const answerRevoke = (request: Request): Promise<Response> =>
   openAnswer((runtime) => ask(runtime, request, '/oauth2/revoke'));
 
@@ -32,7 +32,7 @@ interface Asker {
   named: Credentials;
 }
 
-/** What a client asks, and how the provider wants it to name itself. */
+/** A client's request, with the authentication method that the provider expects from this client. */
 interface Asked extends Asker {
   headers: Headers;
   form: URLSearchParams;
@@ -54,7 +54,7 @@ async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<
     .select({ method: oauthClients.tokenEndpointAuthMethod })
     .from(oauthClients)
     .where(eq(oauthClients.clientId, named.clientId));
-  // SDKs register again after this error. After another one they would go on with the client that is gone.
+  // After this error SDKs register again. After any other error they would keep using the deleted client.
   if (!client) return refused({ runtime, named }, 'invalid_client', 'This client is not registered here.');
   const asked = { runtime, headers, form, named, method: client.method };
   if (path === '/oauth2/revoke') return revoke(asked);
@@ -82,12 +82,12 @@ async function refresh(asked: Asked): Promise<Response> {
   const rotate = () => askAs(asked, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
   const answer = await rotate();
   if (answer.ok || stored?.state !== 'unused') return withConsent(asked, answer);
-  // Another request with the same token may have been first. Then the provider has its answer for this one, too.
+  // Another request may have used the token first. Then the provider can repeat its answer for this request.
   const isRotated = (await find())?.state === 'rotated';
   return withConsent(asked, isRotated ? await rotate() : answer);
 }
 
-/** A refresh token that comes back long after its use may be stolen, so its grant ends. */
+/** Ends the grant of a refresh token that is used again long after its rotation, because the token may be stolen. */
 async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
   const refusal = await authenticate(asked);
   if (refusal) return refusal;
@@ -96,8 +96,8 @@ async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
 }
 
 /**
- * Ends an access token; or a refresh token with its whole grant. The provider never sees the latter: of a used one it
- * would end every grant of the client and the person.
+ * Revokes an access token, or a refresh token with its whole grant. The provider never sees a refresh token, because for
+ * a used one it would end every grant of the client and the person.
  */
 async function revoke(asked: Asked): Promise<Response> {
   const { runtime, form, named } = asked;
@@ -113,14 +113,14 @@ async function revoke(asked: Asked): Promise<Response> {
   return openJson({});
 }
 
-/** Has the provider check who the client is. @returns its refusal */
+/** Lets the provider authenticate the client. @returns its error response */
 async function authenticate(asked: Asked): Promise<Response | null> {
   const answer = await askAs(asked, '/oauth2/revoke', [], { token: 'none' });
   const translated = await translate(asked, '/oauth2/revoke', answer);
   return translated.ok ? null : translated;
 }
 
-/** Asks the provider with these fields of the client's form, and with the client named as it is registered. */
+/** Calls the provider with these form fields, with the client authenticated in its registered way. */
 async function askAs(
   { runtime, headers, form, named, method }: Asked,
   path: Endpoint,
@@ -144,7 +144,7 @@ async function askAs(
   return askProvider(runtime, { path, form: passed, headers, authorization });
 }
 
-/** The provider's answer, unless access was ended while it was made. */
+/** Returns the provider's response, unless the access was ended in the meantime. */
 async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   if (answer.ok) {
     const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
@@ -155,7 +155,7 @@ async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   return translate(asked, '/oauth2/token', answer);
 }
 
-/** Whether the provider says that there is no such code, or not any more. */
+/** Whether the provider says that the code does not exist or is no longer valid. */
 async function isOfNoCode(answer: Response): Promise<boolean> {
   if (answer.status !== 400) return false;
   return (await bodyOf(answer.clone()))?.error_description === 'invalid code';
@@ -175,7 +175,7 @@ async function translate(asked: Asker, path: Endpoint, answer: Response): Promis
   }
   const error = typeof body?.error === 'string' ? body.error : 'server_error';
   const text = typeof body?.error_description === 'string' ? body.error_description : 'It cannot be done.';
-  // A token that there is not, or not any more, is revoked (RFC 7009, 2.2).
+  // A token that does not exist counts as revoked (RFC 7009, 2.2).
   if (path === '/oauth2/revoke' && error === 'invalid_request' && /token/i.test(text)) return openJson({});
   if (answer.status >= 500) {
     const client_id = asked.named.clientId.slice(0, 200);
@@ -185,7 +185,7 @@ async function translate(asked: Asker, path: Endpoint, answer: Response): Promis
   return refused(asked, errorCode(error, text), text);
 }
 
-/** OAuth's own code where the provider has another: what is wrong with a code or its proof is the grant's fault. */
+/** Translates the provider's error code into OAuth's. A wrong code or code verifier is an `invalid_grant`. */
 function errorCode(error: string, text: string): string {
   if (error === 'invalid_user' || error === 'invalid_token') return 'invalid_grant';
   const ofGrant = /code verification failed|code_verifier|session no longer exists|user not found/i;
@@ -200,16 +200,16 @@ function refused({ runtime, named }: Asker, error: string, text: string): Respon
     : openError(400, error, text);
 }
 
-/** A client as it names itself at the token endpoint. */
+/** The credentials that a client sends to the token endpoint. */
 interface Credentials {
   clientId: string;
   secret: string | null;
 }
 
 /**
- * Reads what a client names itself with, in the header or in the form.
+ * Reads a client's credentials from the header or from the form.
  *
- * @returns null where it names itself not at all, or in two ways
+ * @returns null if they are missing or malformed, or if header and form contradict each other
  */
 function readCredentials(authorization: string | null, form: URLSearchParams): Credentials | null {
   const inForm = form.get('client_id');
@@ -224,7 +224,7 @@ function readCredentials(authorization: string | null, form: URLSearchParams): C
   return { clientId, secret: decode(secret) };
 }
 
-/** Both parts are encoded as in a form (RFC 6749, 2.3.1). Null for what cannot be stored, as a NUL. */
+/** Decodes a part, which is form-encoded (RFC 6749, 2.3.1). Returns null if it cannot be stored, such as a NUL. */
 function decode(text: string): string | null {
   try {
     const decoded = decodeURIComponent(text.replace(/\+/g, ' '));
