@@ -13,19 +13,19 @@ export type DueStep = 'password' | 'two_factor';
 
 export interface StaffSession {
   staff: StaffMember;
-  /** Of the session, not its token. */
+  /** The id of the session, which is not its token. */
   sessionId: string;
   hasTwoFactor: boolean;
   due: DueStep | null;
 }
 
-/** The person whom the request's cookies sign in, without a due step; null if there is no such person. */
+/** Finds the person whom the request's cookies sign in. Null if there is no session or a step is due. */
 export async function findStaff(runtime: Runtime, headers: Headers): Promise<StaffMember | null> {
   const found = await findStaffSession(runtime, headers);
   return found?.due === null ? found.staff : null;
 }
 
-/** The same, even if a step is due. */
+/** Finds the person whom the request's cookies sign in, even if a step is due. */
 export async function findStaffSession(runtime: Runtime, headers: Headers): Promise<StaffSession | null> {
   const found = await getStaffAuth(runtime).api.getSession({ headers });
   if (!found) return null;
@@ -36,7 +36,7 @@ export async function findStaffSession(runtime: Runtime, headers: Headers): Prom
   return { staff: { id, name, email, role }, sessionId: found.session.id, hasTwoFactor, due };
 }
 
-/** The settings' only row. */
+/** The id of the only row of settings. */
 const ID = 1;
 
 /** Whether all staff must have an authenticator app. */
@@ -53,9 +53,9 @@ const findSettings = statement(['id'], (db, { id }) =>
 );
 
 /**
- * Demands an authenticator app of everybody, from their next request on, or no longer.
+ * Turns the requirement of an authenticator app on or off for all staff, from each person's next request on.
  *
- * @throws AppError forbidden where the actor is no admin
+ * @throws AppError forbidden if the actor is not an admin
  */
 export async function demandTwoFactor(
   db: Database,

@@ -3,13 +3,15 @@ import { perProcess } from '@/db/per-process';
 import { AppError } from '../errors';
 
 interface HashQueueLimits {
-  /** How many run at once. */
+  /** The number of hashes that may run at once. */
   running: number;
-  /** How many may wait for that. */
+  /** The number of hashes that may wait. */
   waiting: number;
-  /** How many strangers of one network may run or wait, so that its requests do not take all places. */
+  /**
+   * The number of hashes that unknown devices of one network may run or wait for, so that it cannot take all places.
+   */
   ofNetwork: number;
-  /** How long each of them may, in milliseconds. */
+  /** The longest wait, in milliseconds. */
   patienceMs: number;
 }
 
@@ -21,12 +23,12 @@ interface Waiter {
 /** Seconds after which a refused client may try again. */
 const RETRY_AFTER = 5;
 
-/** Runs work when it is its turn. @param network of a stranger; null for a known device */
+/** Runs work when its turn comes. @param network the network of an unknown device; null for a known device */
 type HashQueue = <T>(network: string | null, work: () => Promise<T>) => Promise<T>;
 
 /**
- * A bulkhead for password hashes. Each hash takes a core for a tenth of a second. Known devices go first. If the
- * queue is full, the last unknown device makes room for a known one.
+ * Makes a concurrency limit for password hashes, each of which occupies a core for a tenth of a second. Known devices
+ * go first. If the queue is full, the last unknown device makes room for a known one.
  *
  * @throws AppError too_many_requests (the queue's functions) if the queue is full or the wait is too long
  */
@@ -101,7 +103,7 @@ function tooMany(): AppError {
   return new AppError('too_many_requests', text, [], RETRY_AFTER);
 }
 
-/** The queue of this process: one core stays free of passwords, where there are two. */
+/** The queue of this process. If the machine has two or more cores, one core stays free of password hashes. */
 export const queueForHash: HashQueue = (network, work) => {
   const running = Math.max(1, availableParallelism() - 1);
   const limits = { running, waiting: 8, ofNetwork: 3, patienceMs: 5000 };

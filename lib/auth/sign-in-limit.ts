@@ -6,21 +6,21 @@ import { transact } from '@/db/transaction';
 import { widerNetworks } from '../networks';
 import { AUTH_PATH, COOKIE_PREFIX } from './sign-in-paths';
 
-/** The origin of a sign-in: a device that the account knows, else an address. */
+/** The origin of a sign-in: a device that the account knows, or an address. */
 export interface SignInOrigin {
   deviceId: string | null;
-  /** As `countedAddress` gives it. */
+  /** The client's address as `countedAddress` returns it. */
   address: string;
 }
 
 const STRANGERS = 'strangers';
 
 /**
- * Counts a sign-in as failed before its password is looked at, so that parallel guesses cannot slip
- * through. Strangers cannot shut out a device that the account knows: it is counted by itself.
+ * Counts a sign-in as failed before its password is checked, so that parallel guesses cannot get past the limit.
+ * Strangers cannot lock out a device that the account knows, because it has its own counter.
  *
- * @param email as it was typed, known or not
- * @returns null where it may be tried, else when the next try may be; a refused one is not counted
+ * @param email as typed, even if no account has it
+ * @returns null if the attempt is allowed, or when the next attempt is. A refused attempt is not counted.
  */
 export async function countSignIn(
   db: Database,
@@ -58,7 +58,7 @@ export async function countSignIn(
   );
 }
 
-/** When the next try may be, without counting one; null if it may be now. */
+/** Returns when the next attempt is allowed, without counting one. Null if it is allowed now. */
 export async function findSignInWait(
   db: Database,
   email: string,
@@ -80,15 +80,15 @@ function latestWait(held: { wait_until: Date }[], now: Date): Date | null {
   return waits.length > 0 ? new Date(Math.max(...waits.map(Number))) : null;
 }
 
-/** From now to then, in whole seconds. */
+/** Returns the time between two instants, in whole seconds. */
 export function secondsUntil(until: Date, now: Date): number {
   return Math.ceil((until.getTime() - now.getTime()) / 1000);
 }
 
 /**
- * A sign-in that succeeded: it was no failure, and ends those of its device or address.
+ * Takes back the count of a successful sign-in, and resets the count of its device or address.
  *
- * @param counted how often it was counted: with a second factor once for the password and once for the code
+ * @param counted how often the sign-in was counted: with a second factor once for the password and once for the code
  */
 export async function forgiveSignIn(
   db: Database,
@@ -112,7 +112,7 @@ export async function forgetSignIns(db: Database, email: string): Promise<void> 
   await db.delete(failures).where(eq(failures.account, accountKey(email)));
 }
 
-/** The counters of an origin: its own one first, then those that it shares with others. */
+/** Returns the counters of an origin: first its own counter, then those that it shares with others. */
 function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
   if (deviceId !== null) return new Map([[`device ${deviceId}`, countFailure]]);
   return new Map<string, SignInRule>([
@@ -124,31 +124,37 @@ function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
   ]);
 }
 
-/** Stands for an account without storing its address: the SHA-256 of the address, whether or not an account has it. */
+/**
+ * Returns a key for an account that does not contain its email address: the SHA-256 of it. Works for unknown addresses
+ * too.
+ */
 export function accountKey(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex');
 }
 
-/** What is held of failed sign-ins of one account from one origin. */
+/** The failed sign-ins to one account from one origin. */
 export interface SignInCounter {
   failures: number;
-  /** Until then the next try is refused without a look at its password. */
+  /** Until then, attempts are refused without checking the password. */
   wait_until: Date;
-  /** From then on none of it counts. */
+  /** End of the counter. Its failures no longer count after this. */
   expires_at: Date;
 }
 
-/** @param before undefined if nothing is counted yet */
+/** Counts one more failure. @param before undefined if nothing is counted yet */
 type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
 
-/** Failures of an origin before it has to wait at all. */
+/** The number of failures after which an origin must wait. */
 const FREE_FAILURES = 5;
-/** Failures of an account an hour over all devices that it does not know. */
+/** The limit of failures per account and hour over all unknown devices. */
 const MAX_STRANGE_FAILURES = 100;
 const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
-/** One more failure of an address or a known device: 30 seconds after the fifth, doubled by each, an hour at most. */
+/**
+ * Counts a failure of an address or a known device. The wait is 30 seconds after the fifth, doubles with each failure,
+ * and is at most an hour.
+ */
 export function countFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
   const failures = liveFailures(before, now) + 1;
   const delay = Math.min(FIRST_DELAY_MS * 2 ** (failures - FREE_FAILURES), HOUR_MS);
@@ -159,7 +165,7 @@ export function countFailure(before: SignInCounter | undefined, now: Date): Sign
   };
 }
 
-/** Counts failures in the hour that begins with the first of them; after `max` no more are tried in it. */
+/** Returns a rule that allows `max` failures in the hour after the first failure. */
 function upTo(max: number): SignInRule {
   return (before, now) => {
     const failures = liveFailures(before, now) + 1;
@@ -168,10 +174,10 @@ function upTo(max: number): SignInRule {
   };
 }
 
-/** One more failure of all unknown devices together. */
+/** Counts a failure of all unknown devices together. */
 export const countStrangeFailure = upTo(MAX_STRANGE_FAILURES);
 
-/** One more failure of the wider networks of an IPv6 address, in the order of `widerNetworks`. */
+/** The rules for the wider networks of an IPv6 address, in the order of `widerNetworks`. */
 const countNetworkFailure = [upTo(10), upTo(20)];
 
 function liveFailures(before: SignInCounter | undefined, now: Date): number {
@@ -185,20 +191,26 @@ function later(now: Date, ms: number): Date {
 const HALF_A_YEAR_S = 180 * 86_400;
 const FORM = /^([\w-]{1,64})\.(\d{1,12})\.([\w-]{43})$/;
 
-/** Whose device it is, and what its signature is made with. */
+/** The account of a device, with the input of the device's signature. */
 export interface DeviceOwner {
   email: string;
-  /** As it is stored: with a new password all devices are strangers again. */
+  /** The stored hash. A new password makes all devices unknown again. */
   passwordHash: string;
   secret: string;
 }
 
-/** Each account has a cookie of its own, so that a browser may know several. */
+/**
+ * Returns the name of an account's device cookie. Each account has its own, so one browser can be known to several
+ * accounts.
+ */
 export function deviceCookieName(email: string, isSecure: boolean): string {
   return `${isSecure ? '__Secure-' : ''}${COOKIE_PREFIX}.device.${accountKey(email).slice(0, 16)}`;
 }
 
-/** The `Set-Cookie` that makes a device known for half a year. Only the sign-in routes receive the cookie. */
+/**
+ * Returns the `Set-Cookie` header that makes a device known for half a year. Only the sign-in routes receive the
+ * cookie.
+ */
 export function deviceCookie(
   id: string,
   owner: DeviceOwner,
@@ -210,7 +222,9 @@ export function deviceCookie(
   return `${deviceCookieName(owner.email, world.isSecure)}=${value}; ${flags}${world.isSecure ? '; Secure' : ''}`;
 }
 
-/** The id of a device that has signed in to this account since its password was set; null: a stranger. */
+/**
+ * Returns the id of a device that has signed in to this account since its password was set. Null for an unknown device.
+ */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {
   const [, id = '', end = '', signature = ''] = FORM.exec(value) ?? [];
   if (id === '' || Number(end) * 1000 <= now.getTime()) return null;

@@ -45,17 +45,17 @@ import {
 import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
 
 interface SignIn {
-  /** The `Set-Cookie` headers of the session and of its device, or of the wait for a code. */
+  /** The `Set-Cookie` headers of the session and of its device, or of a sign-in that waits for a code. */
   cookies: string[];
-  /** The password was right, and a second factor has to follow: there is no session yet. */
+  /** Whether the password was right and a second factor must follow. No session exists yet. */
   needsCode: boolean;
 }
 
 /**
- * Opens a session, or leads to the second factor. Guesses are counted, see `countSignIn`. An unknown address gets the
- * same answer after the same time as a wrong password.
+ * Checks a password and opens a session, or asks for the second factor. Failed attempts are counted, see `countSignIn`.
+ * An unknown email address gets the same answer after the same time as a wrong password.
  *
- * @param headers the client's: `x-forwarded-for` holds its address, `cookie` tells whether its device is known
+ * @param headers the client's: `x-forwarded-for` holds its address, and `cookie` shows whether its device is known
  * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable
  */
 export async function signIn(runtime: Runtime, typed: Credentials, headers: Headers): Promise<SignIn> {
@@ -63,7 +63,8 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const origin = await findOrigin(runtime, email, headers);
   const request = toSignInRequest(runtime.env, { ...typed, email }, origin, headers.get('user-agent'));
 
-  // Counted in the queue, but refused before it: what may not be tried takes no place in it.
+  // The attempt is counted inside the queue. A client that must wait is refused before, so that it takes no place in
+  // it.
   const wait = await findWait(runtime, email, origin);
   if (wait > 0) throw tooManyAttempts(wait);
   const network = origin.deviceId === null ? (widerNetworks(origin.address).at(-1) ?? origin.address) : null;
@@ -75,7 +76,7 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   return { cookies: [...response.headers.getSetCookie(), ...device], needsCode };
 }
 
-/** Seconds until the account and the address may be tried again. */
+/** Returns the seconds until this account may be tried again from this origin. */
 async function findWait({ db, now, log }: Runtime, email: string, origin: SignInOrigin): Promise<number> {
   const at = now();
   const until = await findSignInWait(db, email, origin, at);
@@ -87,12 +88,12 @@ const APP_CODE = /^\d{6}$/;
 const WRONG = 'The code is wrong or has already been used.';
 
 /**
- * The second step of a sign-in. A wrong code counts like a wrong password, and until a right one comes,
- * so does the password before it.
+ * Completes a sign-in with its second step. A wrong code counts like a wrong password. Until a right code comes, the
+ * password before it also counts as failed.
  *
- * @param typed six digits of the authenticator app, else a recovery code, which works once
+ * @param typed six digits of the authenticator app, or a recovery code, which works once
  * @returns the `Set-Cookie` headers of the session and of its device
- * @throws AppError unauthenticated; conflict where the sign-in has to begin again; too_many_requests; unavailable
+ * @throws AppError unauthenticated; conflict if the sign-in must start again; too_many_requests; unavailable
  */
 export async function enterCode(runtime: Runtime, typed: string, headers: Headers): Promise<string[]> {
   const { db } = runtime;
@@ -121,7 +122,7 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   ];
 }
 
-/** Whose password was right a short while ago; better-auth checks the cookie's signature afterwards. */
+/** Finds the person who recently entered the right password. better-auth verifies the cookie's signature afterwards. */
 async function findPending({ db, env, now }: Runtime, headers: Headers): Promise<StaffUser | null> {
   const cookies = parseCookies(headers.get('cookie') ?? '');
   const value = cookies.get(authCookieName(env.publicUrl, CODE_COOKIE)) ?? '';
@@ -134,14 +135,14 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
   return user ?? null;
 }
 
-/** Longer than a code of an app is right: 90 seconds. */
+/** Lifetime of a claim in milliseconds. An app's code is valid for less time: 90 seconds. */
 const KEPT_MS = 120_000;
 
 /**
- * Takes a code before it is looked at, so that it opens one session, however many try it and whenever. Of recovery
- * codes a person tries one at a time: better-auth writes those that are left as a whole.
+ * Claims a code before it is checked, so that it opens only one session, however many requests use it. A person can try
+ * only one recovery code at a time, because better-auth writes the remaining codes as a whole.
  *
- * @returns frees it again; null where it is taken
+ * @returns a function that releases the claim; null if the code is claimed already
  */
 async function claimCode(
   { db, now, newId }: Pick<Runtime, 'db' | 'now' | 'newId'>,
@@ -168,9 +169,9 @@ async function claimCode(
 }
 
 /**
- * The options with which the browser asks for a passkey. The account is not known yet.
+ * Returns the options with which the browser asks for a passkey. The account is not known yet.
  *
- * @throws AppError too_many_requests: each address has twenty a minute
+ * @throws AppError too_many_requests after twenty requests of one address in a minute
  */
 export async function beginPasskeySignIn(
   runtime: Runtime,
@@ -181,12 +182,12 @@ export async function beginPasskeySignIn(
   if (answer.status !== 429) await clearExpired(runtime.db, runtime.now());
   if (!answer.ok) throw toRefusal(answer, 'Passkeys do not work right now.');
   const options: PublicKeyCredentialRequestOptionsJSON = await answer.json();
-  // better-auth only prefers verification, and later refuses users who were not verified.
+  // better-auth only prefers verification here, but later refuses users who were not verified.
   return { options: { ...options, userVerification: 'required' }, cookies: answer.headers.getSetCookie() };
 }
 
 /**
- * Opens a session by a passkey. It needs no code, since the passkey has verified its owner.
+ * Opens a session with a passkey. No code is needed, because the passkey has verified its owner.
  *
  * @returns the `Set-Cookie` headers of the session and of its device
  * @throws AppError unauthenticated; too_many_requests
@@ -205,9 +206,9 @@ export async function finishPasskeySignIn(
 }
 
 /**
- * The origin of a sign-in to an account.
+ * Finds the origin of a sign-in to an account.
  *
- * @param headers the client's: `x-forwarded-for` holds its address, `cookie` tells whether its device is known
+ * @param headers the client's: `x-forwarded-for` holds its address, and `cookie` shows whether its device is known
  */
 async function findOrigin(runtime: Runtime, email: string, headers: Headers): Promise<SignInOrigin> {
   const name = deviceCookieName(email, isSecure(runtime));
@@ -217,7 +218,10 @@ async function findOrigin(runtime: Runtime, email: string, headers: Headers): Pr
   return { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
 }
 
-/** The `Set-Cookie` that makes the device known after a sign-in. Undefined if the account has no password. */
+/**
+ * Returns the `Set-Cookie` header that makes the device known after a sign-in. Undefined if the account has no
+ * password.
+ */
 export async function rememberDevice(
   runtime: Runtime,
   email: string,
@@ -238,7 +242,7 @@ async function findOwner(runtime: Runtime, email: string): Promise<DeviceOwner |
   return { email, passwordHash, secret: staffSecret(runtime.env, runtime.randomBytes) };
 }
 
-/** The stored hash; null if no account has the address, or it has no password yet. */
+/** Returns the stored hash. Null if no account has the email address, or if the account has no password yet. */
 export async function findPasswordHash(db: Database, email: string): Promise<string | null> {
   const [account] = await db
     .select({ passwordHash: staffAccounts.password })
@@ -270,14 +274,17 @@ function inWords(seconds: number): string {
 
 interface Attempt {
   by: 'password' | 'code' | 'passkey';
-  /** As typed. Logged only as the id of the account that has it: people type passwords into the wrong field. */
+  /**
+   * The email address as typed. Only the id of its account is logged, because people type passwords into the wrong
+   * field.
+   */
   email?: string;
-  /** The client's. */
+  /** The client's headers. */
   headers: Headers;
 }
 
 /**
- * Logs a sign-in that failed because what was typed is wrong, with the client's address and the account.
+ * Logs a sign-in that failed because of wrong input, with the client's address and the account.
  *
  * @throws the error of the sign-in
  */
@@ -291,7 +298,7 @@ export async function logFailedSignIn<T>(
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
     const address = countedAddress(headers.get('x-forwarded-for'));
-    // Asked for every address alike, so that the time of the answer does not tell whether an account exists.
+    // Query every email address, so that the response time does not reveal whether an account exists.
     const staff_id = email === undefined ? undefined : await findStaffId(runtime, email);
     runtime.log.warn({ by, address, staff_id }, 'sign-in failed');
     throw error;
@@ -306,12 +313,12 @@ async function findStaffId({ db }: Runtime, email: string): Promise<string | nul
   return user?.id ?? null;
 }
 
-/** More than a sign-in leaves behind, so that however many there are, they become fewer. */
+/** The limit of rows to delete. A sign-in adds fewer rows, so the number of expired rows always shrinks. */
 const MAX_CLEARED = 100;
-/** Longer than any window that better-auth counts in. */
+/** Longer than any window of better-auth's rate limits, in milliseconds. */
 const COUNTED_MS = 3_600_000;
 
-/** Removes what is over of sessions, counted sign-ins and one-time addresses: at most 100 rows of each. */
+/** Deletes expired sessions, counted sign-ins and one-time addresses, at most 100 rows of each. */
 async function clearExpired(db: Database, now: Date): Promise<void> {
   const over: [PgTable, SQL][] = [
     [staffSessions, lte(staffSessions.expiresAt, now)],

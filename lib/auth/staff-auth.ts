@@ -30,13 +30,13 @@ import { auditStaff, getStaffUser, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } fr
 type StaffAuth = ReturnType<typeof createStaffAuth>;
 
 const SESSION_SECONDS = 12 * 60 * 60;
-/** For one address over all accounts, in seconds. */
+/** The rate limit of one address over all accounts. The window is in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
 const SIGN_IN_PATH = '/sign-in/email';
 
 const built = perProcess('staff-auth', () => new WeakMap<Runtime, StaffAuth>());
 
-/** The sign-in of a runtime's staff, built at the first call. */
+/** Returns better-auth for a runtime's staff, built on the first call. */
 export function getStaffAuth(runtime: Runtime): StaffAuth {
   let auth = built.get(runtime);
   if (!auth) {
@@ -75,7 +75,7 @@ function createStaffAuth(runtime: Runtime) {
       ...oauthPlugins(runtime),
     ],
     telemetry: { enabled: false },
-    // Its texts may be an error's message, which may hold an address: that it happened must do.
+    // An error's message may contain an email address, so only the fact that a problem occurred is logged.
     logger: { log: (level) => log[level]({ component: 'staff-auth' }, 'better-auth reports a problem') },
     user: {
       additionalFields: {
@@ -89,13 +89,13 @@ function createStaffAuth(runtime: Runtime) {
       minPasswordLength: MIN_PASSWORD_LENGTH,
       maxPasswordLength: MAX_PASSWORD_LENGTH,
     },
-    // An absolute end: pages cannot write cookies, so that a session cannot grow with its use.
+    // An absolute expiry. Pages cannot write cookies, so use cannot extend a session.
     session: { expiresIn: SESSION_SECONDS, disableSessionRefresh: true },
     rateLimit: {
       enabled: true,
       storage: 'database',
       customRules: {
-        // Strangers behind the same proxy must not use up the tries of a device that is known.
+        // Strangers behind the same proxy must not use up the attempts of a known device.
         [SIGN_IN_PATH]: ({ headers }, rule) =>
           originOf(headers).deviceId === null ? { ...rule, ...MAX_SIGN_INS } : false,
         '/two-factor/*': MAX_SIGN_INS,
@@ -105,7 +105,7 @@ function createStaffAuth(runtime: Runtime) {
     advanced: {
       cookiePrefix: authCookiePrefix(env.publicUrl),
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
-      // It would put __Secure- before the prefix.
+      // This option would put __Secure- before the prefix.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: env.publicUrl.startsWith('https://') },
       database: { generateId: () => runtime.newId() },
@@ -120,7 +120,7 @@ function createStaffAuth(runtime: Runtime) {
         throw new APIError('TOO_MANY_REQUESTS', {}, { 'Retry-After': String(secondsUntil(until, now)) });
       }),
       after: createAuthMiddleware(async ({ path, headers, body, context }) => {
-        // Who still owes a second factor is forgiven once that has come.
+        // A person with a second factor is forgiven only after the second factor.
         if (path !== SIGN_IN_PATH || !context.newSession || context.newSession.user.twoFactorEnabled) return;
         await forgiveSignIn(db, String(body?.email), originOf(headers), runtime.now());
       }),
@@ -128,15 +128,15 @@ function createStaffAuth(runtime: Runtime) {
   });
 }
 
-/** better-auth's cookie of a sign-in that waits for its code; its prefix is before it. */
+/** better-auth's cookie for a sign-in that waits for its code, without the prefix. */
 export const CODE_COOKIE = 'two_factor';
-/** The same of a passkey's challenge. */
+/** better-auth's cookie for a passkey's challenge, without the prefix. */
 export const PASSKEY_COOKIE = 'passkey';
 
 /**
- * Passkeys. One counts as two factors, so it must know its owner.
+ * Configures passkeys. A passkey counts as two factors, so it must verify its owner.
  *
- * @param note writes that a person gets one of this name, just before it is stored
+ * @param note notes that a person gets a passkey of this name, just before the passkey is stored
  */
 function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) => Promise<void>) {
   return passkey({
@@ -158,12 +158,12 @@ function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) =
   });
 }
 
-/** By PIN, finger or face: having the device must not be enough. */
+/** Requires a PIN, finger or face. Possession of the device is not enough. */
 function requireVerifiedUser(isVerified: boolean | undefined): void {
   if (!isVerified) throw new APIError('UNAUTHORIZED', {});
 }
 
-/** Headers of the requests that we make of our own; what a client sent under these names is not in them. */
+/** Headers of the requests that we send to better-auth. Values that a client sends under these names are dropped. */
 export const ADDRESS_HEADER = 'x-w5t-address';
 const DEVICE_HEADER = 'x-w5t-device';
 
@@ -172,7 +172,9 @@ export interface Credentials {
   password: string;
 }
 
-/** A sign-in as better-auth takes it: without the browser's cookies and origin, which were looked at before. */
+/**
+ * Makes a sign-in request for better-auth, without the browser's cookies and origin, which have been checked already.
+ */
 export function toSignInRequest(
   { publicUrl }: Pick<Env, 'publicUrl'>,
   { email, password }: Credentials,
@@ -190,7 +192,7 @@ export function toSignInRequest(
   });
 }
 
-/** Whence such a request comes. */
+/** Reads the origin from the headers of a request that we have made. */
 function originOf(headers: Headers | undefined): SignInOrigin {
   return {
     deviceId: headers?.get(DEVICE_HEADER) ?? null,
@@ -200,15 +202,17 @@ function originOf(headers: Headers | undefined): SignInOrigin {
 
 interface Asked {
   path: string;
-  /** Sent as JSON by POST; nothing is sent by GET. */
+  /** Sent as JSON by POST. Without a body the request is a GET. */
   body?: object;
-  /** The client's. */
+  /** The client's headers. */
   headers: Headers;
-  /** Of better-auth's cookies those that it may see, without their prefix. */
+  /** The better-auth cookies to pass on, by their names without the prefix. */
   cookies: string[];
 }
 
-/** Passes a client's request on to better-auth, with its limits; whose page it came from is known by then. */
+/**
+ * Passes a client's request to better-auth, which applies its rate limits. The caller has checked the page's origin.
+ */
 export function askBetterAuth(runtime: Runtime, { path, body, headers, cookies }: Asked): Promise<Response> {
   const { publicUrl } = runtime.env;
   const sent = new Headers({ origin: new URL(publicUrl).origin });
@@ -229,7 +233,7 @@ export function askBetterAuth(runtime: Runtime, { path, body, headers, cookies }
   return getStaffAuth(runtime).handler(new Request(`${publicUrl}${AUTH_PATH}${path}`, init));
 }
 
-/** As better-auth names a cookie of its own. */
+/** Returns the full name of one of better-auth's cookies. */
 export function authCookieName(publicUrl: string, name: string): string {
   return `${authCookiePrefix(publicUrl)}.${name}`;
 }
@@ -238,10 +242,10 @@ const SECRET_FILE = 'better-auth-secret';
 const MIN_SECRET_LENGTH = 32;
 
 /**
- * What signs the session cookies: BETTER_AUTH_SECRET, or one made once into DATA_DIR, readable by its
- * owner alone.
+ * Returns the secret that signs session cookies: BETTER_AUTH_SECRET, or a secret that is generated once in DATA_DIR,
+ * readable only by its owner.
  *
- * @throws StartError when the file in DATA_DIR does not hold a secret
+ * @throws StartError if the file in DATA_DIR does not contain a secret
  */
 export function staffSecret(
   env: Pick<Env, 'betterAuthSecret' | 'dataDir'>,
@@ -265,7 +269,7 @@ function readSecret(file: string): string | undefined {
   }
 }
 
-/** Renamed into place, so that a crash cannot leave half a secret. */
+/** Writes the secret and renames the file into place, so that a crash cannot leave an incomplete secret. */
 function writeSecret(dataDir: string, file: string, secret: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;

@@ -11,36 +11,36 @@ import { type Credentials, getStaffAuth } from './staff-auth';
 
 export type { StaffMember };
 
-/** The person of the session, even if a step is due; null without a session. Queries the database once a request. */
+/** Returns the person of the session, even if a step is due. Null without a session. Queries once per request. */
 export const currentSession = cache(async (): Promise<StaffSession | null> => {
-  const sent = await headers(); // first: it tells Next that the page is not one to render at build time
+  const sent = await headers(); // first, so that Next does not render the page at build time
   const runtime = await getRuntime().catch(showUnavailable);
   return findStaffSession(runtime, sent).catch(async (error: unknown) =>
     showUnavailable(await explainFailure(runtime, error)),
   );
 });
 
-/** The signed-in person without a due step; null if there is no such person. */
+/** Returns the signed-in person. Null if there is no session or a step is due. */
 export async function currentStaff(): Promise<StaffMember | null> {
   const session = await currentSession();
   return session?.due === null ? session.staff : null;
 }
 
-/** A page cannot answer 503: the address that does says why, and leads back. */
+/** Redirects to the address that responds with 503 and the reason, since a page cannot set its status. */
 function showUnavailable(error: unknown): never {
   if (error instanceof NotMigratedError || error instanceof AppError) redirect(UNAVAILABLE_PATH);
   throw error;
 }
 
 /**
- * Every staff page and action starts with this. Without a session it redirects to the sign-in page. If an own password
- * or a second factor is due, it redirects to the page for that.
+ * Requires a session without a due step. Every staff page and action starts with this. Without a session it redirects
+ * to the sign-in page. If the person must first choose a password or add a second factor, it redirects to that page.
  */
 export async function requireStaff(): Promise<StaffMember> {
   return (await requireSession()).staff;
 }
 
-/** The same, for what concerns one's own login. */
+/** Requires a session for changes to one's own login. */
 export async function requireSession(): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due === null) return session;
@@ -48,26 +48,26 @@ export async function requireSession(): Promise<StaffSession> {
   redirect(`${session ? DUE_PATH : SIGN_IN_PATH}?next=${encodeURIComponent(path)}`);
 }
 
-/** The same, but lets in a person whose only due step is this one. */
+/** Requires a session, and allows a person whose only due step is this one. */
 export async function requireSessionFor(step: DueStep): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due === step) return session;
   return requireSession();
 }
 
-/** Requires a person with a due step. Redirects everyone else to the page that they can use. */
+/** Requires a session with a due step. Redirects everyone else to a page that they can use. */
 export async function requireDueSession(next: string): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due) return session;
   redirect(session ? next : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`);
 }
 
-/** The same where only admins may be: other staff → the page that says so, 403. */
+/** Requires an admin. Other staff get the page for 403. */
 export async function requireAdmin(): Promise<StaffMember> {
   const staff = await requireStaff();
   if (staff.role === 'admin') return staff;
   const sent = await headers();
-  // After a form that was sent without scripts Next cannot show that page: the one it was sent to does.
+  // Next cannot show that page after a form that was sent without scripts, so the form's own page shows it.
   if (sent.has('content-type') && !sent.has('next-action')) redirect(sent.get(PATH_HEADER) ?? '/admin');
   forbidden();
 }
@@ -81,14 +81,14 @@ export async function signInStaff(credentials: Credentials): Promise<void> {
   await passCookies((await signIn(await getRuntime(), credentials, await headers())).cookies);
 }
 
-/** Ends the session, here and in the database. */
+/** Ends the session in the browser and in the database. */
 export async function signOutStaff(): Promise<void> {
   const auth = getStaffAuth(await getRuntime());
   const response = await auth.api.signOut({ headers: await headers(), asResponse: true });
   await passCookies(response.headers.getSetCookie());
 }
 
-/** Gives the browser what better-auth sets. */
+/** Passes better-auth's cookies to the browser. */
 export async function passCookies(setCookies: string[]): Promise<void> {
   const jar = await cookies();
   for (const header of setCookies) {

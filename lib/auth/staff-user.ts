@@ -13,19 +13,19 @@ export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
 
 export const STAFF_ROLES = staffRole.enumValues;
-/** `staff` browse, replay, reconcile and record payments; `admin` issue tokens and manage staff too. */
+/** `staff` browse, replay, reconcile and record payments. `admin` can also issue tokens and manage staff. */
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
-/** What is needed of a runtime to write staff. */
+/** The parts of a runtime that are needed to write staff. */
 export type StaffWorld = Pick<Runtime, 'db' | 'newId' | 'randomBytes'>;
 
-/** Which member of staff is meant. */
+/** Identifies a member of staff. */
 export type StaffKey = { id: string } | { email: string };
 
-/** A member of staff as the audit log keeps one. */
+/** A member of staff with the fields that the audit log keeps. */
 export type StaffUser = Pick<typeof staffUsers.$inferSelect, 'id' | 'email' | 'name' | 'role'>;
 
-/** The columns of a member of staff, to select. */
+/** The selected columns of a member of staff. */
 export const STAFF_USER = {
   id: staffUsers.id,
   email: staffUsers.email,
@@ -33,14 +33,14 @@ export const STAFF_USER = {
   role: staffUsers.role,
 };
 
-/** @throws AppError not_found */
+/** Returns a member of staff. @throws AppError not_found */
 export async function getStaffUser(db: Database, key: StaffKey): Promise<StaffUser & { created_at: Date }> {
   const found = await findStaffUser(db, key);
   if (found) return found;
   throw new AppError('not_found', 'email' in key ? `${key.email} has no login.` : 'There is no such login.');
 }
 
-/** The same, or null. */
+/** Finds a member of staff. Returns null if there is no such person. */
 export async function findStaffUser(db: Database, key: StaffKey) {
   const [user] = await db
     .select({ ...STAFF_USER, created_at: staffUsers.createdAt })
@@ -50,7 +50,7 @@ export async function findStaffUser(db: Database, key: StaffKey) {
 }
 
 /**
- * As better-auth looks addresses up: in lower case.
+ * Converts an email address to lower case, as better-auth looks it up.
  *
  * @throws AppError validation_failed
  */
@@ -61,7 +61,7 @@ export function toStaffEmail(address: string): string {
   return email;
 }
 
-/** @throws AppError validation_failed */
+/** Parses a role. @throws AppError validation_failed */
 export function toStaffRole(role: string): StaffRole {
   const found = STAFF_ROLES.find((known) => known === role);
   if (!found) throw invalidField('role', `must be one of ${STAFF_ROLES.join(', ')}`);
@@ -69,9 +69,9 @@ export function toStaffRole(role: string): StaffRole {
 }
 
 /**
- * A password and its hash; one is made where none is given.
+ * Returns a password and its hash. Generates a password if none is given.
  *
- * @throws AppError validation_failed; too_many_requests while too many sign in
+ * @throws AppError validation_failed; too_many_requests while too many people sign in
  */
 export async function choosePassword({ randomBytes }: StaffWorld, given: string | undefined) {
   const password = given ?? randomBytes(15).toString('base64url');
@@ -83,9 +83,9 @@ export async function choosePassword({ randomBytes }: StaffWorld, given: string 
 }
 
 /**
- * A transaction that changes staff: one at a time, so that two admins cannot take each other's role away.
+ * Runs a transaction that changes staff. Only one runs at a time, so that two admins cannot remove each other's role.
  *
- * @throws AppError forbidden where the actor has meanwhile stopped being an admin
+ * @throws AppError forbidden if the actor is no longer an admin
  */
 export async function writeStaff<T>(
   db: Database,
@@ -100,7 +100,7 @@ export async function writeStaff<T>(
   });
 }
 
-/** A transaction under the lock that everyone who writes staff takes. */
+/** Runs a transaction under the lock that all writers of staff take. */
 export function lockStaff<T>(db: Database, work: (tx: Database) => Promise<T>): Promise<T> {
   return transact(
     db,
@@ -112,13 +112,13 @@ export function lockStaff<T>(db: Database, work: (tx: Database) => Promise<T>): 
   );
 }
 
-/** Work on a member of staff. It answers what the audit log tells beyond the person. */
+/** Work on a member of staff. It returns the details to add to the audit entry. */
 type StaffWork = (tx: Database, user: StaffUser) => Promise<Record<string, unknown>>;
 
 /**
- * A transaction in which an admin or a command changes how a person signs in, and notes it.
+ * Runs a transaction in which an admin or a command changes a person's login, and adds an audit entry.
  *
- * @throws AppError not_found; forbidden where the actor has meanwhile stopped being an admin
+ * @throws AppError not_found; forbidden if the actor is no longer an admin
  */
 export function writeLogin(
   db: Database,
@@ -131,9 +131,9 @@ export function writeLogin(
 }
 
 /**
- * A transaction in which a person changes their own login, and notes it.
+ * Runs a transaction in which a person changes their own login, and adds an audit entry.
  *
- * @throws AppError not_found where they were removed meanwhile
+ * @throws AppError not_found if the person was removed in the meantime
  */
 export function writeOwn(
   db: Database,
@@ -151,7 +151,7 @@ async function workNoted(tx: Database, actor: Actor, key: StaffKey, verb: string
 }
 
 /**
- * Before an admin is demoted or removed.
+ * Checks that an admin can be demoted or removed.
  *
  * @throws AppError conflict for oneself, and for the last admin
  */
@@ -165,7 +165,7 @@ export async function requireDispensable(tx: Database, actor: Actor, user: Staff
   throw new AppError('conflict', `${user.email} is the last admin: make somebody else an admin first.`);
 }
 
-/** Notes what was done to a member of staff; `extra` is what the row itself does not tell. */
+/** Adds an audit entry about a member of staff. `extra` holds details that are not in the row. */
 export async function auditStaff(
   tx: Database,
   actor: Actor,

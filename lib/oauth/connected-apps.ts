@@ -17,10 +17,10 @@ import { hashOAuthToken, type RefreshToken } from './grant';
 
 const MOST = 200;
 
-/** A client that a member of staff has let in, on one device; its id is that of the consent. */
+/** A client that a member of staff has authorized, on one device. Its id is the id of the consent. */
 export type ConnectedApp = Awaited<ReturnType<typeof listConnectedApps>>[number];
 
-/** A consent as a member of staff has given it. */
+/** A consent that a member of staff has just given. */
 interface NewConsent {
   clientId: string;
   referenceId: string;
@@ -30,9 +30,9 @@ interface NewConsent {
   now: Date;
 }
 
-/** The newest 200 apps: of one member of staff, or of all. */
+/** Lists the newest 200 apps of one member of staff, or of all staff if `userId` is null. */
 export async function listConnectedApps(db: Database, userId: string | null) {
-  // When it was last given tokens; null: never.
+  // When the app last received tokens. Null if it never has.
   const refreshed = sql<Date | null>`(select max(${oauthAccessTokens.createdAt}) from ${oauthAccessTokens}
     where ${oauthAccessTokens.clientId} = ${oauthConsents.clientId}
       and ${oauthAccessTokens.userId} = ${oauthConsents.userId}
@@ -64,16 +64,15 @@ export async function listConnectedApps(db: Database, userId: string | null) {
   }));
 }
 
-/** Whether a consent hides personal data: by its property, or by the scope that did so before. */
+/** Whether a consent hides personal data, by its own property or by the old scope for this. */
 function hidesPersonalData(): SQL<boolean> {
   return sql<boolean>`(${oauthConsents.hidesPersonalData} or ${OLD_MASK} = any (${oauthConsents.scopes}))`;
 }
 
 /**
- * Ends an app's access at once, on the device of this consent: its tokens, what was consented to, and codes that were
- * not used yet.
+ * Ends an app's access at once, on the device of this consent: its tokens, its consent and its unused codes.
  *
- * @param of whose app it must be; null: anybody's
+ * @param of the member of staff who must own the app; null allows any owner
  * @throws AppError not_found
  */
 export async function disconnectApp(
@@ -92,7 +91,7 @@ export async function disconnectApp(
   });
 }
 
-/** Completes the consent that the provider has written, and keeps its client from now on. */
+/** Completes the consent that the provider has written. From now on its client is not cleared. */
 export async function recordConsent(
   db: Database,
   { clientId, referenceId, actor, scopes, hidesPersonalData, now }: NewConsent,
@@ -111,7 +110,7 @@ export async function recordConsent(
   });
 }
 
-/** The part that all audit entries of an OAuth client have in common. */
+/** The fields that all audit entries of an OAuth client share. */
 export function clientEntry(clientId: string, actor: Actor, verb: string) {
   return {
     actor,
@@ -123,18 +122,18 @@ export function clientEntry(clientId: string, actor: Actor, verb: string) {
 
 const TOKENS = [oauthAccessTokens, oauthRefreshTokens];
 
-/** What a consent, its codes and its tokens have in common. */
+/** The fields that a consent, its codes and its tokens share. */
 interface Grant {
   clientId: string;
   userId: string;
-  /** Null for all grants from before each had a consent of its own. */
+  /** Null for older grants, which share one consent. */
   referenceId: string | null;
 }
 
 /**
- * Ends what apps may do in a person's name: tokens, what was consented to, and codes that were not used yet.
+ * Ends the access of all apps of a member of staff: their tokens, consents and unused codes.
  *
- * @returns how many apps there were
+ * @returns the number of apps
  */
 export async function endAppsOf(tx: Database, userId: string): Promise<number> {
   for (const table of TOKENS) await tx.delete(table).where(eq(table.userId, userId));
@@ -146,7 +145,7 @@ export async function endAppsOf(tx: Database, userId: string): Promise<number> {
   return ended.length;
 }
 
-/** Ends the codes and tokens of a grant, and of no other. */
+/** Ends the codes and tokens of this grant only. */
 async function endGrant(tx: Database, { clientId, userId, referenceId }: Grant): Promise<void> {
   for (const table of TOKENS) {
     const isOf = referenceId === null ? isNull(table.referenceId) : eq(table.referenceId, referenceId);
@@ -155,14 +154,14 @@ async function endGrant(tx: Database, { clientId, userId, referenceId }: Grant):
   await endCodes(tx, [userId, clientId, ...(referenceId === null ? [] : [referenceId])]);
 }
 
-/** Ends the grant that a refresh token came from, with its consent. */
+/** Ends the grant to which a refresh token belongs, with its consent. */
 export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Promise<void> {
   const { id, referenceId, authorizationCodeId: code } = refreshToken;
   if (referenceId !== null) {
     await tx.delete(oauthConsents).where(eq(oauthConsents.referenceId, referenceId));
     return endGrant(tx, refreshToken);
   }
-  // Grants from before share a consent; the tokens of each have their code in common.
+  // Older grants share a consent. The tokens of one such grant have their code in common.
   for (const table of TOKENS) {
     if (code !== null) await tx.delete(table).where(eq(table.authorizationCodeId, code));
   }
@@ -170,8 +169,8 @@ export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Prom
 }
 
 /**
- * Whether new tokens have no consent any more. A disconnect meanwhile could not see them, because they were not written
- * yet; then they are ended here.
+ * Whether the consent of new tokens has been removed. A disconnect at the same time could not see these tokens, since
+ * they were not written yet. In that case they are ended here.
  */
 export async function endUnconsented(db: Database, accessToken: string): Promise<boolean> {
   const { clientId, userId, referenceId, token } = oauthAccessTokens;
@@ -191,7 +190,7 @@ function isConsentOf({ clientId, userId, referenceId }: Grant) {
   return and(eq(client, clientId), eq(user, userId), isOf);
 }
 
-/** Ends codes that hold all of these texts. */
+/** Ends the codes that contain all of these texts. */
 async function endCodes(tx: Database, texts: string[]): Promise<void> {
   const holds = texts.map((text) => sql`strpos(${staffVerifications.value}, ${JSON.stringify(text)}) > 0`);
   const isCode = sql`${staffVerifications.value} like '{"type":"authorization_code"%'`;

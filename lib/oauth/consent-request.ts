@@ -7,26 +7,26 @@ import { hashOAuthToken } from './grant';
 import { issuerOf, type ReadScope, toReadScopes } from './metadata';
 import { isLoopback } from './register-client';
 
-/** The source of a client's identity: an admin, its own site, or only itself. */
+/** Who confirms a client's identity: an admin, the client's own site, or nobody. */
 type Vouched = 'staff' | 'site' | 'nobody';
 
-/** What a member of staff is asked to consent to. */
+/** The request for consent that a member of staff sees. */
 export interface ConsentRequest {
   clientId: string;
-  /** As the client calls itself. */
+  /** The name that the client gives itself. */
   name: string | null;
   /** The host of its metadata document. */
   host: string | null;
   vouched: Vouched;
-  /** Where the answer goes: a host, this computer, or the app of a scheme. */
+  /** Where the browser goes with the answer: a host, this computer, or the app of a URL scheme. */
   leadsTo: string;
   isLocal: boolean;
   scopes: ReadScope[];
 }
 
 /**
- * Reads the address of the consent page, which the provider has signed. The signature is checked when the consent is
- * given.
+ * Parses the consent page's address, which the provider has signed. The signature is verified later, when the consent
+ * is given.
  *
  * @returns null if the address is malformed or has expired
  */
@@ -55,14 +55,14 @@ export async function readConsentRequest(
   };
 }
 
-/** Longer than the provider takes a consent. */
+/** Lifetime of a claim in milliseconds. The provider accepts a consent for less time. */
 const KEPT_MS = 1_200_000;
 
 /**
- * Takes a consent before it is given, so that its page is answered once.
+ * Claims a consent before it is given, so that the page can be answered only once.
  *
- * @param query the address of the consent, as the provider has made it
- * @returns frees it again; null if it was answered already
+ * @param query the query of the consent page as the provider signed it
+ * @returns a function that releases the claim; null if the page was answered already
  */
 export async function claimConsent(
   { db, now }: Pick<Runtime, 'db' | 'now'>,
@@ -81,7 +81,10 @@ export async function claimConsent(
   };
 }
 
-/** A document proves its host, and that only for an answer that goes there: any local program can name it. */
+/**
+ * Returns who confirms a client's identity. A metadata document proves its host only if the redirect goes to that host,
+ * because any local program can use the document's URL as its id.
+ */
 function vouchedBy(
   { registeredFrom, clientDiscoveryId }: { registeredFrom: string | null; clientDiscoveryId: string | null },
   leadsHome: boolean,
@@ -91,21 +94,22 @@ function vouchedBy(
 }
 
 const MAX_STATE = 2000;
-/** An error of OAuth (RFC 6749, 4.1.2.1): a code, never a sentence. */
+/** The form of an OAuth error code (RFC 6749, 4.1.2.1). */
 const CODE = /^[a-z_]{1,60}$/;
 
-/** Where a refused authorization may go on, for a person to decide. */
+/** The link by which a person can return to the client after a refused authorization. */
 export interface WayBack {
-  /** As the client calls itself. */
+  /** The name that the client gives itself. */
   name: string | null;
   host: string;
-  /** The client's own address, with the error as it would have been told at once. */
+  /** The client's redirect URI with the error as its parameters. */
   href: string;
 }
 
 /**
- * Whether a client may be told of an error before anybody has clicked. Programs on the person's machine may, and
- * sites that an admin has entered. Anybody can register another site, and would have an open redirector in us.
+ * Whether the browser may be redirected to a client with an error before the person has clicked. This is allowed for
+ * programs on the person's machine and for sites that an admin has added. Anyone can register another site, and would
+ * use us as an open redirector.
  * https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2
  */
 export async function mayGoBack(db: Database, clientId: string, to: URL): Promise<boolean> {
@@ -115,7 +119,9 @@ export async function mayGoBack(db: Database, clientId: string, to: URL): Promis
 }
 
 /**
- * @param query of the error page. A stranger may have written it, so it leads only to a registered address of its client
+ * Reads the link back to the client from the error page's address.
+ *
+ * @param query of the error page. Since anyone can write it, the link leads only to a registered redirect URI.
  */
 export async function readWayBack(
   { db, env }: Pick<Runtime, 'db' | 'env'>,
@@ -131,7 +137,7 @@ export async function readWayBack(
   return { name, host: to.host, href: to.href };
 }
 
-/** A client's address with an error for it. */
+/** Returns a client's redirect URI with an error for the client. */
 export function errorAddress(
   redirect: string,
   { error, state, iss }: { error: string; state: string | null; iss: string },
@@ -144,7 +150,7 @@ export function errorAddress(
 }
 
 async function findClient(db: Database, clientId: string) {
-  if (clientId.includes('\0')) return undefined; // which PostgreSQL refuses
+  if (clientId.includes('\0')) return undefined; // PostgreSQL refuses this character
   const { name, redirectUris, disabled, registeredFrom, clientDiscoveryId } = oauthClients;
   const [client] = await db
     .select({ name, redirectUris, disabled, registeredFrom, clientDiscoveryId })

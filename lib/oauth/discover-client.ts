@@ -9,16 +9,16 @@ import { isWithin, normalAddress, toNetworks } from '../networks';
 import type { Runtime } from '../runtime';
 import { hasRoomForDocument, isProblem, parseClientMetadata } from './register-client';
 
-/** The mark of clients whose id is the address of their metadata document. */
+/** Marks clients whose id is the URL of their metadata document. */
 export const DOCUMENT_CLIENT = 'metadata-document';
-/** So long a document is believed without another look: longer than an authorization takes. */
+/** How long a document is used before it is read again. An authorization takes less time. */
 const FRESH_MS = 900_000;
 const MAX_ID_LENGTH = 300;
 
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocument'>;
 type StoredClient = Awaited<ReturnType<ClientDiscovery['resolve']>>;
 
-/** Whether a client id can be the address of a document: https with a path, and no way to write it otherwise. */
+/** Whether a client id can be the URL of a document: https with a path, in its normalized spelling. */
 function isDocumentId(clientId: string): boolean {
   if (!clientId.startsWith('https://') || clientId.length > MAX_ID_LENGTH) return false;
   if (!URL.canParse(clientId)) return false;
@@ -28,7 +28,7 @@ function isDocumentId(clientId: string): boolean {
 }
 
 /**
- * Clients that introduce themselves by a document at their id.
+ * Finds clients whose id is the URL of their metadata document.
  * https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/
  */
 export function clientDiscovery(world: World): ClientDiscovery {
@@ -36,7 +36,7 @@ export function clientDiscovery(world: World): ClientDiscovery {
     id: DOCUMENT_CLIENT,
     matches: isDocumentId,
     resolve: async (ctx, clientId, existing) => {
-      // What was consented to goes on with the document of that time; only a new authorization asks again.
+      // An existing consent keeps using the document as it was at that time. Only a new authorization reads it again.
       const isNew = ctx.path === '/oauth2/authorize';
       const age = world.now().getTime() - (existing?.updatedAt?.getTime() ?? 0);
       if (existing && (!isNew || age < FRESH_MS)) return existing;
@@ -62,7 +62,7 @@ export function clientDiscovery(world: World): ClientDiscovery {
   };
 }
 
-/** @returns text: why it is not believed */
+/** @returns text that says why the document is rejected, if it is */
 export async function readDocument(
   { env, fetchDocument: fetch = fetchDocument }: Pick<World, 'env' | 'fetchDocument'>,
   clientId: string,
@@ -120,17 +120,17 @@ async function storeClient(
 const MAX_DOCUMENT_BYTES = 65_536;
 const DOCUMENT_MS = 5000;
 
-/** Everything that is not the public internet (IANA's special-purpose registries), and what may lead there. */
+/** IPv4 networks outside the public internet (IANA's special-purpose registries), and those that may lead there. */
 const CLOSED = toNetworks([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ]);
-/** Of IPv6 only 2000::/3 is global unicast; of it not what tunnels to other addresses, or is for documents. */
+/** The only global unicast network of IPv6. CLOSED6 excludes its tunnels and documentation addresses. */
 const GLOBAL6 = toNetworks(['2000::/3']);
 const CLOSED6 = toNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
-/** Whether an address is one of the public internet. */
+/** Whether an address belongs to the public internet. */
 export function isPublicAddress(text: string): boolean {
   const address = normalAddress(text);
   if (address === null) return false;
@@ -144,8 +144,8 @@ const resolveAll: Resolve = (host, done) =>
   dnsLookup(host, { all: true }, (error, found) => done(error, found ?? []));
 
 /**
- * A lookup that answers public addresses only. The connection is made to what it answers, so that a name
- * cannot point elsewhere between the check and the connection; one closed address closes the name.
+ * Makes a DNS lookup that returns only public addresses. The connection uses exactly the returned addresses, so a name
+ * cannot resolve differently between the check and the connection. One closed address rejects the name.
  */
 export function publicLookup(resolve: Resolve = resolveAll): LookupFunction {
   return (host, options, done) =>
@@ -168,9 +168,10 @@ interface Settings {
 }
 
 /**
- * Reads the JSON at an https address of the public internet: no redirects, 64 KB, 5 seconds for everything.
+ * Reads JSON from an https URL on the public internet. It follows no redirects, and the limits are 64 KB and 5 seconds
+ * in total.
  *
- * @throws Error saying what was wrong, without what was received
+ * @throws Error that describes the problem, without the received data
  */
 export function fetchDocument(url: URL, settings: Settings = {}): Promise<unknown> {
   const { lookup = publicLookup(), ms = DOCUMENT_MS, ...rest } = settings;

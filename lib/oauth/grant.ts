@@ -16,8 +16,8 @@ import {
 import type { Runtime } from '../runtime';
 import { OFFLINE, toProviderScopes } from './metadata';
 
-// A metadata document makes an app the same client on every device. So each time that a person lets an app in makes a
-// grant of its own: a consent, and codes and tokens with the consent's reference.
+// An app with a metadata document is the same client on every device. So each authorization creates its own grant: a
+// consent, and codes and tokens with the consent's reference.
 
 const storage = () => perProcess('oauth-grant', () => new AsyncLocalStorage<string>());
 
@@ -26,19 +26,19 @@ export function withGrant<Value>(reference: string, work: () => Promise<Value>):
   return storage().run(reference, work);
 }
 
-/** The reference of the grant that is being written. */
+/** Returns the reference of the grant that is being written. */
 export function currentGrant(): string | undefined {
   return storage().getStore();
 }
 
 /**
- * How long a used refresh token is answered again, with the same tokens. Programs of one person share their tokens on
- * disk, and refresh them up to five minutes before their end: this is twice that.
+ * Grace period of a used refresh token, in seconds. In this time it is answered with the same tokens again. Programs of
+ * one person share their tokens on disk and refresh them up to five minutes early; the period is twice that.
  */
 const GRACE_S = 600;
 /**
- * The provider's grace is longer: a token that is too old for us never reaches it. The provider would end all grants
- * of the client and the person, on every device.
+ * The provider's grace period, in seconds. It is longer, so that the provider never sees a token that is too old for
+ * us. It would end all grants of the client and the person, on every device.
  */
 export const PROVIDER_GRACE_S = GRACE_S + 60;
 const WAIT_MS = 100;
@@ -48,12 +48,12 @@ type Row = typeof oauthRefreshTokens.$inferSelect;
 
 export interface RefreshToken
   extends Pick<Row, 'id' | 'clientId' | 'userId' | 'referenceId' | 'authorizationCodeId' | 'scopes'> {
-  /** `rotating` is in use by another request, `rotated` can be answered again, `stale` no more. */
+  /** `rotating`: in use by another request. `rotated`: used, within the grace period. `stale`: used, after it. */
   state: 'unused' | 'rotating' | 'rotated' | 'stale';
 }
 
 /**
- * Finds a refresh token. Waits while another request uses it, so that both can be given the same answer.
+ * Finds a refresh token. Waits while another request uses the token, so that both can get the same answer.
  *
  * @returns null if the client has no such token
  */
@@ -89,10 +89,10 @@ function stateOf({ revoked, rotationReplayExpiresAt, rotationReplayResponse }: R
 }
 
 /**
- * The scopes that a refresh may ask for: fewer of those granted. A grant that hides personal data by the old scope
- * keeps that scope.
+ * Returns the scopes for a refresh, which may ask for fewer scopes than granted. A grant that hides personal data by
+ * the old scope keeps that scope.
  *
- * @returns undefined for all that were granted; null where more are asked for
+ * @returns undefined if all granted scopes stay; null if the request asks for a scope that was not granted
  */
 export function refreshScopes(granted: string[], scope: string | null): string | undefined | null {
   if (scope === null || scope.trim() === '') return undefined;
@@ -102,26 +102,26 @@ export function refreshScopes(granted: string[], scope: string | null): string |
 }
 
 const NOTE = 'replayed:';
-/** As long as a code lasts. */
+/** Lifetime of a note, equal to that of a code. */
 const KEPT_MS = 600_000;
 
 /**
- * Notes that a code was used again, and ends what it gave. The provider does the latter too, but before the first
- * exchange has written its tokens there is nothing to end yet: the note tells that one, see `wasReplayed`.
+ * Notes that a code was used again, and deletes its tokens. The provider also deletes them, but if the first exchange
+ * has not written its tokens yet, there is nothing to delete. That exchange then finds the note, see `wasReplayed`.
  */
 export async function endReplayed(
   { db, now, newId }: Pick<Runtime, 'db' | 'now' | 'newId'>,
   code: string,
 ): Promise<void> {
   const expiresAt = new Date(now().getTime() + KEPT_MS);
-  // Anybody can make up codes, so expired notes are removed first.
+  // Anyone can invent codes, so expired notes are removed first.
   const isNote = like(staffVerifications.identifier, `${NOTE}%`);
   await db.delete(staffVerifications).where(and(isNote, lt(staffVerifications.expiresAt, now())));
   await db.insert(staffVerifications).values({ id: newId(), identifier: noteOf(code), value: '', expiresAt });
   await endTokens(db, code);
 }
 
-/** After an exchange that went well: whether the code was used again meanwhile. Then what it gave is ended. */
+/** Whether a code was used again while it was exchanged. If so, deletes its tokens. Call this after the exchange. */
 export async function wasReplayed(db: Database, code: string): Promise<boolean> {
   if ((await db.$count(staffVerifications, eq(staffVerifications.identifier, noteOf(code)))) === 0)
     return false;
@@ -140,33 +140,34 @@ function noteOf(code: string): string {
 }
 
 /**
- * An access token that a client was given for a member of staff. Its id is that of the row, which is another one after
- * every refresh.
+ * An access token that a client received for a member of staff. Its id is the id of the row, which changes with every
+ * refresh.
  */
 export type OAuthToken = NonNullable<Awaited<ReturnType<typeof verifyOAuthToken>>>;
 
 const ACCESS = /^w5o_[A-Za-z0-9_-]{43}$/;
 
-/** A prefix and 256 random bits in base64url. */
+/** Makes a token from a prefix and 256 random bits in base64url. */
 export function newOAuthToken(prefix: 'w5o' | 'w5r', randomBytes: (size: number) => Buffer): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What is stored of codes and tokens. */
+/** Returns the hash under which a code or token is stored. */
 export function hashOAuthToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Whether it is worth a look: static tokens are others. */
+/** Whether a text has the form of an OAuth access token. Static tokens have another form. */
 export function isOAuthToken(token: string): boolean {
   return ACCESS.test(token);
 }
 
 /**
- * One indexed read, so that revoking, disconnecting and removing the person take effect at once.
+ * Verifies an access token with one indexed query, so that revoking, disconnecting and removing the person take effect
+ * at once.
  *
- * @param resource for which it must have been issued
- * @returns null for an unknown, expired or revoked token, and for one of another resource
+ * @param resource the resource that the token must be issued for
+ * @returns null if the token is unknown, expired, revoked or issued for another resource
  */
 export async function verifyOAuthToken(
   db: Database,

@@ -3,30 +3,30 @@ import type { Env } from '../env';
 
 type Place = Pick<Env, 'publicUrl'>;
 
-/** Below it are the provider's endpoints; the same as better-auth's own base. */
+/** The base path of the provider's endpoints, which is also better-auth's base path. */
 export const ISSUER_PATH = '/api/auth';
 export const CONSENT_PATH = '/oauth/consent';
-/** Says why an authorization cannot go on where the client may not be told. */
+/** The page that explains why an authorization failed when the client must not be redirected to. */
 export const REFUSED_PATH = '/oauth/refused';
 
-/** Who issues tokens (RFC 8414). */
+/** Returns the issuer of our tokens (RFC 8414). */
 export function issuerOf({ publicUrl }: Place): string {
   return `${publicUrl}${ISSUER_PATH}`;
 }
 
-/** What tokens are for (RFC 8707): the tool server's exact address. */
+/** Returns the resource that tokens are issued for (RFC 8707): the tool server's exact address. */
 export function resourceOf({ publicUrl }: Place): string {
   return `${publicUrl}/mcp`;
 }
 
-/** Where a client reads what this resource is (RFC 9728). */
+/** Returns the URL of the protected resource's metadata (RFC 9728). */
 export function resourceMetadataUrl({ publicUrl }: Place): string {
   return `${publicUrl}/.well-known/oauth-protected-resource/mcp`;
 }
 
 /**
- * A client's `resource` as tokens are bound to it. Some clients send the address with a slash at its end,
- * others its origin alone; anything else stays as it is, and is refused.
+ * Normalizes a client's `resource` to the address that tokens are bound to. Some clients add a slash at the end, others
+ * send only the origin. Any other value is returned unchanged, and is refused later.
  */
 export function normalResource(resource: string, place: Place): string {
   const own = resourceOf(place);
@@ -36,7 +36,7 @@ export function normalResource(resource: string, place: Place): string {
 
 type Settings = Pick<Env, 'publicUrl' | 'oauth'>;
 
-/** The protected resource's metadata: https://www.rfc-editor.org/rfc/rfc9728 */
+/** Returns the protected resource's metadata: https://www.rfc-editor.org/rfc/rfc9728 */
 export function resourceMetadata(env: Settings) {
   return {
     resource: resourceOf(env),
@@ -48,10 +48,10 @@ export function resourceMetadata(env: Settings) {
 }
 
 /**
- * The authorization server's metadata, for RFC 8414 and for OpenID's discovery alike. The last three fields
- * are what the latter demands; identities are never issued.
+ * Returns the authorization server's metadata, for RFC 8414 and for OpenID's discovery. The last three fields are
+ * required by OpenID; we do not issue ID tokens.
  *
- * @param path of the issuer that the document's address names: the two must agree (RFC 8414, 3.3)
+ * @param path of the issuer in the document's address; the document must name the same issuer (RFC 8414, 3.3)
  */
 export function serverMetadata(env: Settings, path: string) {
   const issuer = issuerOf(env);
@@ -69,7 +69,7 @@ export function serverMetadata(env: Settings, path: string) {
     token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     code_challenge_methods_supported: ['S256'],
-    // Answers name the issuer that tokens are from (RFC 9207).
+    // Authorization responses name the issuer of the tokens (RFC 9207).
     ...(named === issuer && { authorization_response_iss_parameter_supported: true }),
     client_id_metadata_document_supported: true,
     protected_resources: [resourceOf(env)],
@@ -81,30 +81,33 @@ export function serverMetadata(env: Settings, path: string) {
 
 type Scope = (typeof accessScope.enumValues)[number];
 
-/** What the tools ask for; a token may have some of them. */
+/** The scopes that the tools require. A token may have only some of them. */
 export const READ_SCOPES = ['customers:read', 'billing:read', 'servers:read'] as const satisfies Scope[];
 export type ReadScope = (typeof READ_SCOPES)[number];
 
-/** All scopes of reading under one name. */
+/** One scope that includes all read scopes. */
 export const ALL_READ = 'mcp:read' satisfies Scope;
-/** Without it the provider issues no refresh token. */
+/** The scope without which the provider issues no refresh token. */
 export const OFFLINE = 'offline_access';
 
-/** What clients may ask for, as the metadata says it. */
+/** The scopes that the metadata offers to clients. */
 const OFFERED_SCOPES = [ALL_READ, ...READ_SCOPES];
 
-/** The scopes that the provider knows. It needs the old one to refresh tokens that have it. */
+/** The scopes that the provider accepts. It needs the old scope to refresh tokens that have it. */
 export const PROVIDER_SCOPES = [...READ_SCOPES, OLD_MASK, OFFLINE];
-/** Ignored in a request: clients ask for identities, which they do not get, and for scopes that were once offered. */
+/** Scopes that are ignored in a request: those for ID tokens, which we do not issue, and those of earlier versions. */
 const PASSED_OVER = ['openid', 'profile', 'email', OLD_MASK, OFFLINE];
 
-/** The scopes of reading that a token's scopes come to. */
+/** Returns the read scopes that a token's scopes include. */
 export function toReadScopes(scopes: readonly string[]): ReadScope[] {
   if (scopes.includes(ALL_READ)) return [...READ_SCOPES];
   return READ_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/** A client's `scope` for the provider: all of reading where it names none; what is unknown stays in. */
+/**
+ * Returns the scopes to pass to the provider: all read scopes if the client names none. Unknown scopes stay in the
+ * list.
+ */
 export function toProviderScopes(scope: string | undefined): string[] {
   const asked = (scope ?? '').split(' ').filter((one) => one !== '' && !PASSED_OVER.includes(one));
   const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));

@@ -14,12 +14,12 @@ const MAX_NAME_LENGTH = 100;
 const MAX_REDIRECTS = 20;
 const MOST = 200;
 
-/** A client as an admin types it. */
+/** A client as an admin enters it in the form. */
 export interface TypedClient {
   name: string;
-  /** One address a line. */
+  /** The redirect URIs, one per line. */
   redirects: string;
-  /** Whether it keeps a secret, as a server can and a program of a person cannot. */
+  /** Whether the client has a secret. A server can keep one, a program on a person's machine cannot. */
   hasSecret: boolean;
 }
 
@@ -39,9 +39,9 @@ export async function listOwnClients(db: Database) {
 }
 
 /**
- * Enters a client by hand, for those that neither register themselves nor have a metadata document.
+ * Adds a client that neither registers itself nor has a metadata document.
  *
- * @returns its id, and its secret, which is shown once
+ * @returns the client's id, and its secret, which is shown only once
  * @throws AppError validation_failed naming the fields
  */
 export async function addOwnClient(
@@ -72,7 +72,7 @@ export async function addOwnClient(
 }
 
 /**
- * Removes a client of an admin's, and with it everything that it was allowed.
+ * Removes a client that an admin added, together with all access that it was given.
  *
  * @throws AppError not_found
  */
@@ -94,7 +94,7 @@ function isOwn(): SQL | undefined {
 
 const LASTS_MS = 60_000;
 
-/** An access token of a trial, for a minute: it may read no more than servers. */
+/** Issues an access token for a trial. It is valid for a minute and can read only servers. */
 export async function issueTrialToken(
   { db, env, now, newId, randomBytes }: World,
   clientId: string,
@@ -114,12 +114,12 @@ export async function issueTrialToken(
   return token;
 }
 
-/** Ends the token of a trial. */
+/** Revokes the token of a trial. */
 export async function endTrialToken(db: Database, token: string): Promise<void> {
   await db.delete(oauthAccessTokens).where(eq(oauthAccessTokens.token, hashOAuthToken(token)));
 }
 
-/** Removes a client that was made for a trial. */
+/** Removes a client that was created for a trial. */
 export async function removeTrialClient(db: Database, clientId: string): Promise<void> {
   await db.delete(oauthClients).where(eq(oauthClients.clientId, clientId));
 }

@@ -16,11 +16,11 @@ import { CONSENT_PATH, PROVIDER_SCOPES, resourceOf } from './metadata';
 
 const HOUR_S = 3600;
 const REFRESH_S = 30 * 86_400;
-/** Lifetime of a code, and of a consent that was not given yet. */
+/** Lifetime of a code and of a pending consent, in seconds. */
 const CODE_S = 600;
 const PER_MINUTE = 60;
 
-/** The tables of the provider, by better-auth's names. */
+/** The provider's tables by their names in better-auth. */
 export const OAUTH_TABLES = {
   oauthClient: oauthClients,
   oauthResource: oauthResources,
@@ -32,10 +32,10 @@ export const OAUTH_TABLES = {
 };
 
 /**
- * better-auth's OAuth provider: codes, tokens, rotation. It stands behind our own routes (lib/http/oauth), which
- * normalize requests; its own registration stays closed.
+ * Configures better-auth's OAuth provider: codes, tokens, rotation. Our own routes (lib/http/oauth) normalize the
+ * requests before it sees them, and the provider's own registration is closed.
  *
- * Tokens are opaque, so that each call looks one up and revoking ends it at once.
+ * Tokens are opaque, so that every call looks the token up and revoking it takes effect at once.
  */
 export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
   const limit = { window: 60, max: PER_MINUTE };
@@ -51,7 +51,7 @@ export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
     accessTokenExpiresIn: HOUR_S,
     refreshTokenExpiresIn: REFRESH_S,
     refreshTokenReuseInterval: PROVIDER_GRACE_S,
-    // Only its reference is of use here: there is no page between the sign-in and the consent.
+    // Only the reference matters here. No page comes between the sign-in and the consent.
     postLogin: { page: '', shouldRedirect: () => false, consentReferenceId: currentGrant },
     storeTokens: { hash: async (token) => hashOAuthToken(token) },
     generateOpaqueAccessToken: async () => newOAuthToken('w5o', runtime.randomBytes),
@@ -59,6 +59,6 @@ export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
     rateLimit: { token: limit, authorize: limit, revoke: limit },
     extensions: [{ clientDiscovery: clientDiscovery(runtime) }],
   });
-  // Its types do not say `| undefined` where ours are exact about it.
+  // The provider's types omit `| undefined`, which our compiler settings require.
   return [provider as unknown as BetterAuthPlugin];
 }

@@ -16,11 +16,11 @@ import type { Runtime } from '../runtime';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Of one address within an hour. */
+/** The limit of registrations from one address within an hour. */
 export const MAX_REGISTRATIONS = 20;
 /**
- * How many times as many clients a private address may register. Most often it is that of a proxy which
- * TRUSTED_PROXIES does not name, so that all clients share it.
+ * The factor by which the limits are higher for a private address. It usually belongs to a proxy that TRUSTED_PROXIES
+ * does not list, so that all clients share it.
  */
 const SHARED_FACTOR = 10;
 const PRIVATE = toNetworks([
@@ -29,25 +29,25 @@ const PRIVATE = toNetworks([
 ]);
 /** The limit of clients without a consent: self-registered ones, and metadata documents. */
 const MAX_UNUSED = 2000;
-/** Of them those of one address, of its IPv6 network of 56 bits, and of that of 48. */
+/** The part of these that may come from one address, from its IPv6 /56 network, and from its /48 network. */
 const MAX_UNUSED_OF = [60, 60, 120];
-/** The limit of metadata documents of one host without a consent. */
+/** The limit of metadata documents without a consent on one host. */
 const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
-/** The answer to a registration. */
+/** The response to a registration. */
 export interface Registered {
   clientId: string;
   clientSecret: string | null;
 }
 
 /**
- * Registers a client that asks for it (RFC 7591).
+ * Registers a client at its own request (RFC 7591). Clears unused clients first.
  *
- * @param address counted; unused ones of yesterday are cleared first
- * @returns OAuth's error: `invalid_redirect_uri`, `invalid_client_metadata`, `slow_down` for too many
+ * @param address the client's address, whose registrations are counted
+ * @returns on failure an OAuth error: `invalid_redirect_uri`, `invalid_client_metadata`, or `slow_down` for too many
  */
 export async function registerClient(
   world: World,
@@ -61,7 +61,7 @@ export async function registerClient(
   return transact(
     db,
     async (tx) => {
-      await lockKey(tx, 'oauth registration'); // of many at once each would count none of the others
+      await lockKey(tx, 'oauth registration'); // concurrent registrations would not count each other
       await clearUnusedClients(tx, now);
       const hourAgo = new Date(now.getTime() - HOUR_MS);
       const isRecent = and(eq(oauthClients.registeredFrom, address), gt(oauthClients.createdAt, hourAgo));
@@ -78,12 +78,12 @@ export async function registerClient(
   );
 }
 
-/** How many clients an address may register within an hour. */
+/** Returns how many clients an address may register within an hour. */
 export function maxRegistrations(address: string): number {
   return MAX_REGISTRATIONS * sharedFactor(address);
 }
 
-/** @param address as it is counted; it is no address if none is known */
+/** @param address the counted address, which may be a placeholder if the real one is unknown */
 function sharedFactor(address: string): number {
   return isIP(address) === 0 || isWithin(PRIVATE, address) ? SHARED_FACTOR : 1;
 }
@@ -92,11 +92,14 @@ function slowDown(sentence: string): OAuthProblem {
   return { error: 'slow_down', error_description: `${sentence} Try again in an hour.` };
 }
 
-/** So that no network takes the place of all others until its unused clients are cleared. */
+/**
+ * Whether an address has too many unused clients. Without this limit, one network could use up the limit for all
+ * others.
+ */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
   const { registeredFrom } = oauthClients;
-  // An IPv6 address begins like its widest network, which ends with `::/48`.
+  // An IPv6 address starts with the prefix of its widest network, which is written `…::/48`.
   const isNear = sql`starts_with(${registeredFrom}, ${networks.at(-1)?.replace(/::\/48$/, ':')})`;
   const near = await tx
     .select({ from: registeredFrom, clients: count() })
@@ -111,8 +114,8 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
 }
 
 /**
- * Whether another client with a metadata document can be stored, since strangers can name any number of them. Documents
- * without a consent are deleted after an hour, and read again when they are needed.
+ * Whether another client with a metadata document can be stored. The limit is necessary because strangers can name any
+ * number of documents. Documents without a consent are deleted after an hour, and read again when needed.
  */
 export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);
@@ -125,8 +128,10 @@ export async function hasRoomForDocument(db: Database, clientId: string, now: Da
 }
 
 /**
- * @param secret the key under which a client's secret is kept, as the provider reads it
- * @returns what the client signs in with; the secret is shown once
+ * Stores a client.
+ *
+ * @param secret the key with which the client's secret is stored so that the provider can read it
+ * @returns the client's credentials; the secret is shown only once
  */
 export async function insertClient(
   { db, now, newId, randomBytes }: World,
@@ -175,8 +180,8 @@ function isUnused(db: Database) {
 }
 
 /**
- * Deletes expired tokens, grants without tokens, and clients that were never authorized. A used refresh token stays until
- * it expires, since its reuse reveals a theft.
+ * Deletes expired tokens, grants without tokens, and clients that were never authorized. A used refresh token stays
+ * until it expires, because its reuse reveals a theft.
  */
 export async function clearOver(db: Database, now: Date): Promise<void> {
   for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions]) {
@@ -192,7 +197,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
     const own = db.select({ one: sql`1` }).from(table).where(eq(table.referenceId, referenceId));
     return sql`not exists ${own}`;
   });
-  // Longer than a code lasts, from which a grant without tokens could still get some.
+  // Longer than a code's lifetime, because a grant without tokens can still get tokens for a valid code.
   const isOld = lt(updatedAt, new Date(now.getTime() - HOUR_MS));
   await db.delete(oauthConsents).where(and(isNotNull(referenceId), isOld, ...hasNo));
 }
@@ -200,7 +205,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
 const MAX_REDIRECTS = 20;
 const MAX_GIVEN = 100;
 const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
-/** Control, invisible and direction-changing characters could make a name look like another one. */
+/** Excludes control, invisible and direction-changing characters, which could make a name look like another name. */
 const VISIBLE = /^\P{C}+$/u;
 const optionalUrl = z
   .url({ protocol: /^https$/ })
@@ -208,7 +213,7 @@ const optionalUrl = z
   .optional()
   .catch(undefined);
 
-/** What we read of a client's metadata (RFC 7591); all else is passed over, as clients expect. */
+/** The fields that we read of a client's metadata (RFC 7591). Other fields are ignored, as clients expect. */
 const metadata = z.object({
   redirect_uris: z.array(z.unknown()).min(1).max(MAX_GIVEN),
   client_name: z.string().trim().max(100).regex(VISIBLE).optional().catch(undefined),
@@ -217,7 +222,7 @@ const metadata = z.object({
   grant_types: z.array(z.string()).optional(),
   response_types: z.array(z.string()).optional(),
   token_endpoint_auth_method: z.string().optional(),
-  /** Not of the RFC: ChatGPT prefers a key, and says here that it goes without. */
+  /** Not part of the RFC. ChatGPT prefers a key, and announces in this field that it also works without one. */
   token_endpoint_auth_methods_supported: z.array(z.string()).optional().catch(undefined),
 });
 
@@ -230,16 +235,17 @@ interface ClientMetadata {
   authMethod: AuthMethod;
 }
 
-/** An error of OAuth: its code, and a sentence. */
+/** An OAuth error with its code and a sentence. */
 interface OAuthProblem {
   error: string;
   error_description: string;
 }
 
 /**
- * Checks a client's metadata. Redirects that are not allowed are left out: vendors list those of all their apps.
+ * Checks a client's metadata. Redirect URIs that are not allowed are left out, because vendors list those of all their
+ * apps.
  *
- * @returns the metadata as we store it; or why not, also if no redirect remains
+ * @returns the metadata as we store it, or an error, also if no redirect URI remains
  */
 export function parseClientMetadata(
   given: unknown,
@@ -293,17 +299,17 @@ function problem(error: string, error_description: string): OAuthProblem {
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const MAX_LENGTH = 500;
 
-/** Whether a redirect leads to a program on the person's own machine. */
+/** Whether a redirect URI leads to a program on the person's own machine. */
 export function isLoopback(uri: string): boolean {
   const url = new URL(uri);
   return url.protocol === 'http:' && LOOPBACK.test(url.hostname);
 }
 
 /**
- * Checks a redirect address of a registration: https, http on the loopback (its port is ignored later), or a private
- * scheme of the allowlist. The client's own type does not matter.
+ * Checks a redirect URI of a registration. It must be https, http on the loopback (whose port is ignored later), or a
+ * private scheme on the allowlist. The client's declared type does not matter.
  *
- * @returns what is wrong with it
+ * @returns the problem, or null if the URI is allowed
  */
 export function redirectProblem(uri: string, schemes: readonly string[]): string | null {
   if (uri.length > MAX_LENGTH || !URL.canParse(uri)) return 'must be an absolute address';
@@ -311,9 +317,9 @@ export function redirectProblem(uri: string, schemes: readonly string[]): string
   if (uri.includes('#') || url.username !== '' || url.password !== '') {
     return 'must have neither a fragment nor credentials';
   }
-  // The address is compared character by character later, so a spelling that browsers normalize is refused.
+  // The URI is compared character by character later, so a spelling that browsers normalize is refused.
   if (/[\s\\\p{Cc}]/u.test(uri)) return 'must have no spaces, backslashes or control characters';
-  // A browser reads https:evil.example as https://evil.example, and a person reads something else.
+  // A browser reads https:evil.example as https://evil.example, but a person does not.
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must have two slashes before its host';
   if (url.protocol === 'https:') return LOOPBACK.test(url.hostname) ? 'must be http on this machine' : null;
   if (url.protocol === 'http:') return isLoopback(uri) ? null : 'must be https';

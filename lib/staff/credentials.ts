@@ -36,12 +36,12 @@ interface TypedPasswords {
   current: string;
   /** 12 to 128 characters. */
   password: string;
-  /** The new one once more. */
+  /** The new password again. */
   repeated: string;
 }
 
 /**
- * Gives a person the password they choose, and ends their other sessions.
+ * Replaces a person's password with one they choose, and ends their other sessions.
  *
  * @throws AppError validation_failed naming the field; too_many_requests
  */
@@ -63,18 +63,18 @@ export async function changeOwnPassword(
 }
 
 interface GivenPassword {
-  /** 12 to 128 characters; one is made where none is given. */
+  /** 12 to 128 characters. Generated if absent. */
   password?: string | undefined;
-  /** Whether the person has to choose an own one when they next sign in. */
+  /** Whether the person must choose their own password when they next sign in. */
   passwordTemporary?: boolean;
 }
 
 /**
- * Replaces a person's password, ends their sessions and the access of their apps, and forgets their failed
- * sign-ins. Their second factor stays.
+ * Replaces a person's password, ends their sessions and the access of their apps, and resets their failed sign-ins.
+ * Their second factor stays.
  *
- * @returns the password, given or made
- * @throws AppError validation_failed, or not_found
+ * @returns the password, whether given or generated
+ * @throws AppError validation_failed; not_found
  */
 export async function setStaffPassword(
   world: StaffWorld,
@@ -97,8 +97,8 @@ export async function setStaffPassword(
 }
 
 /**
- * Asks signed-in staff for their password once more. Wrong passwords count against the session, so that a session left
- * open cannot be used to guess it.
+ * Asks a signed-in person for their password again. Wrong passwords count against the session, so that a session left
+ * open cannot be used to guess the password.
  *
  * @throws AppError validation_failed naming `field`; too_many_requests
  */
@@ -118,14 +118,14 @@ async function confirmPassword(
 }
 
 interface NewTwoFactor {
-  /** What the authenticator app reads from a picture. */
+  /** The address that the authenticator app reads from the QR code. */
   uri: string;
-  /** Each works once in place of a code. */
+  /** Each code works once in place of an app's code. */
   recoveryCodes: string[];
 }
 
 /**
- * Makes the secret of an authenticator app; it counts once `confirmTwoFactor` has seen a code of it.
+ * Generates the secret of an authenticator app. It takes effect when `confirmTwoFactor` receives a code of it.
  *
  * @param headers with the session's cookie
  * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
@@ -149,9 +149,9 @@ export async function beginTwoFactor(
 }
 
 /**
- * From now on the person signs in with a code too; their other sessions end.
+ * Turns the authenticator app on, so that signing in also requires a code. The person's other sessions end.
  *
- * @throws AppError validation_failed for a wrong code; conflict where nothing was begun
+ * @throws AppError validation_failed for a wrong code; conflict if `beginTwoFactor` was not called
  */
 export async function confirmTwoFactor(
   runtime: Runtime,
@@ -173,8 +173,8 @@ export async function confirmTwoFactor(
 }
 
 /**
- * Makes new recovery codes; the old ones end. What becomes of them is noted first: better-auth writes
- * by itself, outside our transaction.
+ * Generates new recovery codes and invalidates the old ones. The audit entry is written first, because better-auth
+ * writes outside our transaction.
  *
  * @param headers with the session's cookie
  * @throws AppError validation_failed for a wrong password; too_many_requests
@@ -193,9 +193,9 @@ export async function renewRecoveryCodes(
 }
 
 /**
- * A person stops using their authenticator app.
+ * Turns off a person's own authenticator app.
  *
- * @throws AppError validation_failed for a wrong password; conflict while an app is demanded of everybody
+ * @throws AppError validation_failed for a wrong password; conflict while all staff must have an app
  */
 export async function turnOffTwoFactor(
   runtime: Runtime,
@@ -239,12 +239,12 @@ async function removeApp(tx: Database, userId: string): Promise<void> {
   await tx.update(staffUsers).set({ twoFactorEnabled: false }).where(eq(staffUsers.id, userId));
 }
 
-/** More than a person has devices. */
+/** The limit of passkeys per person. A person has fewer devices. */
 const MAX_PASSKEYS = 20;
 const MAX_PASSKEY_NAME = 60;
 const SESSION = 'session_token';
 
-/** A person's passkeys, the oldest first. */
+/** Lists a person's passkeys, the oldest first. */
 export async function listPasskeys(db: Database, userId: string) {
   const { id, name, createdAt } = staffPasskeys;
   return db
@@ -256,11 +256,11 @@ export async function listPasskeys(db: Database, userId: string) {
 }
 
 /**
- * What the browser makes a passkey from.
+ * Returns the options from which the browser makes a passkey.
  *
  * @param headers with the session's cookie
- * @returns the `Set-Cookie` headers of the challenge too
- * @throws AppError validation_failed for a wrong password; conflict for one passkey too many
+ * @returns also the `Set-Cookie` headers of the challenge
+ * @throws AppError validation_failed for a wrong password; conflict if the person has too many passkeys
  */
 export async function beginPasskey(
   runtime: Runtime,
@@ -279,9 +279,9 @@ export async function beginPasskey(
 }
 
 /**
- * Keeps the passkey that the browser made.
+ * Stores the passkey that the browser made.
  *
- * @throws AppError validation_failed naming `name`; unauthenticated where it is not what was asked for
+ * @throws AppError validation_failed naming `name`; unauthenticated if the passkey does not match the challenge
  */
 export async function keepPasskey(
   runtime: Runtime,

@@ -19,7 +19,7 @@ import type { Runtime } from '../runtime';
 import { hashToken } from '../tokens/access-token';
 import { addStaffUser, createStaffUser, type NewPerson } from './manage-staff';
 
-/** The address of an invitation is this and its token. */
+/** The address of an invitation is this path and the token. */
 const INVITATION_PATH = '/sign-in/invitation';
 const INVITED = 'invitation ';
 const DAY_MS = 86_400_000;
@@ -28,16 +28,16 @@ const TOKEN = /^[\w-]{43}$/;
 type World = Pick<Runtime, 'db' | 'now' | 'newId' | 'randomBytes'>;
 type SiteWorld = World & Pick<Runtime, 'env'>;
 
-/** The address where the invited person chooses a password within a day. It is shown once. */
+/** An invitation. At its address the person chooses a password within a day. The address is shown only once. */
 export interface Invitation {
   email: string;
   url: string;
 }
 
 /**
- * Writes a person down who cannot sign in before they accept.
+ * Creates a member of staff who can sign in only after accepting the invitation.
  *
- * @throws AppError validation_failed, or conflict where the address has a login already
+ * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor: Actor): Promise<Invitation> {
   let token = '';
@@ -49,9 +49,9 @@ export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor:
 }
 
 /**
- * Issues another address for a person who has not accepted. The previous one ends.
+ * Issues a new invitation to a person who has not accepted. The previous invitation ends.
  *
- * @throws AppError not_found; conflict if they have a password
+ * @throws AppError not_found; conflict if the person has a password
  */
 export async function renewInvitation(world: SiteWorld, key: StaffKey, actor: Actor): Promise<Invitation> {
   let token = '';
@@ -65,7 +65,7 @@ export async function renewInvitation(world: SiteWorld, key: StaffKey, actor: Ac
   return { email, url: addressOf(world, token) };
 }
 
-/** Who is invited by a token; null where it is not valid, or not any more. Asking does not use it up. */
+/** Finds the person whom a token invites, without using the token up. Null if the token is not valid. */
 export async function findInvited(db: Database, token: string, now: Date): Promise<StaffUser | null> {
   if (!TOKEN.test(token)) return null;
   const [user] = await db
@@ -76,7 +76,7 @@ export async function findInvited(db: Database, token: string, now: Date): Promi
   return user ?? null;
 }
 
-/** No address leads to the person any more. */
+/** Ends all invitations of a person. */
 export function endInvitations(tx: Database, userId: string): Promise<void> {
   return endTokens(tx, INVITED + userId);
 }
@@ -85,7 +85,7 @@ async function endTokens(tx: Database, identifier: string): Promise<void> {
   await tx.delete(staffVerifications).where(eq(staffVerifications.identifier, identifier));
 }
 
-/** Makes the token of a one-time address, and voids the one before. */
+/** Creates the token of a one-time address, and invalidates the previous token. */
 async function storeToken(
   { now, newId, randomBytes }: World,
   tx: Database,
@@ -110,7 +110,7 @@ function addressOf({ env }: SiteWorld, token: string): string {
 /**
  * Stores the password that the invited person chooses, and uses up the invitation.
  *
- * @returns their address, to sign in with
+ * @returns the person's email address, for signing in
  * @throws AppError validation_failed naming the field; conflict if the invitation is no longer valid
  */
 export async function acceptInvitation(
@@ -136,22 +136,22 @@ function invalidInvitation(): AppError {
   return new AppError('conflict', 'This invitation is no longer valid. Ask an admin for a new one.');
 }
 
-/** The one-time address is this and a token. */
+/** The address for the first admin is this path and a token. */
 export const FIRST_ADMIN_PATH = '/sign-in/first';
 const FIRST_ADMIN = 'first-admin';
 const HOUR_MS = 3_600_000;
 
 interface TypedAdmin extends Credentials {
-  /** The part of the address before the @ where it is empty. */
+  /** If empty, the part of the email address before the @. */
   name: string;
-  /** The password once more. */
+  /** The password again. */
   repeated: string;
 }
 
 /**
- * Makes the token of the address at which the first admin is made, and voids the one before.
+ * Creates the token of the address for the first admin, and invalidates the previous token.
  *
- * @returns null where anybody has a login
+ * @returns null if any person has a login
  */
 export function issueFirstAdminToken(world: World): Promise<string | null> {
   return lockStaff(world.db, async (tx) => {
@@ -160,7 +160,7 @@ export function issueFirstAdminToken(world: World): Promise<string | null> {
   });
 }
 
-/** Whether this token makes the first admin; asking does not use it up. */
+/** Whether a token can create the first admin. This does not use the token up. */
 export async function isFirstAdminToken(db: Database, token: string, now: Date): Promise<boolean> {
   const held = await db.$count(
     staffVerifications,
@@ -170,9 +170,9 @@ export async function isFirstAdminToken(db: Database, token: string, now: Date):
 }
 
 /**
- * Makes the first admin and uses the token up.
+ * Creates the first admin and uses the token up.
  *
- * @throws AppError validation_failed naming the field; conflict where the token is not valid any more
+ * @throws AppError validation_failed naming the field; conflict if the token is no longer valid
  */
 export async function createFirstAdmin(world: World, token: string, typed: TypedAdmin): Promise<void> {
   const now = world.now();

@@ -27,7 +27,7 @@ const MAX_SESSIONS_SHOWN = 100;
 
 export type StaffListRow = Awaited<ReturnType<typeof listStaffUsers>>['data'][number];
 
-/** A page of those who may sign in, by address, with the number of sessions that are open now. */
+/** Lists a page of staff by email address, with the number of each person's open sessions. */
 export async function listStaffUsers(db: Database, request: PageRequest, now: Date) {
   const open = and(eq(staffSessions.userId, staffUsers.id), gt(staffSessions.expiresAt, now));
   return readPage(
@@ -49,12 +49,12 @@ export async function listStaffUsers(db: Database, request: PageRequest, now: Da
   );
 }
 
-/** Whether anybody may issue tokens and manage staff. */
+/** Whether there is an admin, who can issue tokens and manage staff. */
 export async function hasAdmin(db: Database): Promise<boolean> {
   return (await db.$count(staffUsers, eq(staffUsers.role, 'admin'))) > 0;
 }
 
-/** The sign-ins of a person that are open now, the latest first. */
+/** Lists a person's open sessions, the latest first. */
 export async function openSessionsOf(db: Database, userId: string, now: Date) {
   return db
     .select({ signed_in_at: staffSessions.createdAt })
@@ -64,16 +64,16 @@ export async function openSessionsOf(db: Database, userId: string, now: Date) {
     .limit(literal(MAX_SESSIONS_SHOWN));
 }
 
-/** The means by which a person can sign in. Unknown persons have none. */
+/** Returns how a person can sign in. All fields are false for an unknown person. */
 export async function getLoginState(db: Database, userId: string) {
   const ofUser = and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential'));
   const [row] = await db
     .select({
-      /** None before an invitation is accepted. */
+      /** False before the invitation is accepted. */
       hasPassword: sql<boolean>`${staffAccounts.password} is not null`,
-      /** Another person knows the password. */
+      /** Whether another person knows the password. */
       isTemporary: staffUsers.passwordTemporary,
-      /** An authenticator app. */
+      /** Whether the person has an authenticator app. */
       hasApp: staffUsers.twoFactorEnabled,
     })
     .from(staffUsers)
@@ -84,18 +84,18 @@ export async function getLoginState(db: Database, userId: string) {
 }
 
 interface NewStaffUser extends NewPerson {
-  /** 12 to 128 characters; one is made where none is given. */
+  /** 12 to 128 characters. Generated if absent. */
   password?: string | undefined;
-  /** Whether the person has to choose an own one when they first sign in. */
+  /** Whether the person must choose their own password when they first sign in. */
   passwordTemporary?: boolean;
 }
 
 /**
- * Lets a person sign in.
+ * Creates a login with a password.
  *
- * @param condition throws where it may not be, under the lock that all who write staff take
- * @returns the password too, given or made: it is kept nowhere else
- * @throws AppError validation_failed, or conflict where the address has a login already
+ * @param condition throws if the person must not be added; runs under the lock that all writers of staff take
+ * @returns the password too, whether given or generated. It is not kept anywhere else.
+ * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function addStaffUser(
   world: StaffWorld,
@@ -116,18 +116,18 @@ const MAX_NAME_LENGTH = 100;
 
 export interface NewPerson {
   email: string;
-  /** The part of the address before the @ where none is given. */
+  /** The default is the part of the email address before the @. */
   name?: string | undefined;
   role?: StaffRole | undefined;
 }
 
 /**
- * Writes a person down, with what lets them in.
+ * Creates a member of staff.
  *
- * @param work writes that, under the lock that all who write staff take; it answers what the log tells beyond
- *   the person
- * @param condition throws where they may not be, under that lock and before they are
- * @throws AppError validation_failed, or conflict where the address has a login already
+ * @param work writes what the person needs to sign in, under the lock that all writers of staff take; returns further
+ * details for the audit entry
+ * @param condition throws if the person must not be added; runs under that lock, before the person is written
+ * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function createStaffUser(
   world: StaffWorld,
@@ -158,7 +158,7 @@ export async function createStaffUser(
 }
 
 /**
- * Gives a person another role, from their next request on; the one they have already writes nothing.
+ * Changes a person's role, from their next request on. Writes nothing if they already have that role.
  *
  * @throws AppError not_found; conflict for oneself and for the last admin
  */
@@ -178,7 +178,7 @@ export async function changeStaffRole(
 }
 
 /**
- * Ends a person's access at once, with that of the tokens that are theirs. What they wrote stays theirs in the log.
+ * Ends a person's access at once, and revokes their tokens. The audit log keeps their name at what they wrote.
  *
  * @throws AppError not_found; conflict for oneself and for the last admin
  */
@@ -197,7 +197,7 @@ export async function removeStaffUser(
 }
 
 /**
- * Signs a person out everywhere.
+ * Signs a person out on all devices.
  *
  * @throws AppError not_found
  */
@@ -208,10 +208,10 @@ export async function endStaffSessions(db: Database, key: StaffKey, actor: Actor
 }
 
 /**
- * Ends a person's sessions, and sign-ins whose password was right and whose code is still to come.
+ * Ends a person's sessions, and sign-ins that still wait for a code.
  *
- * @param kept the one that stays
- * @returns how many there were
+ * @param kept the session that stays open
+ * @returns the number of ended sessions
  */
 export async function deleteSessions(tx: Database, userId: string, kept?: string): Promise<number> {
   const others = kept === undefined ? undefined : ne(staffSessions.id, kept);
