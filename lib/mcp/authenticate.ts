@@ -20,31 +20,31 @@ import {
 } from '../tokens/access-token';
 import { logFailure, oauthError } from './protocol';
 
-/** Who calls, and what of it may be answered. */
+/** The caller of a tool, with its permissions. */
 export interface Caller {
-  /** `token` is one that staff issued, `app` a client that a member of staff let in. */
+  /** `token` is an access token that staff issued. `app` is a client that a member of staff authorized. */
   type: 'token' | 'app';
-  /** Of the token, as the log names it. */
+  /** The token's id in the log. */
   tokenId: string;
-  /** What is counted together: a token, or a client and its member of staff. */
+  /** The key of the caller's rate limit: the token, or the client and its member of staff. */
   key: string;
-  /** The token's name, or the client's. */
+  /** The name of the token or of the client. */
   name: string;
   clientId: string | null;
-  /** The member of staff whose access it is. */
+  /** The member of staff who owns the token or authorized the client. */
   email: string | null;
   reads: ReadScope[];
-  /** Personal data is masked. */
+  /** Whether personal data is masked in answers. */
   masked: boolean;
 }
 
-/** What of a caller decides what is answered. */
+/** The permissions that determine the content of an answer. */
 export type Reader = Pick<Caller, 'reads' | 'masked'>;
 
 /** A reader with every permission. */
 export const EVERYTHING: Reader = { reads: [...READ_SCOPES], masked: false };
 
-/** @returns who calls, where the request may go on; else 401, 403, or 503 while tokens cannot be read */
+/** @returns the caller; or a 401, a 403, or a 503 if tokens cannot be read */
 export async function authenticate(runtime: Runtime, request: HttpRequest): Promise<Caller | Response> {
   const { env } = runtime;
   const text = bearerToken(request.headers.get('authorization') ?? '');
@@ -124,7 +124,7 @@ function unauthorized(
   });
 }
 
-/** 403 naming all that is needed, so that a client can ask for it at once. */
+/** Responds with 403 and all required scopes, so that a client can request them at once. */
 export function insufficientScope(env: Pick<Env, 'publicUrl'>, scopes: readonly string[]): Response {
   const scope = scopes.join(' ');
   return oauthError(403, 'insufficient_scope', `This access token lacks a scope. Needed: ${scope}.`, {
@@ -132,12 +132,12 @@ export function insufficientScope(env: Pick<Env, 'publicUrl'>, scopes: readonly 
   });
 }
 
-/** Leads a client to the metadata (RFC 9728, 5.1). */
+/** Returns the `WWW-Authenticate` header that points a client to the metadata (RFC 9728, 5.1). */
 function challenge(env: Pick<Env, 'publicUrl'>): string {
   return `Bearer realm="mcp", resource_metadata="${resourceMetadataUrl(env)}"`;
 }
 
-/** 503: neither the token's fault nor the request's. */
+/** Responds with 503, since neither the token nor the request is wrong. */
 export function unavailable(reason = 'The service is not available. Try again later.'): Response {
   return oauthError(503, 'temporarily_unavailable', reason, {
     'Retry-After': '5',

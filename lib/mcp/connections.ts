@@ -9,18 +9,18 @@ export const CONNECT_LIMITS =
 
 export const CONNECT_PROTOCOLS = `Protocol revisions: ${PROTOCOL_VERSIONS.join(', ')}, over Streamable HTTP. Responses are plain JSON; there are no sessions and no event streams.`;
 
-/** How one client is connected to this server. */
+/** Instructions to connect one client to this server. */
 export interface Connection {
   client: string;
-  /** Where the snippet goes, as a sentence in Markdown. */
+  /** Where to put the snippet, as a sentence in Markdown. */
   how: string;
   language: 'sh' | 'json' | 'toml' | 'text';
   snippet: string;
-  /** What of the snippet stands for an access token; without it none is needed. */
+  /** The part of the snippet to replace with an access token. Absent if no token is needed. */
   placeholder?: string;
 }
 
-/** What the server is called where it is entered. */
+/** The name of this server in clients' settings. */
 const NAME = 'w5t';
 const BEARER = 'Authorization: Bearer $ACCESS_TOKEN';
 
@@ -147,7 +147,9 @@ export function listConnections(publicUrl: string): Connection[] {
 /** The client whose snippet the README shows. */
 const SHOWN = 'Claude Code';
 
-/** The same in Markdown, without a heading: of all clients, or of one and a link to the others. */
+/**
+ * Returns the instructions in Markdown, without a heading. With `one` they describe one client and link to the others.
+ */
 export function toConnectMarkdown(publicUrl: string, of: 'all' | 'one' = 'all'): string {
   const all = listConnections(publicUrl);
   const shown = of === 'all' ? all : all.filter(({ client }) => client === SHOWN);

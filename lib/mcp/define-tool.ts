@@ -7,48 +7,48 @@ import type { ReadScope } from '../oauth/metadata';
 import type { Page } from '../page';
 import type { Reader } from './authenticate';
 
-/** The limit of an answer by default, in characters: about 20,000 tokens. */
+/** The default limit of an answer in characters, which is about 20,000 tokens. */
 export const MAX_CHARACTERS = 70_000;
-/** Characters of a token, in answers like these. */
+/** The average number of characters per token in these answers. */
 export const TOKEN_CHARACTERS = 3.5;
 
 interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   name: string;
   title: string;
-  /** Who lacks it does not see the tool. */
+  /** The scope without which a caller does not see the tool. */
   scope: ReadScope;
-  /** For a model: when to use it, what it answers, which tool comes next. */
+  /** Tells the model when to use the tool, what it returns, and which tool comes next. */
   description: string;
   input: Input;
   output: Output;
   /**
-   * What it answers goes out as it is: nothing else may be in it, so that a new column leaks nowhere. What of
-   * it is about money is left out for a reader who may not read bills.
+   * The result is sent unchanged. It must match the schema exactly, so that a new column cannot leak. Amounts are left
+   * out if the reader may not read billing data.
    */
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
-  /** How long an answer may be, for clients that cut off or store answers which are longer than others. */
+  /** The limit of an answer in characters, for clients that cut off or store longer answers. */
   maxCharacters?: number;
-  /** @throws AppError where the answer, of so many characters, is too long */
+  /** Checks an answer's length in characters. @throws AppError if the answer is too long */
   requireFit?(answer: Record<string, unknown>, length: number): void;
 }
 
 interface ToolAnswer {
   result: CallToolResult;
   rows: number;
-  /** Whom it is about, where it is about one customer. */
+  /** The customer that the answer is about. Null if it is not about one customer. */
   customerId: number | null;
 }
 
 export interface Tool {
   name: string;
   scope: ReadScope;
-  /** As tools/list says it; built once, since converting schemas costs more than a query. */
+  /** The tool's entry in tools/list. Built once, since converting schemas costs more than a query. */
   wire: WireTool;
-  /** @throws AppError with a sentence for the model; anything else is ours to repair */
+  /** @throws AppError with a sentence for the model; any other error is internal */
   call(db: Database, args: Record<string, unknown>, reader: Reader): Promise<ToolAnswer>;
 }
 
-/** A read-only tool: its declaration is all there is to it. */
+/** Makes a read-only tool from its declaration. */
 export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
   tool: ToolDeclaration<Input, Output>,
 ): Tool {
@@ -93,17 +93,20 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
   };
 }
 
-/** Many models fill in what they do not mean with null. */
+/** Many models set arguments that they do not use to null. */
 function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
   return Object.fromEntries(
     Object.entries(args).filter(([name, value]) => value !== null || !optional.has(name)),
   );
 }
 
-/** An integer as a number is written: "099" is the text of a customer number, and no other text is changed. */
+/** The canonical spelling of an integer. "099" is not canonical and may be a customer number, so it stays text. */
 const CANONICAL = /^(0|-?[1-9]\d{0,15})$/;
 
-/** Many models write numbers as text, and customer numbers of digits as numbers. */
+/**
+ * Converts arguments to their declared types. Many models write numbers as text, and numeric customer numbers as
+ * numbers.
+ */
 function toDeclaredTypes(args: Record<string, unknown>, { properties = {} }: WireSchema) {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
@@ -121,21 +124,21 @@ function countRows(output: Record<string, unknown>): number {
   return Array.isArray(list) ? list.length : 1;
 }
 
-/** Whether a field of a customer says who it is. A new field does not compile until that is decided here. */
+/** Whether a field of a customer is personal data. A new field does not compile until it is listed here. */
 const IS_PERSONAL: Record<keyof CustomerRow, boolean> = {
   ...{ id: false, customer_number: false, country: false, tax_exempt: false, currency: false, status: false },
   ...{ name: true, first_name: true, last_name: true, company: true, email: true, phone: true },
   ...{ street: true, postal_code: true, city: true, vat_id: true },
 };
 const PERSONAL = Object.entries(IS_PERSONAL).flatMap(([name, isPersonal]) => (isPersonal ? [name] : []));
-/** A domain or an address says whose it is; the names of services hold theirs. */
+/** A domain or an email address, which can identify a customer. Names of services contain them. */
 const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
 const MASKED = '[masked]';
 
 /**
- * Removes personal data of customers from an answer. A customer is an object with a customer number, or the value of
- * "customer". A caller may have asked for the customer's name alone. The answer says that it is masked.
- * Numbers and states stay, so that questions about them are still answered.
+ * Masks personal data of customers in an answer. A customer is an object with a customer number, or the value of
+ * "customer", even if the caller asked only for the name. The answer says that it is masked. Numbers and states stay,
+ * so that questions about them can still be answered.
  */
 export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {
   return { ...maskObject(output), personal_data: 'masked' };
@@ -162,7 +165,7 @@ function maskObject(
 
 const MAX_SHOWN = 60;
 
-/** One sentence an issue, each naming the argument, what it must be and what it was. */
+/** Describes each issue in one sentence that names the argument, the requirement and the given value. */
 function describeIssues(issues: z.core.$ZodIssue[], schema: WireSchema): string {
   return issues.map((issue) => describeIssue(issue, schema)).join(' ');
 }
@@ -188,7 +191,7 @@ function requirement(issue: z.core.$ZodIssue, property: unknown): string {
 }
 
 function got(issue: z.core.$ZodIssue): string {
-  // A rule about several arguments is given all of them.
+  // A rule about several arguments receives all of them, so its input is not shown.
   const isOfSeveral = issue.code === 'custom' && typeof issue.input === 'object';
   return issue.input === undefined || isOfSeveral ? '' : ` (got ${show(issue.input)})`;
 }
@@ -201,7 +204,7 @@ function show(value: unknown): string {
 
 type WireSchema = WireTool['inputSchema'];
 
-/** A zod object as JSON Schema, without what only costs a model's context. */
+/** Converts a zod object to JSON Schema, without parts that only use up a model's context. */
 function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   const { $schema, ...wire } = z.toJSONSchema(schema, {
     io,
@@ -212,7 +215,7 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
 
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   if (io === 'output') {
-    // Zod guarantees them before an answer leaves; what a model reads are the properties.
+    // Zod guarantees these before an answer is sent. A model reads only the properties.
     delete schema.required;
     delete schema.additionalProperties;
     if (schema.enum) delete schema.type;
@@ -232,14 +235,14 @@ type Row = Record<string, unknown>;
 interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodObject>
   extends Pick<ToolDeclaration<Filters, z.ZodObject>, 'name' | 'title' | 'scope' | 'description'> {
   filters: Filters;
-  /** Filters on what is masked: a reader of masked answers may not use them. */
+  /** Filters on masked fields. A reader of masked answers may not use them. */
   personalFilters?: (keyof z.output<Filters> & string)[];
   row: RowSchema;
   list(db: Database, filters: z.output<Filters>): Promise<Page<Row>>;
-  /** Counts and sums of everything that the filters find. */
+  /** Returns counts and sums of all rows that match the filters. */
   summarize(db: Database, filters: z.output<Filters>): Promise<Row[]>;
   summaryRow: z.ZodObject;
-  /** A row, or a row of the summary, for a caller that cannot read billing data. */
+  /** Removes the amounts from a row or a summary row, for a caller that may not read billing data. */
   withoutMoney?(row: Row): Row;
 }
 
@@ -261,7 +264,7 @@ const answerFields = {
     .describe('Only counts and sums per currency and status.'),
 };
 
-/** A tool that lists rows a page at a time; or only columns of them, or only their sums. */
+/** Makes a tool that lists rows by page, or only some columns, or only sums. */
 export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.ZodObject>(
   declared: ListDeclaration<Filters, RowSchema>,
 ): Tool {
@@ -307,7 +310,7 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
   } as ToolDeclaration<z.ZodObject, z.ZodObject>);
 }
 
-/** The rows that a filter finds tell letter by letter what it was compared with. */
+/** Refuses filters on masked fields, since their results would reveal the field's value letter by letter. */
 function refusePersonal(given: Row, personalFilters: string[]): void {
   const used = personalFilters.find((name) => given[name] !== undefined);
   if (used === undefined) return;
@@ -326,7 +329,7 @@ function requireFit(answer: Row, length: number): void {
   );
 }
 
-/** @throws AppError validation_failed with the list of columns, for an unknown column */
+/** Checks the names of columns. @throws AppError validation_failed with the list of columns if one is unknown */
 export function requireColumns(fields: readonly string[], row: z.ZodObject): void {
   const known = columnsOf(row);
   const unknown = fields.filter((field) => !known.includes(field));
@@ -335,7 +338,7 @@ export function requireColumns(fields: readonly string[], row: z.ZodObject): voi
   throw new AppError('validation_failed', `fields: unknown ${shown}. The columns are ${known.join(', ')}.`);
 }
 
-/** The row with these columns alone, in the row's own order. */
+/** Returns only these columns of a row, in the row's own order. */
 export function pickFields(row: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
   const entries = Object.entries(row).flatMap(([name, value]) => {
     if (fields.includes(name)) return [[name, value]];

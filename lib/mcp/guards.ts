@@ -23,7 +23,7 @@ const SENTENCE =
 
 const ALLOW = { Allow: 'POST, OPTIONS' };
 
-/** POST alone carries messages: there are no sessions to end and no streams to open. */
+/** Refuses methods other than POST. This server has no sessions to end and no streams to open. */
 export function checkMethod({ method }: HttpRequest): Response | null {
   if (method === 'POST' || method === 'OPTIONS') return null;
   const refusal = rpcError(405, RPC.refused, SENTENCE, {
@@ -32,13 +32,13 @@ export function checkMethod({ method }: HttpRequest): Response | null {
   return method === 'HEAD' ? new Response(null, refusal) : refusal;
 }
 
-/** The answer to OPTIONS from an origin that may come in. */
+/** Responds to OPTIONS from an allowed origin. */
 export function preflight(): Response {
   return new Response(null, {
     status: 204,
     headers: {
       ...ALLOW,
-      // GET and DELETE are refused. A page can read that they are only if it may send them.
+      // GET and DELETE are refused, but a page can read the refusal only if it is allowed to send them.
       'Access-Control-Allow-Methods': 'POST, GET, DELETE',
       'Access-Control-Allow-Headers': MCP_HEADERS,
       'Access-Control-Max-Age': '86400',
@@ -51,7 +51,7 @@ type OriginSettings = Pick<Env, 'publicUrl' | 'mcpAllowedOrigins' | 'development
 const LOCAL = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
 /**
- * Keeps web pages of others away (DNS rebinding); programs send no Origin.
+ * Refuses web pages of other origins (DNS rebinding). Programs send no Origin.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
 export function checkOrigin(request: HttpRequest, env: OriginSettings): Response | null {
@@ -60,7 +60,7 @@ export function checkOrigin(request: HttpRequest, env: OriginSettings): Response
   return rpcError(403, RPC.refused, 'This origin is not allowed. Add it to MCP_ALLOWED_ORIGINS.');
 }
 
-/** Lets an allowed page read the answer, errors included. */
+/** Returns the headers that let an allowed page read the response, errors included. */
 export function corsHeaders(request: HttpRequest, env: OriginSettings): Record<string, string> {
   const origin = request.headers.get('origin');
   if (origin === null || !isAllowed(origin, env)) return { Vary: 'Origin' };
@@ -79,12 +79,14 @@ function isAllowed(origin: string, env: OriginSettings): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** An app has as many people as it has; all of them together may ask so many times as often as one. */
+/** An app may have any number of users. All of them together have this many times the rate limit of one. */
 const OF_CLIENT = 5;
 
 const counted = perProcess('mcp-rate', () => ({ minute: 0, requests: new Map<string, number>() }));
 
-/** Counts a request within this process. @returns 429 where a token, or an app with all its people, asks too often */
+/**
+ * Counts a request within this process. @returns 429 if a token, or an app with all its users, exceeds the rate limit
+ */
 export function checkRate({ env, now }: Pick<Runtime, 'env' | 'now'>, caller: Caller): Response | null {
   const most = env.mcpRequestsPerMinute;
   if (most === 0) return null;
@@ -111,7 +113,7 @@ function countOne(key: string): number {
 
 const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
 
-/** A message, parsed and as its bytes. */
+/** A message, both parsed and as bytes. */
 export interface Message {
   message: unknown;
   bytes: Uint8Array;
@@ -119,7 +121,7 @@ export interface Message {
 
 const nullArguments = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
 
-/** @returns the message of a body of acceptable size, type and form; else the refusal */
+/** @returns the message of a request body with an accepted size, media type and form; otherwise the error response */
 export async function readMessage(request: HttpRequest): Promise<Message | Response> {
   const bytes = await readBytes(request);
   if (bytes instanceof Response) return bytes;
@@ -131,7 +133,7 @@ async function readBytes(request: HttpRequest): Promise<Uint8Array | Response> {
     return await readBody(request);
   } catch (error) {
     if (error instanceof AppError) return rpcError(413, RPC.refused, error.message);
-    return rpcError(400, RPC.parseError, 'The body could not be read.'); // the sender went away
+    return rpcError(400, RPC.parseError, 'The body could not be read.'); // the client disconnected
   }
 }
 
@@ -164,7 +166,10 @@ function parseMessage(bytes: Uint8Array): Message | Response {
   return withoutNullArguments(message) ?? { message, bytes };
 }
 
-/** Some clients write `"arguments": null` for a call without arguments. @returns null for any other message */
+/**
+ * Removes `"arguments": null`, which some clients send for a call without arguments. @returns null for any other
+ * message
+ */
 function withoutNullArguments(given: unknown): Message | null {
   const { data } = nullArguments.safeParse(given);
   if (!data) return null;
@@ -174,9 +179,9 @@ function withoutNullArguments(given: unknown): Message | null {
 }
 
 /**
- * Checks the header of every method but `initialize`, whose body names the revision: no revision is agreed on before.
+ * Checks the revision header of every method except `initialize`, which names the revision in its body.
  *
- * @returns the error that tells a client which revisions it may fall back to
+ * @returns an error that lists the revisions that a client may use instead
  */
 export function checkProtocolVersion(request: HttpRequest, message: unknown): Response | null {
   if (isInitialize(message)) return null;
@@ -184,7 +189,7 @@ export function checkProtocolVersion(request: HttpRequest, message: unknown): Re
   if (requested === null || PROTOCOL_VERSIONS.includes(requested)) return null;
   return rpcError(400, ProtocolErrorCode.UnsupportedProtocolVersion, 'Unsupported protocol version.', {
     message,
-    // A client that did not initialize compares them with those of server/discover.
+    // A client that did not initialize compares these revisions with those of server/discover.
     data: {
       supported: isStateless(message) ? STATELESS_PROTOCOL_VERSIONS : PROTOCOL_VERSIONS,
       requested: requested.slice(0, 40),
@@ -195,7 +200,7 @@ export function checkProtocolVersion(request: HttpRequest, message: unknown): Re
 const object = z.record(z.string(), z.unknown());
 
 const text = z.string();
-/** What each method needs of its params; the protocol's own messages about it speak of its insides. */
+/** The required params of each method, with our own message. The SDK's messages expose internals. */
 const REQUIRED: Record<string, { params: z.ZodType; says: string }> = {
   initialize: {
     params: z.looseObject({
@@ -217,7 +222,7 @@ const anyCall = z.looseObject({
   params: z.unknown().optional(),
 });
 
-/** @returns -32602 for malformed params of a method that takes some */
+/** @returns -32602 for malformed params of a method that requires params */
 export function checkParams(message: unknown): Response | null {
   const request = anyCall.safeParse(message).data;
   if (!request) return null;
@@ -227,7 +232,7 @@ export function checkParams(message: unknown): Response | null {
   return rpcError(200, RPC.invalidParams, `Invalid params: ${required.says}`, { message });
 }
 
-/** There is no `initialize` from 2026-07-28 on. */
+/** Whether a method was removed from the protocol. `initialize` does not exist from 2026-07-28 on. */
 function isRemoved(method: string, message: unknown): boolean {
   return method === 'initialize' && isStateless(message);
 }
@@ -237,7 +242,9 @@ const toolCall = z.looseObject({
   params: z.looseObject({ name: z.string() }),
 });
 
-/** @returns 403 for a tool that the caller's scopes do not reach, naming those it has and the one it needs */
+/**
+ * @returns 403 for a tool that the caller's scopes do not include, naming the caller's scopes and the required scope
+ */
 export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message: unknown): Response | null {
   if (caller.reads.length === READ_SCOPES.length) return null;
   const name = toolCall.safeParse(message).data?.params.name;

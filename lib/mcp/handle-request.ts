@@ -37,15 +37,15 @@ import {
 } from './protocol';
 import { listTools, TOOLS } from './tools';
 
-/** What a client says in them is agreed on by `initialize`, or not at all. */
+/** Headers that are removed from `initialize`, which negotiates the revision in its body. */
 const REVISION_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'];
 
 /** `/mcp` */
 export const mcpRoute = everyMethod(handleMcpRequest);
 
 /**
- * Answers a request to the tool server. In order: method, Origin, token, size, media types, JSON;
- * then the protocol. Every answer with a body is application/json.
+ * Responds to a request to the tool server. The checks run in this order: method, Origin, token, size, media types,
+ * JSON, protocol. Every response with a body is application/json.
  */
 export async function handleMcpRequest(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
@@ -83,7 +83,7 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
   }
 }
 
-/** The request again, as mcp-handler wants it: both media types accepted, the token checked. */
+/** Copies the request for mcp-handler, with both media types accepted and with the verified token. */
 function toProtocolRequest(request: HttpRequest, caller: Caller, { message, bytes }: Message): Request {
   const headers = new Headers([...request.headers]);
   headers.set('Content-Type', 'application/json');
@@ -113,9 +113,9 @@ const EMPTY = {
 };
 
 /**
- * Answers lists that this server does not have and `initialize` does not announce. Some clients ask for them
- * regardless, and take an error for a broken server. From 2026-07-28 on a server must not answer what it does not
- * announce.
+ * Responds with empty lists to requests for lists that this server does not have. Some clients ask for them although
+ * `initialize` does not announce them, and treat an error as a broken server. From 2026-07-28 on, a server must not
+ * respond to methods that it does not announce.
  *
  * @returns null for any other message
  */
@@ -136,8 +136,8 @@ const callMessage = z.strictObject({
 });
 
 /**
- * Answers a well-formed tools/call of the 2025 protocols, the most frequent request, without a server object and an event
- * stream, which would cost more than the query.
+ * Responds to a well-formed tools/call of the 2025 protocols, which is the most frequent request. It avoids a server
+ * object and an event stream, which would cost more than the query.
  *
  * @returns null for any other request, which mcp-handler answers
  */
@@ -158,7 +158,7 @@ async function answerCall(
   }
 }
 
-/** Whether a message is of the revisions that begin with `initialize`. */
+/** Whether a message uses a protocol revision that starts with `initialize`. */
 function isOfSession(request: HttpRequest, message: unknown): boolean {
   const version = request.headers.get('mcp-protocol-version');
   return (version === null || SESSION_PROTOCOL_VERSIONS.includes(version)) && !isStateless(message);
@@ -167,10 +167,10 @@ function isOfSession(request: HttpRequest, message: unknown): boolean {
 const LIST_TTL_MS = 300_000;
 
 /**
- * The protocol itself, both generations of it; what comes in has passed the guards.
+ * Serves both generations of the protocol. The guards have checked the request before.
  *
- * The handlers sit on the low-level server: registerTool would convert every schema again for each
- * request, and answer a thrown error with its message.
+ * The handlers are registered on the low-level server, because registerTool would convert every schema again for each
+ * request, and would put an error's message into the response.
  */
 const serveProtocol = createMcpHandler(
   ({ server }) => {
@@ -184,11 +184,11 @@ const serveProtocol = createMcpHandler(
     instructions: INSTRUCTIONS,
     capabilities: { tools: { listChanged: false } },
     supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
-    // As long as a version runs, its tools stay the same. Which of them are listed depends on the caller.
+    // The tools do not change while a version of the service runs. Which tools are listed depends on the caller.
     cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
-    // Nothing here ever changes its list, so a stream of changes would only hold a connection.
+    // No list here ever changes, so a stream of changes would only hold a connection open.
     maxSubscriptions: 0,
-    // Asked only for forms that a server sends to people, which this one never does.
+    // Only needed for forms that a server sends to people. This server sends none.
     jsonSchemaValidator: {
       getValidator: () => {
         throw new Error('this server validates no JSON Schema');
@@ -197,7 +197,7 @@ const serveProtocol = createMcpHandler(
   },
 );
 
-/** Whom the guards have let in. */
+/** Returns the caller whom the guards have authenticated. */
 function callerOf(authInfo: AuthInfo | undefined): Caller {
   const caller = authInfo?.extra?.caller;
   if (!caller) throw new Error('a request has passed the guards without a caller');
@@ -205,8 +205,8 @@ function callerOf(authInfo: AuthInfo | undefined): Caller {
 }
 
 /**
- * mcp-handler answers the 2025 protocols with a stream of events that holds one message: takes it out.
- * Anything else stays as it is.
+ * Extracts the only message from the event stream with which mcp-handler answers the 2025 protocols. Other responses
+ * are returned unchanged.
  */
 async function toPlainJson(response: Response): Promise<Response> {
   const type = response.headers.get('content-type') ?? '';
@@ -231,10 +231,10 @@ interface ToolParams {
 }
 
 /**
- * Runs a tool. What a model can put right comes back as a result that says how; our own failures go to
- * the log under a reference, since a driver's message holds the parameters, that is, personal data.
+ * Runs a tool. An error that the model can correct becomes a result that says how. Internal errors are logged under a
+ * reference, because a driver's message contains the parameters, and so personal data.
  *
- * @throws ProtocolError invalid params for a tool that does not exist, or that the caller may not use
+ * @throws ProtocolError invalid params for a tool that does not exist or that the caller may not use
  */
 async function callTool(runtime: Runtime, caller: Caller, params: ToolParams): Promise<CallToolResult> {
   const tool = TOOLS.find(({ name, scope }) => name === params.name && caller.reads.includes(scope));
@@ -271,7 +271,7 @@ function toErrorResult(text: string): CallToolResult {
 interface Ended {
   outcome: Outcome;
   rows: number;
-  /** Whom the answer was about. */
+  /** The customer that the answer is about. Null if it is not about one customer. */
   customerId: number | null;
   started: Date;
 }
@@ -279,7 +279,7 @@ interface Ended {
 /** W3C Trace Context: version, trace id, parent id, flags. */
 const TRACE = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
-/** Notes a call in the process's log, and in the one that staff read. */
+/** Records a call in the process's log and in the log that staff read. */
 function noteCall(runtime: Runtime, caller: Caller, params: ToolParams, ended: Ended): void {
   const { outcome, rows, started } = ended;
   const duration_ms = runtime.now().getTime() - started.getTime();

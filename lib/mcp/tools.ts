@@ -45,7 +45,7 @@ export const findCustomerTool = defineTool({
   output: customerMatches,
   run: async (db, { query }, { masked }) => {
     if (!masked) return findCustomers(db, query);
-    // A search for more and more letters would read what is masked.
+    // A caller could discover masked fields by searching for longer and longer parts of them.
     const found = await findCustomersByNumber(db, query);
     if (found.count === 0) throw new AppError('not_found', ONLY_NUMBERS);
     return found;
@@ -61,7 +61,7 @@ const input = z
     message: 'Give exactly one of id or customer_number.',
   });
 
-/** Of characters, for what hiding personal data puts in place of names. */
+/** Characters reserved for the placeholders that replace masked names. */
 const MARGIN = 5000;
 
 const output = z.object({
@@ -133,7 +133,7 @@ function notFound({ id, customer_number }: z.output<typeof input>): string {
   return `No customer with ${key}. Use find-customer-tool to search by name or e-mail.`;
 }
 
-/** Leaves out the last rows of lists that have a total, until the answer is short enough. */
+/** Drops the last rows of lists that have a total, until the answer fits the limit. */
 function withinLimit<Answer extends { services: unknown[]; open_sales_documents?: unknown[] }>(
   answer: Answer,
 ): Answer {
@@ -189,10 +189,10 @@ const listSalesDocumentsTool = defineListTool({
   summaryRow: documentSums,
 });
 
-/** From so many servers on, an answer says how to ask for less. */
+/** The number of servers above which an answer contains a hint how to ask for less. */
 const MANY = 100;
 
-/** The most that clients let a tool announce. */
+/** The largest limit that clients let a tool announce, in characters. */
 const MOST_CHARACTERS = 500_000;
 
 const listServersTool = defineTool({
@@ -218,13 +218,13 @@ const listServersTool = defineTool({
   },
 });
 
-/** There is no page, so a long answer begins with the way to a shorter one. */
+/** Returns a hint how to get a shorter answer, since this list has no pages. */
 function hintFor(rows: object[]): string {
   const tokens = Math.round(JSON.stringify(rows).length / TOKEN_CHARACTERS / 100) * 100;
   return `These are ${rows.length} servers, about ${tokens.toLocaleString('en-GB')} tokens. For less, ask again with fields, such as ["id","hostname","status"].`;
 }
 
-/** A service, or a sum of services, without what it costs. */
+/** Removes the amounts from a service or from a sum of services. */
 function withoutPrice<Row extends Record<string, unknown>>({
   price: _,
   currency: __,
@@ -234,7 +234,7 @@ function withoutPrice<Row extends Record<string, unknown>>({
   return row;
 }
 
-/** In the order of tools/list, which is part of the wire's form. */
+/** All tools in the order of tools/list. Clients see this order, so it must not change. */
 export const TOOLS: readonly Tool[] = [
   findCustomerTool,
   getCustomerTool,
@@ -244,7 +244,7 @@ export const TOOLS: readonly Tool[] = [
   listServersTool,
 ];
 
-/** What a caller may use. */
+/** Lists the tools that a caller may use. */
 export function listTools({ reads }: Pick<Caller, 'reads'>): { tools: Tool['wire'][] } {
   return { tools: TOOLS.filter(({ scope }) => reads.includes(scope)).map(({ wire }) => wire) };
 }

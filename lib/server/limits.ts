@@ -1,47 +1,50 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Files that the database, its connections and Next may need at once. */
+/** The number of files that the database, its connections and Next may have open at once. */
 const OWN_FILES = 192;
 
-/** What clients may take: of time in milliseconds, of size in bytes. */
+/** The limits of what clients may use. Times are in milliseconds, sizes in bytes. */
 export const LIMITS = {
-  /** Of a page's request, server actions included: forms. The API's doors limit what they read themselves. */
+  /** The body of a page's request, including server actions, which send forms. API routes limit their own bodies. */
   pageBody: 131_072,
-  /** From the connection, or the request's first byte, to the end of its headers. */
+  /** From the connection, or from the request's first byte, to the end of the headers. */
   headersMs: 15_000,
-  /** To the end of its body, however it trickles. */
+  /** To the end of the request body, however slowly it arrives. */
   requestMs: 30_000,
-  /** The same of a file that staff upload: 200 MB at 2 Mbit/s. */
+  /** To the end of a file that staff upload: 200 MB at 2 Mbit/s. */
   uploadMs: 900_000,
-  /** How often they are looked at. */
+  /** The interval at which these times are checked. */
   checkMs: 1000,
-  /** How long a client may take nothing of its answer. */
+  /** How long a client may read nothing of its response. */
   unreadMs: 60_000,
-  /** How long a connection without a request is kept. */
+  /** How long an idle connection stays open. */
   keepAliveMs: 5000,
-  /** How long open requests may keep a server that stops. */
+  /** How long open requests may delay the server's stop. */
   stopMs: 6000,
   headerBytes: 16_384,
   headers: 200,
-  /** How many requests a connection may send ahead of the answer that it waits for. */
+  /** The number of requests that a connection may send before the response to the first. */
   sentAhead: 16,
-  /** How many requests Next answers at once, in total and for one client: the rest waits. */
+  /** The number of requests that Next handles at once, in total and per client. Further requests wait. */
   pagesAtOnce: 4,
   pagesOfClient: 3,
   routesAtOnce: 16,
   routesOfClient: 12,
-  /** How many may wait, and for how long. */
+  /** The number of requests that may wait in total and per client, and the longest wait. */
   pagesWaiting: 512,
   pagesWaitingOfClient: 256,
   pagePatienceMs: 10_000,
-  /** After which a request that Next still answers leaves its place to another one. */
+  /** The time after which a request that Next still handles gives up its place to another. */
   pagePlaceMs: 2000,
   connections: maxConnections(),
 };
 
 export type Limits = typeof LIMITS;
 
-/** So many that their bodies fit into memory, and files can still be opened. Linux tells how many there may be. */
+/**
+ * Returns the limit of connections, so that their bodies fit into memory and files can still be opened. Linux reports
+ * the limit of open files.
+ */
 function maxConnections(): number {
   const limits = '/proc/self/limits';
   const told = existsSync(limits)

@@ -3,12 +3,12 @@ import { createServer, isIPv6, type Server } from 'node:net';
 import type { Env } from '../env';
 import { StartError } from '../errors';
 
-/** Where the server listens: on the loopback of both kinds unless HOST says otherwise. */
+/** Returns the addresses to listen on: the IPv4 and IPv6 loopback unless HOST is set. */
 export function listenAddresses({ host }: Pick<Env, 'host'>): string[] {
   return host === null || host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
 }
 
-/** The server's address for programs on the same machine. */
+/** Returns the server's URL for programs on the same machine. */
 export function localUrl({ host, port }: Pick<Env, 'host' | 'port'>): string {
   const [address = ''] = listenAddresses({ host });
   const reachable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
@@ -18,10 +18,10 @@ export function localUrl({ host, port }: Pick<Env, 'host' | 'port'>): string {
 type Place = Pick<Env, 'host' | 'port'>;
 
 /**
- * Lets a server of each address listen; a machine without IPv6 goes without its loopback.
+ * Starts a server on each address. On a machine without IPv6 its loopback is skipped.
  *
- * @returns those that listen
- * @throws StartError where the port or the address cannot be had; none listens then
+ * @returns the listening servers
+ * @throws StartError if the port or an address is not available; then no server listens
  */
 export async function listen<S extends Server>(create: () => S, place: Place): Promise<S[]> {
   const servers: S[] = [];
@@ -37,7 +37,7 @@ export async function listen<S extends Server>(create: () => S, place: Place): P
   }
 }
 
-/** @throws StartError where a server could not listen */
+/** Checks that the port is available. @throws StartError if a server could not listen */
 export async function requirePort(place: Place): Promise<void> {
   const servers = await listen(() => createServer(), place);
   await Promise.all(servers.map((server) => once(server.close(), 'close')));

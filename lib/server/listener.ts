@@ -12,19 +12,21 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 interface Settings {
   trusted: BlockList;
-  /** See setForwarding. */
+  /** The secret for `setForwarding`. */
   secret: string;
-  /** Whether clients reach the server by https only. */
+  /** Whether clients reach the server only by https. */
   isHttps: boolean;
   limits: Limits;
   slow: SlowBodies;
   log: Logger;
 }
 
-/** What limits its bodies itself. A path that may be led elsewhere, encoded or by dots, counts as a page's. */
+/**
+ * The paths that limit their own request bodies. A path that may be rewritten, by encoding or dots, counts as a page.
+ */
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
-/** Hands on what is fit to be answered, and answers the rest. */
+/** Makes the listener that passes valid requests to the handler and refuses all others. */
 export function createListener(handle: Handler, { trusted, secret, isHttps, limits, slow, log }: Settings) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (isHttps) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
@@ -43,7 +45,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
       if (body === 'too large') {
         return refuse(request, response, 413, `The body is larger than ${limits.pageBody} bytes.`);
       }
-      // Next would wait for the end of a stream that has ended.
+      // Next would wait for the end of a stream that has already ended.
       if (body === 'empty') return refuse(request, response, 400, 'The body is empty.');
       if (body === 'broken off') return;
     }
@@ -59,16 +61,16 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
 
 const HOST = /^([\w.-]*|\[[\da-f:.]+\])(:\d+)?$/i;
 
-/** RFC 9112, 3.2: proxies that disagree about which of two counts would answer for one site with the other. */
+/** RFC 9112, 3.2: proxies that choose different ones of two hosts would send one site's response for the other. */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   return hosts.length <= 1 && HOST.test(headers.host ?? '');
 }
 
 /**
- * Makes a path of an absolute address, whose host counts instead of the header (RFC 9112, 3.2.2).
+ * Reduces an absolute URL to its path. The URL's host then replaces the Host header (RFC 9112, 3.2.2).
  *
- * @returns false for what is no address of a page, such as the `*` of OPTIONS
+ * @returns false for a target that is not a page's address, such as the `*` of OPTIONS
  */
 function setTarget(request: IncomingMessage): boolean {
   const { url = '' } = request;
@@ -80,17 +82,20 @@ function setTarget(request: IncomingMessage): boolean {
   return true;
 }
 
-/** An offer of HTTP/2 may be passed over (RFC 9110, 7.8); some clients make it with every request. */
+/**
+ * Whether a request asks for an upgrade. An offer of HTTP/2, which some clients always send, may be ignored (RFC 9110,
+ * 7.8).
+ */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
 }
 
-/** `empty`: a body was announced and has nothing in it; its stream has ended before anybody else listened. */
+/** `empty`: the request announced a body but sent none, and its stream ended before anyone else could listen. */
 type Received = 'received' | 'empty' | 'too large' | 'broken off';
 
 /**
- * Waits until a request's body is here, unread, so that what follows begins with nothing that may stall.
- * How long that may take is the server's `requestTimeout`; its `highWaterMark` is above the limit.
+ * Waits until the whole request body has arrived, without reading it, so that no handler waits for a slow client. The
+ * server's `requestTimeout` limits the wait, and its `highWaterMark` is above the body's limit.
  */
 async function receiveBody(request: IncomingMessage, limit: number): Promise<Received> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
@@ -104,24 +109,27 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
     request.once('close', () => resolve('broken off'));
   });
   request.removeAllListeners('readable');
-  await setImmediate(); // the stream does not notice that its listener is gone
+  await setImmediate(); // the stream notices only in the next turn that its listener is gone
   return outcome;
 }
 
 const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
-/** A secret of this process. Next copies the headers of a request to the requests that it sends to our server. */
+/**
+ * The header with a secret of this process. Next copies a request's headers to the requests that it sends to our
+ * server.
+ */
 const OWN_HEADER = 'x-w5t-own-request';
 const AGAIN = ' again';
 
-/** What Next reads: it compares the host with the Origin of a server action. */
+/** Headers that Next reads. It compares the host with the Origin of a server action. */
 const FROM_PROXIES = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'];
 
 /**
- * Makes the forwarding headers of a request true: what comes from a stranger is dropped, and
- * X-Forwarded-For holds the client's address alone. Those of a request that Next sends for a client stay as they are.
+ * Makes the forwarding headers of a request trustworthy. Headers from strangers are dropped, and X-Forwarded-For holds
+ * only the client's address. The headers of a request that Next sends for a client stay unchanged.
  *
- * @param secret known to this process only
- * @returns false where the peer is gone already
+ * @param secret known only to this process
+ * @returns false if the peer has already disconnected
  */
 function setForwarding(request: IncomingMessage, trusted: BlockList, secret: string): boolean {
   const { headers, socket } = request;
@@ -142,43 +150,43 @@ function setForwarding(request: IncomingMessage, trusted: BlockList, secret: str
 }
 
 /**
- * Whether Next sends this request, in the middle of another one that waits for it: to follow the redirect of a server
- * action, or to reach an action of another page.
+ * Whether Next sends this request while another request waits for it: to follow the redirect of a server action, or to
+ * call an action of another page.
  */
 export function isOwnRequest({ headers }: IncomingMessage): boolean {
   return headers[OWN_HEADER]?.toString().endsWith(AGAIN) ?? false;
 }
 
 /**
- * Whose request it is: the peer, or whom trusted proxies say they received it from. Each proxy appends its
- * own peer to X-Forwarded-For, so that only what stands to the right of the first stranger can be believed.
+ * Returns the client's address: the peer, or the address that trusted proxies report. Each proxy appends its own peer
+ * to X-Forwarded-For, so only the entries to the right of the first untrusted address are reliable.
  *
  * @param peer the other end of the connection
- * @param chain X-Forwarded-For as it came
+ * @param chain X-Forwarded-For as received
  */
 export function clientAddress(peer: string, chain: string | undefined, trusted: BlockList): string {
   let address = normalAddress(peer) ?? peer;
   for (const hop of (chain ?? '').split(',').reverse()) {
     if (!isWithin(trusted, address)) return address;
     const before = normalAddress(withoutPort(hop.trim()));
-    if (before === null) return address; // `unknown`, or nothing
+    if (before === null) return address; // `unknown`, or no entry
     address = before;
   }
   return address;
 }
 
-/** Some proxies write `192.0.2.7:5000` and `[2001:db8::7]:5000`. */
+/** Removes the port, since some proxies write `192.0.2.7:5000` and `[2001:db8::7]:5000`. */
 function withoutPort(hop: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
 const DRAINED_BYTES = 2_097_152;
-/** How long a refused client may read the answer before the connection ends. */
+/** How long a refused client may read the response before the connection closes. */
 const LINGER_MS = 1000;
 
 /**
- * Answers a request without keeping its body, and closes its connection. A sender that is cut off while
- * sending sees a reset and no answer: it gets a moment to read before that.
+ * Responds to a request without reading its body, and closes its connection. A client that is cut off while sending
+ * sees a connection reset and no response, so it first gets a moment to read.
  */
 export function refuse(
   request: IncomingMessage,
@@ -192,7 +200,7 @@ export function refuse(
     'X-Content-Type-Options': 'nosniff',
     Connection: 'close',
   });
-  response.write(text); // its whole length: the answer is there before it ends
+  response.write(text); // the client has the whole response before it ends
   const timer = setTimeout(() => response.end(), LINGER_MS);
   response.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());
@@ -203,13 +211,13 @@ export function refuse(
   });
 }
 
-/** Bodies that may take longer than others to arrive, until their request is answered. */
+/** Requests whose bodies may take longer to arrive. They are listed until they are answered. */
 export interface SlowBodies {
   add(request: IncomingMessage, response: ServerResponse): void;
   has(socket: Duplex): boolean;
 }
 
-/** @param limitMs how long they may take instead */
+/** @param limitMs the time limit of these bodies */
 export function createSlowBodies(limitMs: number): SlowBodies {
   const sockets = new Set<Duplex>();
   return {
@@ -221,7 +229,7 @@ export function createSlowBodies(limitMs: number): SlowBodies {
       response.once('close', () => {
         clearTimeout(timer);
         sockets.delete(socket);
-        // Who was refused gets a moment to read it, and sends in vain no longer.
+        // A refused client gets a moment to read the response. Then its upload is cut off.
         setTimeout(() => request.complete || socket.destroy(), LINGER_MS).unref();
       });
     },

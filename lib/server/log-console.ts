@@ -5,9 +5,9 @@ const METHODS = ['debug', 'dir', 'error', 'info', 'log', 'trace', 'warn'] as con
 const SHOWN = 200;
 
 /**
- * Writes what Next and other libraries print as lines of our log. They print parts of requests, over several lines
- * and with escape sequences, so that a stranger could forge lines. The message of an error may hold personal data
- * and is left out.
+ * Writes the console output of Next and other libraries as lines of our log. They print parts of requests with line
+ * breaks and escape sequences, so a stranger could forge lines. The message of an error is left out, since it may
+ * contain personal data.
  */
 export function logConsole(log: Logger): void {
   for (const method of METHODS) {

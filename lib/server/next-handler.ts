@@ -4,13 +4,13 @@ import { inheritedEnv } from '../inherited-env';
 import { localUrl } from './listen';
 import type { Handler } from './listener';
 
-/** Next's answer to every request, from the build in the working directory. */
+/** Handles requests with Next, from the build in the working directory. */
 export interface NextHandler {
-  /** Loads it, which takes a second. */
+  /** Loads Next, which takes about a second. */
   open(): Promise<void>;
-  /** Waits until it is open. */
+  /** Handles a request. Waits until Next is loaded. */
   handle: Handler;
-  /** Waits for what goes on after answers; where it is not open yet, for nothing. */
+  /** Waits for work that continues after responses. Returns at once if Next is not loaded. */
   close(): Promise<void>;
 }
 
@@ -30,10 +30,10 @@ export function createNext(env: Pick<Env, 'host' | 'port'>): NextHandler {
 }
 
 async function prepare(env: Pick<Env, 'host' | 'port'>) {
-  // Where a server action redirects to, Next fetches from here, as it does under `next start`.
+  // Next fetches the target of a server action's redirect from this address, as it does under `next start`.
   inheritedEnv().__NEXT_PRIVATE_ORIGIN = localUrl(env);
-  const { default: next } = await import('next'); // not before the first requests are answered
-  // It never listens: Next adds its upgrade listener to it, and leaves ours alone.
+  const { default: next } = await import('next'); // loaded late, so that the first requests need not wait
+  // This server never listens. Next adds its upgrade listener to it, and leaves our own server alone.
   const app = next({ dev: false, port: env.port, httpServer: new Server() });
   await app.prepare();
   return app;

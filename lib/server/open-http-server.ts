@@ -9,14 +9,14 @@ import { LIMITS, type Limits } from './limits';
 import { listen } from './listen';
 import { createListener, createSlowBodies, type Handler, type SlowBodies } from './listener';
 
-/** Our server, listening. */
+/** Our server while it listens. */
 export interface OpenHttpServer {
-  /** Takes no more connections, lets open requests finish for a while, and closes. */
+  /** Accepts no more connections, waits a limited time for open requests, and closes. */
   stop(): Promise<void>;
 }
 
 interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies' | 'publicUrl'> {
-  /** See setForwarding. */
+  /** The secret for `setForwarding`. */
   secret: string;
   log: Logger;
   limits?: Limits;
@@ -25,10 +25,10 @@ interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies' | 'publi
 const FULL_AGAIN_MS = 60_000;
 
 /**
- * Serves HTTP where HOST and PORT say, within limits.
+ * Starts the HTTP server on HOST and PORT, with its limits.
  *
- * @param handle answers what is fit to be answered
- * @throws StartError where the port cannot be had
+ * @param handle handles the valid requests
+ * @throws StartError if the port is not available
  */
 export async function openHttpServer(settings: Settings, handle: Handler): Promise<OpenHttpServer> {
   const { trustedProxies, publicUrl, secret, log, limits = LIMITS } = settings;
@@ -54,7 +54,7 @@ export async function openHttpServer(settings: Settings, handle: Handler): Promi
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);
-  // No file left for a new connection, for instance: without a listener the error would end the process.
+  // For example, no file is left for a new connection. Without a listener the error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
   return { stop: () => stopServers(servers, traffic, limits.stopMs) };
@@ -67,10 +67,10 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
     maxHeaderSize: limits.headerBytes,
-    highWaterMark: limits.pageBody + 1, // a page's body waits in its stream
+    highWaterMark: limits.pageBody + 1, // a page's whole body stays in its stream
   });
-  server.maxHeadersCount = 0; // none is dropped: the listener refuses too many
-  // Also called when keep-alive is over. An answer that takes its time is not its client's fault.
+  server.maxHeadersCount = 0; // no limit here, so that no header is dropped; the listener refuses too many
+  // Also called when keep-alive is over. A slow response is not the client's fault, so that connection stays open.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
   });
@@ -92,18 +92,18 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 type Pair = Parameters<Listener>;
 
 /**
- * Begins the requests of a connection one at a time. Node emits those that a client sends ahead all at once, so
- * that one connection could start thousands of pages. A request whose client has left never begins.
+ * Handles the requests of a connection one at a time. Node emits all requests that a client sends ahead at once, so one
+ * connection could start thousands of pages. A request whose client has disconnected never starts.
  *
- * @param maxWaiting requests that may wait for the answers to earlier ones. Nothing may follow one with a body,
- *   so that no bodies pile up. A client that sends more loses its connection.
+ * @param maxWaiting requests that may wait for earlier responses. No request may follow one with a body, so that bodies
+ * cannot accumulate. A client that sends more loses its connection.
  */
 function oneAtATime(listener: Listener, maxWaiting: number): Listener {
   const queues = new WeakMap<Socket, Pair[]>();
 
   const begin = (queue: Pair[]): void => {
     const [request, response] = queue[0] as Pair;
-    listener(request, response); // first, so that what it does at the end of an answer is done before the next begins
+    listener(request, response); // first, so that its own work on `close` is done before the next request starts
     response.once('close', () => {
       queue.shift();
       if (queue.length > 0 && request.socket.writable) begin(queue);
@@ -112,7 +112,7 @@ function oneAtATime(listener: Listener, maxWaiting: number): Listener {
 
   return (request, response) => {
     const { socket } = request;
-    if (!socket.writable) return; // closed, but Node goes on reading what had arrived
+    if (!socket.writable) return; // closed, but Node still reads what had arrived
     const queue = queues.get(socket) ?? [];
     queues.set(socket, queue);
     const last = queue.at(-1)?.[0];
@@ -129,14 +129,14 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Node's own answer if no listener handles these errors. */
+/** Node's own responses to these errors when there is no listener for them. */
 const ANSWERS: Record<string, string> = {
   [TIMEOUT]: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
 };
 
-/** Ends a connection whose request is malformed or takes too long. Only a slow body may continue. */
+/** Ends a connection whose request is malformed or too slow. Only the slow bodies may continue. */
 function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const { code = '' } = error;
@@ -148,14 +148,14 @@ function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   };
 }
 
-/** After it connections that only wait, or that are still sending a request's headers, are closed. */
+/** After this time idle connections are closed, and those that still send a request's headers. */
 const GRACE_MS = 500;
 const EVERY_MS = 100;
 
 /**
- * Takes no more connections, and closes those that are open as their requests end.
+ * Stops accepting connections, and closes the open ones as their requests end.
  *
- * @param patienceMs how long open requests may keep the servers
+ * @param patienceMs how long open requests may delay the stop
  */
 async function stopServers(servers: Server[], traffic: Traffic, patienceMs: number): Promise<void> {
   traffic.letFinish();
@@ -170,23 +170,23 @@ async function stopServers(servers: Server[], traffic: Traffic, patienceMs: numb
   clearInterval(sweep);
 }
 
-/** What is open at this moment. */
+/** The connections and requests that are open now. */
 interface Traffic {
   addConnection(socket: Socket): void;
   addRequest(request: IncomingMessage, response: ServerResponse): void;
   isAnswering(socket: Socket): boolean;
-  /** Whether a part of an answer has been sent that is not at its end. */
+  /** Whether a response has been sent in part. */
   hasBegunAnswer(socket: Duplex): boolean;
-  /** From now on answers end their connections. */
+  /** From now on each response closes its connection. */
   letFinish(): void;
-  /** Closes the connections on which nothing is answered. */
+  /** Closes connections on which no request is being handled. */
   closeIdle(): void;
 }
 
-/** @param refused is called for a connection above the limit, which is closed */
+/** @param refused called for each connection above the limit, which is closed */
 function createTraffic(maxConnections: number, refused: () => void): Traffic {
   const connections = new Set<Socket>();
-  /** The response that each connection waits for; a connection has one at a time, see oneAtATime. */
+  /** The response in progress on each connection, at most one, see oneAtATime. */
   const open = new Map<Duplex, ServerResponse>();
   let finishing = false;
   return {

@@ -8,9 +8,9 @@ const RETRY_AFTER_S = 2;
 const TURNS = 100;
 
 /**
- * Lets few pages be rendered at once, because rendering occupies the only thread that answers everything else.
- * The rest waits, or is refused with 503. A request keeps its place until its work ends, even if its client has
- * left, but no longer than `pagePlaceMs`: uploads and exports take minutes and hardly any processor time.
+ * Limits how many pages are rendered at once, because rendering occupies the only thread. Further requests wait, or are
+ * refused with 503. A request keeps its place until its work ends, even if its client has disconnected, but no longer
+ * than `pagePlaceMs`, because uploads and exports take minutes and hardly any processor time.
  */
 export function inPlaces(handle: Handler, limits: Limits): Handler {
   const common = {
@@ -19,10 +19,10 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
     patience: limits.pagePatienceMs,
   };
   const pages = new Bulkhead({ ...common, atOnce: limits.pagesAtOnce, perKey: limits.pagesOfClient });
-  // They render nothing, and a sign-in waits for its turn to hash: it keeps no page waiting.
+  // API routes render nothing, and a sign-in that waits for its hash must not delay a page.
   const routes = new Bulkhead({ ...common, atOnce: limits.routesAtOnce, perKey: limits.routesOfClient });
   return async (request, response) => {
-    if (isOwnRequest(request)) return handle(request, response); // a request with a place waits for it
+    if (isOwnRequest(request)) return handle(request, response); // another request, which has a place, waits for it
     const client = request.headers['x-forwarded-for']?.toString(); // set by our server, see setForwarding
     let work: Promise<void> | undefined;
     const begin = async () => {
@@ -50,8 +50,8 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
 }
 
 /**
- * Turns the event loop before a page is rendered. Node accepts one connection a turn, so without these turns a
- * short request would wait until every page that connected before it is rendered.
+ * Lets the event loop turn before a page is rendered. Node accepts one connection per turn, so otherwise a short
+ * request would wait until every page that connected earlier is rendered.
  */
 async function letOthersIn(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();

@@ -64,7 +64,7 @@ export async function openSessionsOf(db: Database, userId: string, now: Date) {
     .limit(literal(MAX_SESSIONS_SHOWN));
 }
 
-/** Returns how a person can sign in. All fields are false for an unknown person. */
+/** Returns the means by which a person can sign in. An unknown person has none. */
 export async function getLoginState(db: Database, userId: string) {
   const ofUser = and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential'));
   const [row] = await db

@@ -16,17 +16,17 @@ export type AccessToken = Pick<
 
 const MINUTE_MS = 60_000;
 
-/** While the disk is full, each request would try, fail and be logged. */
+/** Time of the last failure. While the disk is full, every request would otherwise try to write, fail and log it. */
 const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
 
-/** A token's text: `w5t_` and 256 random bits in base64url. */
+/** Generates a token: `w5t_` and 256 random bits in base64url. */
 export function newTokenText(randomBytes: (size: number) => Buffer): string {
   return `w5t_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Whether a token's answers hide personal data: by its property, or by the scope that did so before. */
+/** Whether a token's answers hide personal data, by its own property or by the old scope for this. */
 export function hidesPersonalData({
   hides_personal_data,
   scopes,
@@ -34,16 +34,16 @@ export function hidesPersonalData({
   return hides_personal_data || scopes.includes(OLD_MASK);
 }
 
-/** What is stored of a token: 256 bits of chance need no salt and no slow hash. */
+/** Returns the hash under which a token is stored. 256 random bits need no salt and no slow hash. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
 /**
- * One indexed read, so that revoking takes effect at once.
+ * Verifies a token with one indexed query, so that revoking takes effect at once.
  *
- * @returns null for an unknown, expired or revoked token
- * @throws the driver's error when the database does not answer: the caller says 503, never 401
+ * @returns null if the token is unknown, expired or revoked
+ * @throws the driver's error if the database does not respond; the caller then responds with 503, never 401
  */
 export async function verifyAccessToken(db: Database, token: string, now: Date): Promise<AccessToken | null> {
   if (!TOKEN.test(token)) return null;
@@ -68,7 +68,9 @@ const findToken = statement(['hash'], (db, { hash }) =>
     .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
 );
 
-/** Notes that a token was used, at most once a minute, and without a query in between; runs off the request path. */
+/**
+ * Stores when a token was last used, at most once a minute. Otherwise runs no query. The request does not wait for it.
+ */
 export async function touchAccessToken(
   db: Database,
   { id, last_used_at }: AccessToken,

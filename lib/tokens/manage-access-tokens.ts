@@ -11,7 +11,7 @@ import { readPage } from '../page-query';
 import type { Runtime } from '../runtime';
 import { hashToken, newTokenText, SCOPES, type Scope } from './access-token';
 
-/** Days that a token may last; else for ever, or to a day. */
+/** Lifetimes in days that the form offers, next to unlimited tokens and tokens with a last day. */
 const TOKEN_DAYS = ['30', '90', '365'] as const;
 const MAX_NAME_LENGTH = 100;
 const MAX_DAYS = 3650;
@@ -25,7 +25,7 @@ export interface TypedToken {
   expires: string;
   /** With `date`, the last day on which the token is valid: YYYY-MM-DD. */
   last_day: string;
-  /** The member of staff that the token belongs to, or empty. */
+  /** The email address of the member of staff who owns the token, or empty. */
   staff_email: string;
 }
 
@@ -42,9 +42,9 @@ const typedToken = z.object({
 });
 
 /**
- * Makes an access token as a person asks for it.
+ * Creates an access token from the form's fields.
  *
- * @returns its text, which is shown once and kept nowhere
+ * @returns the token's text, which is shown only once and not stored
  * @throws AppError validation_failed naming the fields
  */
 export async function issueAccessToken(
@@ -70,7 +70,7 @@ export async function issueAccessToken(
   return { name, ...(await createAccessToken(world.db, input, world.randomBytes)) };
 }
 
-/** Text: what is wrong with the day. */
+/** Returns the expiry of a token. Text describes what is wrong with the day. */
 function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date | null | string {
   if (expires === 'never') return null;
   if (expires !== 'date') return new Date(now().getTime() + Number(expires) * DAY_MS);
@@ -84,16 +84,16 @@ function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date 
 interface NewAccessToken {
   name: string;
   scopes: Scope[];
-  /** Answers over MCP leave out who customers are. Default false. */
+  /** Whether answers over MCP leave out customers' personal data. Default false. */
   hides_personal_data?: boolean;
-  /** Null: valid until revoked. */
+  /** Null if the token is valid until it is revoked. */
   expires_at: Date | null;
-  /** The member of staff whose it is: it ends when they are removed. */
+  /** The member of staff who owns the token. The token is revoked when they are removed. */
   staff_email?: string | undefined;
   created_by: Actor;
 }
 
-/** Who ends a token, and when. */
+/** The person or command that revokes a token, and the time. */
 interface Revoker {
   actor: Actor;
   now: Date;
@@ -105,8 +105,10 @@ const { token_hash: _, ...SHOWN } = getTableColumns(accessTokens);
 export type AccessTokenRow = Omit<typeof accessTokens.$inferSelect, 'token_hash'>;
 
 /**
- * @returns the token's text, which is shown once and kept nowhere
- * @throws AppError validation_failed if no member of staff has that address
+ * Creates an access token.
+ *
+ * @returns the token's text, which is shown only once and not stored
+ * @throws AppError validation_failed if no member of staff has that email address
  */
 export async function createAccessToken(
   db: Database,
@@ -125,7 +127,7 @@ export async function createAccessToken(
   return { id, token };
 }
 
-/** A page of the tokens, newest first. */
+/** Lists a page of the tokens, newest first. */
 export async function listAccessTokens(db: Database, request: PageRequest): Promise<Page<AccessTokenRow>> {
   return readPage(
     request,
@@ -135,7 +137,7 @@ export async function listAccessTokens(db: Database, request: PageRequest): Prom
   );
 }
 
-/** @throws AppError not_found */
+/** Returns a token. @throws AppError not_found */
 export async function getAccessToken(db: Database, id: number): Promise<AccessTokenRow> {
   const [row] = await db.select(SHOWN).from(accessTokens).where(eq(accessTokens.id, id));
   if (!row) throw new AppError('not_found', `There is no access token ${id}.`);
@@ -144,7 +146,7 @@ export async function getAccessToken(db: Database, id: number): Promise<AccessTo
 
 type TokenState = 'valid' | 'expired' | 'revoked';
 
-/** What a token is worth now; of one that is both over and revoked: revoked. */
+/** Returns a token's current state. A token that is both expired and revoked counts as revoked. */
 export function tokenState(
   { revoked_at, expires_at }: Pick<AccessTokenRow, 'revoked_at' | 'expires_at'>,
   now: Date,
@@ -154,9 +156,9 @@ export function tokenState(
 }
 
 /**
- * Ends a token's validity at once.
+ * Revokes a token at once.
  *
- * @throws AppError not_found for an unknown or already revoked one
+ * @throws AppError not_found if the token is unknown or already revoked
  */
 export async function revokeAccessToken(db: Database, id: number, by: Revoker): Promise<void> {
   await transact(db, async (tx) => {
@@ -166,7 +168,7 @@ export async function revokeAccessToken(db: Database, id: number, by: Revoker): 
   });
 }
 
-/** Ends all tokens of a member of staff who is being removed. */
+/** Revokes all tokens of a member of staff who is being removed. */
 export async function revokeAccessTokensOf(tx: Database, email: string, by: Revoker): Promise<void> {
   await revokeWhere(tx, eq(accessTokens.staff_email, email), by);
 }
@@ -185,7 +187,7 @@ async function revokeWhere(tx: Database, which: SQL, { actor, now }: Revoker): P
   return rows.length;
 }
 
-/** Locks the member of staff, so that removing them also revokes this token. */
+/** Locks the member of staff, so that a removal at the same time also revokes this token. */
 async function holdStaff(tx: Database, address: string): Promise<string> {
   const [user] = await tx
     .select({ email: staffUsers.email })
@@ -200,7 +202,7 @@ function entryOf(id: number, actor: Actor, verb: string) {
   return { actor, action: `access_token.${verb}`, entity: 'access_token' as const, entity_id: id };
 }
 
-/** What the log keeps of a token: never its hash. */
+/** Returns the fields of a token that the audit log keeps. The hash is not among them. */
 function toImage(row: AccessTokenRow) {
   const { id, name, scopes, hides_personal_data, expires_at, revoked_at, created_by, staff_email } = row;
   return { id, name, scopes, hides_personal_data, expires_at, revoked_at, created_by, staff_email };

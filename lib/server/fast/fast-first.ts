@@ -12,7 +12,7 @@ import {
 } from '../../http/messages';
 import type { Handler } from '../listener';
 
-/** Answers the paths of a table with their handlers, and hands on all others. */
+/** Handles the paths of a table with their handlers, and passes all others to `next`. */
 export function fastFirst(routes: Record<string, Route>, next: Handler): Handler {
   return async (request, response) => {
     const found = findHandler(routes, request);
@@ -28,13 +28,13 @@ interface Found {
   params: Params;
 }
 
-/** Of one segment without encoding, dots or anything else that Next could read in another way. */
+/** A path whose last segment has no encoding, dots or other characters that Next could read differently. */
 const LAST_SEGMENT = /^(.*\/)([\w-]+)$/;
 
 /**
- * The handler of a request whose path is exactly one of the table, character by character; null: it is Next's.
+ * Finds the handler of a request whose path matches the table exactly. Null if Next must handle the request.
  *
- * @param routes by path; the last segment may be `[id]`
+ * @param routes keyed by path; the last segment may be `[id]`
  */
 function findHandler(routes: Record<string, Route>, request: IncomingMessage): Found | null {
   const { method = '', url = '' } = request;
@@ -52,7 +52,7 @@ function isMethod(method: string): method is Method {
   return METHODS.some((known) => known === method);
 }
 
-/** A request as our handlers read it, without the copies that a `Request` would make of it. */
+/** A request for our handlers, without the copies that a `Request` would make. */
 class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly url: string;
@@ -88,7 +88,7 @@ class IncomingHeaders {
   }
 }
 
-/** Aborts if the client leaves before its answer is complete. */
+/** Returns a controller that aborts if the client disconnects before its response is complete. */
 export function abortedWith(response: ServerResponse): AbortController {
   const aborting = new AbortController();
   response.once('close', () => {
@@ -97,13 +97,13 @@ export function abortedWith(response: ServerResponse): AbortController {
   return aborting;
 }
 
-/** Below it a header costs more than compressing saves. */
+/** The size in bytes below which compression does not pay, because of the additional header. */
 const COMPRESSED_BYTES = 1024;
 const FAST_LEVEL = 1;
 const fixed = Object.entries(FIXED_HEADERS);
 const compress = promisify(gzip);
 
-/** Sends an answer as Next would, compressed if the client accepts it. */
+/** Sends a response as Next would, compressed if the client accepts that. */
 async function sendResponse(
   request: IncomingMessage,
   answer: Response,
@@ -121,7 +121,7 @@ async function sendResponse(
       bytes = await compress(bytes, { level: FAST_LEVEL });
     }
   }
-  response.write(bytes); // and not with end(): in chunks, as Next sends it
+  response.write(bytes); // not end(), so that it is sent in chunks, as Next does
   response.end();
 }
 

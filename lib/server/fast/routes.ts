@@ -6,7 +6,7 @@ import { webhookRoute } from '../../http/webhook-route';
 import { mcpRoute } from '../../mcp/handle-request';
 import { openApiRoute } from '../../openapi/document';
 
-/** What our server answers itself, by its path in `app`. Next has the same functions. */
+/** The routes that our server handles without Next, keyed by their path in `app`. Next has the same handlers. */
 export const FAST_ROUTES: Record<string, Route> = {
   '/mcp': mcpRoute,
   '/api/w5t/payments': paymentsRoute,
