@@ -4,19 +4,19 @@ import { type Database, statement } from '@/db/database';
 import { auditLog } from '@/db/schema';
 import { literal } from '../page-query';
 
-/** Who did it: an access token, a member of staff, or a command. */
+/** The author of a change: an access token, a member of staff, or a command. */
 export interface Actor {
   type: 'token' | 'staff' | 'cli';
   id: string;
   name: string;
 }
 
-/** A member of staff, named by their address. */
+/** Returns a member of staff as an actor, named by their email address. */
 export function staffActor({ id, email }: { id: string; email: string }): Actor {
   return { type: 'staff', id, name: email };
 }
 
-/** Who runs a command, or a test. */
+/** Returns the actor for a command or a test. */
 export function commandActor(name: string): Actor {
   return { type: 'cli', id: name, name };
 }
@@ -43,15 +43,15 @@ export interface AuditEntry {
     | 'subscription_item'
     | 'stripe_customer'
     | 'stripe_event';
-  /** Of a record whose key is text: its `auditNumber`. */
+  /** The record's id. If its key is text, its `auditNumber`. */
   entity_id: number;
-  /** The whole row as it was; null for a creation. */
+  /** The whole row before the change. Null for a creation. */
   before: Record<string, unknown> | null;
-  /** The whole row as it is now; null for a deletion. */
+  /** The whole row after the change. Null for a deletion. */
   after: Record<string, unknown> | null;
 }
 
-/** Part of the transaction that writes, so that every committed change is audited. */
+/** Adds an entry in the transaction that makes the change, so that every committed change is audited. */
 export async function recordAudit(tx: Database, entry: AuditEntry): Promise<void> {
   const { actor, before, after } = entry;
   await insertEntry(tx, {
@@ -64,7 +64,10 @@ export async function recordAudit(tx: Database, entry: AuditEntry): Promise<void
   });
 }
 
-/** Adds many entries in one statement, as one JSON value: so many parameters would take longer to read than to write. */
+/**
+ * Adds many entries in one statement. They are one JSON value, because so many parameters would take longer to read
+ * than to write.
+ */
 export async function recordAudits(tx: Database, entries: AuditEntry[]): Promise<void> {
   const given = entries.map(({ actor, ...entry }) => ({
     ...entry,
@@ -85,8 +88,8 @@ const insertEntry = statement(
 );
 
 /**
- * The number under which the log files a record whose key is text, such as Stripe's ids. Two keys may
- * share one: the rows before and after tell which is meant.
+ * Returns the number under which the log stores a record whose key is text, such as a Stripe id. Two keys may have the
+ * same number; the rows before and after show which record it is.
  */
 export function auditNumber(key: string): number {
   return createHash('sha256').update(key).digest().readUInt32BE() >>> 1;
@@ -94,7 +97,7 @@ export function auditNumber(key: string): number {
 
 const MAX_AUDIT_ROWS = 100;
 
-/** Who wrote a row and what, the newest 100 first; also of a row that is gone, and of several that became one. */
+/** Lists the newest 100 changes of a row. Includes those of a deleted row, or of several rows that were merged. */
 export async function listAudit(db: Database, entity: AuditEntry['entity'], ...entityIds: number[]) {
   return db
     .select({
@@ -112,7 +115,7 @@ export async function listAudit(db: Database, entity: AuditEntry['entity'], ...e
     .limit(literal(MAX_AUDIT_ROWS));
 }
 
-/** The history of a record whose key is a text, which one of its fields holds. */
+/** Lists the changes of a record whose key is text, which is in one of the record's fields. */
 export async function listAuditOf(db: Database, entity: AuditEntry['entity'], field: string, key: string) {
   const entries = await listAudit(db, entity, auditNumber(key));
   return entries.filter(({ before, after }) => (after ?? before)?.[field] === key);
@@ -126,7 +129,7 @@ interface AuditedChange {
   after: unknown;
 }
 
-/** The fields in which the row before and after differ, without the bookkeeping ones. */
+/** Returns the fields that differ between the rows before and after, without bookkeeping fields. */
 export function changedFields(entry: Pick<AuditRow, 'before' | 'after'>): AuditedChange[] {
   const { before, after } = entry;
   if (!before || !after) return [];

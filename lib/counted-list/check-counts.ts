@@ -3,15 +3,15 @@ import { type Database, rows } from '@/db/database';
 import { wrongCounts } from '@/db/schema';
 import { isServer, transact } from '@/db/transaction';
 
-/** The lists that are counted, by the names that db/functions/counts.sql gives them. */
+/** The counted lists, by their names in db/functions/counts.sql. */
 const LISTS = ['invoice', 'payment', 'sales_document', 'service'] as const;
-/** They and the sums of the overview. */
+/** The counted lists and the sums of the overview. */
 const KEPT = [...LISTS, 'sums'] as const;
 export type CountedName = (typeof KEPT)[number];
 
 /**
- * Compares a block of each list with its rows, another one each time, and notes the lists where it is wrong. Does
- * nothing on a connection that may only read.
+ * Compares one block of each list with its rows, a different block on each call, and stores which lists are wrong. Does
+ * nothing on a read-only connection.
  *
  * @returns the lists that are wrong
  */
@@ -21,7 +21,7 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
     sql`select current_setting('transaction_read_only') = 'on' as reads`,
   );
   if (state?.reads) return [];
-  // A server vacuums by itself. The embedded database does not, and what was folded would stay for ever.
+  // A server vacuums by itself. The embedded database does not, so the folded rows would stay forever.
   if (!isServer(db)) for (const list of LISTS) await db.execute(sql.raw(`vacuum ${list}_deltas`));
   if (!isServer(db)) await db.execute(sql`vacuum sum_deltas`);
   return transact(db, async (tx) => {
@@ -40,8 +40,8 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
 }
 
 /**
- * What was wrong: so many rows too much (below zero: too few) of one kind ('': of all) in one block; of the sums, such
- * an amount of one currency on one day.
+ * The error of a block. For a list, the excess of rows of one kind ('' for all rows), which is negative if rows are
+ * missing. For the sums, the excess of one currency on one day.
  */
 export interface WrongCount {
   [column: string]: unknown;
@@ -50,7 +50,7 @@ export interface WrongCount {
   excess: number;
 }
 
-/** Counts all lists anew, one after the other; meanwhile their rows are read and written as ever. */
+/** Recounts all lists one after the other. Their rows can be read and written in the meantime. */
 export async function* recountLists(
   db: Database,
 ): AsyncGenerator<{ list: CountedName; wrong: WrongCount[] }> {

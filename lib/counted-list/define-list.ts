@@ -8,22 +8,22 @@ import { constant, type PageStart } from '../page-query';
 import type { CountedFilter } from './list-reader';
 import { BATCH, type CursorList, pagesToCsv, readSortedPage, type StaffPage } from './sorted-page';
 
-/** What a value of a filter asks of the rows of a list. */
+/** The condition that a filter's value sets for the rows of a list. */
 interface Meaning {
   where?: SQL | undefined;
-  /** Few rows match: they are found first and sorted then, see `SortedRows`. */
+  /** Whether few rows match. They are then found first and sorted afterwards, see `SortedRows`. */
   few?: boolean;
-  /** The same as values for the counted list. If absent, the counted list does not know the value. */
+  /** The same condition as values for the counted list. If absent, the counted list does not support it. */
   counted?: Record<string, unknown> | undefined;
-  /** Why no row is looked for. */
+  /** Why no query runs. */
   refused?: CursorList<never>['refused'];
 }
 
-/** A filter of a list. Its name in `defineList` is its name in an address. */
+/** A filter of a list. Its name in `defineList` is its name in the page's URL. */
 export interface ListFilter<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
   means(value: z.output<Schema>, db: Database): Meaning | Promise<Meaning>;
-  /** The conditions that the counted list has for it, by their names there. */
+  /** The filter's conditions in the counted list, keyed by their names there. */
   counted?: Record<string, CountedFilter>;
 }
 
@@ -37,7 +37,7 @@ type ListSchema<F extends Filters, Name extends string> = z.ZodObject<
   }
 >;
 
-/** Which rows to read, and in which order. */
+/** The rows to read, and their order. */
 export interface Selection<Name extends string> {
   where: SQL | undefined;
   few: boolean;
@@ -45,19 +45,19 @@ export interface Selection<Name extends string> {
   descends: boolean;
 }
 
-/** Where a page by cursors begins, and how large it is. */
+/** The start and the size of a page with cursors. */
 export interface PageAt {
   start: PageStart;
   size: number;
-  /** Also counts the rows of all pages. */
+  /** Whether to count the rows of all pages. */
   isCounted: boolean;
 }
 
-/** How a page by cursors is read: by ids, which are cursors too, or with cursors of its own. */
+/** Reads a page with cursors: either by ids, which are also the cursors, or with cursors of its own. */
 type Reading<Name extends string, Row> =
   | {
       table: PgTable & { id: PgColumn };
-      /** The rows of some ids, in any order. */
+      /** Returns the rows with these ids, in any order. */
       rows(db: Database, ids: number[]): Promise<Row[]>;
       page?: never;
     }
@@ -65,20 +65,23 @@ type Reading<Name extends string, Row> =
 
 type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Row> & {
   filters: F;
-  /** Each has an index that ends in the id, or is unique, so that a page costs the same at any depth. Never null. */
+  /**
+   * The orders that the list offers. Each needs an index that ends in the id, or is unique, so that every page has the
+   * same cost. Never null.
+   */
   orders: Record<Name, SQLWrapper>;
-  /** The usual order; a minus stands for the last or largest first. */
+  /** The default order. A minus sorts the last or largest first. */
   sort: NoInfer<Sort<Name>>;
-  /** An order that the list does not have while it is narrowed like this. */
+  /** Returns an order that the list does not offer with these filters. */
   lacks?(values: Values<F>): NoInfer<Name> | undefined;
   /** Reads a numbered page in the usual order. Without it, every page has cursors. */
   counted?(db: Database, request: PageRequest, values: Record<string, unknown>): Promise<Page<Row>>;
   columns: string[];
-  /** A row as a record of the file. */
+  /** Converts a row to a record of the file. */
   toRecord?(row: Row): Record<string, unknown>;
 };
 
-/** Declares a list of records once: for the pages of staff, and for files. */
+/** Declares a list of records once, for the staff pages and for files. */
 export function defineList<F extends Filters, Name extends string, Row extends { id: number }>(
   options: ListOptions<F, Name, Row>,
 ) {
@@ -108,9 +111,12 @@ export function defineList<F extends Filters, Name extends string, Row extends {
 
   return {
     schema: schemaOf(options),
-    /** An order that the list does not have while it is narrowed like this. */
+    /** Returns an order that the list does not offer with these filters. */
     lacks: (given: Given): string | undefined => lacks?.(given),
-    /** One page of the rows that match: counted in the usual order if it can be, by cursors otherwise. */
+    /**
+     * Reads a page of the rows that match. It has page numbers in the default order if the rows are counted; otherwise
+     * cursors.
+     */
     async read(db: Database, given: Given, { request, start }: ListPlace): Promise<StaffPage<Row>> {
       const meanings = await meaningsOf(db, given);
       const refused = refusalOf(meanings);
@@ -120,7 +126,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
         return counted(db, request, Object.assign({}, ...meanings.map((meaning) => meaning.counted)));
       return readPage(db, given, meanings, { start, size: given.per_page ?? 25, isCounted: true });
     },
-    /** One page by cursors. An invalid cursor returns the first page. */
+    /** Reads a page with cursors. An invalid cursor returns the first page. */
     async page(
       db: Database,
       given: Given,
@@ -130,7 +136,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
       const meanings = await meaningsOf(db, given);
       return refusalOf(meanings) ?? readPage(db, given, meanings, { start, size, isCounted: true });
     },
-    /** All rows that match as CSV, piece by piece, in the order of the list. */
+    /** Writes all rows that match as CSV, in chunks, in the order of the list. */
     csv(db: Database, given: Given): AsyncGenerator<string> {
       let meanings: Promise<Meaning[]> | undefined;
       return pagesToCsv(
@@ -145,7 +151,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
   };
 }
 
-/** Where in a list an address asks to be: by number in a counted one, by cursor in any other. */
+/** The position in a list that a page's URL asks for: a page number in a counted list, a cursor in any other list. */
 export interface ListPlace {
   request: PageRequest;
   start: PageStart;
@@ -156,7 +162,7 @@ function refusalOf(meanings: Meaning[]): CursorList<never> | undefined {
   return refused && { data: [], count: 0, previous: null, next: null, refused };
 }
 
-/** The filters of an address, as staff type them. */
+/** Returns the schema of the filters in a page's URL, as staff enter them. */
 function schemaOf<F extends Filters, Name extends string, Row>({
   filters,
   orders,
@@ -180,13 +186,16 @@ function schemaOf<F extends Filters, Name extends string, Row>({
 
 type Days = Parameters<typeof isInOrder>[0];
 
-/** Makes a filter, whose value the schema types. */
+/** Makes a filter, whose schema determines the type of its value. */
 export const filter = <Schema extends z.ZodType>(
   schema: Schema,
   means: ListFilter<Schema>['means'],
 ): ListFilter<Schema> => ({ schema, means });
 
-/** One of the words of an enum, in literals: partial indexes are used, and plans know how many rows have each. */
+/**
+ * Makes a filter by one of the words of an enum. The words are SQL literals, so that partial indexes are used and the
+ * planner knows how frequent each word is.
+ */
 export function wordFilter<const Words extends readonly [string, ...string[]]>(
   words: Words,
   column: PgColumn,
@@ -200,7 +209,10 @@ export function wordFilter<const Words extends readonly [string, ...string[]]>(
   };
 }
 
-/** The first and the last day, both inclusive; the counted list calls them by the column and `_from`, `_to`. */
+/**
+ * Makes the filters for the first and the last day, both inclusive. In the counted list they have the column's name
+ * with `_from` and `_to`.
+ */
 export function dayFilters(column: PgColumn) {
   const ends = { from: gte, to: lte };
   const endFilter = (end: keyof typeof ends) => {

@@ -6,32 +6,35 @@ import { customers } from '@/db/schema';
 import { toJsonAmounts } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageBounds, pageRequest, toPage } from '../page';
 
-/** Up to there rows are passed over one by one. */
+/** The offset up to which rows are skipped one by one. */
 const NEAR = 1000;
 
-/** A filter of a counted list, whose value is bound. */
+/** A filter of a counted list. Its value is a bound parameter. */
 export interface CountedFilter {
   matches(value: SQL): SQL;
-  /** Its values are counted. */
+  /** Whether the counts are kept per value of this filter. */
   isClosed?: boolean;
-  /** It is the first or the last day. */
+  /** Set if the filter is the first or the last day. */
   end?: 'from' | 'to';
 }
 
-/** What each row of a page tells: how many there are on all pages. */
+/** The number of rows on all pages, which each row of a page carries. */
 interface Counted {
   total_rows: number;
 }
 
 interface CountedListOptions<Row> extends CountedTable {
-  /** The filters of the staff's list, and those that only other callers have. */
+  /** The filters of the staff's list. `more` are filters that only other callers have. */
   filters?: Record<string, { counted?: Record<string, CountedFilter> }>;
   more?: Record<string, CountedFilter>;
-  /** One by which few rows are found, and then sorted by this: no index in the order of the list is searched for them. */
+  /**
+   * A filter that finds few rows, and the order to sort these by. It keeps PostgreSQL from searching along the list's
+   * index.
+   */
   sorted?: readonly [by: string, order: SQL];
-  /** Of a row. With `customer` among them, the row's customer is joined. */
+  /** The columns of a row. If `customer` is among them, the row's customer is joined. */
   columns: SelectedFields;
-  /** Makes a row of the record that `columns` select. */
+  /** Converts a record with these columns to a row. */
   toRow(record: never): Row;
   /** The public shape of a page. */
   page?: z.ZodType<Page<Row>>;
@@ -42,8 +45,8 @@ type Request = { page?: number | undefined; per_page?: number | undefined; custo
 
 /**
  * Makes the queries of a list whose rows are counted: one for a page with its total, and one for the total of a page
- * beyond the last. Filters by counted columns have a constant cost. Any other filter needs an index of its own, by which
- * its rows are counted.
+ * beyond the last. Filters by counted columns have a constant cost. Any other filter needs its own index, by which its
+ * rows are counted.
  */
 export function countedList<Row>(options: CountedListOptions<Row>) {
   const { table, columns } = options;
@@ -53,7 +56,7 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
   const closed = Object.keys(filters).filter((name) => filters[name]?.isClosed);
   const built = new Map<string, Statements>();
 
-  /** A page in the order of the list, and how many rows there are on all of them. */
+  /** Reads a page in the list's order, with the number of rows on all pages. */
   async function read(db: Database, request: PageRequest, values: Values): Promise<Page<Row>> {
     const used = Object.keys(filters).filter((name) => values[name] !== undefined);
     const { limit, offset } = pageBounds(request);
@@ -69,7 +72,7 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
     return options.page ? options.page.parse(page) : page;
   }
 
-  /** What the filters that are given ask of a row. */
+  /** Returns the condition that the given filters set for a row. */
   const where = (values: Values) =>
     and(
       ...Object.entries(filters).map(([name, { matches }]) =>
@@ -79,20 +82,20 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
 
   return {
     read,
-    /** The same for a request of which anything may be missing. */
+    /** Reads a page for a request in which each field is optional. */
     async list(db: Database, { page, per_page, ...values }: Request): Promise<Page<Row>> {
       const request = pageRequest({ page, per_page });
       if ((values.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
       return read(db, request, values);
     },
-    /** The rows of some ids, in any order. */
+    /** Reads the rows with these ids, in any order. */
     async rows(db: Database, ids: number[]): Promise<Row[]> {
       const found = await withCustomer(db.select(columns).from(table).$dynamic(), options).where(
         inArray(table.id, ids),
       );
       return toRows(found);
     },
-    /** Counts and sums of the rows that the filters find, by the values of some columns. */
+    /** Counts and sums the rows that match the filters, grouped by some columns. */
     async sums<Sums extends z.ZodObject>(
       db: Database,
       { page: _, per_page: __, ...values }: Request,
@@ -151,7 +154,7 @@ function build<Row>(
   };
   const idsOf = ({ where, ofKind, days, kind, offset, limit }: ReturnType<typeof parts>) => {
     const from = (condition: SQL | undefined, passed: SQL) =>
-      // The planner learns that there are few, as it cannot from a bound limit.
+      // The literal limit shows the planner that there are few rows. A bound limit does not.
       sql`select id from (select ${list.table.id} from ${list.table} where ${condition ?? sql`true`}
         order by ${order} offset ${passed} limit ${sql.raw(String(MAX_PER_PAGE))}) page_ids limit (select ${limit}::int)`;
     if (!isFar || !isCounted) return from(where, sql`(select ${offset}::int)`);
@@ -174,7 +177,7 @@ function build<Row>(
   };
 }
 
-/** Joins the customer of each row, if the columns of the list name it. */
+/** Joins the customer of each row if the list's columns include it. */
 function withCustomer<Query extends { innerJoin(table: typeof customers, on: SQL): unknown }>(
   query: Query,
   { table, columns }: CountedListOptions<unknown>,
@@ -184,30 +187,30 @@ function withCustomer<Query extends { innerJoin(table: typeof customers, on: SQL
   return query;
 }
 
-/** A table whose rows are counted as they are written, see db/schema/counts.ts. */
+/** A table whose counts are updated with each write, see db/schema/counts.ts. */
 interface CountedTable {
   table: PgTable & { id: PgColumn; customer_id?: PgColumn };
   blocks: PgTable;
   deltas: PgTable;
-  /** The columns of its order: a day and the id, newest first; or a number. */
+  /** The columns of the list's order: a day and the id, newest first; or a number. */
   order: PgColumn[];
   newestFirst: boolean;
 }
 
-/** Of the rows of one kind: '' for all, else the values of the closed filters with a space between. */
+/** Counts the rows of a kind. The kind is '' for all rows, or the values of the closed filters, separated by spaces. */
 const countKind = ({ blocks, deltas }: CountedTable, kind: SQL): SQL =>
   sql`((select coalesce(sum(row_count), 0) from ${blocks} where kind = ${kind})
     + (select coalesce(sum(row_count), 0) from ${deltas} where ${kind} = any(kinds)))`;
 
-/** Days from and to, both inclusive; undefined: without an end. */
+/** The days from and to, both inclusive. Undefined if that end is open. */
 interface Days {
   from: SQL | undefined;
   to: SQL | undefined;
 }
 
 /**
- * Of the rows of one kind on some days: by the blocks that lie within them, and by the rows of the two that
- * reach beyond.
+ * Counts the rows of a kind on some days. It adds up the blocks that lie within these days, and the rows of the two
+ * blocks that reach beyond them.
  *
  * @param matching the condition that makes a row one of the kind
  */
@@ -236,7 +239,7 @@ function countDays(list: CountedTable, kind: SQL, matching: SQL | undefined, day
     ) ends)`;
 }
 
-/** Where the last block begins that begins before a day. */
+/** Finds the start of the last block that begins before a day. */
 const lastStart = ({ blocks }: CountedTable, day: SQL): SQL =>
   sql`select day, row_id from ${blocks} where kind = '' and (day, row_id) <= (${day}, 0)
     order by day desc, row_id desc limit 1`;
@@ -244,18 +247,18 @@ const lastStart = ({ blocks }: CountedTable, day: SQL): SQL =>
 const firstDay = ({ from }: Days) => (from ? sql`${from}::date` : sql`'-infinity'::date`);
 const endDay = ({ to }: Days) => (to ? sql`(${to}::date + 1)` : sql`'infinity'::date`);
 
-/** The columns of a list's order as a row, to be compared with another. */
+/** Returns the columns of a list's order as a row, for comparisons. */
 const orderOf = ({ order }: CountedTable): SQL => sql`(${sql.join(order, sql`, `)})`;
 
 interface Place {
-  /** Answers one row: the key of the block, and how many rows are `passed` before it. */
+  /** Returns one row: the key of the block, and the number of rows `passed` before it. */
   query: SQL;
-  /** Of the rows from that block on. */
+  /** The condition for the rows from that block on. */
   isBeyond: SQL;
 }
 
 /**
- * Finds the block in which a page begins, by adding up the blocks before it.
+ * Finds the block in which a page begins, by adding up the counts of the blocks before it.
  *
  * @param matching the condition that makes a row one of the kind
  */
@@ -267,7 +270,7 @@ function findByDay(list: CountedTable, kind: SQL, matching: SQL | undefined, day
   const { table, blocks, deltas } = list;
   const row = orderOf(list);
   const isBefore = days.to ? sql`and (day, row_id) < (select day, row_id from last_block)` : sql``;
-  // Of the block in which the days end, the rows before their end.
+  // In the block that contains the end of the days, only the rows before that end count.
   const last = days.to
     ? sql`union all select day, row_id, (
         select count(*)::int from ${table} where ${matching ?? sql`true`}

@@ -6,11 +6,11 @@ import { toCsv } from '../csv';
 import { MAX_ID, type Page } from '../page';
 import { type CursorPage, literal, type PageStart, readCursorPage } from '../page-query';
 
-/** Rows of a page that goes into a file. */
+/** The number of rows in a page that goes into a file. */
 export const BATCH = 1000;
-/** So far are rows counted: counting millions would cost more than the page they stand on. */
+/** The limit up to which rows are counted. To count millions would cost more than to read the page. */
 export const MAX_COUNTED = 10_000;
-/** Among so many rows of its order a page of what many have is found. */
+/** The number of rows to search in the list's order for a page of a frequent text. */
 const NEAR = 5000;
 
 interface Counted {
@@ -18,19 +18,22 @@ interface Counted {
   where: SQL | undefined;
 }
 
-/** Rows that match, in an order that has an index which ends in the id. */
+/** The rows that match, in an order whose index ends in the id. */
 interface SortedRows extends Counted {
-  /** Never null. */
+  /** The expression to sort by, which is never null. */
   by: SQL;
   descends: boolean;
-  /** Few rows match: they are found first and sorted then, where a search along the index would meet all others. */
+  /**
+   * Whether few rows match. They are then found first and sorted afterwards. A search along the index of the order
+   * would read all other rows too.
+   */
   few?: boolean;
 }
 
 /**
- * A page and how many rows match; a cursor is the id of a row, and none stands before everything.
+ * Reads a page and counts the rows that match. A cursor is the id of a row. Without a cursor, the page is the first.
  *
- * @param read the rows of these ids, which are some, in any order
+ * @param read returns the rows with these ids in any order; the list is never empty
  */
 export function readSortedPage<Row extends { id: number }>(
   db: Database,
@@ -52,7 +55,7 @@ async function readSortedIds(
   { start, size, isCounted = true }: Parameters<typeof readSortedPage>[2],
 ): Promise<CursorList<{ id: number }>> {
   const known = { after: idOr(start.after), before: idOr(start.before) };
-  // Of a text that few were taken to have, more rows may match than are quickly sorted.
+  // A filter that usually finds few rows may still match more than can be sorted quickly.
   const isMany = rows.few && (await countSome(tx, rows)) > MAX_COUNTED;
   const page = await readCursorPage(
     known,
@@ -66,7 +69,7 @@ async function readSortedIds(
   return isCounted ? addCount(tx, rows, known, page) : page;
 }
 
-/** The page with how many rows match, which one that holds all of them tells itself. */
+/** Adds the number of matching rows to a page. A page that holds all rows needs no query for it. */
 export async function addCount<Row>(
   tx: Database,
   rows: Counted,
@@ -77,7 +80,7 @@ export async function addCount<Row>(
   return { ...page, count: isWhole ? page.data.length : await countSome(tx, rows) };
 }
 
-/** @param near the number of rows that are read in the order, whether they match or not */
+/** @param near limits the search to this number of rows in the order, whether or not they match */
 async function readIds(
   tx: Database,
   { table, where, by, descends, few }: SortedRows,
@@ -104,10 +107,10 @@ async function readIds(
     .limit(limit);
 }
 
-/** The same order, in which no index is. */
+/** Returns the same order in a form that no index supports. */
 export const withoutIndex = (by: SQLWrapper): SQL => sql`coalesce(${by}, ${by})`;
 
-/** How many rows match, up to `MAX_COUNTED + 1`. */
+/** Counts the rows that match, up to `MAX_COUNTED + 1`. */
 async function countSome(tx: Database, { table, where }: Counted): Promise<number> {
   const some = tx
     .select({ id: table.id })
@@ -124,9 +127,9 @@ function idOr(text: string | undefined): string | undefined {
 
 /** A page with cursors. */
 export interface CursorList<Row> extends CursorPage<Row> {
-  /** Of all pages, up to `MAX_COUNTED + 1`, where it is counted. */
+  /** The number of rows on all pages, up to `MAX_COUNTED + 1`. Absent if they are not counted. */
   count?: number;
-  /** Why nothing was looked for: no customer has what was typed, or too many have it. */
+  /** Why no query ran: no customer matches the typed text, or too many do. */
   refused?: 'unknown_customer' | 'too_many_customers';
 }
 
@@ -135,7 +138,7 @@ export type StaffPage<Row> = Page<Row> | CursorList<Row>;
 
 export const isNumbered = <Row>(page: StaffPage<Row>): page is Page<Row> => 'last_page' in page;
 
-/** All rows of a list as CSV, piece by piece. @param read one page of about a thousand rows */
+/** Writes all rows of a list as CSV, in chunks. @param read reads a page of about a thousand rows */
 export function pagesToCsv<Row>(
   columns: string[],
   read: (start: PageStart) => Promise<CursorPage<Row>>,

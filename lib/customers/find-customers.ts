@@ -9,23 +9,23 @@ import { type CustomerMatches, type CustomerRow, customerMatches, MAX_MATCHES } 
 import { type TaxHome, type TaxRule, taxRuleOf } from './tax';
 
 /**
- * The customers with a text in their number, e-mail, first name, last name, "first last" or company:
- * exact number or e-mail first, then those that start with it, then the rest, by number.
+ * Finds the customers with a text in their number, email address, first name, last name, "first last" or company. The
+ * order is: exact number or email address, then fields that start with the text, then the rest, by number.
  *
- * Stops as soon as there are as many as are shown. Costs the same however many customers there are, but where many
- * have the text and all of them are far back in the list.
+ * Stops at the number of customers that are shown. The cost does not depend on the number of customers, unless many of
+ * them match and all of these are far back in the list.
  *
  * @param query as `customerQuery` parsed it: trimmed, without control characters
  */
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
   let found = await findBeginnings(db, query);
-  // A merged customer's old number may also be part of another text.
+  // The old number of a merged customer may also be part of another customer's text.
   if (found.length < WANTED)
     found = withoutDoubles(found, await findWithin(db, query, WANTED - found.length));
   return toMatches(found);
 }
 
-/** The customers whose number is a text or begins with it, for readers from whom all other fields are hidden. */
+/** Finds the customers whose number is a text or starts with it, for readers who may not see any other field. */
 export async function findCustomersByNumber(db: Database, query: string): Promise<CustomerMatches> {
   return toMatches(await readByNumber(db, { query }));
 }
@@ -59,7 +59,7 @@ function withoutDoubles(exact: Found[], others: Found[]): Found[] {
   return [...exact, ...others.filter(({ id }) => !known.has(id))].slice(0, WANTED);
 }
 
-/** Those that have the text somewhere else. */
+/** Finds customers that have the text elsewhere than at the start of a field. */
 async function findWithin(db: Database, query: string, wanted: number): Promise<Found[]> {
   const values = { text: containsPattern(query), start: containsPattern(`\n${query}`) };
   const near = await readNear(db, values);
@@ -69,25 +69,31 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
   return readByPairs(db, { ...values, pairs: JSON.stringify(letterPairs(text)) });
 }
 
-// What a search for customers asks. All answer so many at most:
+// The limit of each query of a search. One more than is shown, so that the search knows whether there are more.
 const WANTED = MAX_MATCHES + 1;
 
-/** So many that begin with a text are read and sorted, before and after the start of the list was gone through. */
+/**
+ * The limits of matches at the start of a field to read and sort: first `FEW`, and `SOME` after a search through the
+ * start of the list.
+ */
 const FEW = 200;
 const SOME = 5000;
-/** So far the list is gone through for a text: one that is rarer has few entries in an index. */
+/** The number of rows at the start of the list to search for a text. A rarer text has few entries in an index. */
 const NEAR = 2000;
 const FAR = 5000;
-/** As it is searched; a subquery, lest it is computed for each row. */
+/** The search form of a text, as a subquery so that it is not computed for each row. */
 const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
 
-/** Those with the text as their whole number or e-mail address. */
+/** The ids of customers whose whole number or email address is the text. */
 const exactIds = (query: SQL) =>
   sql`select id from (${numbered([query])}) named
     union select id from ${customers} where lower(email) = lower(${query}::text)`;
 const isExact = (query: SQL) => sql`${customers.id} = any(array(${exactIds(query)}))`;
 
-/** All that begin with a text; where of some field there are more than so many, the exact ones alone. */
+/**
+ * Reads all customers with a field that starts with a text. If one field has more such customers than `most`, reads
+ * only the exact matches.
+ */
 const beginningsUpTo = (most: number) =>
   statement(['query'], (db, { query }) => {
     const limit = sql.raw(String(most));
@@ -110,7 +116,7 @@ const beginningsUpTo = (most: number) =>
 const readFew = beginningsUpTo(FEW);
 const readSome = beginningsUpTo(SOME);
 
-/** Those whose number is the text or begins with it. No other field is searched. */
+/** Reads the customers whose number is the text or starts with it. Searches no other field. */
 const readByNumber = statement(['query'], (db, { query }) => {
   const exact = sql`select id from (${numbered([query])}) named`;
   const begun = sql`select customer_id from customers_beginning(${once(query)}, ${sql.raw(String(WANTED))})
@@ -124,10 +130,10 @@ const readByNumber = statement(['query'], (db, { query }) => {
 });
 
 const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
-/** The same condition in a form that no index can answer, so that PostgreSQL tests rows it has already found. */
+/** The same condition in a form that no index supports, so that PostgreSQL tests rows it has already found. */
 const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
   sql`${searched} || '' like ${once(pattern)}`;
-/** Sorted, without going through the list in its order. */
+/** The order by number in a form that no index supports, so that PostgreSQL sorts the rows it has found. */
 const sorted = sql`${customers.customer_number} || ''`;
 
 const readBeginnings = statement(['start'], (db, { start }) =>
@@ -139,7 +145,7 @@ const readBeginnings = statement(['start'], (db, { start }) =>
     .limit(WANTED),
 );
 
-/** Of the first so many of the list. */
+/** The first rows of the list. */
 const firstOf = (db: Database, count: number) =>
   db
     .select({ ...snippetColumns, search_text: customers.search_text })
@@ -192,10 +198,10 @@ const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, start, pa
     .limit(WANTED),
 );
 
-/** A customer as a form offers it, with what its records begin with. */
+/** A customer in a form's list of choices, with the defaults for a new record. */
 export interface CustomerChoice {
   customer_number: string;
-  /** Company, else "first last". */
+  /** The company, or "first last" if there is none. */
   name: string;
   status: CustomerRow['status'];
   currency: string;
@@ -212,7 +218,10 @@ export function toCustomerChoice(row: Columns & { name: string }, home: TaxHome)
   return { customer_number, name, status, currency, tax: taxRuleOf(row, home) };
 }
 
-/** The customers to choose from for a text, in the order of `findCustomers`. @param query as `customerQuery` parsed it */
+/**
+ * Finds the customers that a form offers for a text, in the order of `findCustomers`. @param query as `customerQuery`
+ * parsed it
+ */
 export async function findCustomerChoices(
   db: Database,
   query: string,

@@ -10,11 +10,11 @@ export const CUSTOMER_STATUSES = customerStatus.enumValues;
 
 const c = customers;
 
-/** The customers as staff see them. */
+/** The list of customers for staff. */
 export const customerList = defineList({
   table: c,
   filters: {
-    /** A whole number or e-mail address, or part of one, of a name or a company. */
+    /** A whole number or email address, or part of a number, an email address, a name or a company. */
     q: filter(customerQuery, (text) => {
       const id = idAfterHash(text);
       const where = id === null ? or(hasNumber(spellings(text)), matchMention(text)) : eq(c.id, id);

@@ -8,19 +8,19 @@ import { literal } from '../page-query';
 import { composed, indexedPatterns } from '../search-text';
 import { isOfCustomer, numbered } from './merged-customers';
 
-/** The id in a text like `#31`; null for any other text, and for an id that no row can have. */
+/** Parses the id in a text like `#31`. Null for any other text, and for an id that no row can have. */
 export function idAfterHash(text: string): number | null {
   const id = /^#(\d{1,10})$/.exec(text)?.[1];
   return id !== undefined && Number(id) <= MAX_ID ? Number(id) : null;
 }
 
-/** Numbers are written in capitals, and `K10001` is often typed as `K-10001`. */
+/** Returns the possible spellings of a number. Numbers are in capitals, and `K10001` is often typed as `K-10001`. */
 export function spellings(text: string): string[] {
   const capitals = text.toUpperCase();
   return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];
 }
 
-/** The customer of a `#id` or of a whole customer number; null if it does not exist. */
+/** Finds the customer with a `#id` or a whole customer number. Null if it does not exist. */
 export async function findCustomerId(db: Database, text: string): Promise<number | null> {
   const [found] = await db
     .select({ id: customers.id })
@@ -30,23 +30,26 @@ export async function findCustomerId(db: Database, text: string): Promise<number
   return found?.id ?? null;
 }
 
-/** The customer of a `#id` or of a whole number as it is typed. */
+/** The condition for the customer with a `#id` or a whole number as staff type it. */
 function matchCustomer(text: string): SQL {
   const id = idAfterHash(text);
   return id === null ? hasNumber(spellings(text)) : eq(customers.id, id);
 }
 
-/** Customers of any of these numbers, in any case; of a number that was merged away, the one that it means now. */
+/**
+ * The condition for customers with any of these numbers, in any case. The number of a merged customer finds the
+ * customer it was merged into.
+ */
 export function hasNumber(numbers: (string | SQL)[]): SQL {
   return sql`${customers.id} = any(array(select id from (${numbered(numbers)}) named))`;
 }
 
-/** The same without those that were merged away. */
+/** The condition for customers with any of these numbers as their own. Numbers of merged customers find nothing. */
 export function hasOwnNumber(numbers: string[]): SQL {
   return inTexts(sql`lower(${customers.customer_number})`, numbers, (text) => sql`lower(${text})`);
 }
 
-/** The filter of a list by a whole number, or `#` and our id. */
+/** Makes the filter of a list by a whole number, or by `#` and our id. */
 export function numberFilter(columns: { id: PgColumn; number: PgColumn }) {
   return {
     schema: textLine(100),
@@ -65,28 +68,28 @@ export function numberFilter(columns: { id: PgColumn; number: PgColumn }) {
   };
 }
 
-/** Rows by `#id` or by a whole number. */
+/** The condition for rows with a `#id` or a whole number. */
 export function matchNumbered(columns: { id: PgColumn; number: PgColumn }, text: string): SQL {
   const id = idAfterHash(text);
   return id === null ? inArray(columns.number, spellings(text)) : eq(columns.id, id);
 }
 
-/** Customers with a text in one of their fields, as an index finds them; undefined where none could. */
+/** The condition for customers with a text in one of their fields. Undefined if no index supports the text. */
 export function matchMention(text: string): SQL | undefined {
   return or(...indexedPatterns(composed(text), [' ', '\n']).map(hasAlike));
 }
 
-/** Whether one of a customer's fields is like a pattern. */
+/** The condition for customers one of whose fields matches a pattern. */
 function hasAlike(pattern: string): SQL {
   return like(customers.search_text, searchForm(sql`${pattern}::text`));
 }
 
-/** A text that more customers have is too short to narrow a list by. */
+/** The limit of matching customers. A text that matches more is too short for a filter. */
 const MAX_NAMED = 200;
 
 /**
- * The filter of a list by customer: the one of a whole number or `#id`; else those with the text in their number, name,
- * company or e-mail address. Only one customer is counted.
+ * Makes the filter of a list by customer. A whole number or `#id` selects one customer. Any other text selects the
+ * customers with it in their number, name, company or email address. Only the filter for one customer supports counts.
  */
 export function customerFilter(column: PgColumn) {
   return {
@@ -115,7 +118,7 @@ export function customerFilter(column: PgColumn) {
   };
 }
 
-/** Rows of some customers. */
+/** The condition for rows of any of these customers. */
 function isOfAny(column: PgColumn, ids: number[]): SQL {
   return sql`${column} = any(${`{${ids.join(',')}}`}::int[])`;
 }

@@ -7,8 +7,8 @@ import { literal } from '../page-query';
 import type { CustomerRow } from './schema';
 
 /**
- * What these numbers mean, in any case, as `id` and `customer_number`: the customers that have them, and those that
- * the customers which had them were merged into.
+ * Selects the `id` and `customer_number` of each of these numbers, in any case. The number of a merged customer has the
+ * id of the customer it was merged into.
  */
 export function numbered(numbers: (string | SQL)[]): SQL {
   const wanted = sql.join(
@@ -18,12 +18,12 @@ export function numbered(numbers: (string | SQL)[]): SQL {
   return having((number) => sql`${number} in (${wanted})`);
 }
 
-/** @param isWanted of a number in lower case */
+/** @param isWanted the condition for a number in lower case */
 const having = (isWanted: (number: SQL) => SQL): SQL => sql`
   select id, customer_number from ${customers} where ${isWanted(sql`lower(customer_number)`)}
   union all select customer_id, customer_number from ${mergedCustomers} where ${isWanted(sql`lower(customer_number)`)}`;
 
-/** The ids of customers by their numbers, as these were asked for. */
+/** Finds the ids of customers by their numbers. The keys are the given spellings. */
 export async function findCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
   if (numbers.length === 0) return new Map();
   const found = await rows<{ id: number; customer_number: string }>(
@@ -39,7 +39,7 @@ export async function findCustomerIds(db: Database, numbers: string[]): Promise<
   );
 }
 
-/** As `findCustomerIds`, without erased customers: nothing may be written about them. */
+/** Finds ids like `findCustomerIds`, without erased customers, to which nothing may be written. */
 export async function findWritableCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
   const ids = await findCustomerIds(db, numbers);
   if (ids.size === 0) return ids;
@@ -51,7 +51,10 @@ export async function findWritableCustomerIds(db: Database, numbers: string[]): 
   return new Map([...ids].filter(([, id]) => !isErased.has(id)));
 }
 
-/** Why a customer cannot be given a number: those of customers that were merged into others, in lower case. */
+/**
+ * Finds which of these numbers belong to merged customers and cannot be used again. The keys are numbers in lower case,
+ * the values are error messages.
+ */
 export async function findMergedNumbers(db: Database, numbers: string[]): Promise<Map<string, string>> {
   const found = await rows<{ number: string; now: string }>(
     db,
@@ -67,7 +70,7 @@ export async function findMergedNumbers(db: Database, numbers: string[]): Promis
   );
 }
 
-/** The customer that the one of this id was merged into; null where it was not. */
+/** Returns the id of the customer that a customer was merged into. Null if it was not merged. */
 export async function findMergedInto(db: Database, id: number): Promise<number | null> {
   const [found] = await db
     .select({ customer_id: mergedCustomers.customer_id })
@@ -77,13 +80,13 @@ export async function findMergedInto(db: Database, id: number): Promise<number |
   return found?.customer_id ?? null;
 }
 
-/** Rows of the customer of an id, or of that which it was merged into. */
+/** The condition for rows of a customer, or of the customer that it was merged into. */
 export function isOfCustomer(column: PgColumn, id: SQL): SQL {
   const m = mergedCustomers;
   return sql`${column} = coalesce((select ${m.customer_id} from ${m} where ${m.id} = ${id}), ${id})`;
 }
 
-/** The customers that were merged into one, the first of them first. */
+/** Lists the customers that were merged into a customer, in the order of the merges. */
 export async function listMergedInto(db: Database, id: number) {
   return db
     .select({ id: mergedCustomers.id, customer_number: mergedCustomers.customer_number })
@@ -92,13 +95,13 @@ export async function listMergedInto(db: Database, id: number) {
     .orderBy(asc(mergedCustomers.created_at), asc(mergedCustomers.id));
 }
 
-/** The ids that a customer has had: its own, and those of the customers that were merged into it. */
+/** Selects all ids of a customer: its own, and those of the customers that were merged into it. */
 export const idsOf = (id: number): SQL =>
   sql`select ${id}::int as id union all select id from ${mergedCustomers} where customer_id = ${id}::int`;
 
 /**
- * The fields that the customer who stays may take over from the other, in the order of the page. A new field of customers
- * does not compile until it stands here.
+ * The fields that the remaining customer may take over from the merged one, in the order of the page. A new field of
+ * customers does not compile until it is listed here.
  */
 const MERGED_FIELDS = Object.keys({
   company: true,
@@ -119,7 +122,7 @@ export type MergedField = Exclude<keyof CustomerRow, 'id' | 'customer_number' | 
 
 type Fields = Pick<typeof customers.$inferSelect, MergedField>;
 
-/** The fields in which two customers differ, and the one that goes has something that could be taken over. */
+/** Returns the fields in which two customers differ and in which the merged customer has a value. */
 export function differingFields(kept: Fields, gone: Fields): MergedField[] {
   return MERGED_FIELDS.filter(
     (field) => gone[field] !== null && gone[field] !== '' && gone[field] !== kept[field],

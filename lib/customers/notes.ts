@@ -9,7 +9,7 @@ import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import type { RecordWriter } from '../records/record-kind';
 
-/** Characters of one note. */
+/** The limit of a note in characters. */
 export const MAX_NOTE = 5000;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
@@ -25,14 +25,14 @@ const noteText = z
   )
   .refine((text) => text.isWellFormed() && !CONTROL.test(text), 'must not contain control characters');
 
-/** Where a list of notes goes on: behind this one. */
+/** The cursor of a list of notes: the list continues after this note. */
 export interface NotePlace {
   created_at: Date;
   id: number;
 }
 
 /**
- * Adds a note to a customer. Notes are neither changed nor deleted: who was wrong adds another.
+ * Adds a note to a customer. Notes are never changed or deleted. To correct one, staff add another.
  *
  * @throws AppError validation_failed; not_found
  */
@@ -68,7 +68,7 @@ export async function addCustomerNote(
   });
 }
 
-/** What was noted about a customer, the newest first. */
+/** Lists the notes about a customer, the newest first. */
 export async function listCustomerNotes(
   db: Database,
   customerId: number,

@@ -9,7 +9,7 @@ import { hasNumber } from './match-customer';
 import { findMergedInto } from './merged-customers';
 import { type CustomerRow, type CustomerSnippet, customerRow } from './schema';
 
-/** One customer by id or number, or the customer it was merged into. Null if it does not exist. */
+/** Returns a customer by id or number, or the customer it was merged into. Null if it does not exist. */
 export async function getCustomer(
   db: Database,
   by: { id: number } | { customer_number: string },
@@ -30,12 +30,12 @@ const findByNumber = statement(['customer_number'], (db, { customer_number }) =>
     .where(hasNumber([customer_number])),
 );
 
-/** Parsed, so that a new column shows nowhere by itself. */
+/** Converts a customer to its public row. The schema keeps new columns from appearing by themselves. */
 export function toCustomerRow(record: typeof customers.$inferSelect): CustomerRow {
   return customerRow.parse({ ...record, name: customerName(record) });
 }
 
-/** When a customer was erased; null: it was not. */
+/** Returns when a customer was erased. Null if it was not. */
 export async function findErasedAt(db: Database, id: number): Promise<Date | null> {
   const [found] = await db
     .select({ erased_at: customers.erased_at })
@@ -44,7 +44,10 @@ export async function findErasedAt(db: Database, id: number): Promise<Date | nul
   return found?.erased_at ?? null;
 }
 
-/** Where a match belongs: 0 whole number or e-mail, 1 something starts with the text, 2 the rest. */
+/**
+ * Returns the rank of a match: 0 for a whole number or email address, 1 if a field starts with the text, 2 for the
+ * rest.
+ */
 export function matchRank(query: string): SQL {
   const prefix = prefixPattern(query);
   const c = customers;
@@ -56,7 +59,7 @@ export function matchRank(query: string): SQL {
     else 2 end`;
 }
 
-/** The columns a snippet is made of, for the select of a row that embeds its customer. */
+/** The selected columns of a row's customer. */
 export const snippetColumns = {
   ...pickColumns(customers, 'id', 'customer_number', 'first_name', 'last_name', 'company'),
   ...pickColumns(customers, 'email', 'status'),
@@ -69,14 +72,14 @@ export function toCustomerSnippet(record: SnippetRecord): CustomerSnippet {
   return { id, customer_number, name: customerName(record), email, status };
 }
 
-/** Company, else "first last"; empty where none of them is known. */
+/** Returns the company, or "first last". Empty if neither is known. */
 export function customerName(
   record: Pick<typeof customers.$inferSelect, 'company' | 'first_name' | 'last_name'>,
 ): string {
   return record.company || [record.first_name, record.last_name].filter(Boolean).join(' ');
 }
 
-/** The columns of a table that a row's schema names, with those of its customer. */
+/** Returns the columns of a table that are in a row's schema, with those of its customer. */
 export function rowColumns<T extends PgTable, Shape extends z.ZodRawShape>(
   table: T,
   { shape }: z.ZodObject<Shape>,
@@ -86,23 +89,23 @@ export function rowColumns<T extends PgTable, Shape extends z.ZodRawShape>(
   return { ...pickColumns(table, ...names), customer: snippetColumns };
 }
 
-/** A record of some columns of a table, with its customer if they hold one. */
+/** A record with some columns of a table, and with its customer if the columns include it. */
 export type RecordOf<Table extends PgTable, Columns> = Pick<
   Table['$inferSelect'],
   keyof Columns & keyof Table['$inferSelect']
 > & { customer: SnippetRecord };
 
-/** What a file says of the customer of a row. */
+/** The columns of a file that describe the customer of a row. */
 export const CUSTOMER_COLUMNS = ['customer_id', 'customer_number', 'customer_name'];
 
-/** The columns of a file of rows, the customer's at the end. */
+/** Returns the columns of a file of rows, with the customer's at the end. */
 export const fileColumns = ({ shape }: z.ZodObject, ...more: string[]): string[] => [
   ...Object.keys(shape).filter((column) => column !== 'customer'),
   ...more,
   ...CUSTOMER_COLUMNS,
 ];
 
-/** A row with its customer in columns. */
+/** Flattens the customer of a row into columns. */
 export function inColumns<Row extends { customer: CustomerSnippet }>({ customer, ...row }: Row) {
   return {
     ...row,

@@ -15,7 +15,7 @@ import { findMergedNumbers } from './merged-customers';
 /** Error for writes to an erased customer. */
 const ERASED = 'This customer was erased and can no longer be changed.';
 
-/** Customers as people write them; a new one without a number takes the next K number. */
+/** Describes customers as people write them. A new customer without a number gets the next K number. */
 export const customerKind: RecordKind = {
   name: 'customer',
   table: customers,
@@ -51,7 +51,7 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
   if (before?.erased_at) return [{ field: '', message: ERASED }];
   const isNamed = after.company || after.last_name || after.first_name;
   const problems = isNamed ? [] : [{ field: 'company', message: 'or a name is needed' }];
-  // What was stored before this rule, or came from Stripe, does not stop another change.
+  // Values that were stored before this rule, or that came from Stripe, do not prevent other changes.
   const isGiven = changes.vat_id !== undefined || changes.country !== undefined;
   const problem =
     isGiven && after.vat_id != null
@@ -60,22 +60,26 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
   return problem === undefined ? problems : [...problems, { field: 'vat_id', message: problem }];
 }
 
-/** As sync numbers the customers that it creates. */
+/** Returns the next customer number, in the way that sync numbers the customers that it creates. */
 async function nextCustomerNumber(tx: Database): Promise<string> {
-  await lockKey(tx, 'customer numbers'); // no row can refer to a number before it is given
+  await lockKey(tx, 'customer numbers'); // no row can refer to a number before it is assigned
   const [next] = await rows<{ number: string }>(tx, sql`select next_customer_number() as number`);
   return String(next?.number);
 }
 
 const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefined;
 
-/** Stripe may have named this number before a customer had it, so the daily job asks Stripe again whose it is. */
+/**
+ * Schedules another query to Stripe for these numbers, since Stripe may have sent a number before the customer existed.
+ * The daily job runs it.
+ */
 async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
-  // A commit of sync that found no customer of such a number comes before this, or sees it: see commit_plan.
+  // A commit of sync that found no customer with this number either comes before this, or sees the number: see
+  // commit_plan.
   await lockKey(tx, 'customer numbers');
   const numbers = JSON.stringify(written.map(({ after }) => after.customer_number));
-  // Looked for one by one, by index: how many links name a number, PostgreSQL cannot know.
+  // Each number is looked up by index, because PostgreSQL cannot estimate how many links contain a number.
   await tx.execute(sql`update stripe_customers l set recheck_at = ${now.toISOString()}::timestamptz
     where l.recheck_at is null and l.linked_by <> 'staff' and l.stripe_customer_id in (
       select named.id from jsonb_array_elements_text(${numbers}::jsonb) as number, lateral (
@@ -86,7 +90,7 @@ async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<v
     )`);
 }
 
-/** A customer as a form has it; its status changes by steps. */
+/** The fields of a customer in a form. The status is missing, because it changes by steps. */
 export const typedCustomer = {
   kind: customerKind,
   fields: {
@@ -106,7 +110,7 @@ export const typedCustomer = {
   },
 } satisfies TypedKind;
 
-/** Files may also say `blocked`, which means no more than `inactive` does: staff only deactivate. */
+/** The steps of a customer's status. Files may also contain `blocked`, which has the same effect as `inactive`. */
 export const customerSteps = {
   kind: customerKind,
   steps: {

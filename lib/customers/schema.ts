@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { customerStatus } from '@/db/schema';
 import { textLine } from '../fields';
 
-/** At most so many matches does a search answer. */
+/** The limit of matches of a search. */
 export const MAX_MATCHES = 25;
 
 export const customerQuery = z.preprocess(
@@ -12,23 +12,23 @@ export const customerQuery = z.preprocess(
   ),
 );
 
-/** A customer's id; one that cannot exist finds nothing. */
+/** A customer's id. An id that cannot exist finds nothing. */
 export const customerId = z.int('must be an integer').min(1, 'must be at least 1');
 
 /** Narrows a list to one customer. */
 export const customerIdFilter = customerId.optional();
 
-/** What a row of another table says of its customer, and what a search answers. */
+/** The customer in a row of another table, or in the result of a search. */
 export const customerSnippet = z.object({
   id: z.int(),
   customer_number: z.string(),
-  /** Company, else "first last". */
+  /** The company, or "first last" if there is none. */
   name: z.string(),
   email: z.string().nullable(),
   status: z.enum(customerStatus.enumValues),
 });
 
-/** Master data. */
+/** The master data of a customer. */
 export const customerRow = z.object({
   id: z.int(),
   customer_number: z.string(),

@@ -3,28 +3,32 @@ import { type NotedDetail, stripeCustomers } from '@/db/schema';
 
 export type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
 
-/** `read_snapshot.sql` repeats them. */
+/** The reliable links. `read_snapshot.sql` repeats these values. */
 const SURE: readonly LinkedBy[] = ['staff', 'number'];
 const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 
 /**
- * Whether it is known for sure which of our customers a Stripe customer is: by number or by staff. An e-mail
- * is what a payer typed. Only a sure link dates services and makes what was sold what Stripe bills.
+ * Whether the link from a Stripe customer to one of our customers is reliable, because it was made by number or by
+ * staff. An email address is only what a payer typed. Only with a reliable link does Stripe set a service's dates and a
+ * sold subscription become the one that Stripe bills.
  */
 export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);
 }
 
-/** The same of the Stripe customer that a row names; one that names none is ours alone. */
+/**
+ * Whether the Stripe customer of a row has a reliable link. A row without a Stripe customer is our own and counts as
+ * reliable.
+ */
 export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<boolean> {
-  // Within another: drizzle leaves the table out of a column that is selected, and `l` has one of that name.
+  // Nested, because drizzle leaves out the table of a selected column, and `l` has a column of the same name.
   const customer = sql`${row.stripe_customer_id}`;
   return sql<boolean>`not exists (select from ${stripeCustomers} l
     where l.stripe_customer_id = ${customer} and l.linked_by not in (${SURE_SQL}))`;
 }
 
 const FIELDS = {
-  // Stripe has one name for persons and companies alike; which it is, staff know.
+  // Stripe has one name field for persons and companies. Only staff know which of them it is.
   name: { last_name: 'name' },
   email: { email: 'email' },
   phone: { phone: 'phone' },
@@ -34,10 +38,12 @@ const FIELDS = {
 type Column = 'last_name' | 'email' | 'phone' | 'street' | 'postal_code' | 'city' | 'country';
 type CreatedColumns = Record<Column, string | null>;
 
-/** The columns of a created customer that belong together, since they come from one place. */
+/**
+ * The columns of a created customer in groups. The columns of a group belong together, since they have the same source.
+ */
 export const CREATED_COLUMNS = Object.values(FIELDS).map((columns) => Object.keys(columns) as Column[]);
 
-/** The columns of a customer that is made of what Stripe reported, of each field the strongest. */
+/** Returns the columns of a customer that is created from Stripe's data. Each field has its strongest source. */
 export function toCreatedColumns(details: Pick<NotedDetail, 'field' | 'value'>[]): CreatedColumns {
   const columns = Object.fromEntries(
     Object.entries(FIELDS).flatMap(([field, parts]) => {

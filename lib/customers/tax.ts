@@ -1,22 +1,22 @@
 import { countryName, isInEu } from '../countries';
 import type { CustomerRow } from './schema';
 
-/** Where we are taxed, and at which rate, in percent. */
+/** The country in which we are taxed, and its rate in percent. */
 export interface TaxHome {
   country: string;
   rate: number;
 }
 
-/** The tax that a customer usually pays, in percent; a reason if it is 0. */
+/** The tax rate that a customer usually pays, in percent, with a reason if it is 0. */
 export interface TaxRule {
   rate: number;
   reason: string | null;
 }
 
 /**
- * The usual tax of a customer. A business in another EU country owes it there itself (reverse charge, articles 44 and
- * 196 of directive 2006/112/EC), which its VAT ID shows. Services for customers outside the EU are not taxed here.
- * Consumers elsewhere in the EU pay the rate at home.
+ * Returns the usual tax of a customer. A business in another EU country, which its VAT ID proves, owes the tax there
+ * itself (reverse charge, articles 44 and 196 of directive 2006/112/EC). Services for customers outside the EU are not
+ * taxed here. Consumers elsewhere in the EU pay our own rate.
  */
 export function taxRuleOf(
   { tax_exempt, country, vat_id }: Pick<CustomerRow, 'tax_exempt' | 'country' | 'vat_id'>,
@@ -36,8 +36,8 @@ export function taxRuleOf(
 }
 
 /**
- * How the rates of lines contradict what a customer usually pays; null if they do not. A reduced rate does not: only
- * tax for a customer who pays none, and none for a customer who pays it.
+ * Describes how the rates of lines contradict a customer's usual tax. Null if they do not. A reduced rate is no
+ * contradiction. Tax for a customer who pays none is one, and no tax for a customer who pays tax.
  *
  * @param rates of the lines in their order, in percent; null if a rate cannot be read yet
  */

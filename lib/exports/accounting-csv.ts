@@ -20,8 +20,8 @@ export const calendarMonth = z
 const COLUMNS = [
   'record', // one of RECORDS
   'event', // see EVENTS
-  'date', // on which it is posted
-  'original_date', // its own day: earlier where its month was over when it was recorded
+  'date', // the posting date
+  'original_date', // the entry's own date, which is earlier if its month was over when it was recorded
   'customer_number',
   'customer_name',
   'invoice_number',
@@ -37,7 +37,9 @@ const COLUMNS = [
 
 type Entry = typeof accountingEntries.$inferSelect;
 
-/** In the order of the file, with what an entry of each is called: above zero, below zero, taken back. */
+/**
+ * The records in the order of the file, and the event's name for an amount above zero, below zero, and for a reversal.
+ */
 const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],
@@ -49,15 +51,16 @@ const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: st
   refund: ['refunded', 'refunded', 'refund_reversed'],
 };
 
-/** A statement reads so many. */
+/** The number of entries that one statement reads. */
 const BATCH = 1000;
 
 /**
- * What an accountant posts in a month as CSV, piece by piece: invoices, a row for each tax rate, what was credited,
- * written off, paid from the balance at Stripe, or paid without a payment; then payments; then what came back. Once the month is over, the file is the
- * same for ever, except that the name of an erased customer goes.
+ * Writes the accounting entries of a month as CSV, in chunks. First come invoices with a row for each tax rate, then
+ * amounts that were credited, written off, paid from the Stripe balance, or paid without a payment; then payments; then
+ * refunds and lost disputes. Once the month is over, the file never changes, except that the names of erased customers
+ * are removed.
  *
- * @param month as `calendarMonth` takes it
+ * @param month as `calendarMonth` parsed it
  */
 export function accountingCsv(db: Database, month: string): AsyncGenerator<string> {
   const from = `${month}-01`;
@@ -77,7 +80,7 @@ async function* readAll(db: Database, from: string, until: string) {
   }
 }
 
-/** Without what was posted and taken back in the same month. */
+/** Reads a batch of entries, without those that were posted and reversed in the same month. */
 function readBatch(
   db: Database,
   { record, from, until }: { record: Entry['record']; from: string; until: string },

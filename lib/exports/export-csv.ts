@@ -13,9 +13,9 @@ import type { RecordKind } from '../records/record-kind';
 const BATCH = 1000;
 
 /**
- * All records of a kind as CSV, piece by piece.
+ * Writes all records of a kind as CSV, in chunks.
  *
- * @param since only what was changed at this instant or later
+ * @param since limits the export to records that were changed at this instant or later
  */
 export function exportCsv(db: Database, kind: ExportKind, since: Date | null = null): AsyncGenerator<string> {
   return toCsv(Object.keys(kind.columns), readRecords(db, kind, since));
@@ -44,7 +44,7 @@ interface Found {
   record: Record<string, unknown>;
 }
 
-/** Behind the last one: what comes in between shifts nothing. */
+/** Reads the batch after the last record. Records that are added in the meantime do not shift it. */
 async function readBatch(
   db: Database,
   { table, columns, joins = [], order }: ExportKind,
@@ -70,25 +70,28 @@ async function readBatch(
 
 const list = (parts: (SQL | ExportKind['order'][number])[]) => sql.join(parts, sql`, `);
 
-/** What can be exported: the rows of one table, with what people call those that they refer to. */
+/** A kind of export: the rows of one table, with the numbers or names of the records that they refer to. */
 export interface ExportKind {
   table: PgTable;
-  /** By the names of the file's columns, in their order. */
+  /** The columns, keyed by their names in the file, in the file's order. */
   columns: Record<string, PgColumn | SQL>;
   joins?: { table: PgTable; on: SQL }[];
-  /** Columns of whole numbers that no two rows share: rows come in their order. */
+  /** Integer columns that are unique together. The rows are in their order. */
   order: PgColumn[];
   updatedAt: PgColumn;
-  /** Conditions that split the rows: all rows of one come before those of the next. If absent, one pass reads all. */
+  /**
+   * Conditions that divide the rows. All rows of one condition come before those of the next. If absent, all rows are
+   * read in one pass.
+   */
   inTurn?: SQL[];
 }
 
-/** The rows of a table in the order in which they were made. */
+/** Describes the rows of a table in the order in which they were created. */
 export function inOrder(table: PgTable & { id: PgColumn; updated_at: PgColumn }) {
   return { table, order: [table.id], updatedAt: table.updated_at };
 }
 
-/** The columns of a table, or of those that it refers to, that have one of these names, in that order. */
+/** Returns the columns with these names, of the table or of those that it refers to, in the order of the names. */
 export function pick(
   table: PgTable,
   names: readonly string[],
@@ -103,10 +106,10 @@ export function pick(
   );
 }
 
-/** The names of what people write of a record: what is exported is what can be imported. */
+/** Returns the names of the fields that people write. The export has exactly the fields that an import accepts. */
 export const fieldsOf = (kind: RecordKind): string[] => Object.keys(kind.fields.shape);
 
-/** A value as a cell: lists with spaces between, and nothing that import would not read as the same value. */
+/** Converts a value to a cell. Lists are separated by spaces, and an import reads each cell as the same value again. */
 function toCell(value: unknown, isAmount: boolean): string | number | null {
   if (value === null || value === undefined) return null;
   if (isAmount) return toNumber(Number(value));
@@ -115,15 +118,15 @@ function toCell(value: unknown, isAmount: boolean): string | number | null {
   return String(value);
 }
 
-/** `1.234` may be read as 1,234, and an import refuses it: a fourth decimal makes it clear. */
+/** Adds a fourth decimal to a number like `1.234`, which could also mean 1,234 and which an import refuses. */
 function toNumber(value: number): string | number {
   return /^-?[1-9]\d{0,2}\.\d{3}$/.test(String(value)) ? value.toFixed(4) : value;
 }
 
 /**
- * Writes CSV into a file for its owner alone, which is there when it is complete, and not before.
+ * Writes CSV into a file that only its owner can read. The file appears only when it is complete.
  *
- * @throws StartError where it cannot be written; an AbortError where it was stopped
+ * @throws StartError if the file cannot be written; an AbortError if the export was stopped
  */
 export async function writeExport(
   path: string,

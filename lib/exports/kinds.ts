@@ -28,12 +28,12 @@ const next = alias(salesDocuments, 'next');
 const OF_LINES = ['position', 'text', 'quantity', 'unit_price', 'tax_rate'];
 const OF_PAYMENTS = ['payment_reference', 'amount', 'currency', 'payment_date', 'status', 'refunded_amount'];
 
-/** Of an invoice that has no number yet. */
+/** The import key of an invoice without a number. */
 const invoice_import_key = sql`case when ${invoices.number} is null then ${import_key} end`;
 const ofInvoice = { invoice_number: invoices.number, invoice_import_key };
 const withKey = { table: draftImportKeys, on: eq(draftImportKeys.invoice_id, invoices.id) };
 
-/** What can be exported, in the order in which it is imported again. */
+/** The kinds of export, in the order in which they must be imported. */
 export const EXPORT_KINDS = {
   customers: { ...inOrder(customers), columns: pick(customers, fieldsOf(customerKind)) },
   servers: { ...inOrder(servers), columns: pick(servers, fieldsOf(serverKind)) },
@@ -70,7 +70,7 @@ export const EXPORT_KINDS = {
       withKey,
       { table: next, on: eq(next.id, salesDocuments.converted_to_document_id) },
     ],
-    // What a document became is to be there when the document is imported.
+    // The record that a document became must exist when the document is imported.
     inTurn: [
       isNull(salesDocuments.converted_to_document_id),
       isNotNull(salesDocuments.converted_to_document_id),

@@ -13,7 +13,7 @@ import { isThin } from '../sync/inbox/events';
 import { deadBefore } from '../sync/reconcile/run';
 import { manyRefusals, refusalText } from './webhook-refusals';
 
-/** Something that a person has to look at. */
+/** A problem that a person must look at. */
 const alert = z.object({
   code: z.enum([
     'reconciliation_overdue',
@@ -35,7 +35,7 @@ const alert = z.object({
 });
 export type Alert = z.infer<typeof alert>;
 
-/** Without its alerts it tells neither how much there is nor what went wrong. */
+/** The public shape of the health. Without its alerts it reveals neither counts nor causes. */
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
   version: z.string(),
@@ -69,7 +69,7 @@ interface Asked {
   now(): Date;
 }
 
-/** How the service is. Never throws: a database that fails or takes longer than `timeout` ms is down. */
+/** Checks the service's health. Never throws. A database that fails or needs more than `timeout` ms counts as down. */
 export async function checkHealth(asked: Asked, timeout = 3000): Promise<Health> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Health>((resolve) => {
@@ -85,7 +85,7 @@ export async function checkHealth(asked: Asked, timeout = 3000): Promise<Health>
   }
 }
 
-/** The health of a service that can do nothing, most often because its database cannot be had. */
+/** Returns the health of a service that does not work, usually because its database is not available. */
 export function down(database: Health['database'] = 'unreachable'): Health {
   return {
     status: 'down',
@@ -112,7 +112,7 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
   };
 }
 
-/** What settings would change is for staff, and no reason to wake anybody up. */
+/** Alerts that a change of settings resolves. Staff see them, but they must not wake anyone up. */
 const OF_SETTINGS: Alert['code'][] = ['time_zone_differs', 'registrations_refused'];
 
 const OF_INBOX = ['inbox_failures', 'inbox_other_mode', 'inbox_thin'] as const;
@@ -124,13 +124,13 @@ function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconcil
   return codes.has('reconciliation_drift') ? 'drift' : 'ok';
 }
 
-/** Days for which an alert reports an event of the other mode, or a thin one. */
+/** The number of days for which an alert reports an event of the other mode or a thin event. */
 const IGNORED_DAYS = 7;
 
 type Found = {
   /** Null before the first run. */
   overdue: boolean | null;
-  /** The run under way whose heartbeat has stopped. */
+  /** The current run if its heartbeat has stopped. */
   silent_run: number | null;
   run_id: number | null;
   status: (typeof runStatus.enumValues)[number] | null;
@@ -141,14 +141,14 @@ type Found = {
   refused: number | null;
   account_zone: string | null;
   wrong_lists: string | null;
-  /** Addresses from which many apps registered within an hour, and how many. */
+  /** Addresses from which many apps registered within an hour, each with the number of apps. */
   registrations: [string, number][];
 };
 
 /**
- * What is wrong, the gravest first.
+ * Lists the current problems, the most serious first.
  *
- * @returns also whether there was a run at all
+ * @returns also whether a run ever took place
  */
 export async function listAlerts(
   db: Database,
@@ -273,21 +273,23 @@ function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
-/** Full: writes find no room. Low: the embedded database's disk has less left than configured. */
+/** `full`: writes fail. `low`: the embedded database's disk has less free space than configured. */
 type Disk = 'ok' | 'low' | 'full';
 
 async function checkDisk(
   db: Database,
   { databaseUrl, dataDir, alerts }: Pick<Env, 'databaseUrl' | 'dataDir' | 'alerts'>,
 ): Promise<Disk> {
-  const isMeasured = !databaseUrl; // a server's disk belongs to another machine
+  const isMeasured = !databaseUrl; // a database server's disk is on another machine
   if (isMeasured && !hasWriteRoom(dataDir)) return 'full';
   if (isDiskFull() && !(await findsRoom(db))) return 'full';
   const left = isMeasured ? bytesFree(dataDir) : null;
   return left !== null && left < alerts.diskMb * 1_000_000 ? 'low' : 'ok';
 }
 
-/** Tries to write a megabyte: the table that found no room may not be written again for weeks. */
+/**
+ * Whether the disk has space for a megabyte, by writing it. The table whose write failed may not be written for weeks.
+ */
 async function findsRoom(db: Database): Promise<boolean> {
   try {
     await db.transaction((tx) =>

@@ -5,11 +5,11 @@ import { perProcess } from '@/db/per-process';
 import type { Env } from '../env';
 import type { Logger } from '../log';
 
-/** From so many refused deliveries on, none accepted between them, staff are told. */
+/** The number of refused deliveries, with none accepted in between, from which staff see an alert. */
 export const MANY_REFUSALS = 10;
-/** Days for which they are told after the last one: Stripe delivers again for three, then nothing more is to come. */
+/** The number of days that the alert stays after the last refusal. Stripe retries a delivery for three days. */
 const ALERT_DAYS = 3;
-/** The oldest event whose delivery may still be new. */
+/** The maximum age in days of an event whose delivery can still be its first. */
 const REDELIVERED_DAYS = 4;
 const MINUTE_MS = 60_000;
 
@@ -23,16 +23,17 @@ interface Tally {
   count: number;
   /** Seconds by which our clock is ahead of the last delivery. Null if none of our secrets signed it. */
   age: number | null;
-  /** While it runs, nothing is written: anybody can be refused. */
+  /** While this timer runs, nothing is written, because anyone can send deliveries that are refused. */
   pause?: NodeJS.Timeout | undefined;
 }
 
 const tallies = perProcess('refusals', () => new WeakMap<Database, Tally>());
 
 /**
- * Counts a delivery whose signature was refused: one write and one line of the log a minute, however many come.
+ * Counts a delivery whose signature was refused. At most one write and one log line happen per minute.
  *
- * @param age seconds since our own secret signed it, if only its time is wrong; negative in the future; else null
+ * @param age seconds since one of our secrets signed the delivery, if only its time is wrong; negative if the time is
+ * in the future; otherwise null
  */
 export function countRefusal(world: World, age: number | null): void {
   const tally = tallies.get(world.db) ?? { count: 0, age };
@@ -44,7 +45,7 @@ export function countRefusal(world: World, age: number | null): void {
 
 const unreadable = perProcess('unreadable', () => new WeakMap<Database, number>());
 
-/** Counts a body that Stripe signed and that is not an event. Each has its line in the log: only Stripe can sign. */
+/** Counts a signed body that is not an event. Each one is logged, because only Stripe can sign. */
 export function countUnreadable({ db, log }: World): void {
   const count = (unreadable.get(db) ?? 0) + 1;
   unreadable.set(db, count);
@@ -62,7 +63,7 @@ function tell(world: World, tally: Tally): void {
   world.log.warn({ refused: count, ...clock }, `webhook refused deliveries: ${reasonOf(world.env, tally)}`);
   waitUntil(
     addRefusals(world.db, count).catch((error: unknown) => {
-      tally.count += count; // told with the next ones
+      tally.count += count; // added to the next write
       world.log.error({ code: pgErrorCode(error) }, 'refused deliveries could not be counted');
     }),
   );
@@ -74,7 +75,7 @@ function reasonOf(env: World['env'], { age }: Tally): string {
   return 'their signatures are valid, but their times differ from the clock of this server';
 }
 
-/** What was wrong with many refused deliveries, and what to do about it: the second half of a sentence. */
+/** Describes the cause of many refused deliveries and the remedy, as the second half of a sentence. */
 export function refusalText(db: Database, env: Pick<Env, 'stripe'>): string {
   if (lacksSecret(env))
     return 'were refused, because no STRIPE_WEBHOOK_SECRET is set: it is the signing secret of the endpoint.';
@@ -88,10 +89,10 @@ function inWords(seconds: number): string {
   return seconds < 600 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`;
 }
 
-/** Without a secret no signature can be valid. */
+/** Whether the service has no secret. Then no signature can be valid. */
 const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
 
-// The database's clock on both sides. An accepted delivery begins the count anew, whichever process took it.
+// Both sides use the database's clock. An accepted delivery restarts the count, whichever process accepted it.
 const accepted = sql`exists (
   select from stripe_events
   where created_at > webhook_refusals.last_at
@@ -106,7 +107,9 @@ async function addRefusals(db: Database, count: number): Promise<void> {
       last_at = excluded.last_at`);
 }
 
-/** How many were refused where they are many and none was accepted since; else null. A query of one value. */
+/**
+ * The number of refused deliveries if they are many and none was accepted since. Otherwise null. A query of one value.
+ */
 export const manyRefusals = sql`(
   select count from webhook_refusals
   where count >= ${sql.raw(String(MANY_REFUSALS))}

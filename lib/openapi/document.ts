@@ -11,7 +11,7 @@ import { errorResponses, errors, HEADERS, inlineSchema, json, namedSchemas, ownE
 /** `/api/openapi.json` */
 export const openApiRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: describe, HEAD: describe };
 
-/** Public, also for tools that run in a browser of another origin. */
+/** Responds with the description to any origin, so that tools in a browser can read it. */
 async function describe(request: HttpRequest): Promise<Response> {
   const headers = { 'Cache-Control': 'no-cache', 'Access-Control-Allow-Origin': '*' };
   return jsonWithEtag(request, openApiDocument(readEnv().publicUrl), { headers });
@@ -32,7 +32,7 @@ An address answers other methods than its own with 405 and \`Allow\`; a body may
 `.trim();
 
 /**
- * The OpenAPI 3.1 description of the HTTP API, from the schemas that check its requests and answers.
+ * Returns the OpenAPI 3.1 description of the HTTP API, made from the schemas that check its requests and responses.
  *
  * @param publicUrl without a trailing slash
  */
@@ -57,7 +57,7 @@ export function openApiDocument(publicUrl: string) {
           scheme: 'bearer',
           description: 'An access token with the scope that the operation names.',
         },
-        // The scheduler's alone: no page asks people for it.
+        // Only the scheduler uses it. No page asks people for it.
         cronSecret: {
           type: 'http',
           scheme: 'bearer',
@@ -71,7 +71,7 @@ export function openApiDocument(publicUrl: string) {
 
 const refusal = inlineSchema(webhookError);
 
-/** The doors of Stripe, of the scheduler and of probes. */
+/** The endpoints for Stripe, for the scheduler and for health checks. */
 const otherPaths = {
   '/api/stripe/webhook': {
     post: {

@@ -3,7 +3,7 @@ import { MAX_PER_PAGE } from '../page';
 import { paymentFilters } from '../payments/schema';
 import { empty, errors, json, ownErrors, queryParameters, type Responses, schemaRef } from './responses';
 
-/** A payment as programs send one. */
+/** The request body of a payment. */
 const PAYMENT_BODY = {
   invoice_id: 1,
   customer_id: 1,
@@ -169,7 +169,7 @@ interface Sample {
 type Request = { method: string; url: string; body: string | undefined };
 
 /**
- * How an operation is called, in three languages; the extension is one that many viewers know.
+ * Returns an example of an operation's request in three languages. Many viewers read this extension.
  *
  * @param path with `{id}`, which becomes 1
  */
@@ -209,7 +209,7 @@ function toJavaScript({ method, url, body }: Request): string {
   ].join('\n');
 }
 
-/** With `requests`; a JSON object of texts and numbers is one of Python's too. */
+/** Writes the request with `requests`. A JSON object of texts and numbers is also valid Python. */
 function toPython({ method, url, body }: Request): string {
   return [
     'import os',

@@ -7,7 +7,7 @@ import { paymentInput, paymentRow, paymentUpdate, writtenPayment } from '../paym
 type Headers = Record<string, { $ref: string }>;
 export type Responses = Record<string, unknown>;
 
-/** Too many requests there are at the sign-in of staff only, which is no part of the API. */
+/** The error codes of the API. `too_many_requests` is left out, because only the sign-in of staff uses it. */
 type ApiErrorCode = Exclude<ErrorCode, 'too_many_requests'>;
 
 const MESSAGES: Record<ApiErrorCode, [message: string, field?: FieldError]> = {
@@ -40,24 +40,24 @@ const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
   unavailable: ['Retry-After'],
 };
 
-/** Every error as a response that operations refer to by its code. */
+/** Returns every error as a named response, to which operations refer by the error's code. */
 export function errorResponses(): Responses {
   return Object.fromEntries(EXAMPLES.map((error) => [error.code, toResponse(error)]));
 }
 
-/** References to those, by their statuses. */
+/** Returns references to these responses, keyed by status. */
 export function errors(...codes: ApiErrorCode[]): Responses {
   return Object.fromEntries(
     codes.map((code) => [String(ERROR_STATUS[code]), { $ref: `#/components/responses/${code}` }]),
   );
 }
 
-/** Errors that say something else at one operation than everywhere, by their statuses. */
+/** Returns errors whose text differs at one operation, keyed by status. */
 export function ownErrors(...errors: AppError[]): Responses {
   return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
 }
 
-/** Every kind of error that the API answers with, by an example. */
+/** Lists every kind of error that the API returns, each with an example. */
 export function listErrorTypes(): Problem[] {
   return EXAMPLES.map(toProblem);
 }
@@ -71,13 +71,13 @@ function toResponse(error: AppError) {
   return { description: example.title, headers, content };
 }
 
-/** An answer of JSON. */
+/** Describes a response with a JSON body. */
 export function json(description: string, schema: unknown, headers: string[] = [], example?: unknown) {
   const content = { 'application/json': { schema, ...(example !== undefined && { example }) } };
   return { description, headers: headerRefs(headers), content };
 }
 
-/** An answer without a body. */
+/** Describes a response without a body. */
 export function empty(description: string, headers: string[] = []) {
   return { description, headers: headerRefs(headers) };
 }
@@ -111,7 +111,7 @@ const NAMED = {
   Problem: problem,
 };
 
-/** The schemas that requests and answers are checked with, as JSON Schema under their public names. */
+/** Returns the schemas that check requests and responses, as JSON Schema under their public names. */
 export function namedSchemas(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
@@ -123,26 +123,26 @@ export function schemaRef(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-/** The fields of a query as OpenAPI's parameters. */
+/** Describes the fields of a query as OpenAPI parameters. */
 export function queryParameters(fields: Record<string, z.ZodType>): JsonSchema[] {
   return Object.entries(fields).map(([name, field]) => {
-    // Without its example, which viewers would fill in as a filter.
+    // The example is left out, because viewers would fill it in as a filter.
     const { description, examples: _, ...schema } = inlineSchema(field);
     return { name, in: 'query', description, schema };
   });
 }
 
-/** A schema that has no name of its own. */
+/** Converts a schema without a public name to JSON Schema. */
 export function inlineSchema(schema: z.ZodType): JsonSchema {
   return plain(z.toJSONSchema(schema, { override: withoutSafeBounds }));
 }
 
-/** Without the keys by which a schema would stand for itself. */
+/** Removes the keys that only a standalone schema may have. */
 function plain({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
 
-/** The bounds of JavaScript's exact integers say nothing of a field. */
+/** Removes the bounds of JavaScript's exact integers, which say nothing about the field. */
 function withoutSafeBounds({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

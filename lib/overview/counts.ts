@@ -13,7 +13,7 @@ import {
 } from '@/db/schema';
 import { literal } from '../page-query';
 
-/** So far are records counted. */
+/** The limit up to which records are counted. */
 export const MAX_RECORDS = 1000;
 
 type OwnedTable = PgTable & { id: PgColumn; customer_id: PgColumn };
@@ -30,7 +30,7 @@ const COUNTED = {
 
 export type RecordCounts = Record<keyof typeof COUNTED, number>;
 
-/** How many records a customer has; `MAX_RECORDS + 1` stands for more than that. */
+/** Counts the records of a customer by kind. `MAX_RECORDS + 1` means that there are more. */
 export async function countRecords(db: Database, customerId: number): Promise<RecordCounts> {
   const counts = await Promise.all(
     Object.entries<[OwnedTable, SQL?]>(COUNTED).map(async ([name, [table, condition]]) => [
@@ -52,13 +52,13 @@ async function countSome(db: Database, table: PgTable & { id: PgColumn }, where:
   return counted?.total ?? 0;
 }
 
-/** How many rows are in a state; states without any are left out. */
+/** The number of rows in a state. States without rows are left out. */
 export interface StateCount<State extends string = string> {
   state: State;
   count: number;
 }
 
-/** Subscriptions by status, in the order of a subscription's life. */
+/** Counts subscriptions by status, in the order of a subscription's life. */
 export async function countSubscriptions(db: Database): Promise<StateCount[]> {
   const found = await db
     .select({ state: subscriptions.status, count: count() })
@@ -67,7 +67,7 @@ export async function countSubscriptions(db: Database): Promise<StateCount[]> {
   return inOrder(subscriptionStatus.enumValues, found);
 }
 
-/** Days over which deliveries are counted. */
+/** The number of days over which deliveries are counted. */
 export const DELIVERY_DAYS = 7;
 
 /** Counts Stripe's events of the last seven days by outcome, the usual outcome first. */

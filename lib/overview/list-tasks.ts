@@ -11,7 +11,7 @@ import { countLinkProposals } from '../sync/staff/stripe-customers';
 import { countOpenTasks } from '../tasks/staff-tasks';
 import { sumOpenInvoices } from './money';
 
-/** Something in the sync that needs a person. */
+/** A problem of the synchronization that needs a person. */
 export interface Task {
   code: Alert['code'] | keyof typeof TEXTS;
   message: string;
@@ -20,7 +20,7 @@ export interface Task {
 
 // Literals in the conditions, so that the partial indexes over them are used.
 
-/** What a person should look at, the gravest first; empty while all is well. */
+/** Lists everything that needs a person's attention, the most serious first. Empty if there is nothing. */
 export async function listTasks(
   db: Database,
   now: Date,
@@ -41,7 +41,7 @@ export async function listTasks(
     items_unlinked: await countUnlinkedItems(db),
     checkouts_waiting: await db.$count(subscriptions, isWaitingForStaff()),
     links_proposed: proposed,
-    customers_created: created - proposed, // the others are a task already
+    customers_created: created - proposed, // a proposed customer is already in `links_proposed`
   };
   const tasks = Object.entries(TEXTS).flatMap(([name, [one, many, rest]]) => {
     const code = name as keyof typeof TEXTS;
@@ -51,7 +51,7 @@ export async function listTasks(
   return [...alerts, ...tasks];
 }
 
-/** What each task says, the gravest first: of one, of several, and what is to be done. */
+/** The texts of the tasks, the most serious first: for one, for several, and the rest of the sentence. */
 const TEXTS = {
   staff_tasks: ['task is', 'tasks are', 'waiting for a decision.'],
   money_back_excess: ['payment has', 'payments have', 'more refunded than was paid.'],
@@ -73,7 +73,7 @@ const TEXTS = {
   customers_created: ['customer was', 'customers were', 'created from Stripe; no match found.'],
 } as const;
 
-/** Items at Stripe for which customers go on paying. */
+/** Counts items at Stripe for which customers continue to pay although they belong to no service. */
 async function countUnlinkedItems(db: Database): Promise<number> {
   const [counted] = await db
     .select({ total: count() })
@@ -92,8 +92,8 @@ async function countUnlinkedItems(db: Database): Promise<number> {
 export type Attention = Awaited<ReturnType<typeof getAttention>>;
 
 /**
- * What customers are behind with: the overdue invoices, the day on which the first of them was due, and how many
- * subscriptions have a payment that Stripe could not collect.
+ * Returns what customers owe: the overdue invoices, the due day of the oldest of them, and the number of subscriptions
+ * with a payment that Stripe could not collect.
  */
 export async function getAttention(db: Database) {
   const { overdue } = await sumOpenInvoices(db);

@@ -5,7 +5,7 @@ import { addDays, startOfDay } from '../dates';
 import { toJsonAmount, toJsonAmounts } from '../money';
 import { cameBackSince, isOpenDispute } from '../payments/money-back';
 
-/** An amount in whole units of its currency, and over how many rows it sums up. */
+/** An amount in whole units of its currency, with the number of rows in it. */
 export interface CurrencySum {
   currency: string;
   count: number;
@@ -17,38 +17,38 @@ export const PERIODS = [30, 90, 365] as const;
 
 export type Period = (typeof PERIODS)[number];
 
-/** Of payments, less what came back; the count is that of payments. */
+/** The payments received, less refunds and lost disputes. The count is the number of payments. */
 interface Received {
   count: number;
-  /** Below zero where more came back than was received. */
+  /** Negative if more was returned than received. */
   total: number;
-  /** What came back: refunds and lost disputes. */
+  /** The amount of refunds and lost disputes. */
   returned: number;
 }
 
 interface MoneyReceived {
-  /** All that was received, the currency of most payments first. */
+  /** The amounts per currency, the currency with the most payments first. */
   sums: (CurrencySum & Received)[];
-  /** The one that the days are of; null without any payment. */
+  /** The currency of `days`. Null without any payment. */
   currency: string | null;
-  /** Every day of the period, also those without a payment. */
+  /** All days of the period, including those without a payment. */
   days: (Received & { date: string })[];
 }
 
-/** Now, as calendar date in the service's zone, and that zone. */
+/** The current date in the service's time zone, and that time zone. */
 interface Today {
   today: string;
   timeZone: string;
 }
 
 /**
- * Money received in the last days, today included: what was paid, less what came back.
+ * Returns the money received in the last days, including today: payments less refunds and lost disputes.
  *
- * A payment counts on its date with its whole amount, also after it was refunded, and what came back is taken off on
- * the day it went (see `COUNTED_BACK`), in the service's time zone: the days that are over stay as they were. Of a
- * payment that was noted as refunded without a refund that says how, nothing counts.
+ * A payment counts with its whole amount on its date, even if it is refunded later. The returned amount is subtracted
+ * on the day of the return (see `COUNTED_BACK`), in the service's time zone, so past days do not change. A payment that
+ * was marked as refunded without a matching refund does not count.
  *
- * @param wanted the currency of the days, if it has payments; else the currency of most payments
+ * @param wanted the currency of the days, if it has payments; otherwise the currency with the most payments is used
  */
 export async function getMoneyReceived(
   db: Database,
@@ -72,7 +72,7 @@ export async function getMoneyReceived(
 }
 
 async function readReceivedDays(db: Database, { first, today, timeZone }: Today & { first: string }) {
-  // The date is null in a currency's sum of all days.
+  // In the sum of all days of a currency, the date is null.
   const found = await rows<
     Record<'currency' | 'total' | 'returned', string> & { date: string | null; count: number }
   >(
@@ -96,7 +96,10 @@ async function readReceivedDays(db: Database, { first, today, timeZone }: Today 
   return found.map((row) => toJsonAmounts(row, 'total', 'returned'));
 }
 
-/** The sent and overdue invoices, and the overdue ones among them; the currency of most first. */
+/**
+ * Sums up the sent and overdue invoices as `open`, and of these the overdue ones, the currency with the most invoices
+ * first.
+ */
 export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'overdue', CurrencySum[]>> {
   const sums = await rows<
     Record<'currency' | 'total' | 'overdue_total', string> & Record<'count' | 'overdue_count', number>
@@ -121,13 +124,13 @@ export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'ov
 
 interface OpenDisputes {
   count: number;
-  /** Of them those that Stripe waits for an answer to. */
+  /** The disputes to which Stripe expects an answer. */
   unanswered: number;
-  /** Until when the first of those is to be answered, where Stripe told. */
+  /** The earliest deadline for such an answer. Null if Stripe has not sent one. */
   next_due: Date | null;
 }
 
-/** Disputes and inquiries that are not decided yet. */
+/** Returns the disputes and inquiries that are not decided yet. */
 export async function getOpenDisputes(db: Database): Promise<OpenDisputes> {
   const isUnanswered = sql`${disputes.status} in ('needs_response', 'warning_needs_response')`;
   const [found] = await db

@@ -14,13 +14,13 @@ import { type Conversion, conversionsOf, salesDocumentKind } from './save-sales-
 type Document = typeof salesDocuments.$inferSelect;
 
 /**
- * Converts a document into a draft with the same lines for the same customer: an accepted offer into an order
- * confirmation or an invoice, an order confirmation into an invoice. Each once.
+ * Converts a document into a draft with the same lines for the same customer. An accepted offer becomes an order
+ * confirmation or an invoice, and an order confirmation becomes an invoice. Each document can be converted once.
  *
- * @param version of the document, as the caller last read it
+ * @param version the version of the document that the caller last read
  * @returns the id of the new order confirmation or invoice
- * @throws AppError not_found; precondition_failed if the document has changed since; validation_failed if its status does
- *   not allow it
+ * @throws AppError not_found; precondition_failed if the document has changed since; validation_failed if its status
+ * does not allow the conversion
  */
 export async function convertDocument(
   db: Database,

@@ -30,7 +30,7 @@ export const DOCUMENT_TYPES = salesDocumentType.enumValues;
 
 const d = salesDocuments;
 
-/** Of a document in a list. */
+/** The columns of a document in a list. */
 const documentColumns = rowColumns(d, salesDocumentRow);
 
 function toSalesDocumentRow(record: RecordOf<typeof d, typeof documentColumns>): SalesDocumentRow {
@@ -64,17 +64,17 @@ const counted = countedList({
   page: salesDocumentPage,
 });
 
-/** Offers and order confirmations, newest first; a page past the last is empty. */
+/** Lists offers and order confirmations, newest first. A page past the last is empty. */
 export const listSalesDocuments = (
   db: Database,
   given: SalesDocumentFilters & { converted_to_invoice_id?: number | undefined },
 ) => counted.list(db, given);
 
-/** The newest of a customer's documents that still wait for something: draft, sent or accepted. */
+/** Lists the newest open documents of a customer: draft, sent or accepted. */
 export const listOpenSalesDocuments = (db: Database, customer_id: number) =>
   counted.read(db, { page: 1, per_page: MAX_PER_PAGE }, { customer_id, is_open: true });
 
-/** The sales documents as staff see them. */
+/** The list of sales documents for staff. */
 export const salesDocumentList = defineList({
   table: d,
   filters,
@@ -86,7 +86,7 @@ export const salesDocumentList = defineList({
   toRecord: inColumns,
 });
 
-/** Documents of one currency, type and status together. */
+/** The documents of one currency, type and status. */
 export const documentSums = z.object({
   currency: z.string(),
   type: z.string(),
@@ -95,7 +95,7 @@ export const documentSums = z.object({
   total: z.number(),
 });
 
-/** Counts and sums of the documents that the filters find, per currency, type and status. */
+/** Counts and sums the documents that match the filters, per currency, type and status. */
 export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilters) {
   const { currency, type, status, total } = d;
   return counted.sums(db, given, { currency, type, status }, { total }, documentSums);
@@ -103,7 +103,10 @@ export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilter
 
 const confirmation = alias(salesDocuments, 'confirmation');
 
-/** One sales document with its customer and the invoice or order confirmation it became. @throws AppError not_found */
+/**
+ * Returns a sales document with its customer and the invoice or order confirmation it became. @throws AppError
+ * not_found
+ */
 export async function getSalesDocument(db: Database, id: number) {
   const [found] = await db
     .select({

@@ -32,7 +32,9 @@ import { customerReference } from '../services/save-services';
 
 type Document = Pick<typeof salesDocuments.$inferSelect, 'type' | 'status'>;
 
-/** The steps that people take a document by; what it becomes converts it. */
+/**
+ * The steps by which people change a document's status. The status of a converted document is set by the conversion.
+ */
 const DOCUMENT_STEPS = {
   send: { from: ['draft'], to: 'sent' },
   accept: { from: ['sent'], to: 'accepted' },
@@ -40,17 +42,20 @@ const DOCUMENT_STEPS = {
   expire: { from: ['sent'], to: 'expired' },
 } satisfies Record<string, Step>;
 
-/** The states that a step leads to from this one. */
+/** Returns the statuses that a step can reach from this status. */
 function nextStatuses(status: string): string[] {
   const steps: Step[] = Object.values(DOCUMENT_STEPS);
   return steps.filter(({ from }) => from.includes(status)).map(({ to }) => to);
 }
 
-/** What can become of a document. */
+/** The types that a document can be converted into. */
 const CONVERSIONS = ['order_confirmation', 'invoice'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];
 
-/** What a document can become: an offer once it is accepted, an order confirmation once it is out. */
+/**
+ * Returns the types that a document can be converted into: an offer once it is accepted, an order confirmation once it
+ * is sent.
+ */
 export function conversionsOf({ type, status }: Document): Conversion[] {
   if (type === 'offer') return status === 'accepted' ? [...CONVERSIONS] : [];
   return status === 'sent' || status === 'accepted' ? ['invoice'] : [];
@@ -58,7 +63,10 @@ export function conversionsOf({ type, status }: Document): Conversion[] {
 
 const toInvoice = { column: 'converted_to_invoice_id', problem: 'is not a known invoice' };
 
-/** Offers and order confirmations as people write them; a new one without a number takes the next of its series. */
+/**
+ * Describes offers and order confirmations as people write them. A new one without a number gets the next of its
+ * series.
+ */
 export const salesDocumentKind: RecordKind = {
   name: 'sales_document',
   table: salesDocuments,
@@ -72,7 +80,7 @@ export const salesDocumentKind: RecordKind = {
     valid_until: calendarDate.nullable().optional(),
     ...amountFields,
     invoice_number: optionalText(100),
-    /** Of an invoice that is a draft yet. */
+    /** The import key of an invoice that is still a draft. */
     invoice_import_key: optionalText(200),
     converted_to_document_number: optionalText(100),
   }),
@@ -113,7 +121,7 @@ function checkDocument(writing: Writing): FieldError[] {
   return [...problems, ...(before ? changeProblems(writing, before) : []), ...dateProblems(after)];
 }
 
-/** Its content changes in draft alone, and its status by one step at a time. */
+/** Checks that the content changes only in a draft, and that the status changes by one step at a time. */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);
   const names = Object.keys(changes).filter((name) => name !== 'status');
@@ -136,8 +144,8 @@ function dateProblems({ document_date, valid_until }: Row): FieldError[] {
 }
 
 /**
- * Deletes a draft of an invoice or a sales document. The document that it was made of is accepted again, so that
- * another one can be made.
+ * Deletes a draft of an invoice or a sales document. If it was converted from another document, that document becomes
+ * accepted again, so that it can be converted once more.
  *
  * @throws AppError as `deleteRecord`
  */
@@ -147,7 +155,7 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
       ? salesDocuments.converted_to_invoice_id
       : salesDocuments.converted_to_document_id;
   return transact(db, async (tx) => {
-    // In the order in which converting locks them.
+    // The locks are taken in the same order as in a conversion.
     const sources = await tx.select().from(salesDocuments).where(eq(became, seen.id)).for('update');
     for (const before of sources) {
       const [after = null] = await tx
@@ -166,7 +174,7 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
   });
 }
 
-/** A draft of a sales document as a form has it. */
+/** The fields of a draft of a sales document in a form. */
 export const typedSalesDocument = {
   kind: salesDocumentKind,
   fields: {
@@ -178,7 +186,7 @@ export const typedSalesDocument = {
   },
 } satisfies TypedKind;
 
-/** The same of a new one, whose number follows from its type. */
+/** The fields of a new sales document, whose number depends on its type. */
 export const typedNewSalesDocument = {
   kind: salesDocumentKind,
   fields: { type: 'text', ...typedSalesDocument.fields },

@@ -27,22 +27,22 @@ export type ServerRow = z.infer<typeof serverRow>;
 
 export const SERVER_STATUSES = serverStatus.enumValues;
 
-/** What staff narrow the list of servers to. */
+/** The filters of the staff's list of servers. */
 export const serverFilters = z.object({
-  /** Part of a host name, an address, a system or a location; case does not matter. */
+  /** Part of a host name, an address, a system or a location, in any case. */
   q: textLine(200).optional(),
   status: oneOf(SERVER_STATUSES).optional(),
   per_page: perPageParam,
 });
 type ServerFilters = z.infer<typeof serverFilters>;
 
-/** Every server by hostname; a company owns few enough of them for one answer. */
+/** Lists all servers by host name. A company has few enough servers for one response. */
 export async function listServers(db: Database): Promise<ServerRow[]> {
   const records = await db.select().from(servers).orderBy(asc(servers.hostname));
   return records.map((record) => serverRow.parse(record));
 }
 
-/** One page of the servers that match, by hostname. */
+/** Lists a page of the servers that match, by host name. */
 export async function listServersForStaff(
   db: Database,
   filters: ServerFilters,
@@ -57,7 +57,7 @@ export async function listServersForStaff(
 const listMatching = async (db: Database, filters: ServerFilters) =>
   (await listServers(db)).filter((server) => matches(server, filters));
 
-/** Whether a server passes the staff's filters. */
+/** Whether a server matches the staff's filters. */
 export function matches(server: ServerRow, { q, status }: Omit<ServerFilters, 'per_page'>): boolean {
   const { hostname, ipv4, ipv6, operating_system, location } = server;
   const texts = [hostname, ...ipv4, ...ipv6, operating_system, location];
@@ -65,7 +65,7 @@ export function matches(server: ServerRow, { q, status }: Omit<ServerFilters, 'p
   return (!status || server.status === status) && texts.some((text) => text?.toLowerCase().includes(wanted));
 }
 
-/** One server. @throws AppError not_found */
+/** Returns a server. @throws AppError not_found */
 export async function getServer(db: Database, id: number): Promise<ServerRow> {
   const [found] = await db
     .select()
@@ -75,7 +75,7 @@ export async function getServer(db: Database, id: number): Promise<ServerRow> {
   return serverRow.parse(found);
 }
 
-/** The servers that match as CSV; several addresses stand in one cell with spaces between. */
+/** Writes the servers that match as CSV. Several addresses of a server are in one cell, separated by spaces. */
 export function serversCsv(db: Database, filters: ServerFilters): AsyncGenerator<string> {
   return toCsv(Object.keys(serverRow.shape), readRecords(db, filters));
 }

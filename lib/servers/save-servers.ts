@@ -38,7 +38,7 @@ export const serverKind: RecordKind = {
   }),
 };
 
-/** A server as a form has it; its status changes by steps. */
+/** The fields of a server in a form. The status is missing, because it changes by steps. */
 export const typedServer = {
   kind: serverKind,
   fields: {

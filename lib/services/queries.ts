@@ -28,7 +28,7 @@ export const BILLING_INTERVALS = billingInterval.enumValues;
 
 const s = customerServices;
 
-/** Of a service in a list. */
+/** The columns of a service in a list. */
 const serviceColumns = rowColumns(s, serviceRow);
 
 function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): ServiceRow {
@@ -39,13 +39,13 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
   };
 }
 
-/** As the indexes over it say. Services that are not billed again come last. */
+/** The next billing day, as the indexes contain it. Services that are not billed again come last. */
 export const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 
 const filters = {
   customer: customerFilter(s.customer_id),
   number: numberFilter({ id: s.id, number: s.service_number }),
-  /** Part of it; case does not matter. */
+  /** Part of a domain, in any case. */
   domain: {
     schema: textLine(253),
     means: (domain: string) => ({
@@ -62,7 +62,7 @@ const filters = {
     const named = matchNumbered({ id: servers.id, number: servers.hostname }, text.toLowerCase());
     return { where: sql`${s.server_id} in (select ${servers.id} from ${servers} where ${named})`, few: true };
   }),
-  /** The days on which they are billed next. */
+  /** The first and the last day of the next billing. */
   from: filter(calendarDate, (day) => ({ where: sql`${NEXT_BILLING} >= ${day}::date` })),
   to: filter(calendarDate, (day) => ({ where: sql`${NEXT_BILLING} <= ${day}::date` })),
 };
@@ -81,10 +81,10 @@ const counted = countedList({
   page: servicePage,
 });
 
-/** Services by their ids, in any order. */
+/** Reads services by their ids, in any order. */
 export const readServices = counted.rows;
 
-/** Customer services by service number; a page past the last is empty. */
+/** Lists customer services by service number. A page past the last is empty. */
 export function listServices(
   db: Database,
   { domain, ...given }: ServiceFilters & { server_id?: number | undefined },
@@ -95,7 +95,7 @@ export function listServices(
 const patternOf = (domain: string | undefined) =>
   domain === undefined ? {} : { domain: containsPattern(domain) };
 
-/** The services as staff see them. */
+/** The list of services for staff. */
 export const serviceList = defineList({
   table: s,
   filters,
@@ -107,7 +107,7 @@ export const serviceList = defineList({
   toRecord: inColumns,
 });
 
-/** Services of one currency, status and interval together; prices of different intervals do not add up. */
+/** The services of one currency, status and interval. Prices of different intervals cannot be added up. */
 export const serviceSums = z.object({
   currency: z.string(),
   status: z.string(),
@@ -116,14 +116,14 @@ export const serviceSums = z.object({
   price_total: z.number(),
 });
 
-/** Counts and sums of the services that the filters find, per currency, status and billing interval. */
+/** Counts and sums the services that match the filters, per currency, status and billing interval. */
 export function summarizeServices(db: Database, { domain, ...given }: ServiceFilters) {
   const { currency, status, billing_interval, price } = s;
   const by = { currency, status, billing_interval };
   return counted.sums(db, { ...given, ...patternOf(domain) }, by, { price_total: price }, serviceSums);
 }
 
-/** One service with its customer and its server. @throws AppError not_found */
+/** Returns a service with its customer and its server. @throws AppError not_found */
 export async function getService(db: Database, id: number) {
   const [found] = await db
     .select({

@@ -10,41 +10,41 @@ import type { PageStart } from '../page-query';
 import { NEXT_BILLING, readServices } from './queries';
 
 const s = customerServices;
-/** Before `infinity`, where the indexes have the rows without a date. */
+/** The last day before `infinity`, which the indexes use for rows without a date. */
 const LAST_DAY = '9999-12-31';
 
-/** What renews: our services, or subscriptions at Stripe. */
+/** The records that renew: our services, or subscriptions at Stripe. */
 export const RENEWING = ['services', 'subscriptions'] as const;
 
-/** Which renewals staff look at. */
+/** The filters of the staff's page of renewals. */
 export const renewalFilters = z
   .object({ ...dateRange, of: oneOf(RENEWING).optional(), per_page: perPageParam })
   .refine(isInOrder, WRONG_ORDER);
 
-/** Days from and to, both inclusive. */
+/** The days from and to, both inclusive. */
 export interface Days {
   from?: string | undefined;
   to?: string | undefined;
 }
 
-/** What renews in a month in one currency. */
+/** The renewals of a month in one currency. */
 export interface RenewalSum {
-  /** Its first day. */
+  /** The first day of the month. */
   month: string;
   currency: string;
   count: number;
   total: number;
 }
 
-/** One page of the active services that are billed before they end, by the day on which they are billed next. */
+/** Lists a page of the active services that will be billed again, by their next billing day. */
 export function listServiceRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: s, where: renews(days), by: NEXT_BILLING, descends: false };
   return readSortedPage(db, sorted, { start, size }, readServices);
 }
 
 /**
- * The renewal amounts of active services, or of items of live subscriptions if their prices tell an amount, by month and
- * currency. Each item counts on its own day. The sums are kept as services and items are written.
+ * Sums up renewals by month and currency: the amounts of active services, or of items of live subscriptions whose price
+ * has an amount. Each item counts on its own day. The sums are kept up to date as services and items are written.
  */
 export async function sumRenewals(
   db: Database,
@@ -70,7 +70,7 @@ function renews(days: Days): SQL | undefined {
   );
 }
 
-/** The days of a column, `infinity` for rows without a date. */
+/** The condition for a day within these days. The day is `infinity` for rows without a date. */
 export function isWithin(day: SQL, { from, to }: Days): SQL | undefined {
   return and(
     from === undefined ? undefined : sql`${day} >= ${from}::date`,

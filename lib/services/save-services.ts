@@ -22,7 +22,7 @@ import { getServer } from '../servers/queries';
 
 const ENDED = ['cancelled', 'terminated'];
 
-/** Whose something is, by the customer's number. */
+/** The reference to a customer, by the customer's number. */
 export const customerReference: Reference = {
   column: 'customer_id',
   problem: 'is not a known customer',
@@ -30,7 +30,7 @@ export const customerReference: Reference = {
   nameOf: async (db, id) => (await getCustomer(db, { id }))?.customer_number ?? null,
 };
 
-/** What customers rent, as people write it; a new one without a number takes the next of its series. */
+/** Describes services as people write them. A new service without a number gets the next number of its series. */
 export const serviceKind: RecordKind = {
   name: 'service',
   table: customerServices,
@@ -72,7 +72,7 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
 };
 
-/** When a service was cancelled. A service that has already ended when it is recorded ended at an unknown time. */
+/** Returns when a service was cancelled. If the service has already ended when it is recorded, that time is unknown. */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
   if (status === undefined || before === null) return {};
   const wasEnded = ENDED.includes(String(before.status));
@@ -80,7 +80,7 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
   return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
 }
 
-/** Host names are stored in lower case. */
+/** Finds servers by host name. Host names are stored in lower case. */
 async function findServerIds(tx: Database, hostnames: string[]): Promise<Map<string, number>> {
   const wanted = hostnames.map((hostname) => hostname.toLowerCase());
   const ids = await findIds(tx, servers.hostname, servers.id, wanted);
@@ -92,7 +92,10 @@ async function findServerIds(tx: Database, hostnames: string[]): Promise<Map<str
   );
 }
 
-/** Stripe may have named a service before it was there: the daily job looks at those subscriptions again. */
+/**
+ * Schedules another check of subscriptions, since Stripe may have sent a service's number before the service existed.
+ * The daily job runs it.
+ */
 async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
   const names = written
     .filter(({ changes }) => changes.service_number !== undefined || changes.customer_id !== undefined)
@@ -105,7 +108,7 @@ async function lookAgain(tx: Database, written: (Writing & { id: number })[], no
         and (i.named_service_number = n.number or i.named_service_id = n.id))`);
 }
 
-/** A service as a form has it. */
+/** The fields of a service in a form. */
 export const typedService = {
   kind: serviceKind,
   fields: {
@@ -124,13 +127,16 @@ export const typedService = {
   },
 } satisfies TypedKind;
 
-/** The same of a new one, which may be sold or running already; later its status changes by steps. */
+/**
+ * The fields of a new service, including its status: it may be sold or running already. Later the status changes by
+ * steps.
+ */
 export const typedNewService = {
   kind: serviceKind,
   fields: { ...typedService.fields, status: 'text' },
 } satisfies TypedKind;
 
-/** A cancelled service can be taken up again; a terminated one is gone. */
+/** The steps of a service's status. A cancelled service can be resumed; a terminated service cannot. */
 export const serviceSteps = {
   kind: serviceKind,
   steps: {

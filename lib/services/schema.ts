@@ -14,7 +14,7 @@ export const serviceFilters = z.strictObject({
   ...pageFields,
 });
 
-/** What a customer rents. */
+/** A service that a customer rents. */
 export const serviceRow = z.object({
   id: z.int(),
   service_number: z.string(),

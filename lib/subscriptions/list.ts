@@ -19,24 +19,24 @@ export const SUBSCRIPTION_STATUSES = subscriptionStatus.enumValues;
 const s = subscriptions;
 const item = subscriptionItems;
 
-/** As the index over it says. Subscriptions that are not billed again come last. */
+/** The next billing day, as the index contains it. Subscriptions that are not billed again come last. */
 const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 
-/** The subscriptions as staff see them, with their customers, their items, and what is unpaid of their invoices. */
+/** The list of subscriptions for staff, with their customers, items and unpaid amounts. */
 export const subscriptionList = defineList({
   table: s,
   filters: {
     customer: customerFilter(s.customer_id),
     status: wordFilter(SUBSCRIPTION_STATUSES, s.status),
-    /** Stripe's id of a subscription, an item or a customer. */
+    /** The Stripe id of a subscription, an item or a customer. */
     id: filter(textLine(255), (id, db) => ({ where: hasStripeId(db, id), few: true })),
-    /** Live ones with an item that pays for none of our services. */
+    /** Live subscriptions with an item that does not pay for any of our services. */
     items: filter(oneOf(['unlinked']), (_, db) => {
       const holding = db.select({ id: item.subscription_id }).from(item);
       const unlinked = inArray(s.id, holding.where(isNull(item.customer_service_id)));
       return { where: and(unlinked, ne(s.status, 'cancelled'), isOfSureCustomer(s)), few: true };
     }),
-    /** Live subscriptions whose checkout names a sold subscription that they have not become. */
+    /** Live subscriptions whose checkout refers to a sold subscription that they have not been matched with. */
     checkout: filter(oneOf(['waiting']), () => ({ where: isWaitingForStaff(), few: true })),
   },
   orders: { created: s.id, 'next-billing': NEXT_BILLING },
@@ -60,10 +60,13 @@ function hasStripeId(db: Database, id: string): SQL {
   return inArray(s.id, holding.where(eq(item.stripe_subscription_item_id, id)));
 }
 
-/** Its checkout names a sold subscription that it has not become, although its customer's link is sure. */
+/**
+ * The condition for a subscription whose checkout refers to a sold subscription with which it was not matched, although
+ * its customer's link is reliable.
+ */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
-    sql`${s.checkout_reference} is not null`, // as its partial index says
+    sql`${s.checkout_reference} is not null`, // repeats the condition of the partial index
     eq(s.reference_declined, false),
     ne(s.status, 'cancelled'),
     isOfSureCustomer(s),
@@ -72,7 +75,7 @@ export function isWaitingForStaff(): SQL | undefined {
 
 export type ListedSubscription = Awaited<ReturnType<typeof readSubscriptions>>[number];
 
-/** Subscriptions by their ids, in any order. */
+/** Reads subscriptions by their ids, in any order. */
 async function readSubscriptions(tx: Database, ids: number[]) {
   const found = await tx
     .select({ ...getTableColumns(s), customer: snippetColumns })
@@ -89,7 +92,7 @@ async function readSubscriptions(tx: Database, ids: number[]) {
   }));
 }
 
-/** What is still due of the sent and overdue invoices of subscriptions, by currency. */
+/** Sums up the unpaid amounts of the sent and overdue invoices of subscriptions, by currency. */
 async function sumUnpaidOf(tx: Database, ids: number[]) {
   const sums = await tx
     .select({
@@ -104,19 +107,22 @@ async function sumUnpaidOf(tx: Database, ids: number[]) {
   return sums.map((row) => toJsonAmounts(row, 'due'));
 }
 
-/** A row of a file, with the numbers of the services that its items pay for. */
+/** Converts a subscription to a row of a file, with the numbers of the services that its items pay for. */
 const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
   ...inColumns(row),
   services: items.flatMap(({ service }) => service?.service_number ?? []).join(' '),
 });
 
-/** One page of the live subscriptions that are billed again, by the day on which their earliest items are. */
+/** Lists a page of the live subscriptions that will be billed again, by the earliest billing day of their items. */
 export function listSubscriptionRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: s, where: renews(days), by: NEXT_BILLING, descends: false };
   return readSortedPage(db, sorted, { start, size }, readSubscriptions);
 }
 
-/** An item that is billed on another day is in the sums of that day, see `item_renewal_day`. */
+/**
+ * The condition for a subscription that renews on these days. An item with another billing day counts on its own day in
+ * the sums, see `item_renewal_day`.
+ */
 function renews(days: Days): SQL | undefined {
   return and(
     sql`${s.status} in ('trialing', 'active', 'past_due')`,
@@ -132,7 +138,7 @@ const RENEWAL_COLUMNS = {
   subscriptions: ['next_billing_date', 'id', 'stripe_subscription_id', 'status', 'services'],
 };
 
-/** What renews on some days as CSV, piece by piece. */
+/** Writes the renewals of some days as CSV, in chunks. */
 export function renewalsCsv(db: Database, days: Days, of: keyof typeof RENEWAL_COLUMNS) {
   const columns = [...RENEWAL_COLUMNS[of], 'customer_number', 'customer_name'];
   return of === 'services'

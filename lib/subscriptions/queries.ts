@@ -10,7 +10,7 @@ import { literal } from '../page-query';
 const s = subscriptions;
 const item = subscriptionItems;
 
-/** One subscription with its customer and items. @throws AppError not_found */
+/** Returns a subscription with its customer and items. @throws AppError not_found */
 export async function getSubscription(db: Database, id: number) {
   const [found] = await db
     .select({ ...getTableColumns(s), customer: snippetColumns })
@@ -43,7 +43,7 @@ export function listItems(db: Database, subscriptionIds: number[]) {
 
 export const MAX_INVOICES = 100;
 
-/** The latest 100 invoices of a subscription. */
+/** Lists the latest 100 invoices of a subscription. */
 export async function listInvoicesOf(db: Database, subscriptionId: number) {
   const found = await db
     .select({
@@ -59,7 +59,7 @@ export async function listInvoicesOf(db: Database, subscriptionId: number) {
 
 export const MAX_SERVICES = 500;
 
-/** The first 500 services of a customer by number, to choose from. */
+/** Lists the first 500 services of a customer by number, as choices of a form. */
 export async function listServiceChoices(db: Database, customerId: number) {
   return db
     .select(serviceColumns)
@@ -73,7 +73,7 @@ export type ServiceChoice = Awaited<ReturnType<typeof listServiceChoices>>[numbe
 
 const MAX_BILLING = 25;
 
-/** The latest 25 subscriptions with an item that pays for a service. */
+/** Lists the latest 25 subscriptions with an item that pays for a service. */
 export async function listSubscriptionsOfService(db: Database, serviceId: number) {
   return db
     .selectDistinct(

@@ -8,7 +8,7 @@ import { literal } from '../page-query';
 export type StoredTask = typeof staffTasks.$inferSelect;
 export type StaffTask = Pick<StoredTask, 'kind' | 'subject' | 'message' | 'entity' | 'entity_id'>;
 
-/** What each kind is called on the pages. */
+/** The name of each kind of task on the pages. */
 export const TASK_KINDS: Record<TaskKind, string> = {
   payment_differs: 'Stripe and a recorded payment differ',
   payment_exceeds_due: 'Paid more than Stripe asks for',
@@ -18,15 +18,15 @@ export const TASK_KINDS: Record<TaskKind, string> = {
   reference_collides: 'Two payments with one reference',
 };
 
-/** Adds a task in the transaction of what caused it, unless staff were told of it before. */
+/** Adds a task in the transaction that causes it, unless the same task was added before. */
 export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
   await tx.insert(staffTasks).values(task).onConflictDoNothing();
 }
 
-/** So many are listed. */
+/** The limit of a list of tasks. */
 export const MAX_TASKS = 100;
 
-/** Open tasks, the newest first, of one kind or of all; or those that were done last. */
+/** Lists open tasks of one kind or of all, the newest first; or the tasks that were done last. */
 export function listStaffTasks(
   db: Database,
   { done = false, kind }: { done?: boolean; kind?: StaffTask['kind'] } = {},
@@ -48,7 +48,7 @@ export function countOpenTasks(db: Database): Promise<number> {
   return db.$count(staffTasks, isNull(staffTasks.done_at));
 }
 
-/** Open tasks about one record; of a customer those about its invoices and payments, too. */
+/** Lists open tasks about a record. For a customer, they include tasks about its invoices and payments. */
 export function listTasksOf(
   db: Database,
   entity: 'customer' | 'invoice' | 'payment',
@@ -71,9 +71,9 @@ export function listTasksOf(
 }
 
 /**
- * Marks a task as done. A task that is done already keeps the person who did it first.
+ * Marks a task as done. If it is done already, the person who did it first stays recorded.
  *
- * @param by the e-mail address of a member of staff
+ * @param by the email address of a member of staff
  * @throws AppError not_found
  */
 export async function finishTask(

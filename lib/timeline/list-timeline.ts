@@ -12,15 +12,15 @@ import {
   type TimelineEntry,
 } from './sources';
 
-/** Entries a page. */
+/** The number of entries on a page. */
 const LIMIT = 30;
 
 /**
- * What happened to a customer, the newest first: its payments and what came back of them, what Stripe reported,
- * what reconciliation changed, what people and programs did, and what staff noted.
+ * Lists the history of a customer, the newest first: payments, refunds and disputes, Stripe's events, changes by
+ * reconciliation, changes by people and programs, and notes of staff.
  *
- * @param options.withIgnored also the events that change nothing here
- * @param options.withCalls what programs asked about it too, which is for admins
+ * @param options.withIgnored includes events that change nothing here
+ * @param options.withCalls includes programs' queries about the customer, which only admins may see
  * @param options.before the cursor of an older page; an invalid cursor returns the newest page
  */
 export function listTimeline(
@@ -47,7 +47,7 @@ export function listTimeline(
 
 interface TimelinePage {
   entries: TimelineEntry[];
-  /** Leads to what is older; null where nothing is. */
+  /** The cursor of the next older page. Null on the last page. */
   older: string | null;
 }
 

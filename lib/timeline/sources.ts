@@ -35,7 +35,7 @@ type Happening = { at: Date } & (
   | { kind: 'call'; call: ToolCallRow }
 );
 
-/** Something that happened to a customer. Its key is unique in the timeline. */
+/** An event in a customer's history. Its key is unique in the timeline. */
 export type TimelineEntry = Happening & { key: string };
 
 type TimelinePayment = Pick<PaymentRow, Exclude<keyof typeof paymentColumns, 'invoice_number'>> & {
@@ -47,7 +47,7 @@ type TimelineEvent = Pick<typeof stripeEvents.$inferSelect, keyof typeof eventCo
 
 export type TimelineAudit = AuditRow & { entity: string; entity_id: number };
 
-/** A kind of what happens: what of it lies behind one of its own cursors, the newest first. */
+/** A source of entries. It returns the entries after one of its own cursors, the newest first. */
 export interface Source {
   isCursor(text: string): boolean;
   read(cursor: string | null, limit: number): Promise<{ entry: TimelineEntry; cursor: string }[]>;
@@ -56,7 +56,7 @@ export interface Source {
 interface Reading<Row> {
   /** The form of a cursor. A group `id` holds the id of a row. */
   form: RegExp;
-  /** The rows behind the place that a cursor tells, the newest first; null: from the newest on. */
+  /** Returns the rows after a cursor's position, the newest first. Null starts at the newest row. */
   read(place: Place | null, limit: number): Promise<Row[]>;
   toEntry(row: Row): Happening;
   cursorOf(row: Row): string;
@@ -88,7 +88,7 @@ const paymentColumns = {
   invoice_number: invoices.number,
 };
 
-/** The payments of a customer, by their day. */
+/** Reads the payments of a customer, by their day. */
 export function paymentSource(db: Database, customerId: number, timeZone: string): Source {
   return toSource({
     form: /^(?<date>[\d-]{10})\.(?<id>\d{1,10})$/,
@@ -116,13 +116,16 @@ export function paymentSource(db: Database, customerId: number, timeZone: string
   });
 }
 
-/** One that was recorded on its day happened when it was recorded; of others the hour is not known. */
+/**
+ * Returns the time of a payment. If it was recorded on its own day, that is the time of the recording. For other
+ * payments only the day is known.
+ */
 function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
   const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
   return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
 }
 
-/** The refunds of a customer's payments, and the disputes over them. */
+/** Reads the refunds of a customer's payments, and the disputes over them. */
 export function moneyBackSource(db: Database, customerId: number): Source {
   return toSource({
     form: /^(?<ms>\d{1,14})\.(?<kind>refund|dispute)\.(?<id>\d{1,10})$/,
@@ -143,14 +146,14 @@ function olderMoneyBack(customerId: number, place: Place | null): Which {
     );
 }
 
-/** What Stripe reported of the Stripe customers that are one customer. */
+/** Reads the events that Stripe reported about the Stripe customers of a customer. */
 export function eventSource(db: Database, customerId: number, withIgnored: boolean): Source {
   const { id, stripe_created, outcome } = eventColumns;
   return toSource({
     form: /^(?<second>\d{1,11})\.(?<event>[!-}]{1,255})$/,
     read(place, limit) {
       const created = place && sql.param(fromEpoch(Number(place.second)), stripe_created);
-      // Of each Stripe customer its latest, by the index of one.
+      // The latest events of each Stripe customer, by the index over one Stripe customer.
       const latest = db
         .select(eventColumns)
         .from(stripeEvents)
@@ -190,12 +193,15 @@ interface Group {
   [column: string]: unknown;
   run_id: number;
   last_id: number;
-  /** Milliseconds. */
+  /** Time in milliseconds since 1970. */
   at: number;
   changes: FieldChange[];
 }
 
-/** What reconciliation changed of a customer and of what it has: of one record in one run, one entry. */
+/**
+ * Reads the changes that reconciliation made to a customer and its records. The changes of a record in one run are one
+ * entry.
+ */
 export function changesSource(db: Database, customerId: number): Source {
   return toSource({
     form: ID,
@@ -251,8 +257,9 @@ async function readGroups(db: Database, customerId: number, place: Place | null,
 }
 
 /**
- * What people and programs did to a customer's payments, to the links of its items, and to those of its Stripe
- * customers; and what staff had checked with Stripe. That a payment was recorded, the payment itself tells.
+ * Reads the changes by people and programs to a customer's payments, to the links of its items and Stripe customers,
+ * and the checks with Stripe that staff requested. The creation of a payment is left out, because the payment is an
+ * entry itself.
  */
 export function auditSource(db: Database, customerId: number): Source {
   return toSource({
@@ -311,7 +318,7 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
   ];
 }
 
-/** What staff noted about a customer. */
+/** Reads the notes of staff about a customer. */
 export function noteSource(db: Database, customerId: number): Source {
   return toSource({
     form: /^(?<ms>\d{1,14})\.(?<id>\d{1,10})$/,
@@ -324,7 +331,7 @@ export function noteSource(db: Database, customerId: number): Source {
   });
 }
 
-/** What programs and assistants asked about a customer. */
+/** Reads the queries of programs and assistants about a customer. */
 export function callSource(db: Database, customerId: number): Source {
   return toSource({
     form: /^(?<call>\d{1,15})$/,

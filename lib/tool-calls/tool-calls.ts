@@ -15,9 +15,9 @@ type NewToolCall = typeof toolCalls.$inferInsert;
 type World = Pick<Runtime, 'db' | 'env' | 'log'>;
 
 const EVERY_MS = 1000;
-/** So many are written by one statement. */
+/** The number of calls that one statement writes. */
 const WRITTEN_AT_ONCE = 500;
-/** While the database is away more than these are forgotten. */
+/** The limit of calls in memory. While the database is not available, further calls are dropped. */
 const MAX_WAITING = 10_000;
 
 const waiting = perProcess('tool-calls', () => ({
@@ -26,15 +26,15 @@ const waiting = perProcess('tool-calls', () => ({
   flushing: Promise.resolve(),
 }));
 
-/** Notes a call after it was answered: written with others, a second later at most. */
+/** Records a call after its response. It is written together with others within a second. */
 export function recordToolCall(world: World, call: NewToolCall): void {
   if (waiting.rows.length < MAX_WAITING) waiting.rows.push(call);
   if (world.env.vercel)
-    waitUntil(flushToolCalls(world)); // nothing lives on there until a timer ends
+    waitUntil(flushToolCalls(world)); // there, the process may be suspended before a timer fires
   else waiting.timer ??= setTimeout(() => void flushToolCalls(world), EVERY_MS).unref();
 }
 
-/** Writes what waits. What cannot be written is tried again with the next call, and logged. */
+/** Writes the waiting calls. On failure, logs the error and tries again with the next call. */
 export function flushToolCalls(world: World): Promise<void> {
   clearTimeout(waiting.timer);
   waiting.timer = undefined;
@@ -55,7 +55,7 @@ async function flush({ db, log }: World): Promise<void> {
   }
 }
 
-/** As one JSON value: drizzle takes long to build a statement with all their values. */
+/** The calls are one JSON value, because drizzle is slow to build a statement with all their values. */
 const insertCalls = statement(
   ['calls'],
   (_, { calls }) => sql`
@@ -74,13 +74,14 @@ const KEPT = [
 const MAX_UNKNOWN_TEXT = 3;
 const MAX_KEPT_TEXT = 100;
 const MAX_ARGUMENTS = 20;
-/** As arguments of tools are called. */
+/** The form of arguments' names. */
 const ARGUMENT = /^[a-z_]{1,20}$/;
 
 /**
- * The arguments of a call as they are kept: of texts that may name a person only how they begin.
+ * Shortens the arguments of a call for the log. Of a text that may contain personal data, only the first characters
+ * stay.
  *
- * @param wasTaken whether the tool took them: what it refused may be anything under any name
+ * @param wasTaken whether the tool accepted the arguments; a refused argument may hold any text under any name
  */
 export function shortenArguments(given: Record<string, unknown>, wasTaken: boolean): Record<string, unknown> {
   const entries = Object.entries(given).slice(0, MAX_ARGUMENTS);
@@ -100,7 +101,7 @@ function shortenValue(value: unknown, isKept: boolean): unknown {
   return shorten(value, isKept ? MAX_KEPT_TEXT : MAX_UNKNOWN_TEXT);
 }
 
-/** A NUL is text to JSON, and none to PostgreSQL. */
+/** Shortens a text, and removes NUL characters, which JSON allows and PostgreSQL refuses. */
 function shorten(text: string, length: number): string {
   const characters = Array.from(
     text
@@ -116,7 +117,10 @@ function shorten(text: string, length: number): string {
 const DAY_MS = 86_400_000;
 const CLEARED_AT_ONCE = 5000;
 
-/** Forgets a batch of calls that are older than so many days. @returns how many; fewer than 5000: all are gone */
+/**
+ * Deletes a batch of calls that are older than this number of days. @returns the number of deleted calls; fewer than
+ * 5000 means that none are left
+ */
 export async function clearToolCalls(
   db: Database,
   { now, days }: { now: Date; days: number },
@@ -133,10 +137,10 @@ export async function clearToolCalls(
 
 export const CALL_OUTCOMES = toolCallOutcome.enumValues;
 
-/** What staff narrow the log of calls to. */
+/** The filters of the staff's log of calls. */
 export const callFilters = z
   .object({
-    /** Part of a token's name, a client's, or an e-mail address. */
+    /** Part of the name of a token or a client, or of an email address. */
     caller: textLine(100).optional(),
     tool: textLine(100).optional(),
     outcome: oneOf(CALL_OUTCOMES).optional(),
@@ -151,7 +155,7 @@ const t = toolCalls;
 
 export type ToolCallRow = typeof t.$inferSelect;
 
-/** One page of the log, the latest call first. */
+/** Lists a page of the log, the latest call first. */
 export async function listToolCalls(
   db: Database,
   filters: CallFilters,
@@ -175,7 +179,7 @@ export async function listToolCalls(
   );
 }
 
-/** The latest calls about one customer, behind an id. */
+/** Lists the latest calls about a customer, from after an id on. */
 export async function listCallsAbout(
   db: Database,
   customerId: number,
