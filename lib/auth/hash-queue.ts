@@ -7,9 +7,7 @@ interface HashQueueLimits {
   running: number;
   /** The number of hashes that may wait. */
   waiting: number;
-  /**
-   * The number of hashes that unknown devices of one network may run or wait for, so that it cannot take all places.
-   */
+  /** The number of hashes that unknown devices of one network may run or wait for, so that others get places too. */
   ofNetwork: number;
   /** The longest wait, in milliseconds. */
   patienceMs: number;

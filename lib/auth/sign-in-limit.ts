@@ -125,8 +125,7 @@ function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
 }
 
 /**
- * Returns a key for an account that does not contain its email address: the SHA-256 of it. Works for unknown addresses
- * too.
+ * Returns the SHA-256 of an account's email address, as a key that does not contain it. Works for unknown addresses.
  */
 export function accountKey(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex');
@@ -199,18 +198,12 @@ export interface DeviceOwner {
   secret: string;
 }
 
-/**
- * Returns the name of an account's device cookie. Each account has its own, so one browser can be known to several
- * accounts.
- */
+/** Returns the name of an account's device cookie. One browser can have such cookies of several accounts. */
 export function deviceCookieName(email: string, isSecure: boolean): string {
   return `${isSecure ? '__Secure-' : ''}${COOKIE_PREFIX}.device.${accountKey(email).slice(0, 16)}`;
 }
 
-/**
- * Returns the `Set-Cookie` header that makes a device known for half a year. Only the sign-in routes receive the
- * cookie.
- */
+/** Returns the `Set-Cookie` header that makes a device known for half a year. Browsers send it only for sign-ins. */
 export function deviceCookie(
   id: string,
   owner: DeviceOwner,
@@ -222,9 +215,7 @@ export function deviceCookie(
   return `${deviceCookieName(owner.email, world.isSecure)}=${value}; ${flags}${world.isSecure ? '; Secure' : ''}`;
 }
 
-/**
- * Returns the id of a device that has signed in to this account since its password was set. Null for an unknown device.
- */
+/** Returns the id of a device that signed in to this account since its password was set. Null for an unknown device. */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {
   const [, id = '', end = '', signature = ''] = FORM.exec(value) ?? [];
   if (id === '' || Number(end) * 1000 <= now.getTime()) return null;

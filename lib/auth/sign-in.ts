@@ -218,10 +218,7 @@ async function findOrigin(runtime: Runtime, email: string, headers: Headers): Pr
   return { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
 }
 
-/**
- * Returns the `Set-Cookie` header that makes the device known after a sign-in. Undefined if the account has no
- * password.
- */
+/** Returns the `Set-Cookie` header that makes the device known. Undefined if the account has no password. */
 export async function rememberDevice(
   runtime: Runtime,
   email: string,
@@ -275,8 +272,7 @@ function inWords(seconds: number): string {
 interface Attempt {
   by: 'password' | 'code' | 'passkey';
   /**
-   * The email address as typed. Only the id of its account is logged, because people type passwords into the wrong
-   * field.
+   * The email address as typed. Only its account's id is logged, because people type passwords into the wrong field.
    */
   email?: string;
   /** The client's headers. */

@@ -172,9 +172,7 @@ export interface Credentials {
   password: string;
 }
 
-/**
- * Makes a sign-in request for better-auth, without the browser's cookies and origin, which have been checked already.
- */
+/** Makes a sign-in request for better-auth, without the browser's cookies and origin, which are checked before. */
 export function toSignInRequest(
   { publicUrl }: Pick<Env, 'publicUrl'>,
   { email, password }: Credentials,
@@ -210,9 +208,7 @@ interface Asked {
   cookies: string[];
 }
 
-/**
- * Passes a client's request to better-auth, which applies its rate limits. The caller has checked the page's origin.
- */
+/** Passes a client's request to better-auth, which applies its rate limits. The caller checks the page's origin. */
 export function askBetterAuth(runtime: Runtime, { path, body, headers, cookies }: Asked): Promise<Response> {
   const { publicUrl } = runtime.env;
   const sent = new Headers({ origin: new URL(publicUrl).origin });

@@ -114,8 +114,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
     /** Returns an order that the list does not offer with these filters. */
     lacks: (given: Given): string | undefined => lacks?.(given),
     /**
-     * Reads a page of the rows that match. It has page numbers in the default order if the rows are counted; otherwise
-     * cursors.
+     * Reads a page of matching rows: by page number if the list is counted and in its default order, else by cursor.
      */
     async read(db: Database, given: Given, { request, start }: ListPlace): Promise<StaffPage<Row>> {
       const meanings = await meaningsOf(db, given);

@@ -44,10 +44,7 @@ export async function findErasedAt(db: Database, id: number): Promise<Date | nul
   return found?.erased_at ?? null;
 }
 
-/**
- * Returns the rank of a match: 0 for a whole number or email address, 1 if a field starts with the text, 2 for the
- * rest.
- */
+/** Returns the rank of a match: 0 for a whole number or email address, 1 for the start of a field, 2 for the rest. */
 export function matchRank(query: string): SQL {
   const prefix = prefixPattern(query);
   const c = customers;

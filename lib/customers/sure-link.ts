@@ -16,10 +16,7 @@ export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);
 }
 
-/**
- * Whether the Stripe customer of a row has a reliable link. A row without a Stripe customer is our own and counts as
- * reliable.
- */
+/** Whether the Stripe customer of a row has a reliable link. A row without a Stripe customer counts as reliable. */
 export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<boolean> {
   // Nested, because drizzle leaves out the table of a selected column, and `l` has a column of the same name.
   const customer = sql`${row.stripe_customer_id}`;
@@ -38,9 +35,7 @@ const FIELDS = {
 type Column = 'last_name' | 'email' | 'phone' | 'street' | 'postal_code' | 'city' | 'country';
 type CreatedColumns = Record<Column, string | null>;
 
-/**
- * The columns of a created customer in groups. The columns of a group belong together, since they have the same source.
- */
+/** The columns of a created customer in groups. The columns of a group belong together, since they have one source. */
 export const CREATED_COLUMNS = Object.values(FIELDS).map((columns) => Object.keys(columns) as Column[]);
 
 /** Returns the columns of a customer that is created from Stripe's data. Each field has its strongest source. */

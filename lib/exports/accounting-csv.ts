@@ -37,9 +37,7 @@ const COLUMNS = [
 
 type Entry = typeof accountingEntries.$inferSelect;
 
-/**
- * The records in the order of the file, and the event's name for an amount above zero, below zero, and for a reversal.
- */
+/** The records in the file's order, with the names of events: for an amount above zero, below zero, and a reversal. */
 const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],

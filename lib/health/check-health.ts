@@ -287,9 +287,7 @@ async function checkDisk(
   return left !== null && left < alerts.diskMb * 1_000_000 ? 'low' : 'ok';
 }
 
-/**
- * Whether the disk has space for a megabyte, by writing it. The table whose write failed may not be written for weeks.
- */
+/** Tests the disk space by writing a megabyte. The table whose write failed may not be written again for weeks. */
 async function findsRoom(db: Database): Promise<boolean> {
   try {
     await db.transaction((tx) =>

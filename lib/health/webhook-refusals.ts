@@ -107,9 +107,7 @@ async function addRefusals(db: Database, count: number): Promise<void> {
       last_at = excluded.last_at`);
 }
 
-/**
- * The number of refused deliveries if they are many and none was accepted since. Otherwise null. A query of one value.
- */
+/** The number of refused deliveries if they are many and none was accepted since, else null. A query of one value. */
 export const manyRefusals = sql`(
   select count from webhook_refusals
   where count >= ${sql.raw(String(MANY_REFUSALS))}

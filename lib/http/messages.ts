@@ -230,10 +230,7 @@ export function methodNotAllowed(allow: string): Route {
   return { ...everyMethod(refuse), OPTIONS: options };
 }
 
-/**
- * Returns a route that uses one handler for all methods. Next itself would answer the methods that a file does not
- * export.
- */
+/** Returns a route that uses one handler for all methods. Next itself would answer methods that are not exported. */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }

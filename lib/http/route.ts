@@ -100,9 +100,7 @@ async function answer(runtime: Runtime, ref: string, run: () => Promise<Response
   }
 }
 
-/**
- * Verifies the token and its scope. @throws AppError unauthenticated for an invalid token, forbidden without the scope
- */
+/** Verifies the token and its scope. @throws AppError unauthenticated for a bad token, forbidden without the scope */
 async function authorize(runtime: Runtime, { scope }: Endpoint, request: HttpRequest): Promise<AccessToken> {
   const text = /^bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1];
   const token = text ? await verifyAccessToken(runtime.db, text, runtime.now()) : null;

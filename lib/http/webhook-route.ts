@@ -59,10 +59,7 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
   return answer(200, { received: true, outcome });
 }
 
-/**
- * Whether a signature header has Stripe's form. Scanners send none, so their requests must not raise an alert about our
- * secret.
- */
+/** Whether a signature has Stripe's form. Scanners send none, and must not raise an alert about our secret. */
 function isLikeStripes(header: string | null): boolean {
   return /^t=\d+,(?:.+,)?v1=[\da-f]{64}(?:,|$)/.test(header ?? '');
 }

@@ -147,9 +147,7 @@ export function listConnections(publicUrl: string): Connection[] {
 /** The client whose snippet the README shows. */
 const SHOWN = 'Claude Code';
 
-/**
- * Returns the instructions in Markdown, without a heading. With `one` they describe one client and link to the others.
- */
+/** Returns the instructions in Markdown, without a heading. `one` describes one client and links to the others. */
 export function toConnectMarkdown(publicUrl: string, of: 'all' | 'one' = 'all'): string {
   const all = listConnections(publicUrl);
   const shown = of === 'all' ? all : all.filter(({ client }) => client === SHOWN);

@@ -103,10 +103,7 @@ function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
 /** The canonical spelling of an integer. "099" is not canonical and may be a customer number, so it stays text. */
 const CANONICAL = /^(0|-?[1-9]\d{0,15})$/;
 
-/**
- * Converts arguments to their declared types. Many models write numbers as text, and numeric customer numbers as
- * numbers.
- */
+/** Converts arguments to their declared types. Many models write numbers as text, and customer numbers as numbers. */
 function toDeclaredTypes(args: Record<string, unknown>, { properties = {} }: WireSchema) {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {

@@ -84,9 +84,7 @@ const OF_CLIENT = 5;
 
 const counted = perProcess('mcp-rate', () => ({ minute: 0, requests: new Map<string, number>() }));
 
-/**
- * Counts a request within this process. @returns 429 if a token, or an app with all its users, exceeds the rate limit
- */
+/** Counts a request in this process. @returns 429 if a token, or an app with all its users, exceeds the rate limit */
 export function checkRate({ env, now }: Pick<Runtime, 'env' | 'now'>, caller: Caller): Response | null {
   const most = env.mcpRequestsPerMinute;
   if (most === 0) return null;
@@ -166,10 +164,7 @@ function parseMessage(bytes: Uint8Array): Message | Response {
   return withoutNullArguments(message) ?? { message, bytes };
 }
 
-/**
- * Removes `"arguments": null`, which some clients send for a call without arguments. @returns null for any other
- * message
- */
+/** Removes `"arguments": null`, which some clients send in a call. @returns null for any other message */
 function withoutNullArguments(given: unknown): Message | null {
   const { data } = nullArguments.safeParse(given);
   if (!data) return null;
@@ -242,9 +237,7 @@ const toolCall = z.looseObject({
   params: z.looseObject({ name: z.string() }),
 });
 
-/**
- * @returns 403 for a tool that the caller's scopes do not include, naming the caller's scopes and the required scope
- */
+/** @returns 403 for a tool that the caller's scopes do not include, naming these scopes and the required one */
 export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message: unknown): Response | null {
   if (caller.reads.length === READ_SCOPES.length) return null;
   const name = toolCall.safeParse(message).data?.params.name;

@@ -4,8 +4,8 @@ import { stackOf } from '../log';
 import type { Runtime } from '../runtime';
 
 /**
- * Revisions with `initialize`, best first. The last two have no structured results, so their clients read the answer's
- * text.
+ * Revisions with `initialize`, best first. Clients of the last two read the text of a result, since it has no
+ * structure.
  */
 export const SESSION_PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 

@@ -139,10 +139,7 @@ function noteOf(code: string): string {
   return `${NOTE}${hashOAuthToken(code)}`;
 }
 
-/**
- * An access token that a client received for a member of staff. Its id is the id of the row, which changes with every
- * refresh.
- */
+/** An access token that a client received for a member of staff. Its id is the row's id, new after every refresh. */
 export type OAuthToken = NonNullable<Awaited<ReturnType<typeof verifyOAuthToken>>>;
 
 const ACCESS = /^w5o_[A-Za-z0-9_-]{43}$/;

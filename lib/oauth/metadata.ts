@@ -104,10 +104,7 @@ export function toReadScopes(scopes: readonly string[]): ReadScope[] {
   return READ_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/**
- * Returns the scopes to pass to the provider: all read scopes if the client names none. Unknown scopes stay in the
- * list.
- */
+/** Returns the scopes for the provider: all read scopes if the client names none. Unknown scopes are kept. */
 export function toProviderScopes(scope: string | undefined): string[] {
   const asked = (scope ?? '').split(' ').filter((one) => one !== '' && !PASSED_OVER.includes(one));
   const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));

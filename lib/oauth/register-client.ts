@@ -92,10 +92,7 @@ function slowDown(sentence: string): OAuthProblem {
   return { error: 'slow_down', error_description: `${sentence} Try again in an hour.` };
 }
 
-/**
- * Whether an address has too many unused clients. Without this limit, one network could use up the limit for all
- * others.
- */
+/** Whether an address has too many unused clients. Otherwise one network could use up the limit for all others. */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
   const { registeredFrom } = oauthClients;

@@ -96,10 +96,7 @@ async function readReceivedDays(db: Database, { first, today, timeZone }: Today 
   return found.map((row) => toJsonAmounts(row, 'total', 'returned'));
 }
 
-/**
- * Sums up the sent and overdue invoices as `open`, and of these the overdue ones, the currency with the most invoices
- * first.
- */
+/** Sums up the sent and overdue invoices, and the overdue ones separately. The most frequent currency comes first. */
 export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'overdue', CurrencySum[]>> {
   const sums = await rows<
     Record<'currency' | 'total' | 'overdue_total', string> & Record<'count' | 'overdue_count', number>

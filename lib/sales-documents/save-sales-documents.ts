@@ -32,9 +32,7 @@ import { customerReference } from '../services/save-services';
 
 type Document = Pick<typeof salesDocuments.$inferSelect, 'type' | 'status'>;
 
-/**
- * The steps by which people change a document's status. The status of a converted document is set by the conversion.
- */
+/** The steps by which people change a document's status. A conversion sets the status of the document by itself. */
 const DOCUMENT_STEPS = {
   send: { from: ['draft'], to: 'sent' },
   accept: { from: ['sent'], to: 'accepted' },
@@ -52,10 +50,7 @@ function nextStatuses(status: string): string[] {
 const CONVERSIONS = ['order_confirmation', 'invoice'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];
 
-/**
- * Returns the types that a document can be converted into: an offer once it is accepted, an order confirmation once it
- * is sent.
- */
+/** Returns what a document can be converted into. An offer must be accepted first, an order confirmation sent. */
 export function conversionsOf({ type, status }: Document): Conversion[] {
   if (type === 'offer') return status === 'accepted' ? [...CONVERSIONS] : [];
   return status === 'sent' || status === 'accepted' ? ['invoice'] : [];
@@ -64,7 +59,7 @@ export function conversionsOf({ type, status }: Document): Conversion[] {
 const toInvoice = { column: 'converted_to_invoice_id', problem: 'is not a known invoice' };
 
 /**
- * Describes offers and order confirmations as people write them. A new one without a number gets the next of its
+ * Describes offers and order confirmations as people write them. Without a number, a new one gets the next of its
  * series.
  */
 export const salesDocumentKind: RecordKind = {

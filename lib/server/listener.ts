@@ -21,9 +21,7 @@ interface Settings {
   log: Logger;
 }
 
-/**
- * The paths that limit their own request bodies. A path that may be rewritten, by encoding or dots, counts as a page.
- */
+/** The paths that limit their own request bodies. A path that may be rewritten (encoding, dots) counts as a page. */
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
 /** Makes the listener that passes valid requests to the handler and refuses all others. */
@@ -83,8 +81,7 @@ function setTarget(request: IncomingMessage): boolean {
 }
 
 /**
- * Whether a request asks for an upgrade. An offer of HTTP/2, which some clients always send, may be ignored (RFC 9110,
- * 7.8).
+ * Whether a request needs an upgrade. An offer of HTTP/2 may be ignored (RFC 9110, 7.8); some clients always send it.
  */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
@@ -114,10 +111,7 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
 }
 
 const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
-/**
- * The header with a secret of this process. Next copies a request's headers to the requests that it sends to our
- * server.
- */
+/** The header with a secret of this process. Next copies it from a request to those that it sends to our server. */
 const OWN_HEADER = 'x-w5t-own-request';
 const AGAIN = ' again';
 

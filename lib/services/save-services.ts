@@ -127,10 +127,7 @@ export const typedService = {
   },
 } satisfies TypedKind;
 
-/**
- * The fields of a new service, including its status: it may be sold or running already. Later the status changes by
- * steps.
- */
+/** The fields of a new service. It may be sold or running already. Later its status changes by steps. */
 export const typedNewService = {
   kind: serviceKind,
   fields: { ...typedService.fields, status: 'text' },

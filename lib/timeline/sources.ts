@@ -198,10 +198,7 @@ interface Group {
   changes: FieldChange[];
 }
 
-/**
- * Reads the changes that reconciliation made to a customer and its records. The changes of a record in one run are one
- * entry.
- */
+/** Reads changes by reconciliation to a customer and its records. The changes of a record in one run are one entry. */
 export function changesSource(db: Database, customerId: number): Source {
   return toSource({
     form: ID,

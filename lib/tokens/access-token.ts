@@ -68,9 +68,7 @@ const findToken = statement(['hash'], (db, { hash }) =>
     .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
 );
 
-/**
- * Stores when a token was last used, at most once a minute. Otherwise runs no query. The request does not wait for it.
- */
+/** Stores when a token was last used, at most once a minute. Otherwise runs no query. No request waits for it. */
 export async function touchAccessToken(
   db: Database,
   { id, last_used_at }: AccessToken,
