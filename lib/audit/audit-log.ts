@@ -23,7 +23,7 @@ export function commandActor(name: string): Actor {
 
 export interface AuditEntry {
   actor: Actor;
-  /** `payment.create`, `payment.update`, … */
+  /** The action, such as `payment.create` or `payment.update`. */
   action: string;
   entity:
     | 'customer'

@@ -203,7 +203,7 @@ export function deviceCookieName(email: string, isSecure: boolean): string {
   return `${isSecure ? '__Secure-' : ''}${COOKIE_PREFIX}.device.${accountKey(email).slice(0, 16)}`;
 }
 
-/** Returns the `Set-Cookie` header that makes a device known for half a year. Browsers send it only for sign-ins. */
+/** Returns the cookie that makes a device known for half a year. Only the sign-in routes receive this cookie. */
 export function deviceCookie(
   id: string,
   owner: DeviceOwner,

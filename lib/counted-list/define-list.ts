@@ -13,9 +13,9 @@ interface Meaning {
   where?: SQL | undefined;
   /** Whether few rows match. They are then found first and sorted afterwards, see `SortedRows`. */
   few?: boolean;
-  /** The same condition as values for the counted list. If absent, the counted list does not support it. */
+  /** The values that express this condition in the counted list. Absent if the counted list does not support it. */
   counted?: Record<string, unknown> | undefined;
-  /** Why no query runs. */
+  /** The reason why no query runs. Absent if a query runs. */
   refused?: CursorList<never>['refused'];
 }
 
@@ -53,7 +53,7 @@ export interface PageAt {
   isCounted: boolean;
 }
 
-/** Reads a page with cursors: either by ids, which are also the cursors, or with cursors of its own. */
+/** The way to read a page with cursors: by ids, which are also the cursors, or with other cursors. */
 type Reading<Name extends string, Row> =
   | {
       table: PgTable & { id: PgColumn };
@@ -74,7 +74,7 @@ type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Ro
   sort: NoInfer<Sort<Name>>;
   /** Returns an order that the list does not offer with these filters. */
   lacks?(values: Values<F>): NoInfer<Name> | undefined;
-  /** Reads a numbered page in the usual order. Without it, every page has cursors. */
+  /** Reads a numbered page in the default order. If absent, every page has cursors. */
   counted?(db: Database, request: PageRequest, values: Record<string, unknown>): Promise<Page<Row>>;
   columns: string[];
   /** Converts a row to a record of the file. */

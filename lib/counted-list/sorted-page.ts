@@ -107,7 +107,7 @@ async function readIds(
     .limit(limit);
 }
 
-/** Returns the same order in a form that no index supports. */
+/** Returns an order in a form that no index supports. */
 export const withoutIndex = (by: SQLWrapper): SQL => sql`coalesce(${by}, ${by})`;
 
 /** Counts the rows that match, up to `MAX_COUNTED + 1`. */

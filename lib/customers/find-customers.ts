@@ -130,7 +130,7 @@ const readByNumber = statement(['query'], (db, { query }) => {
 });
 
 const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
-/** The same condition in a form that no index supports, so that PostgreSQL tests rows it has already found. */
+/** The condition of `has` in a form that no index supports, so that PostgreSQL tests rows it has already found. */
 const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
   sql`${searched} || '' like ${once(pattern)}`;
 /** The order by number in a form that no index supports, so that PostgreSQL sorts the rows it has found. */

@@ -15,7 +15,7 @@ export const customerQuery = z.preprocess(
 /** A customer's id. An id that cannot exist finds nothing. */
 export const customerId = z.int('must be an integer').min(1, 'must be at least 1');
 
-/** Narrows a list to one customer. */
+/** The filter of a list by one customer. */
 export const customerIdFilter = customerId.optional();
 
 /** The customer in a row of another table, or in the result of a search. */

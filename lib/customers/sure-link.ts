@@ -8,9 +8,9 @@ const SURE: readonly LinkedBy[] = ['staff', 'number'];
 const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 
 /**
- * Whether the link from a Stripe customer to one of our customers is reliable, because it was made by number or by
- * staff. An email address is only what a payer typed. Only with a reliable link does Stripe set a service's dates and a
- * sold subscription become the one that Stripe bills.
+ * Whether the link from a Stripe customer to our customer is reliable: made by number or by staff. A link by email
+ * address is not, since payers type it. Only with a reliable link does Stripe set a service's dates and a sold
+ * subscription become the one that Stripe bills.
  */
 export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);

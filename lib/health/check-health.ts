@@ -128,7 +128,7 @@ function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconcil
 const IGNORED_DAYS = 7;
 
 type Found = {
-  /** Null before the first run. */
+  /** Whether the daily run is overdue. Null before the first run. */
   overdue: boolean | null;
   /** The current run if its heartbeat has stopped. */
   silent_run: number | null;

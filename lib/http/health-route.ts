@@ -13,7 +13,7 @@ interface Probe {
   health: Promise<Health>;
 }
 
-/** The last probe of each runtime. A service that has no runtime also has one. */
+/** The last probe of each runtime, and of a service without a runtime. */
 const probes = perProcess('probes', () => new WeakMap<object, Probe>());
 const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 

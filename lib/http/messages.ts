@@ -35,8 +35,8 @@ export type Route = Record<Method, Handler>;
 /** The largest request body that any route reads: 1 MiB. */
 const MAX_BODY_BYTES = 1_048_576;
 
-// A sender that is cut off sees a connection reset and no response, so we read on up to this limit and discard the
-// bytes.
+// A sender that is cut off sees a connection reset and no response. So the server reads on, up to this multiple of the
+// limit, and discards the bytes.
 const DRAINED = 8;
 
 /**
@@ -242,7 +242,7 @@ export function answerUnknownPath(): Response {
 
 /** Next keeps parameters in an object, where a parameter with this name is lost before a route sees the URL. */
 const LOST = '__proto__';
-/** The name that replaces it on the way through Next. No real parameter has this name. */
+/** The name that replaces `__proto__` on the way through Next. No real parameter has this name. */
 const CARRIED = `${LOST}\n`;
 
 /** Rewrites the path and query of a request so that no parameter is lost on the way through Next. */

@@ -36,7 +36,7 @@ async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Opens the runtime. If that fails, the process must not go on without it, however it was started. */
+/** Opens the runtime. If that fails, ends the process, so that the server never runs without it. */
 async function openRuntime(): Promise<Runtime | null> {
   try {
     return await getRuntime();

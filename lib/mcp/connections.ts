@@ -29,7 +29,7 @@ function json(value: unknown): string {
 }
 
 /**
- * The snippets, ready to paste, for a server at `publicUrl` (without a trailing slash).
+ * Returns the instructions for all clients, with snippets ready to paste, for a server at `publicUrl` (without a trailing slash).
  *
  * Sources: support.claude.com/en/articles/11175166, developers.openai.com/api/docs/guides/custom-mcp-server,
  * code.claude.com/docs/en/mcp, github.com/geelen/mcp-remote, cursor.com/docs/mcp,

@@ -212,7 +212,7 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
 
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   if (io === 'output') {
-    // Zod guarantees these before an answer is sent. A model reads only the properties.
+    // Zod checks these before an answer is sent, so a model needs only the properties.
     delete schema.required;
     delete schema.additionalProperties;
     if (schema.enum) delete schema.type;

@@ -15,7 +15,7 @@ export interface ConsentRequest {
   clientId: string;
   /** The name that the client gives itself. */
   name: string | null;
-  /** The host of its metadata document. */
+  /** The host of the client's metadata document. */
   host: string | null;
   vouched: Vouched;
   /** Where the browser goes with the answer: a host, this computer, or the app of a URL scheme. */

@@ -27,7 +27,7 @@ export type OwnClient = Awaited<ReturnType<typeof listOwnClients>>[number];
 
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
-/** The newest 200 clients that admins have entered. */
+/** Lists the newest 200 clients that admins have added. */
 export async function listOwnClients(db: Database) {
   const { id, clientId, name, redirectUris, tokenEndpointAuthMethod: method, createdAt } = oauthClients;
   return db

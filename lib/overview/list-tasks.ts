@@ -18,7 +18,7 @@ export interface Task {
   run_id?: number | undefined;
 }
 
-// Literals in the conditions, so that the partial indexes over them are used.
+// The conditions contain literals, so that PostgreSQL uses its partial indexes.
 
 /** Lists everything that needs a person's attention, the most serious first. Empty if there is nothing. */
 export async function listTasks(

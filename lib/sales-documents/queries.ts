@@ -103,7 +103,11 @@ export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilter
 
 const confirmation = alias(salesDocuments, 'confirmation');
 
-/** Returns a sales document with its customer and the record it became. @throws AppError not_found */
+/**
+ * Returns a sales document with its customer and the invoice or order confirmation that it became.
+ *
+ * @throws AppError not_found
+ */
 export async function getSalesDocument(db: Database, id: number) {
   const [found] = await db
     .select({
