@@ -20,7 +20,7 @@ const STRANGERS = 'strangers';
  * Strangers cannot lock out a device that the account knows, because it has its own counter.
  *
  * @param email as typed, even if no account has it
- * @returns null if the attempt is allowed, or when the next attempt is. A refused attempt is not counted.
+ * @returns null if the attempt is allowed, else the time of the next one. A refused attempt is not counted.
  */
 export async function countSignIn(
   db: Database,
@@ -134,7 +134,7 @@ export function accountKey(email: string): string {
 /** The failed sign-ins to one account from one origin. */
 export interface SignInCounter {
   failures: number;
-  /** Until then, attempts are refused without checking the password. */
+  /** Time until which attempts are refused without a check of the password. */
   wait_until: Date;
   /** End of the counter. Its failures no longer count after this. */
   expires_at: Date;

@@ -11,7 +11,8 @@ export const DUE_PATH = '/sign-in/due';
 
 /**
  * Returns where to go after signing in: a path of this site, or the overview for anything else. Browsers read `//host`,
- * `/\host` and their spellings with dots or tabs as other sites. A proxy that decodes does so for encoded spellings.
+ * `/\host` and their spellings with dots or tabs as other sites. Proxies that decode a path read encoded spellings like
+ * this too.
  */
 export function safeNextPath(next: string | undefined): string {
   const base = 'http://this.invalid';

@@ -63,8 +63,7 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const origin = await findOrigin(runtime, email, headers);
   const request = toSignInRequest(runtime.env, { ...typed, email }, origin, headers.get('user-agent'));
 
-  // The attempt is counted inside the queue. A client that must wait is refused before, so that it takes no place in
-  // it.
+  // The attempt is counted inside the queue. A client that must wait is refused before, and takes no place there.
   const wait = await findWait(runtime, email, origin);
   if (wait > 0) throw tooManyAttempts(wait);
   const network = origin.deviceId === null ? (widerNetworks(origin.address).at(-1) ?? origin.address) : null;

@@ -136,7 +136,7 @@ export const PASSKEY_COOKIE = 'passkey';
 /**
  * Configures passkeys. A passkey counts as two factors, so it must verify its owner.
  *
- * @param note notes that a person gets a passkey of this name, just before the passkey is stored
+ * @param note records that a person gets a passkey with this name, just before the passkey is stored
  */
 function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) => Promise<void>) {
   return passkey({

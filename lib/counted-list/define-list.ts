@@ -67,7 +67,7 @@ type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Ro
   filters: F;
   /**
    * The orders that the list offers. Each needs an index that ends in the id, or is unique, so that every page has the
-   * same cost. Never null.
+   * same cost. The values are never null.
    */
   orders: Record<Name, SQLWrapper>;
   /** The default order. A minus sorts the last or largest first. */

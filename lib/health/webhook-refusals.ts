@@ -9,7 +9,7 @@ import type { Logger } from '../log';
 export const MANY_REFUSALS = 10;
 /** The number of days that the alert stays after the last refusal. Stripe retries a delivery for three days. */
 const ALERT_DAYS = 3;
-/** The maximum age in days of an event whose delivery can still be its first. */
+/** The maximum age in days of an event that Stripe may still deliver by itself. */
 const REDELIVERED_DAYS = 4;
 const MINUTE_MS = 60_000;
 

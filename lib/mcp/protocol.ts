@@ -3,10 +3,7 @@ import { pgErrorCode } from '@/db/database';
 import { stackOf } from '../log';
 import type { Runtime } from '../runtime';
 
-/**
- * Revisions with `initialize`, best first. Clients of the last two read the text of a result, since it has no
- * structure.
- */
+/** Revisions with `initialize`, best first. The last two have no structured results: their clients read the text. */
 export const SESSION_PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 /** Revisions without a handshake. Each request is self-contained. */

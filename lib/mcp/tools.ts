@@ -234,7 +234,7 @@ function withoutPrice<Row extends Record<string, unknown>>({
   return row;
 }
 
-/** All tools in the order of tools/list. Clients see this order, so it must not change. */
+/** All tools in the order of tools/list, which clients see. */
 export const TOOLS: readonly Tool[] = [
   findCustomerTool,
   getCustomerTool,

@@ -62,7 +62,7 @@ interface Reading<Row> {
   cursorOf(row: Row): string;
 }
 
-/** The groups of a cursor. */
+/** The named groups of a cursor. */
 type Place = Record<string, string>;
 
 function toSource<Row>({ form, read, toEntry, cursorOf }: Reading<Row>): Source {

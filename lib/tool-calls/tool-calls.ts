@@ -66,7 +66,7 @@ const insertCalls = statement(
       outcome tool_call_outcome, trace_id text)`,
 );
 
-/** Arguments of tools that contain no personal data: numbers, dates, states and column names. */
+/** The arguments that contain no personal data: numbers, dates, states and column names. */
 const KEPT = [
   ...['customer_number', 'status', 'service_type', 'type', 'fields'],
   ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],

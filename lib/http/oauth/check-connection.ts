@@ -100,8 +100,8 @@ function unreachable(error: unknown): string {
 }
 
 /**
- * Removes the trial's token and client. A client with a metadata document stays, since others may use it; cleared after
- * a day if unused.
+ * Removes the trial's token and client. A client with a metadata document stays, since others may use it. If no one
+ * does, it is deleted after an hour.
  */
 async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {
   if (token !== undefined) await endTrialToken(runtime.db, token);
