@@ -1,5 +1,5 @@
-/** Next calls it once, before the first request; not while it builds. */
+/** Starts our server code. Next calls this function once before the first request, but not during a build. */
 export async function register(): Promise<void> {
-  // Imported only here: Next compiles this file for its edge runtime too, which has none of what we need.
+  // Import inside the condition, since Next also compiles this file for its edge runtime, which lacks Node's modules.
   if (process.env.NEXT_RUNTIME === 'nodejs') await (await import('./lib/http/start-server')).startServer();
 }

@@ -11,8 +11,8 @@ export const config = {
 };
 
 /**
- * Gives the pages their security headers and spares the cookie-less a page they may not see. Who is
- * signed in is for the pages to find out.
+ * Adds security headers to pages, and redirects requests for staff pages that have no session cookie. The pages check
+ * whether the session is valid.
  */
 export function proxy(request: NextRequest): Response {
   const { pathname, search } = request.nextUrl;
@@ -27,7 +27,7 @@ export function proxy(request: NextRequest): Response {
   }
   const fixed = fixedHeaders(env.isHttps, isOfPopup(pathname));
   if (!isReadable(pathname)) return new NextResponse('Not found', { status: 404, headers: fixed });
-  // To a script it answers for itself: one could make nothing of a redirect.
+  // Let the page answer a script's request, since the script could not use a redirect.
   const isScript = request.headers.has('next-action') || request.headers.get('accept') === 'application/json';
   if (isAdmin(pathname) && !isScript && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
     const signIn = new URL(`/sign-in?next=${encodeURIComponent(pathname + search)}`, request.nextUrl);
@@ -45,7 +45,7 @@ export function proxy(request: NextRequest): Response {
   return response;
 }
 
-/** Read once, because checking all variables takes longer than the rest of this file. */
+/** Reads the settings once, because checking all variables takes longer than the rest of this file. */
 function pageEnv(): { publicUrl: string; isHttps: boolean; development: boolean } {
   return perProcess('page-env', () => {
     const { publicUrl, development } = readEnv();
@@ -53,7 +53,7 @@ function pageEnv(): { publicUrl: string; isHttps: boolean; development: boolean 
   });
 }
 
-/** What cannot be decoded Next would answer with a plain-text 500. */
+/** Returns false if a path cannot be decoded. Next would answer such a path with a plain-text 500. */
 function isReadable(pathname: string): boolean {
   try {
     decodeURIComponent(pathname);
@@ -70,7 +70,7 @@ function isAdmin(pathname: string): boolean {
 function contentSecurityPolicy(nonce: string, development: boolean): string {
   return [
     "default-src 'self'",
-    // React evaluates text in development only, for its error messages.
+    // React evaluates code in development only, for its error messages.
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}`,
     `style-src 'self' 'nonce-${nonce}'`,
     "style-src-attr 'unsafe-inline'", // Mantine's sizes and colours

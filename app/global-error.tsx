@@ -1,6 +1,6 @@
 'use client';
 
-/** Stands in for the root layout when that fails itself, hence without the theme. */
+/** Replaces the root layout if the layout itself fails, and therefore has no theme. */
 export default function GlobalError({ error, reset }: { error: Error & { digest?: string }; reset(): void }) {
   return (
     <html lang="en">

@@ -11,7 +11,7 @@ export default function Home() {
       <LinkButton href="/admin" prefetch={false}>
         Open the administration
       </LinkButton>
-      {/* No router link: a document keeps the policy it came with, and that page brings its own. */}
+      {/* A plain link, not the router: the API reference needs its own CSP, which only a new document gets. */}
       <Button component="a" href="/docs/api" variant="default">
         API reference
       </Button>

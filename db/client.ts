@@ -16,21 +16,21 @@ export interface DatabaseHandle {
   db: Database;
   kind: 'postgres' | 'embedded';
   close(): Promise<void>;
-  /** The embedded one only: what it holds now, as a database in memory. */
+  /** Copies the current content into a database in memory. Embedded database only. */
   copy?: () => Promise<DatabaseHandle>;
-  /** The embedded one only: all of it as it is now, a tar archive in gzip. */
+  /** Returns the whole current database as a gzipped tar archive. Embedded database only. */
   dump?: () => Promise<Blob>;
 }
 
-/** False where an install without scripts left the patch out (patches/), also while the bundle was made. */
+/** Returns false if patches/ was not applied, because npm ran without scripts here or where the bundle was built. */
 export const isDriverPatched = (): boolean => 'survivesLostConnections' in postgres;
 
 /**
- * A pool on a PostgreSQL server (15 or newer); connects at the first query. It asks for no settings, since a
- * pooler in between refuses them: transactions bring their own, see `transact`.
+ * Creates a connection pool for a PostgreSQL server (15 or newer). The pool connects at the first query. It sends no
+ * settings when it connects, since a pooler would refuse them. Transactions set their own, see `transact`.
  *
- * @param options.pooler what stands in between, if anything does
- * @param options.scratch one connection that stays, straight to the server, and that writes to temporary tables only
+ * @param options.pooler the pooler between us and the server, if any
+ * @param options.scratch uses one lasting direct connection that can write to temporary tables only
  */
 export function openPostgres(
   url: string,
@@ -43,13 +43,13 @@ export function openPostgres(
     idle_timeout: options.scratch ? 0 : 60,
     ...(options.scratch && { max_lifetime: null }),
     prepare: options.pooler?.keepsStatements ?? true,
-    // A pooler takes the session away at an answer, though the next question is on its way already:
+    // A pooler takes the session away after a response, even if the next query has already been sent:
     // https://github.com/pgbouncer/pgbouncer/issues/759
     ...(options.pooler?.sharesSessions && { share_busy: false }),
     onnotice: () => {},
     connection: {
       application_name: 'w5t',
-      // Were the connection lost, so would be its temporary tables: the next one must not find the real ones.
+      // A lost connection loses its temporary tables. The next connection must not write to the real tables.
       ...(options.scratch && { default_transaction_read_only: true }),
     },
   });
@@ -59,21 +59,21 @@ export function openPostgres(
 }
 
 /**
- * Opens the embedded database of a folder for this process alone. Makes one if the folder is empty.
+ * Opens the embedded database of a folder for this process alone. Creates the database if the folder is empty.
  *
  * @throws DataDirBusyError while another process has the folder open
- * @throws DamagedDatabaseError if the folder holds files but not a whole database
- * @throws NoRoomError if the disk has too little room for it
+ * @throws DamagedDatabaseError if the folder contains files but not a complete database
+ * @throws NoRoomError if the disk has too little free space
  */
 export function openEmbedded(dataDir: string, room = new DiskRoom(dataDir)): Promise<DatabaseHandle> {
   return openFolder(dataDir, room, {});
 }
 
-/** A backup cannot be restored into a folder that holds a database. */
+/** Thrown when a backup is restored into a folder that already contains a database. */
 export class DataDirTakenError extends Error {}
 
 /**
- * Makes the embedded database of a folder from a dump, and opens it. If that fails, the folder stays empty.
+ * Restores a dump into an empty folder and opens the database. If that fails, the folder stays empty.
  *
  * @throws DataDirTakenError, DataDirBusyError; any other error if the dump cannot be read
  */
@@ -115,7 +115,7 @@ async function openFolder(
   }
 }
 
-/** A database in memory; `template` is an image made by `dumpDataDir`. For tests. */
+/** Opens a database in memory, for tests. `template` is a dump made by `dumpDataDir`. */
 export async function openInMemory(template?: Blob): Promise<DatabaseHandle & { client: PGlite }> {
   const client = await PGlite.create({
     extensions: { pg_trgm },
@@ -147,9 +147,9 @@ interface Opened {
 }
 
 /**
- * The embedded database of a folder, as drizzle uses it. While its disk has too little room for writes, its
- * transactions are read-only. If the write-ahead log finds no room all the same, statements are refused, and the
- * database is opened again once there is room.
+ * Drizzle's client for the embedded database of a folder. While the disk has too little space for writes, transactions
+ * are read-only. If the write-ahead log runs out of space nevertheless, statements are refused until there is space
+ * and the database has been reopened.
  */
 class EmbeddedClient {
   private isReadOnly = false;
@@ -161,7 +161,7 @@ class EmbeddedClient {
     private readonly open: () => Promise<PGlite>,
   ) {}
 
-  /** @param open opens the files of the folder; called again after the write-ahead log found no room */
+  /** @param open opens the files of the folder; called again after the write-ahead log ran out of space */
   static async create(room: DiskRoom, open: () => Promise<PGlite>): Promise<EmbeddedClient> {
     return new EmbeddedClient(watch(await open(), room), room, open);
   }
@@ -206,7 +206,7 @@ class EmbeddedClient {
     }
   }
 
-  /** A long transaction may use up the room that it began with. */
+  /** Checks the free space before each query, since a long transaction may use up the space it started with. */
   private queryInside(tx: Transaction): Query {
     return async (...given) => {
       if (!this.isReadOnly && !this.room.hasWriteRoom()) await tx.exec('set transaction_read_only = on');
@@ -234,7 +234,7 @@ class EmbeddedClient {
   }
 }
 
-/** After its write-ahead log found no room, PostgreSQL never answers again, not even to a rollback. */
+/** Detects a full write-ahead log. After that PostgreSQL never answers again, not even to a rollback. */
 function watch(pglite: PGlite, room: DiskRoom): Opened {
   const send = pglite.execProtocolRawSync.bind(pglite);
   const failures = room.logFailures;
@@ -248,18 +248,18 @@ function watch(pglite: PGlite, room: DiskRoom): Opened {
 
 /** How a pooler treats its clients. */
 interface Pooler {
-  /** The next transaction of a connection may run in a session that another one had before. */
+  /** Each transaction of a connection may run in another server session, which other connections have used before. */
   sharesSessions: boolean;
-  /** A statement that was prepared under a name is there in that other session, too. */
+  /** A named prepared statement is available in every session, whichever session prepared it. */
   keepsStatements: boolean;
 }
 
-/** What is safe behind any. */
+/** Settings that are safe with every pooler. */
 export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatements: false };
 
 const PATIENCE_MS = 3000;
 
-/** False where something stands between us and the server: it names another process than the server does. */
+/** Returns false if a pooler stands in front of the server, since it reports another process id than the server. */
 export async function isDirect(db: Database): Promise<boolean> {
   const answer = await db.execute(sql`select pg_backend_pid()`);
   const [row, { state }] = [
@@ -270,15 +270,15 @@ export async function isDirect(db: Database): Promise<boolean> {
 }
 
 /**
- * Finds out by trying: one connection prepares a statement, another takes the session that it had, and the
- * first runs the statement again. Where that cannot be done, what is safe is assumed.
+ * Detects the pooler's behaviour by a trial: one connection prepares a statement, a second connection takes over its
+ * session, and the first runs the statement again. If the trial fails, assumes the settings that are always safe.
  */
 export async function probePooler(url: string): Promise<Pooler> {
   const open = () =>
     postgres(serverUrl(url), { max: 1, fetch_types: false, connect_timeout: 10, onnotice() {} });
   const [first, second] = [open(), open()];
   try {
-    // In a transaction, since the driver prepares again by itself what is gone outside of one.
+    // In a transaction, because outside of one the driver prepares a missing statement again by itself.
     const run = () => first.begin((tx) => pidOf(tx));
     const before = await run();
     const tried = second.begin(async (tx) => {
@@ -308,10 +308,10 @@ async function pidOf(tx: postgres.TransactionSql): Promise<number | undefined> {
   return row?.pg_backend_pid;
 }
 
-/** Of the client alone: the addresses that providers give name these, and the server would refuse them. */
+/** URL parameters for the client only. Providers put them into their URLs, but the server would refuse them. */
 const OF_CLIENT = /^(channel_binding|pgbouncer)=/;
 
-/** The address of a server as the driver may have it, which hands on to the server what it does not know. */
+/** Removes client-only parameters from a database URL, since the driver passes unknown parameters to the server. */
 export function serverUrl(url: string): string {
   const [before = '', after] = url.split(/\?(.*)/s);
   if (after === undefined) return url;

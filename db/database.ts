@@ -6,19 +6,19 @@ import {
   type SelectedFieldsOrdered,
 } from 'drizzle-orm/pg-core';
 
-/** postgres.js and PGlite alike, and a transaction of either. */
+/** A database of postgres.js or PGlite, or a transaction of either. */
 export type Database = PgDatabase<PgQueryResultHKT>;
 
 /**
- * Runs raw SQL. The drivers answer in different forms (an array; `{ rows }`), and int8 comes as text
- * from one and as number from the other: cast in SQL (`::int`, `::text`).
+ * Runs raw SQL. One driver returns an array, the other `{ rows }`. One returns int8 as text, the other as a number, so
+ * cast in SQL (`::int`, `::text`).
  */
 export async function rows<T extends Record<string, unknown>>(db: Database, query: SQL): Promise<T[]> {
   const result: unknown = await db.execute(query);
   return (Array.isArray(result) ? [...result] : (result as { rows: T[] }).rows) as T[];
 }
 
-/** These columns of a table, for a select. */
+/** Picks columns of a table for a select. */
 export function pickColumns<T extends object, Name extends keyof T>(
   table: T,
   ...names: readonly Name[]
@@ -26,7 +26,7 @@ export function pickColumns<T extends object, Name extends keyof T>(
   return Object.fromEntries(names.map((name) => [name, table[name]])) as Pick<T, Name>;
 }
 
-/** The SQLSTATE or driver code beneath drizzle's wrapper, whose message holds the parameters. */
+/** Returns the SQLSTATE or driver code of the error inside drizzle's wrapper, whose message contains the parameters. */
 export function pgErrorCode(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
     if ('code' in e && typeof e.code === 'string') return e.code;
@@ -38,59 +38,59 @@ export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
 export const DISK_FULL = '53100';
 
-// Class 08 connection, 53 resources, 57P operator intervention; the rest are the drivers' own.
+// SQLSTATE classes: 08 connection, 53 resources, 57P operator intervention. The names are codes of the drivers.
 const UNAVAILABLE =
   /^(08...|28...|3D000|53...|55000|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
 
-/** True where the database could not be reached or turned us away, so that trying again may help. */
+/** Returns true if the database could not be reached or refused the connection, so that a retry may help. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(pgErrorCode(error) ?? '');
 }
 
-/** True if the database refused a write because its disk is full. */
+/** Returns true if the database refused a write because its disk is full. */
 export function isDiskFullError(error: unknown): boolean {
   return pgErrorCode(error) === DISK_FULL;
 }
 
-/** Whether a statement failed. The message of such an error is SQL: it belongs in the log only. */
+/** Returns true if the error is a failed statement. Its message contains SQL and belongs in the log only. */
 export function isQueryError(error: unknown): boolean {
-  // By its name: a page may catch it in another bundle than the one that made it.
+  // Not `instanceof`, since the bundle that catches the error may have another copy of the class.
   return error instanceof Error && error.name === 'QueryError';
 }
 
 /**
- * Serialises everything that concerns one thing, until the transaction ends. Taken before row locks.
+ * Takes the advisory lock of a key until the transaction ends. Take it before any row lock.
  *
- * @param key of all callers that mean the same thing, and of no others
+ * @param key callers that must exclude each other use the same key, all others use different keys
  */
 export async function lockKey(tx: Database, key: string): Promise<void> {
   await lock(tx, { key });
 }
 
-/** What `lockKey` asks for. */
+/** Returns the SQL that takes the lock of `lockKey`. */
 export const takeLock = (key: SQL): SQL => sql`pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 
 const lock = statement(['key'], (_, { key }) => sql`select ${takeLock(key)}`);
 
 /**
- * Whether a column is one of many texts, which go as one parameter: a thousand take longer to build and to read than
- * their rows to find.
+ * Returns the condition that a column equals one of many texts. All texts are one parameter, because building and
+ * parsing a thousand parameters takes longer than finding the rows.
  *
- * @param form what is made of each text, `sql`lower(${text})``; without it the text itself is meant
+ * @param form converts each text before the comparison, such as `sql`lower(${text})``. Defaults to the text itself.
  */
 export function inTexts(column: SQLWrapper, texts: string[], form = (text: SQL) => text): SQL {
   return sql`${column} = any(array(select ${form(sql`wanted.text`)} from ${textRows(texts)} as wanted (text)))`;
 }
 
 /**
- * The same of a column that has a trigram index too, which PostgreSQL holds for cheaper than it is where it may look
- * for all texts at once: so they are joined. Not for part of an `or`.
+ * Like `inTexts`, for a column that also has a trigram index. PostgreSQL underestimates the cost of that index for an
+ * array of texts, so this condition joins the texts instead. Do not use it inside an `or`.
  */
 export function inJoinedTexts(column: SQLWrapper, texts: string[]): SQL {
   return sql`${column} in (select wanted.text from ${textRows(texts)} as wanted (text))`;
 }
 
-/** Texts as rows; without those that no column can hold. */
+/** Turns texts into rows, without the texts that no column can store. */
 function textRows(texts: string[]): SQL {
   const storable = texts.filter((text) => !text.includes('\0')).map((text) => text.toWellFormed());
   return sql`jsonb_array_elements_text(${JSON.stringify(storable)}::jsonb)`;
@@ -105,24 +105,24 @@ export interface Builder<Answer> {
   prepare(name: string): Prepared<Answer>;
 }
 
-// That there is one tells the driver to prepare; it names the statement itself.
+// Any name makes the driver prepare the statement. The driver then chooses its own name.
 const NAME = 'statement';
 const dialect = new PgDialect();
 
-/** Runs with its values. */
+/** Runs the statement with the values of its parameters. */
 export type Statement<Name extends string, Row> = (
   db: Database,
   values: Record<Name, unknown>,
 ) => Promise<Row[]>;
 
 /**
- * A statement that is built once, and prepared once on each connection: drizzle takes longer to build most
- * than PostgreSQL to run them, and unprepared each takes two round trips.
+ * Defines a statement that is built once and prepared once on each connection. Drizzle takes longer to build most
+ * statements than PostgreSQL takes to run them, and an unprepared statement takes two round trips.
  *
- * Use it for a fixed set of texts only, since every connection keeps each of them.
+ * Use it for a fixed set of SQL texts only, since every connection keeps all of them.
  *
- * @param names of the values that it is run with
- * @param build drizzle's builder; or raw SQL, run for its effect alone
+ * @param names the names of its parameters
+ * @param build returns drizzle's query builder, or raw SQL that returns no rows
  */
 export function statement<Name extends string, Row = never>(
   names: readonly Name[],
@@ -136,7 +136,7 @@ export function statement<Name extends string, Row = never>(
   return (db, values) => runQuery<Row>(db, parts(db), values);
 }
 
-/** A statement that answers one text. */
+/** Defines a statement that returns one text. */
 export function readStatement<Name extends string>(
   names: readonly Name[],
   build: (values: Record<Name, SQL>) => SQL,
@@ -181,8 +181,8 @@ interface Field {
 }
 
 /**
- * Reads rows as drizzle does, without asking for each value again what its column is. A table that was
- * joined and has nothing for a row is null.
+ * Maps rows as drizzle does, but resolves the decoder of each column only once. A joined table without a matching row
+ * becomes null.
  */
 function toReader<Row>(fields: SelectedFieldsOrdered): (rows: unknown[][]) => Row[] {
   const own: Field[] = [];
@@ -210,7 +210,7 @@ function readFields(fields: Field[], values: unknown[]): Record<string, unknown>
   return row;
 }
 
-/** A column reads its own values; what is computed says who does, such as `max()` its column. */
+/** Returns the decoder of a column. An expression has its own decoder: that of `max()` is its column's. */
 function decoderOf(field: SelectedFieldsOrdered[number]['field']): DriverValueDecoder<unknown, unknown> {
   if (is(field, Column)) return field;
   const computed = is(field, SQL.Aliased) ? field.sql : field;

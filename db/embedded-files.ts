@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
-/** The folder of an embedded database holds files but not a whole database. */
+/** The folder of an embedded database contains files but not a complete database. */
 export class DamagedDatabaseError extends Error {}
 
 type Create = (path: string) => Promise<PGlite>;
@@ -22,7 +22,7 @@ const pathOf = (dataDir: string) => join(dataDir, 'pglite');
 /** A file that exists while a new database is being created. The folder holds no data yet. */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
-/** Returns true if there are files of a database, whole or damaged. */
+/** Returns true if the data directory contains database files, complete or damaged. */
 export function holdsDatabase(dataDir: string): boolean {
   const path = pathOf(dataDir);
   return existsSync(path) && readdirSync(path).length > 0 && !existsSync(markerOf(dataDir));
@@ -30,11 +30,11 @@ export function holdsDatabase(dataDir: string): boolean {
 
 /**
  * Opens the embedded database of a data directory, or creates it if the directory has none. The caller holds the
- * lock of the directory. PGlite takes a folder without the file PG_VERSION for an empty one and writes a new database over all other
- * files, so such a folder must never reach it.
+ * lock of the directory. PGlite treats a folder without the file PG_VERSION as empty and overwrites all other files
+ * with a new database, so this function never passes such a folder to PGlite.
  *
- * @throws DamagedDatabaseError if any file is missing; the files that are there stay
- * @throws NoRoomError if the disk has too little room; PostgreSQL would take that for damage
+ * @throws DamagedDatabaseError if any file is missing; the other files stay unchanged
+ * @throws NoRoomError if the disk has too little space, which PostgreSQL would report as damage
  */
 export async function openFiles(dataDir: string, room: DiskRoom, create: Create): Promise<PGlite> {
   room.wasMissed = false;
@@ -79,8 +79,8 @@ async function makeFiles(path: string, marker: string, create: Create): Promise<
 }
 
 /**
- * PostgreSQL notices that a table's file is missing only when it reads the table. The files of temporary tables may be
- * missing: after a crash PostgreSQL removes them, and leaves their rows in the catalog.
+ * Checks that each table has its file, because PostgreSQL notices a missing file only when it reads the table. Files of
+ * temporary tables may be missing, since PostgreSQL removes them after a crash but keeps their catalog rows.
  */
 async function requireTables(path: string, client: PGlite): Promise<void> {
   const { rows } = await client
@@ -95,9 +95,9 @@ async function requireTables(path: string, client: PGlite): Promise<void> {
   if (missing) throw new DamagedDatabaseError(`${missing.file} is missing`);
 }
 
-/** Permissions of everybody but the owner. */
+/** The permission bits of the group and of all other users. */
 const OTHERS = 0o077;
-/** Our own entries of DATA_DIR. An operator may have chosen a folder that also holds other things. */
+/** Names of our own entries in DATA_DIR. An operator may have chosen a folder that also contains other files. */
 const OURS = /^(pglite|lock\.json|demo\.json|better-auth-secret|stripe-local)/;
 
 /**
@@ -116,7 +116,7 @@ function restrictTree(path: string): void {
   for (const name of readdirSync(path)) restrictTree(join(path, name));
 }
 
-/** @returns whether it is a folder */
+/** Restricts a file or folder to its owner. Returns true if it is a folder. */
 function restrict(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found || found.isSymbolicLink()) return false;
@@ -129,19 +129,19 @@ type Options = Parameters<NodeFS['init']>[1];
 type Attributes = { mode?: number | undefined };
 type Write = (stream: { path?: string }, ...more: unknown[]) => number;
 
-/** The parts of Emscripten's file system on top of node's that set modes and write. */
+/** The functions of Emscripten's node file system that set permissions and write. */
 interface Nodefs {
   node_ops: { mknod(parent: unknown, name: string, mode: number, dev: unknown): unknown };
   stream_ops: { write: Write };
   doSetAttr(file: unknown, node: unknown, attributes: Attributes, ...more: unknown[]): void;
 }
 
-/** ENOSPC and EDQUOT, by Emscripten's numbers. */
+/** Emscripten's numbers for ENOSPC and EDQUOT. */
 const NO_SPACE = [51, 19];
 
 /**
- * PGlite's files, for their owner alone: by itself it makes them for everybody, to read and to write. A write-ahead
- * log that finds no room takes the reserve.
+ * A file system that creates PGlite's files for their owner only. PGlite alone would make them readable and writable
+ * for every user. If the write-ahead log finds no space, the file system frees the reserve and tries again.
  */
 export class PrivateFs extends NodeFS {
   constructor(
@@ -192,16 +192,16 @@ function watchRoom({ node_ops, stream_ops }: Nodefs, room: DiskRoom): void {
 }
 
 const MEGABYTE = 2 ** 20;
-/** The write-ahead log grows by segments of 16 MB. A statement that may write needs one, and as much again for rows. */
+/** A writing statement needs one segment of the write-ahead log (16 MB), and as much again for its rows. */
 const WRITE_ROOM = 32 * MEGABYTE;
-/** One segment of the write-ahead log, for statements that only read: they write to the log, too. */
+/** One segment of the write-ahead log for reading statements, since they write to the log, too. */
 const RESERVE = 16 * MEGABYTE;
-/** What a new database needs, besides the room for writes. */
+/** Size of a new database, without the space for writes. */
 const NEW_DATABASE = 48 * MEGABYTE;
 
-/** The disk of the embedded database has too little room for it. */
+/** The disk of the embedded database has too little free space. */
 export class NoRoomError extends Error {
-  /** SQLSTATE disk_full. */
+  /** The SQLSTATE disk_full. */
   readonly code = '53100';
 
   constructor(cause?: unknown) {
@@ -209,7 +209,7 @@ export class NoRoomError extends Error {
   }
 }
 
-/** Bytes that are free on the disk of a folder. Null if there is no such folder: the database is in memory. */
+/** Returns the free bytes on a folder's disk. Returns null if the folder does not exist (a database in memory). */
 export function bytesFree(folder: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -220,24 +220,24 @@ export function bytesFree(folder: string): number | null {
   }
 }
 
-/** True if writes to the embedded database of a data directory fit on its disk. */
+/** Returns true if the disk of a data directory has enough space for writes to the embedded database. */
 export const hasWriteRoom = (dataDir: string): boolean => (bytesFree(dataDir) ?? WRITE_ROOM) >= WRITE_ROOM;
 
-/** True for an error of the file system that says that the disk or the quota is full. */
+/** Returns true if a file system error reports a full disk or an exceeded quota. */
 export const isNoSpace = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 
 /**
- * The room on the disk of an embedded database. A segment of its write-ahead log that finds no room leaves PostgreSQL
- * in a state in which the next statement never ends. The reserve is a file that makes room for one segment, so that
- * reading goes on after another program has filled the disk.
+ * Watches the disk space of an embedded database. If PostgreSQL cannot write a segment of the write-ahead log, its next
+ * statement never ends. The reserve is a file of the size of one segment. Deleting it keeps reads working after another
+ * program has filled the disk.
  */
 export class DiskRoom {
-  /** A file found no room. */
+  /** True if a write to any file failed because the disk was full. */
   wasMissed = false;
-  /** How often the write-ahead log found no room. No statement may reach a PostgreSQL to which that happened. */
+  /** How often a write to the write-ahead log failed. After a failure, send that PostgreSQL no further statement. */
   logFailures = 0;
-  /** The write-ahead log has grown since the last checkpoint. */
+  /** True if the write-ahead log has grown since the last checkpoint. */
   hasLogGrown = false;
   private readonly reserve: string;
   private isReserved: boolean;
@@ -247,7 +247,7 @@ export class DiskRoom {
     this.isReserved = existsSync(this.reserve);
   }
 
-  /** Bytes that are free. */
+  /** Returns the free bytes on the disk. */
   free(): number {
     return bytesFree(this.dataDir) ?? Number.POSITIVE_INFINITY;
   }
@@ -256,13 +256,13 @@ export class DiskRoom {
     return this.free() >= WRITE_ROOM;
   }
 
-  /** @throws NoRoomError if the database of the folder, or a new one, could not be opened */
+  /** @throws NoRoomError if the space is too small to open the database, or to create one */
   requireRoom(isNew: boolean): void {
     if (isNew ? this.free() < NEW_DATABASE + WRITE_ROOM : !this.isReserved && !this.hasWriteRoom())
       throw new NoRoomError();
   }
 
-  /** Makes the reserve, unless it is there or has no room. */
+  /** Creates the reserve file, unless it exists or the disk has too little space. */
   keepReserve(): void {
     if (this.isReserved || this.free() < WRITE_ROOM + RESERVE) return;
     try {
@@ -274,7 +274,7 @@ export class DiskRoom {
     }
   }
 
-  /** Gives the room of the reserve to the write-ahead log. @returns false if there is no reserve */
+  /** Deletes the reserve file to make space for the write-ahead log. Returns false if the reserve does not exist. */
   spendReserve(): boolean {
     if (!this.isReserved) return false;
     rmSync(this.reserve, { force: true });

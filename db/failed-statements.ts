@@ -4,12 +4,12 @@ import { NoRoomError } from './embedded-files';
 import { perProcess } from './per-process';
 
 /**
- * A failed statement: its text and the server's code. Drizzle's own error holds the parameters, and the driver's error
- * holds the values that collided. Both are personal data, and would be logged with the error.
+ * A failed statement with its SQL text and the server's error code. Drizzle's own error contains the parameters, the
+ * driver's error the conflicting values. Both are personal data and would be logged with the error.
  */
 class QueryError extends Error {
   override readonly name = 'QueryError';
-  /** By it a staff page's error boundary knows the error: Next.js sends nothing else of it to the browser. */
+  /** Identifies the error to a staff page's error boundary. Next.js sends no other property to the browser. */
   readonly digest: string | undefined;
 
   constructor(
@@ -26,7 +26,7 @@ type Run = (statement: string, parameters: unknown, query: () => Promise<unknown
 const prepared = PgPreparedQuery.prototype as unknown as { queryWithCache: Run };
 const run = prepared.queryWithCache;
 
-// Both drivers end here. An error without a code is not the database's: it is thrown without Drizzle's message around it.
+// Both drivers call this. An error without a code is not from the database, and is thrown without Drizzle's wrapper.
 prepared.queryWithCache = async function (statement, parameters, query) {
   try {
     const answer = await run.call(this, statement, parameters, query);
@@ -44,17 +44,17 @@ prepared.queryWithCache = async function (statement, parameters, query) {
   }
 };
 
-/** The table whose row found no room; undefined: there is room. */
+/** `lackedBy` is the table whose insert failed because the disk was full. Undefined while the disk has space. */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
 const INSERTED = /\binsert\s+into\s+"?(\w+)/gi;
 
-/** Notes that there is room again. */
+/** Resets the note of a full disk. */
 export function forgetNoRoom(): void {
   disk.lackedBy = undefined;
 }
 
-/** Notes that there was room again. A row changed in its place proves nothing: it takes a new one of that table. */
+/** Resets the note of a full disk after an insert into that table. An update in place would not prove free space. */
 function noteRoom(statement: string): void {
   const table = disk.lackedBy;
   if (table === undefined) return;
@@ -62,7 +62,7 @@ function noteRoom(statement: string): void {
   if (table === '' ? tables.length > 0 : tables.includes(table)) forgetNoRoom();
 }
 
-/** True from a write that found no room until one finds some. */
+/** Returns true from a write that failed on a full disk until a later insert into that table succeeds. */
 export function isDiskFull(): boolean {
   return disk.lackedBy !== undefined;
 }
@@ -73,15 +73,15 @@ function insertedInto(statement: string): string[] {
 
 const schema = perProcess('schema-doubt', () => ({ isDoubted: false }));
 
-// A schema, table, column, function, type or enum value that a statement names and the database lacks.
+// SQLSTATEs of a missing schema, table, column, function, type or enum value.
 const LACKING = /^(3F000|42P01|42703|42883|42704|22P02)$/;
 
-/** True where a statement failed as it would in a database that is not migrated. */
+/** Returns true if a statement failed with an error that a database without the latest migrations would give. */
 export function isSchemaDoubted(): boolean {
   return schema.isDoubted;
 }
 
-/** Ends the doubt: the database was looked at. */
+/** Resets the doubt after the schema of the database was checked. */
 export function trustSchema(): void {
   schema.isDoubted = false;
 }

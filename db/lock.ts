@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Owner {
   pid: number;
-  /** Where a server takes commands. */
+  /** Path of the socket on which the process accepts commands. */
   socket?: string;
-  /** Tells a process from a later one with the same number. */
+  /** Start time of the process, to distinguish it from a later process with the same id. */
   started: string;
 }
 
@@ -20,11 +20,11 @@ export class DataDirBusyError extends Error {
 }
 
 /**
- * Takes the embedded database's folder for this process. The lock of a process that is gone, even by
- * SIGKILL or before a reboot, is taken over.
+ * Locks the embedded database's folder for this process. Takes over the lock of a process that no longer runs, even if
+ * it ended by SIGKILL or before a reboot.
  *
- * @returns releases the lock; also done at exit
- * @throws DataDirBusyError while another process owns it
+ * @returns a function that releases the lock, which also happens at exit
+ * @throws DataDirBusyError while another process holds the lock
  */
 export function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'lock.json');
@@ -49,7 +49,7 @@ export function lockDataDir(dataDir: string): () => void {
   };
 }
 
-/** Tells in the lock of a folder that is ours where this process takes commands. */
+/** Writes the path of this process's command socket into its lock file. */
 export function nameSocket(dataDir: string, socket: string): void {
   const file = join(dataDir, 'lock.json');
   const draft = `${file}.${process.pid}.tmp`;
@@ -58,7 +58,7 @@ export function nameSocket(dataDir: string, socket: string): void {
   renameSync(draft, file); // whole at every moment: a torn lock is taken over
 }
 
-/** Takes a folder for this process as soon as no other has it. @returns releases the lock */
+/** Waits until no other process has locked a folder, and locks it. @returns a function that releases the lock */
 export async function waitForLock(folder: string): Promise<() => void> {
   for (;;) {
     try {
@@ -73,7 +73,7 @@ export async function waitForLock(folder: string): Promise<() => void> {
 function removeIfDead(file: string): void {
   const owner = readOwner(file);
   if (owner && startOf(owner.pid) === owner.started) throw new DataDirBusyError(owner.pid, owner.socket);
-  // Renaming first: of two processes that find the same dead lock only one removes it.
+  // Rename the file first, so that only one of two processes that find the same stale lock removes it.
   const grave = `${file}.${process.pid}`;
   try {
     renameSync(file, grave);
@@ -93,7 +93,7 @@ function readOwner(file: string): Owner | undefined {
   }
 }
 
-/** When the process started, in boot-relative ticks where /proc tells; 'alive' elsewhere; 'gone'. */
+/** Returns the start of a process in ticks since boot, 'alive' on systems without /proc, or 'gone'. */
 function startOf(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -9,14 +9,14 @@ import journal from './migrations/meta/_journal.json';
 
 const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
 
-/** The database was created by migrations that no longer exist, so that the current ones cannot follow them. */
+/** The database was created by migrations that no longer exist, so the current migrations cannot be applied. */
 export class ForeignMigrationsError extends Error {}
 
 /** A newer version of the program has migrated the database. */
 export class NewerDatabaseError extends Error {
   /**
-   * @param found the number of migrations of the database
-   * @param known the number of migrations of this version
+   * @param found number of migrations in the database
+   * @param known number of migrations in this version
    */
   constructor(
     readonly found: number,
@@ -26,25 +26,25 @@ export class NewerDatabaseError extends Error {
   }
 }
 
-/** What names are searched by needs Unicode: the encoding UTF-8, and ICU. */
+/** The database lacks UTF-8 or ICU, which the search for names needs. */
 export class NotUnicodeError extends Error {}
 
 /**
- * Brings a database to the schema and the functions of this version; nothing to do is not an error. Of several at
- * once on one database one migrates and the others wait for it.
+ * Migrates a database to the schema and the functions of this version. Does nothing if the database is up to date. If
+ * several processes migrate one database at once, one does the work and the others wait for it.
  *
- * @throws ForeignMigrationsError, NewerDatabaseError or NotUnicodeError, without having changed anything
+ * @throws ForeignMigrationsError, NewerDatabaseError or NotUnicodeError before any change
  */
 export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   await db.transaction(async (tx) => {
-    // Override the role's time limits: a migration may take long, and so may waiting for another one.
+    // Override the role's time limits, since a migration may take long, and so may waiting for another migration.
     await tx.execute(
       sql`select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'lock_timeout')`,
     );
     await lockKey(tx, 'migrate');
     if (await isMigrated(tx)) return;
     await requireUnicode(tx);
-    // Drizzle would begin a transaction of its own, outside of the lock.
+    // Drizzle would otherwise begin a transaction of its own, which does not hold the lock.
     const inside = { transaction: (work: (tx: Database) => Promise<void>) => work(tx) };
     const session: PgSession = Object.assign(Object.create(tx._.session), inside);
     await new PgDialect().migrate(readMigrationFiles(FOLDER), session, FOLDER);
@@ -88,9 +88,9 @@ export async function isMigrated(db: Database): Promise<boolean> {
 const FUNCTIONS = join(process.cwd(), 'db/functions');
 
 /**
- * Brings the SQL functions to this version. A file of db/functions holds the functions of one subject, each of which
- * replaces the one of its name; drizzle's marks stand between them, because a driver takes one statement at a time. A file
- * that changed needs a migration, which may hold nothing but the mark that the tests ask for.
+ * Installs the SQL functions of this version. A file of db/functions contains the functions of one subject, and each
+ * function replaces its predecessor. Drizzle's breakpoints separate them, since a driver runs one statement at a time.
+ * A changed file needs a migration, which may consist only of the mark that the tests require.
  */
 async function installFunctions(tx: Database): Promise<void> {
   for (const file of readdirSync(FUNCTIONS).sort()) {

@@ -1,8 +1,8 @@
 /**
- * What must exist once in a process. Next bundles pages, routes and instrumentation separately, and our server
- * is a bundle beside them: each has its own copy of a module's variables.
+ * Returns an object that exists once in a process. Next bundles pages, routes and instrumentation separately, and our
+ * server is another bundle, so each bundle has its own copy of a module's variables.
  *
- * @param name given to nothing else
+ * @param name identifies the object and is used for no other
  */
 export function perProcess<T extends object>(name: string, make: () => T): T {
   const holder = globalThis as { [key: symbol]: T | undefined };

@@ -1,15 +1,15 @@
 import { getTableName, type SQL, sql, type Table } from 'drizzle-orm';
 import { type Database, rows } from './database';
 
-/** A table to copy, and which of its rows; all by default. */
+/** A table to copy, and the condition for its rows. Without a condition, all rows are copied. */
 export interface Copied {
   table: Table;
   where?: SQL;
 }
 
 /**
- * Hides tables behind temporary copies until the connection ends. Every statement on it reads and writes the copies.
- * The connection is read-only, so that all other tables are safe.
+ * Hides tables behind temporary copies until the connection ends. Every statement on the connection uses the copies.
+ * The connection is read-only, which protects all other tables.
  *
  * @param db a single connection
  */

@@ -13,13 +13,13 @@ import { buildSubscriptions } from './seed/subscriptions';
 
 export type SeedCounts = Record<keyof SeedRows, number>;
 
-/** A statement takes 65,535 parameters. */
+/** Rows per statement, since a statement takes at most 65,535 parameters. */
 const BATCH_ROWS = 500;
 
 /**
- * Fills a migrated, empty database with a believable hosting company, all of it in one transaction.
- * The same options write the same rows (but for created_at and updated_at). What is managed by Stripe
- * stands as sync would have written it: a Stripe filled from these rows has nothing to reconcile.
+ * Fills a migrated, empty database with the data of a believable hosting company, in one transaction. The same options
+ * write the same rows, apart from created_at and updated_at. Rows that Stripe manages look as sync would have written
+ * them, so a reconciliation with a local Stripe filled from these rows finds no difference.
  */
 export async function seedDatabase(db: Database, options: SeedOptions): Promise<SeedCounts> {
   const built = buildRows(options);
@@ -35,7 +35,7 @@ export async function seedDatabase(db: Database, options: SeedOptions): Promise<
   return Object.fromEntries(names.map((name) => [name, built[name].length])) as SeedCounts;
 }
 
-/** True where the database is in use, so that sample data must stay out. */
+/** Returns true if the database has customers, so that sample data must not be added. */
 export async function hasCustomers(db: Database): Promise<boolean> {
   const [found] = await rows<{ any: boolean }>(db, sql`select exists (select from customers) as any`);
   return found?.any === true;
@@ -54,24 +54,24 @@ async function insertAll(
       .values(values.slice(from, from + BATCH_ROWS));
   }
   if (name === 'stripe_customers') return;
-  // Given ids leave the sequence behind.
+  // Inserting explicit ids does not advance the sequence.
   await tx.execute(
     sql`select setval(pg_get_serial_sequence(${name}, 'id'), (select max(id) from ${sql.identifier(name)}))`,
   );
 }
 
 interface SeedOptions {
-  /** YYYY-MM-DD; every date is an offset from it. */
+  /** YYYY-MM-DD. Every date of the sample data is an offset from this day. */
   today: string;
-  /** IANA name: in it instants fall on calendar dates. */
+  /** IANA name of the time zone that assigns instants to calendar dates. */
   timeZone: string;
-  /** Another number, another company. */
+  /** Seed of the random draws. Another seed gives another company. */
   seed?: number;
 }
 
 const DEFAULT_SEED = 20_010;
 
-/** Pure: the same options give the same rows. */
+/** Builds all rows. The function is pure, so the same options give the same rows. */
 export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions): SeedRows {
   const chance = createChance(seed);
   const calendar = createCalendar(today, timeZone);
@@ -85,7 +85,7 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
   const agreements = buildSubscriptions(source('subscriptions'), clients, 250);
   const subscriptions = agreements.map(({ row }) => row);
   const invoices = buildInvoices(source('invoices'), clients, agreements, 3000);
-  // Of Stripe's invoices only the sums are stored, as sync does it.
+  // Like sync, store no lines of Stripe's invoices, only their totals.
   const own = invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
   const documents = buildSalesDocuments(source('documents'), customers, invoices, 600);
   return fileProposals({

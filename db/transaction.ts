@@ -7,45 +7,45 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const TRIES = 6;
 
-/** True where another transaction came in between: trying again may help. */
+/** Returns true if the transaction conflicted with another one, so that a retry may help. */
 export function isConflict(error: unknown): boolean {
   const code = pgErrorCode(error);
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
 }
 
-/** What a transaction read is no longer so: it begins again. */
+/** Thrown in a transaction whose reads are out of date. The transaction is retried. */
 export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-// The embedded database is left out: it has one connection, no other writer, and cannot stop a statement by time.
+// Does not contain the embedded database, which has one connection, no second writer and no statement timeout.
 const servers = perProcess('writers', () => new WeakMap<Database, Bulkhead>());
 
-/** Limits how many connections to a server writing may take at once: a third of them are left to reading. */
+/** Limits the connections that writes use at once to two thirds. The rest stays free for reads. */
 export function limitWriters(db: Database, connections: number): void {
   const atOnce = Math.ceil((connections * 2) / 3);
   servers.set(db, new Bulkhead({ atOnce, perKey: 2, waiting: 500, patience: 20_000 }));
 }
 
-/** Whether it is a pool of a server's connections, rather than the embedded database or a transaction. */
+/** Returns true for a connection pool of a server, false for the embedded database and for transactions. */
 export const isServer = (db: Database): boolean => servers.has(db);
 
 /**
- * Does work that may wait for locks. Only so much of it runs at once that reading always finds a connection.
+ * Runs work that may wait for locks. Limits how much of it runs at once, so that reads always find a connection.
  *
- * @param about names what is locked, where that is known
- * @throws an error as of a lock that cannot be had (55P03) where too many wait, or for too long
+ * @param about the key that the work locks, if known
+ * @throws BusyError (55P03, as for an unavailable lock) if too much work waits already, or this work waited too long
  */
 export function writeInTurn<T>(db: Database, about: string | undefined, work: () => Promise<T>): Promise<T> {
   return servers.get(db)?.run(about, work) ?? work();
 }
 
 /**
- * One transaction, limited in time on a server, and begun again when another one comes in between. Inside, use
- * `tx` only: the embedded database has a single connection, and `db` would wait for it for ever.
+ * Runs work in one transaction and retries it after a conflict with another transaction. On a server, time limits
+ * apply. Inside, use `tx` only. The embedded database has a single connection, and `db` would wait for it forever.
  *
  * @param about see writeInTurn
- * @param key whose lock it takes first, see lockKey
+ * @param key the key that the transaction locks first, see lockKey
  */
 export async function transact<T>(
   db: Database,
@@ -64,17 +64,17 @@ export async function transact<T>(
 }
 
 /**
- * Reads in one transaction, limited in time on a server. Its queries are planned for their own values: how many
- * rows match differs a millionfold from one text to the next.
+ * Reads in one transaction, with time limits on a server. PostgreSQL plans each query for its actual values, since the
+ * number of matching rows differs a millionfold from one search text to the next.
  */
 export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>): Promise<T> {
   return db.transaction((tx) => limited(db, tx, read));
 }
 
 /**
- * What statements of one transaction answer that were sent together; the server runs them in that order.
+ * Awaits the results of statements that one transaction sent together. The server runs them in the given order.
  *
- * @throws what the first that failed threw: the rest only say that the transaction has failed (25P02)
+ * @throws the error of the first failed statement; later errors only report the failed transaction (25P02)
  */
 export async function answersOf<T extends readonly Promise<unknown>[]>(
   ...sent: T
@@ -94,14 +94,14 @@ async function limited<T>(
   const limiting = limit(db, tx, key);
   limiting.catch(() => {}); // thrown below
   try {
-    // Sent without waiting: the server runs it after the limits and the lock, and it sees what was committed until then.
+    // Do not wait here. The server runs the work after the limits and the lock, so it sees all commits until then.
     return await work(tx);
   } finally {
     await limiting; // its error comes first: the work only failed because of it
   }
 }
 
-/** Sets the limits on a server, and takes the lock of a key. Sent along with what comes next, it costs no round trip. */
+/** Sets the limits on a server and locks a key. Sent together with the next statement, it costs no round trip. */
 async function limit(db: Database, tx: Database, key: string | undefined): Promise<void> {
   if (!isServer(db)) {
     if (key !== undefined) await lockKey(tx, key);
@@ -109,7 +109,7 @@ async function limit(db: Database, tx: Database, key: string | undefined): Promi
   else await setAndLock(tx, { key });
 }
 
-/** Milliseconds: nothing that a request does may hold a connection or a lock for longer. */
+/** Time limits in milliseconds. No request may hold a connection or a lock for longer. */
 const LIMITS = {
   statement_timeout: 30_000,
   lock_timeout: 10_000,
@@ -117,11 +117,11 @@ const LIMITS = {
 };
 type Limit = keyof typeof LIMITS;
 
-/** Sets a limit until the transaction ends; a connection is never told, since a pooler lends it to others. */
+/** Sets a limit until the transaction ends. Not for the session, because a pooler lends it to other clients. */
 export const localLimit = (name: Limit): SQL =>
   sql`set_config('${sql.raw(name)}', '${sql.raw(String(LIMITS[name]))}', true)`;
 
-/** Gives the role the same limits in this database, for what it does outside transactions from its next connection on. */
+/** Sets these limits for the role in this database. They apply outside transactions, from its next connection on. */
 export async function limitRole(db: Database): Promise<void> {
   const settings = Object.entries(LIMITS).map(([name, limit]) =>
     sql.raw(
@@ -131,28 +131,28 @@ export async function limitRole(db: Database): Promise<void> {
   await db.execute(sql`do $$ begin ${sql.join(settings, sql` `)} end $$`);
 }
 
-/** The statements of a write find rows by their keys: planning them anew takes longer than it could save. */
+/** Reuses query plans. Writes find rows by key, so that a new plan costs more time than it could save. */
 const planOnce = sql`set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
 const all = () => sql.join((Object.keys(LIMITS) as Limit[]).map(localLimit), sql`, `);
-/** Sets them all. */
+/** Sets all limits. */
 const setLimits = statement([], () => sql`select ${all()}`);
-/** The same, and what `lockKey` does. */
+/** Sets all limits and takes the lock of `lockKey`. */
 const setAndLock = statement(['key'], (_, { key }) => sql`select ${planOnce}, ${all()}, ${takeLock(key)}`);
 
-/** Work that found no place, with the error code of a lock that cannot be had. */
+/** Thrown when the queue has no place for the work. Has the error code of an unavailable lock. */
 export class BusyError extends Error {
   readonly code = '55P03';
 }
 
 interface Limits {
   atOnce: number;
-  /** Of one key, at once: what waits for one lock leaves room for all others. */
+  /** How much work of one key may run at once, so that work waiting for one lock does not block all other work. */
   perKey: number;
   waiting: number;
   /** How much work of one key may wait. If absent, only `waiting` limits it. */
   waitingPerKey?: number;
-  /** Milliseconds. */
+  /** The longest wait, in milliseconds. */
   patience: number;
 }
 
@@ -161,7 +161,7 @@ interface Waiting {
   start(): void;
 }
 
-/** Lets so much work run at once, and so much wait for it, in the order in which it came. */
+/** A concurrency limit with a bounded queue. Work runs in the order of arrival. */
 export class Bulkhead {
   private running = 0;
   private readonly keys = new Map<string, number>();
@@ -170,9 +170,9 @@ export class Bulkhead {
   constructor(private readonly limits: Limits) {}
 
   /**
-   * @param key of what waits for the same lock
-   * @param signal ends the wait when it aborts; work that has begun goes on
-   * @throws BusyError where too many wait already, or this one has waited for too long or was aborted
+   * @param key work with the same key waits for the same lock
+   * @param signal ends the wait when it aborts; work that has started continues
+   * @throws BusyError if the queue is full, the work has waited too long, or the signal aborts
    */
   async run<T>(key: string | undefined, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.hasRoom(key)) this.count(key, 1);

@@ -17,17 +17,17 @@ import { PageHeader } from './_components/page/page-header';
 interface NewRecordPage {
   form: FormName;
   title: string;
-  /** The name of the form for screen readers. */
+  /** Name of the form for screen readers. */
   label: string;
   submit: string;
-  /** The name of the list that the page leads back to. */
+  /** Name of the list to which the page links back. */
   list: string;
-  /** The first values: fixed ones, or those of a record of the customer that the address names. */
+  /** Initial values: fixed values, or values that depend on the customer in the address. */
   first: Typed | ((begun: { typed: Typed; taxRate: number }) => Typed);
   parts(db: Runtime['db']): FormPart[] | Promise<FormPart[]>;
 }
 
-/** The page with the form of a new record. */
+/** Creates the page with the form of a new record. */
 export function newRecordPage({ form, title, list, first, parts, ...texts }: NewRecordPage) {
   return async ({ searchParams }: { searchParams: Promise<SearchParams> }) => {
     await requireStaff();
@@ -50,7 +50,7 @@ export function newRecordPage({ form, title, list, first, parts, ...texts }: New
   };
 }
 
-/** What the form of a customer's new record begins with, and where giving up leads. */
+/** Returns the initial values for a customer's new record, and the target of the cancel link. */
 async function beginFor(
   text: string,
   path: string,
@@ -73,23 +73,23 @@ async function beginFor(
 
 interface Heading {
   title: string;
-  /** The label of the link back to the record. */
+  /** Label of the link back to the record. */
   back: string | ((typed: Typed) => string);
 }
 
 interface EditRecordPage {
   form: FormName;
-  /** The name of the form for screen readers. */
+  /** Name of the form for screen readers. */
   label: string;
   submit: string;
-  /** The heading of the page; null if the record cannot be edited now. */
+  /** Returns the heading of the page. Null if the record cannot be edited now. */
   heading(db: Runtime['db'], id: number): Promise<Heading | null>;
   parts(db: Runtime['db'], typed: Typed): FormPart[] | Promise<FormPart[]>;
-  /** Whether the form has a field for the customer. */
+  /** True if the form has a field for the customer. */
   hasCustomer?: boolean;
 }
 
-/** The page with the form of an existing record. If the record cannot be edited now, it leads back to the record. */
+/** Creates the page with the form of an existing record. Redirects to the record if it cannot be edited now. */
 export function editRecordPage({ form, heading, parts, hasCustomer, ...texts }: EditRecordPage) {
   return async ({ params }: { params: Promise<{ id: string }> }) => {
     await requireStaff();

@@ -17,12 +17,12 @@ import { id, instant, timestamps } from './columns';
 export const staffRole = pgEnum('staff_role', ['staff', 'admin']);
 
 /**
- * Hid personal data before tokens and consents had a property for it. It is offered nowhere, because clients ask for
- * every scope that is offered. Tokens and consents that have it keep hiding.
+ * The old scope that hides personal data, from before tokens and consents had a property for it. It is not offered any
+ * more, because clients request every offered scope. Tokens and consents that have the scope still hide personal data.
  */
 export const OLD_MASK = 'without_personal_data';
 
-/** What a token may do. `mcp:read` is the three scopes of reading together. */
+/** The permissions of a token. `mcp:read` combines the three read scopes. */
 export const accessScope = pgEnum('access_scope', [
   'mcp:read',
   'payments:read',
@@ -33,25 +33,25 @@ export const accessScope = pgEnum('access_scope', [
   OLD_MASK,
 ]);
 
-/** Bearer tokens; only the SHA-256 of one is kept. */
+/** Bearer tokens. Only their SHA-256 is stored. */
 export const accessTokens = pgTable('access_tokens', {
   id: id(),
   name: text().notNull(),
-  /** SHA-256 of the whole token text, lower-case hex. */
+  /** SHA-256 of the complete token text, in lower-case hex. */
   token_hash: text().notNull().unique(),
   scopes: accessScope().array().notNull(),
-  /** Answers over MCP leave out who customers are. */
+  /** True if MCP responses leave out the customers' personal data. */
   hides_personal_data: boolean().notNull().default(false),
   expires_at: instant(),
   last_used_at: instant(),
   revoked_at: instant(),
   created_by: text(),
-  /** The member of staff it belongs to, if any. The token ends when they are removed; the column stays as it was. */
+  /** Owner of the token, null if none. Removing that member of staff ends the token but keeps this value. */
   staff_email: text(),
   ...timestamps,
 });
 
-// The property names are better-auth's own; the columns keep our form.
+// The property names are those of better-auth, the column names follow our convention.
 const textId = () => text().primaryKey();
 const times = {
   createdAt: instant('created_at').notNull().defaultNow(),
@@ -66,7 +66,7 @@ export const staffUsers = pgTable('staff_users', {
   image: text(),
   role: staffRole().notNull().default('staff'),
   twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
-  /** Another person set the password, so that its owner must choose a new one at the next sign-in. */
+  /** True if another person set the password. Its owner must then choose a new one at the next sign-in. */
   passwordTemporary: boolean('password_temporary').notNull().default(false),
   ...times,
 });
@@ -121,13 +121,13 @@ export const staffVerifications = pgTable(
   (t) => [index('staff_verifications_identifier').on(t.identifier)],
 );
 
-/** Authenticator apps. Secret and recovery codes are encrypted with the secret that signs the cookies. */
+/** Authenticator apps. Their secrets and recovery codes are encrypted with the secret that signs the cookies. */
 export const staffTwoFactors = pgTable('staff_two_factors', {
   id: textId(),
   userId: userId().unique(),
   secret: text().notNull(),
   backupCodes: text('backup_codes').notNull(),
-  /** False until a code of the app was typed once. */
+  /** False until the owner has entered a code of the app once. */
   verified: boolean().notNull().default(false),
   failedVerificationCount: integer('failed_verification_count').notNull().default(0),
   lockedUntil: instant('locked_until'),
@@ -151,10 +151,10 @@ export const staffPasskeys = pgTable(
   (t) => [index('staff_passkeys_user').on(t.userId)],
 );
 
-/** One row, or none while everything is as it comes; ours, not better-auth's. */
+/** Settings of staff access, in one row. The row is missing while all are defaults. Our table, not better-auth's. */
 export const staffSettings = pgTable('staff_settings', {
   id: integer().primaryKey(),
-  /** Sign-in requires a second factor. */
+  /** True if sign-in requires a second factor. */
   two_factor_required: boolean().notNull().default(false),
   ...timestamps,
 });
@@ -171,18 +171,18 @@ export const staffRateLimits = pgTable(
   (t) => [index('staff_rate_limits_last').on(t.lastRequest)],
 );
 
-/** Failed sign-ins that still count; ours, not better-auth's. */
+/** Counters of recent failed sign-ins. Our table, not better-auth's. */
 export const staffSignInFailures = pgTable(
   'staff_sign_in_failures',
   {
-    /** SHA-256 of the e-mail address as typed, whether or not an account has it. */
+    /** SHA-256 of the typed e-mail address, even if no account has that address. */
     account: text().notNull(),
-    /** Whence: an address, a known device, or all unknown devices together. */
+    /** Origin of the attempts: an IP address, a known device, or all unknown devices together. */
     origin: text().notNull(),
     failures: integer().notNull(),
-    /** Until then the next try is refused without a look at its password. */
+    /** End of the waiting time. Until then, attempts are refused without checking the password. */
     wait_until: instant().notNull(),
-    /** From then on none of it counts. */
+    /** Time at which the counter expires. */
     expires_at: instant().notNull(),
   },
   (t) => [
@@ -205,11 +205,11 @@ export const staffTasks = pgTable(
   {
     id: id(),
     kind: text().$type<TaskKind>().notNull(),
-    /** Names it among those of its kind: told again, it is the same task. */
+    /** Key of the task within its kind. Reporting the same subject again does not create a second task. */
     subject: text().notNull(),
-    /** A sentence for staff, with numbers and amounts, and nothing personal. */
+    /** A sentence for staff with numbers and amounts, but without personal data. */
     message: text().notNull(),
-    /** The record that it is about, if there is one here. */
+    /** Kind of the record that the task concerns. Null if our database has no such record. */
     entity: text().$type<'invoice' | 'payment'>(),
     entity_id: integer(),
     done_at: instant(),
@@ -223,12 +223,11 @@ export const staffTasks = pgTable(
   ],
 );
 
-// better-auth reads and writes every column that its
-// provider knows, also those of features that are off here.
+// better-auth's OAuth provider reads and writes all its columns, including those of features that we switched off.
 const texts = (name: string) => text(name).array();
 const flag = (name: string) => boolean(name).default(false);
 
-/** Programs that sign staff in: by the hand of an admin, by their metadata document, or registered by themselves. */
+/** OAuth clients: added by an admin, identified by a metadata document, or self-registered. */
 export const oauthClients = pgTable(
   'oauth_clients',
   {
@@ -267,9 +266,9 @@ export const oauthClients = pgTable(
     dpopBoundAccessTokens: flag('dpop_bound_access_tokens'),
     referenceId: text('reference_id'),
     metadata: jsonb(),
-    /** Ours: the counted address that registered it; null for clients that did not do so themselves. */
+    /** Our column: the rate-limited address that registered the client. Null if the client is not self-registered. */
     registeredFrom: text('registered_from'),
-    /** Ours: when a member of staff first let it in. From then on it is kept. */
+    /** Our column: time of the first authorization by a member of staff. Authorized clients are not cleaned up. */
     authorizedAt: instant('authorized_at'),
   },
   (t) => [
@@ -317,14 +316,14 @@ export const oauthClientResources = pgTable(
   ],
 );
 
-/** What both kinds of token are. Of their texts only the SHA-256 is kept. */
+/** Columns of both access and refresh tokens. Only the SHA-256 of a token's text is stored. */
 const tokenColumns = () => ({
   id: textId(),
   token: text().notNull().unique(),
   clientId: clientId(),
   sessionId: text('session_id').references(() => staffSessions.id, { onDelete: 'set null' }),
   userId: userId(),
-  /** Of the grant: the consent that has the same. Null for grants of before, which share one consent. */
+  /** Id of the grant, which its consent has too. Null for old grants, which share one consent. */
   referenceId: text('reference_id'),
   authorizationCodeId: text('authorization_code_id'),
   resources: texts('resources'),
@@ -373,8 +372,8 @@ export const oauthAccessTokens = pgTable(
 );
 
 /**
- * What a member of staff has let a client read, each time that they let it in: the connected apps. A client that is
- * the same on several devices has a consent for each.
+ * Connected apps: the scopes that a member of staff granted to a client, one row for each authorization. A client on
+ * several devices has one consent for each device.
  */
 export const oauthConsents = pgTable(
   'oauth_consents',
@@ -386,7 +385,7 @@ export const oauthConsents = pgTable(
     resources: texts('resources'),
     requestedUserInfoClaims: texts('requested_user_info_claims'),
     scopes: texts('scopes').notNull(),
-    /** Ours: answers leave out who customers are. */
+    /** Our column: true if responses leave out the customers' personal data. */
     hidesPersonalData: boolean('hides_personal_data').notNull().default(false),
     ...times,
   },

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { integer, numeric, text, timestamp } from 'drizzle-orm/pg-core';
 
-/** Columns that every table starts and ends with. */
+/** The primary key with which most tables start. `timestamps` ends them. */
 export const id = () => integer().primaryKey().generatedAlwaysAsIdentity();
 
-/** An instant, in the database as timestamptz, in the code as `Date`. */
+/** An instant: timestamptz in the database, `Date` in the code. */
 export const instant = (name = '') => timestamp(name, { withTimezone: true, mode: 'date' });
 
 export const timestamps = {
@@ -15,11 +15,11 @@ export const timestamps = {
     .$onUpdate(() => sql`now()`),
 };
 
-/** Raised by the database at every change of a row: tells whether it is still the one that was read. */
+/** Row version. The database raises it at every update, so that a writer can detect a conflict. */
 export const version = () => integer().notNull().default(0);
 
-/** An amount in whole units of its row's currency; three decimals hold every ISO 4217 currency. */
+/** An amount in whole units of its row's currency. Three decimals suffice for every ISO 4217 currency. */
 export const money = () => numeric({ precision: 15, scale: 3 });
 
-/** ISO 4217 code in lower case, as Stripe writes it. */
+/** An ISO 4217 code in lower case, as Stripe writes it. */
 export const currency = () => text().notNull().default('eur');

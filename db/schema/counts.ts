@@ -1,17 +1,17 @@
 import { bigint, date, integer, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns';
 
-// How many rows a list has, so that no list counts them (db/functions/counts.sql keeps all of it, and
-// lib/counted-list reads it). A list's order is cut into blocks of some thousand rows; a block tells how
-// many it holds of each kind, such as of a status. Writing a row adds a delta; now and then a writer folds the
-// deltas into the blocks.
+// Row counts of the lists, so that no list has to count its rows. db/functions/counts.sql maintains them, and
+// lib/counted-list reads them. A list's order is divided into blocks of some thousand rows. A block has a row count for
+// each kind of row, such as a status. Writing a row adds a delta, and from time to time a writer adds the deltas to
+// the blocks.
 
 const byDate = { day: date().notNull(), row_id: integer().notNull() };
 const byNumber = { number: text().notNull() };
 
-/** Of one kind each ('': all rows), from here to where the next block begins. */
+/** The number of rows of one kind ('' for all rows) from the start of a block to the start of the next block. */
 const blockCounts = { kind: text().notNull(), row_count: integer().notNull() };
-/** Of one row that was written: 1 or -1 for each of its kinds. */
+/** The delta of one written row: 1 or -1 for each of its kinds. */
 const delta = { kinds: text().array().notNull(), row_count: integer().notNull() };
 
 const blocksByDate = (name: string) =>
@@ -29,22 +29,22 @@ export const serviceBlocks = pgTable('service_blocks', { ...byNumber, ...blockCo
 ]);
 export const serviceDeltas = pgTable('service_deltas', { ...byNumber, ...delta });
 
-/** Lists of which the daily job found a block that is wrong, until they are counted anew. */
+/** Lists with a block that the daily job found wrong. A list's row is removed when the list has been recounted. */
 export const wrongCounts = pgTable('wrong_counts', {
   list: text().primaryKey(),
   noticed_at: instant().notNull().defaultNow(),
 });
 
-// What the overview and the renewals tell of all payments, invoices, services and subscriptions, added up as they are
-// written: kept like the counts above, by db/functions/sums.sql.
+// Sums of all payments, invoices, services and subscriptions, for the overview and the renewals. Every write updates
+// them, in the same way as the counts above (db/functions/sums.sql).
 
 const sum = {
   /**
-   * `received`: payments that were received, on their day; `sent` and `overdue`: what such invoices have still due;
-   * `service_renewals` and `item_renewals`: what services and items of subscriptions are billed for, on that day.
+   * `received` sums the payments received on a day, `sent` and `overdue` the amounts due of invoices with that status,
+   * `service_renewals` and `item_renewals` the prices of the services and subscription items that renew on a day.
    */
   of: text().notNull(),
-  /** -infinity of what belongs to no day. */
+  /** The day. -infinity for sums without a day. */
   day: date().notNull(),
   currency: text().notNull(),
   row_count: bigint({ mode: 'number' }).notNull(),

@@ -13,32 +13,32 @@ import {
 import { currency, id, instant, timestamps, version } from './columns';
 import { actorType } from './journal';
 
-/** Every closed set of values lives here once; zod schemas take `.enumValues`. */
+// The schema defines every closed set of values once. Zod schemas use its `.enumValues`.
 export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);
 export const stripeLinkedBy = pgEnum('stripe_linked_by', ['staff', 'number', 'email', 'created']);
-/** Whose metadata names a customer number, from the strongest on: other is an invoice or a checkout. */
+/** The Stripe object whose metadata names a customer number, strongest source first. `other`: invoice or checkout. */
 export const numberSource = pgEnum('stripe_number_source', ['customer', 'subscription', 'other']);
 
 type NameColumns = Record<'company' | 'first_name' | 'last_name', SQLWrapper>;
 
-/** Company, else "first last". */
+/** Returns the SQL of a customer's name: the company, otherwise "first last". */
 export function customerNameSql(c: NameColumns): SQL<string> {
   return sql`coalesce(nullif(${c.company}, ''), btrim(coalesce(${c.first_name}, '') || ' ' || coalesce(${c.last_name}, '')))`;
 }
 
-/** The name in lower case: what lists are sorted by. An index takes no text of any length. */
+/** Returns the SQL of the sort key: the name in lower case, cut because an index limits the length of a text. */
 export function customerSortName(c: NameColumns): SQL<string> {
   return sql`lower(left(${customerNameSql(c)}, 100))`;
 }
 
-/** What follows the K, of either case, of a customer number of our own; null for others. */
+/** Returns the SQL of the digits after the K (or k) of our own customer numbers. Null for other numbers. */
 export function customerSerial(customerNumber: SQLWrapper): SQL<string | null> {
   return sql`substring(${customerNumber} from '^[Kk](\\d{1,15})$')::bigint`;
 }
 
 /**
- * As texts are searched: composed (NFC), in lower case, with ss for ß. In lower case by the rules of the database's
- * locale, then by ICU's: a locale such as C knows the letters of ASCII alone.
+ * Returns the SQL that normalizes a text for search: composed (NFC), in lower case, with ss for ß. It lower-cases by
+ * the database's locale and then by ICU, because a locale such as C only converts ASCII letters.
  */
 export function searchForm(text: SQLWrapper): SQL {
   return sql`replace(lower(lower(normalize(${text})) collate "und-x-icu") collate "default", 'ß', 'ss')`;
@@ -57,18 +57,18 @@ export const customers = pgTable(
     street: text(),
     postal_code: text(),
     city: text(),
-    /** ISO 3166-1 alpha-2. */
+    /** ISO 3166-1 alpha-2 code. */
     country: text(),
     vat_id: text(),
     tax_exempt: boolean().notNull().default(false),
     currency: currency(),
     status: customerStatus().notNull().default('active'),
-    /** Since then nothing personal is known of it, and nothing is written again. */
+    /** Time of the erasure of all personal data, null if not erased. An erased customer is never written again. */
     erased_at: instant(),
     /**
-     * One field a line, as `searchForm` writes it, so that a substring search over all of them is one index scan: a search
-     * text never holds a line break, hence a match never spans two fields ("first last" is one of them). What a
-     * field starts with follows a line break.
+     * All searchable fields, one per line, normalized by `searchForm`. A substring search over all fields is therefore
+     * one index scan. A search text contains no line break, so a match never spans two fields ("first last" is one
+     * field). A search for the start of a field searches for a line break before the text.
      */
     search_text: text()
       .notNull()
@@ -83,14 +83,14 @@ export const customers = pgTable(
   },
   (t) => [
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
-    // Numbers are found in any case: two that differ in nothing else would be one.
+    // Search for numbers ignores case, so no two numbers may differ in case only.
     uniqueIndex('customers_number_lower').on(sql`lower(${t.customer_number})`),
     index('customers_email_lower').on(sql`lower(${t.email})`),
     index('customers_name').on(customerSortName(t), t.id),
-    // The next number is asked for with each customer that Stripe tells of.
+    // Creating a customer for a new Stripe customer looks up the highest number.
     index('customers_serial').on(sql`(${customerSerial(t.customer_number)})`),
     index('customers_country').on(t.country, t.id),
-    // Almost all are active: those are found in the order of the list as well.
+    // Almost all customers are active. The index of the list's order finds those fast enough.
     index('customers_not_active').on(t.status, t.id).where(sql`${t.status} <> 'active'`),
     check('customers_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
     check('customers_country_iso', sql`${t.country} ~ '^[A-Z]{2}$'`),
@@ -103,14 +103,14 @@ export const customerId = () =>
     .notNull()
     .references(() => customers.id);
 
-/** Numbers of merged customers. Each means the customer that it was merged into, and is never given to another one. */
+/** Numbers of merged customers. Each now identifies the remaining customer and is never assigned again. */
 export const mergedCustomers = pgTable(
   'merged_customers',
   {
-    /** As it was in `customers`. */
+    /** The id that the merged customer had in `customers`. */
     id: integer().primaryKey(),
     customer_number: text().notNull(),
-    /** The customer that it is now. */
+    /** The remaining customer. */
     customer_id: customerId(),
     ...timestamps,
   },
@@ -121,7 +121,7 @@ export const mergedCustomers = pgTable(
   ],
 );
 
-/** A customer number that Stripe reported, as `ProviderCustomerNumber`, with its time as ISO 8601. */
+/** A customer number reported by Stripe: a `ProviderCustomerNumber` with its time in ISO 8601. */
 export interface NotedNumber {
   number: string;
   source: (typeof numberSource.enumValues)[number];
@@ -129,10 +129,10 @@ export interface NotedNumber {
   by: string | null;
 }
 
-/** What Stripe reported of a customer, as `ProviderDetail`, its time as ISO 8601. */
+/** A detail of a customer reported by Stripe: a `ProviderDetail` with its time in ISO 8601. */
 export type NotedDetail = Omit<NotedNumber, 'number'> & {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** Of an address its four columns. */
+  /** The values by column. An address has four columns. */
   value: Record<string, string | null>;
 };
 
@@ -143,16 +143,16 @@ export const stripeCustomers = pgTable(
     stripe_customer_id: text().primaryKey(),
     customer_id: customerId(),
     linked_by: stripeLinkedBy().notNull(),
-    /** The source of the number that links it. Null if the source was not noted. */
+    /** Source of the customer number that makes the link. Null if the source was not recorded. */
     number_source: numberSource(),
-    /** This and the next as in `NumberOrigin`. */
+    /** This column and the next have the meaning of `NumberOrigin`. */
     number_reported_at: instant(),
     number_reported_by: text(),
-    /** Every number reported for it, with its first source. Its own numbers only while no customer has them. */
+    /** Every customer number reported for it, with its first source. Own numbers only while no customer has them. */
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
-    /** What the customer that was created for it is made of. */
+    /** The reported details from which sync created the customer. */
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),
-    /** Since then the daily job has to ask Stripe who it is: it could not be asked. */
+    /** Time when Stripe could not be asked for this customer. The daily job asks again. Null if nothing is pending. */
     recheck_at: instant(),
     version: version(),
     ...timestamps,
@@ -173,7 +173,7 @@ export const stripeCustomers = pgTable(
   ],
 );
 
-/** What staff noted about a customer. */
+/** Notes by staff about a customer. */
 export const customerNotes = pgTable(
   'customer_notes',
   {

@@ -32,7 +32,7 @@ export const invoices = pgTable(
   'invoices',
   {
     id: id(),
-    /** Null on drafts. Stripe may number two accounts' invoices alike, so ours alone are unique. */
+    /** Null on drafts. Unique among our own invoices only, since two Stripe accounts may use the same number. */
     number: text(),
     customer_id: customerId(),
     subscription_id: integer().references(() => subscriptions.id),
@@ -48,19 +48,19 @@ export const invoices = pgTable(
     paid_at: instant(),
     payment_failed_at: instant(),
     uncollectible: boolean().notNull().default(false),
-    /** Paid, but not collected by Stripe (cash, transfer noted there); null: not known yet. */
+    /** Amount paid outside Stripe (cash, or a transfer noted at Stripe). Null if not known yet. */
     amount_off_stripe: money(),
-    /** Of the total, by Stripe's credit notes, before and after payment. */
+    /** Part of the total that Stripe's credit notes credited, before and after payment. */
     amount_credited: money().notNull().default('0'),
     /**
-     * Of the total, paid from the customer's balance at Stripe. Below zero: the invoice also collects an earlier debt,
-     * or its negative total was added to the balance. Null: no part of it, or not known yet.
+     * Part of the total paid from the customer's balance at Stripe. Negative if the invoice also collects an earlier
+     * debt, or if its negative total was added to the balance. Null if no such part exists, or if it is not known yet.
      */
     balance_applied: money(),
-    /** The payment that a program or staff recorded of what Stripe collected, before sync could. */
+    /** The payment collected by Stripe that a program or staff recorded before sync. Null if there is none. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
-    /** Whose it is at Stripe. */
+    /** The invoice's Stripe customer. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
     provider_as_of: instant(),
@@ -71,15 +71,15 @@ export const invoices = pgTable(
   },
   (t) => [
     uniqueIndex('invoices_number_local').on(t.number).where(sql`${t.stripe_invoice_id} is null`),
-    // Also finds the beginning of a number, in any collation of the database.
+    // Also finds the start of a number, in any collation of the database.
     index('invoices_number').on(t.number.op('text_pattern_ops')),
-    // For the end of one.
+    // Finds the end of a number.
     index('invoices_number_end').on(sql`reverse(${t.number}) text_pattern_ops`),
     index('invoices_date').on(t.invoice_date, t.id),
     index('invoices_customer').on(t.customer_id, t.invoice_date, t.id),
     index('invoices_status').on(t.status, t.invoice_date, t.id),
     index('invoices_subscription').on(t.subscription_id),
-    // For payments that are looked for by an amount or a part of a number.
+    // For searches by an amount or by a part of a number.
     index('invoices_unpaid_amount').on(t.amount_due).where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_unpaid_total').on(t.total).where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_unpaid_number')
@@ -87,7 +87,7 @@ export const invoices = pgTable(
       .where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
     index('invoices_total').on(t.total, t.id),
-    // In the order in which they were due, with what their sums are made of; the planner takes the dates for needed too.
+    // Ordered by due date, and covers the columns of the sums. It has the dates because the planner requires them too.
     index('invoices_overdue')
       .on(
         sql`coalesce(${t.due_date}, ${t.invoice_date})`,
@@ -102,7 +102,7 @@ export const invoices = pgTable(
       .on(t.customer_id, t.currency, t.status, t.amount_due)
       .where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_open').on(t.invoice_date, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
-    // For what Stripe collected. With amount_paid in the condition, no settlement could be a HOT update.
+    // Finds Stripe's invoices. With amount_paid in the condition, no settlement could be a HOT update.
     index('invoices_stripe').on(t.id).where(sql`${t.stripe_invoice_id} is not null`),
     index('invoices_stripe_customer').on(t.stripe_customer_id),
     index('invoices_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
@@ -131,13 +131,13 @@ export const salesDocuments = pgTable(
     tax: money().notNull(),
     total: money().notNull(),
     converted_to_invoice_id: integer().references(() => invoices.id),
-    /** The order confirmation that became of an offer. */
+    /** The order confirmation that was made from this offer. */
     converted_to_document_id: integer().references((): AnyPgColumn => salesDocuments.id),
     version: version(),
     ...timestamps,
   },
   (t) => [
-    // The highest number of a series is looked for by how it begins.
+    // Finds the highest number of a series by the prefix.
     index('sales_documents_number').on(t.document_number.op('text_pattern_ops')),
     index('sales_documents_number_end').on(sql`reverse(${t.document_number}) text_pattern_ops`),
     index('sales_documents_date').on(t.document_date, t.id),
@@ -158,7 +158,7 @@ const line = {
   position: integer().notNull(),
   text: text().notNull(),
   quantity: numeric({ precision: 12, scale: 3 }).notNull(),
-  /** Without tax, in whole units of the currency of what it belongs to. */
+  /** Price without tax, in whole units of the currency of the line's invoice or document. */
   unit_price: money().notNull(),
   /** Percent. */
   tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
@@ -169,7 +169,7 @@ const invoiceId = () =>
     .notNull()
     .references(() => invoices.id, { onDelete: 'cascade' });
 
-/** The lines of our own invoices. An imported invoice, or one of Stripe's, may have only totals. */
+/** Lines of our own invoices. Imported invoices and Stripe's invoices may have totals only. */
 export const invoiceLines = pgTable(
   'invoice_lines',
   {
@@ -191,23 +191,23 @@ export const salesDocumentLines = pgTable(
 );
 
 /**
- * The formats of numbers. The next number is the highest plus one (`take_number`). It is taken in the transaction that
- * uses it, and the next writer of the series waits, so that no number is skipped.
+ * Formats of numbers. The next number is the highest number plus one (`take_number`). The transaction that uses a
+ * number also takes it, and the next writer of the series waits for that transaction, so that no number is skipped.
  */
 export const numberSeries = pgTable('number_series', {
-  /** `invoice`, `offer`, `order_confirmation` or `service`; a customer's is one more than the highest K number. */
+  /** `invoice`, `offer`, `order_confirmation` or `service`. A new customer gets the highest K number plus one. */
   name: text().primaryKey(),
   prefix: text().notNull(),
-  /** Whether the year follows the prefix, and counting begins anew with each. */
+  /** True if the year follows the prefix and the count restarts every year. */
   with_year: boolean().notNull(),
-  /** Digits of the count, with leading zeros. */
+  /** Number of digits of the count, with leading zeros. */
   width: integer().notNull(),
-  /** What counting begins with. */
+  /** First value of the count. */
   first_count: integer().notNull().default(1),
   ...timestamps,
 });
 
-/** Import keys of drafts. A draft has no number, so files find it again by this key. */
+/** Import keys of drafts. A draft has no number, so import files identify it by this key. */
 export const draftImportKeys = pgTable('draft_import_keys', {
   import_key: text().primaryKey().default(sql`'draft-' || gen_random_uuid()`),
   invoice_id: invoiceId().unique(),

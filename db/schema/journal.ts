@@ -11,18 +11,18 @@ export const toolCallOutcome = pgEnum('tool_call_outcome', [
   'error',
 ]);
 
-/** Whose an audited payment is, or was. */
+/** Returns the SQL of the customer id of an audited payment. */
 export function auditedCustomer(t: Record<'before' | 'after', SQLWrapper>): SQL<string> {
   return sql`(coalesce(${t.after}, ${t.before}) ->> 'customer_id')`;
 }
 
-/** Who wrote what: the row before and after, as it was. */
+/** Audit log of all writes: the actor, and the row before and after. */
 export const auditLog = pgTable(
   'audit_log',
   {
     id: id(),
     actor_type: actorType().notNull(),
-    /** Token id, staff id, or the name of the command. */
+    /** Token id, staff id or command name. */
     actor_id: text().notNull(),
     actor_name: text().notNull(),
     action: text().notNull(),
@@ -34,35 +34,35 @@ export const auditLog = pgTable(
   },
   (t) => [
     index('audit_log_entity').on(t.entity, t.entity_id, t.id),
-    // A deleted payment is nowhere else. Creations, which are most entries, cost nothing more.
+    // Finds deleted payments, which exist in no other table. Creations, which are most entries, are not in this index.
     index('audit_log_payment_customer')
       .on(auditedCustomer(t), t.id)
       .where(sql`${t.entity} = 'payment' and ${t.action} <> 'payment.create'`),
   ],
 );
 
-/** Who asked what over MCP. Kept for a while, and without references, so that nothing is in the way of a deletion. */
+/** Log of MCP tool calls, kept for a limited time. It has no foreign keys, so it never prevents a deletion. */
 export const toolCalls = pgTable(
   'tool_calls',
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     called_at: instant().notNull(),
-    /** `token:…` or `app:…`: what is counted together. */
+    /** `token:…` or `app:…`. Limits count the calls of one caller together. */
     caller: text().notNull(),
-    /** The token's name, or the client's. */
+    /** Name of the token or of the client. */
     caller_name: text().notNull(),
     client_id: text(),
-    /** Whose access it was. */
+    /** Member of staff whose access the caller used. */
     staff_email: text(),
     tool: text().notNull(),
-    /** What may name a person is shortened. */
+    /** The arguments. Those that may name a person are shortened. */
     arguments: jsonb().$type<Record<string, unknown>>().notNull(),
-    /** Whom it was about, where it was about one. */
+    /** The customer that the call concerned. Null if it did not concern a single customer. */
     customer_id: integer(),
     rows: integer().notNull(),
     duration_ms: integer().notNull(),
     outcome: toolCallOutcome().notNull(),
-    /** Of the trace that the client named (W3C Trace Context). */
+    /** Trace id sent by the client (W3C Trace Context). */
     trace_id: text(),
   },
   (t) => [
@@ -72,7 +72,7 @@ export const toolCalls = pgTable(
   ],
 );
 
-/** Files that were imported: the audit entry of all rows that are new by one. */
+/** Imported files. One row is the audit entry for all rows that the import created. */
 export const imports = pgTable(
   'imports',
   {
@@ -83,13 +83,13 @@ export const imports = pgTable(
     actor_type: actorType().notNull(),
     actor_id: text().notNull(),
     actor_name: text().notNull(),
-    /** Rows by what became of them: `created`, `changed`, `unchanged`, `rejected`. */
+    /** Number of rows by outcome: `created`, `changed`, `unchanged`, `rejected`. */
     counts: jsonb().$type<Record<string, number>>().notNull().default({}),
-    /** Tells files with the same header. Null: imported before this was kept. */
+    /** Fingerprint of the header, to recognize files of the same form. Null for imports from before this column. */
     shape: text(),
-    /** How the columns were read: their names and ours, the format and the decimal separator. */
+    /** How the file was read: our name for each column, the date format and the decimal separator. */
     reading: jsonb().$type<{ columns: Record<string, string>; format: string; separator: string }>(),
-    /** Null: under way, or broken off. */
+    /** End of the import. Null while it runs, or if it was aborted. */
     finished_at: instant(),
     ...timestamps,
   },

@@ -7,11 +7,11 @@ import { invoices } from './invoices';
 export const paymentStatus = pgEnum('payment_status', ['pending', 'completed', 'failed', 'refunded']);
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed', 'cancelled']);
 export const refundSource = pgEnum('refund_source', ['stripe', 'staff', 'api']);
-/** Disputes that go no further. */
+/** Final statuses of disputes. */
 export const DECIDED_DISPUTES = ['won', 'lost', 'warning_closed', 'prevented'] as const;
-/** The same as literals, so that the partial index over the others is used. */
+/** `DECIDED_DISPUTES` as SQL literals, so that PostgreSQL uses the partial index over the undecided disputes. */
 export const decidedDisputes = sql.raw(`('${DECIDED_DISPUTES.join("', '")}')`);
-/** Stripe's own; `warning_…` is an inquiry, which withdraws nothing. */
+/** Stripe's statuses of a dispute. `warning_…` is an inquiry, which withdraws no money. */
 export const disputeStatus = pgEnum('dispute_status', [
   'warning_needs_response',
   'warning_under_review',
@@ -36,13 +36,13 @@ export const payments = pgTable(
     currency: currency(),
     payment_date: date().notNull(),
     payment_reference: text().notNull().unique(),
-    /** What came back of the amount: succeeded refunds and lost disputes, never more than it. */
+    /** Part of the amount that went back by succeeded refunds and lost disputes. Never more than the amount. */
     refunded_amount: money().notNull().default('0'),
     status: paymentStatus().notNull().default('completed'),
     source: paymentSource().notNull(),
     /** The value that sync last wrote into `amount`. If `amount` differs, a person or a program changed it. */
     provider_amount: money(),
-    /** The same of `payment_date`; null: it is not known, and the date stays. */
+    /** The value that sync last wrote into `payment_date`. Null if not known. Sync then leaves the date unchanged. */
     provider_payment_date: date(),
     stripe_payment_intent_id: text(),
     stripe_charge_id: text(),
@@ -70,43 +70,43 @@ export const payments = pgTable(
   ],
 );
 
-/** References of deleted Stripe payments: sync must not bring them back. */
+/** References of deleted Stripe payments, which sync must not create again. */
 export const paymentTombstones = pgTable('payment_tombstones', {
   reference: text().primaryKey(),
   ...timestamps,
 });
 
-/** What refunds and disputes have in common. */
+/** Columns of both refunds and disputes. */
 const moneyBack = {
   id: id(),
-  /** Null if its payment is unknown or was deleted. */
+  /** The payment. Null if it is unknown or was deleted. */
   payment_id: integer().references(() => payments.id, { onDelete: 'set null' }),
   stripe_payment_intent_id: text(),
   stripe_charge_id: text(),
-  /** The invoice that the money was paid for, if Stripe reported it. */
+  /** The paid invoice. Null if Stripe did not report it. */
   stripe_invoice_id: text(),
   amount: money().notNull(),
   currency: currency(),
-  /** As Stripe words them. */
+  /** Status and reason in Stripe's wording. */
   provider_status: text(),
   reason: text(),
   issued_at: instant().notNull(),
-  /** As of when Stripe told this state; null: Stripe does not know it. */
+  /** Time of the state that Stripe reported. Null if Stripe does not have this refund. */
   provider_as_of: instant(),
   provider_gone_at: instant(),
   version: version(),
   ...timestamps,
 };
 
-/** Money that was paid back: by Stripe, or elsewhere and recorded by staff or the API. */
+/** Refunds: made by Stripe, or made elsewhere and recorded by staff or the API. */
 export const refunds = pgTable(
   'refunds',
   {
     ...moneyBack,
-    /** Null: it was recorded here, and Stripe has not told of it. */
+    /** Stripe's id. Null if the refund was recorded here and Stripe has not reported it. */
     stripe_refund_id: text().unique(),
     status: refundStatus().notNull(),
-    /** Who told of it first. */
+    /** Who reported the refund first. */
     source: refundSource().notNull(),
   },
   (t) => [
@@ -119,7 +119,7 @@ export const refunds = pgTable(
   ],
 );
 
-/** Payments that a bank, or a customer through theirs, asks back. */
+/** Disputes: payments that a bank reclaims, for itself or for a customer. */
 export const disputes = pgTable(
   'disputes',
   {
@@ -141,8 +141,8 @@ export const disputes = pgTable(
 );
 
 /**
- * What an accountant posts, in the order in which it became known: rows are added and never changed, so that the month
- * that was handed over stays as it was. Written by `book_entries` in the transaction of what it books.
+ * The accounting journal, in the order in which events became known. Rows are only added, so a month that was handed
+ * over to the accountant never changes. `book_entries` writes them in the transaction that changes the booked record.
  */
 export const accountingEntries = pgTable(
   'accounting_entries',
@@ -151,27 +151,27 @@ export const accountingEntries = pgTable(
     record: text()
       .$type<'invoice' | 'credit' | 'write_off' | 'balance' | 'paid_elsewhere' | 'payment' | 'refund'>()
       .notNull(),
-    /** The invoice it is of, and the payment, which may be deleted by now. */
+    /** Invoice and payment of the entry. The payment may have been deleted since. */
     invoice_id: integer().notNull(),
     payment_id: integer(),
-    /** In whose month it is posted: on its own day, or when it was recorded if that month was over. */
+    /** Posting date: the original date, or the date of recording if the original month was already over. */
     booked_on: date().notNull(),
-    /** Its own day. */
+    /** Original date of the invoice or payment. */
     original_date: date().notNull(),
-    /** The row that it takes back. */
+    /** The entry that this entry reverses. */
     reverses: integer(),
-    /** As they were then. */
+    /** Number and name of the customer at the time of the entry. */
     customer_number: text().notNull(),
     customer_name: text().notNull(),
     invoice_number: text(),
     due_date: date(),
     payment_reference: text(),
     method: text(),
-    /** Percent; null: the invoice has no lines. */
+    /** Percent. Null if the invoice has no lines. */
     tax_rate: money(),
     net: money(),
     tax: money(),
-    /** What is posted, below zero where money or a claim goes. */
+    /** The posted amount. Negative if money leaves or a claim is reduced. */
     gross: money().notNull(),
     currency: currency(),
     created_at: instant().notNull().defaultNow(),
@@ -184,7 +184,7 @@ export const accountingEntries = pgTable(
   ],
 );
 
-/** Refunds that files contained, so that importing a file again records none twice, even if one changed since. */
+/** References of imported refunds. A second import of a file skips them, even if a refund has changed since. */
 export const importedRefunds = pgTable('imported_refunds', {
   reference: text().primaryKey(),
   payment_id: integer()

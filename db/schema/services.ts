@@ -57,7 +57,7 @@ export const servers = pgTable('servers', {
   ...timestamps,
 });
 
-/** What a customer rents: a hosting package, a domain, a licence… */
+/** Services that customers rent: hosting packages, domains, licences… */
 export const customerServices = pgTable(
   'customer_services',
   {
@@ -74,11 +74,11 @@ export const customerServices = pgTable(
     billing_interval: billingInterval().notNull().default('month'),
     start_date: date(),
     next_billing_date: date(),
-    /** The date that sync wrote last. If the date differs, a person set it. */
+    /** The value that sync last wrote into the billing date. If that date differs, a person changed it. */
     synced_billing_date: date(),
-    /** The day it ends on: when all subscriptions that bill it are to end, or what people entered. */
+    /** Last day of the service: the end of all subscriptions that bill it, or a date entered by staff. */
     ends_on: date(),
-    /** What sync wrote there last. */
+    /** The value that sync last wrote into `ends_on`. */
     synced_ends_on: date(),
     cancelled_at: instant(),
     version: version(),
@@ -93,7 +93,7 @@ export const customerServices = pgTable(
     index('customer_services_type_status').on(t.service_type, t.status, t.service_number),
     index('customer_services_server').on(t.server_id),
     index('customer_services_next_billing').on(sql`coalesce(${t.next_billing_date}, 'infinity')`, t.id),
-    // Few days have most of the services of one status, such as none.
+    // Includes the status, because most services of one status may share a billing date, such as null.
     index('customer_services_status_billing').on(
       t.status,
       sql`coalesce(${t.next_billing_date}, 'infinity')`,
@@ -116,30 +116,30 @@ export const subscriptions = pgTable(
     status: subscriptionStatus().notNull().default('incomplete'),
     next_billing_date: date(),
     cancel_at_period_end: boolean().notNull().default(false),
-    /** When it is to end; flexible billing sets it without `cancel_at_period_end`. */
+    /** Planned end. Flexible billing sets it without `cancel_at_period_end`. */
     cancel_at: instant(),
     ended_at: instant(),
-    /** What Stripe does with its invoices while collection is paused; null: it is not. */
+    /** What Stripe does with the invoices while collection is paused. Null if collection is not paused. */
     pause_behavior: text(),
-    /** Null while no resume date is set. */
+    /** Planned end of the pause. Null if no date is set. */
     pause_resumes_at: instant(),
-    /** When a checkout of it was completed that was paid or needed no payment. */
+    /** Completion time of its checkout, if that was paid or needed no payment. */
     checkout_completed_at: instant(),
-    /** Null until a checkout links it. */
+    /** Stripe's id. Null until a checkout links the subscription. */
     stripe_subscription_id: text().unique(),
-    /** Its Stripe customer. When that one is linked to another customer, these rows move with it. */
+    /** The Stripe customer. If it is linked to another customer, the subscription moves there too. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
-    /** The provider's time of the state this row holds; null: no state received yet (a stub). */
+    /** Stripe's time of the stored state. Null for a stub, whose state has not been received yet. */
     provider_as_of: instant(),
-    /** Set while the state was decided without the provider's word; the daily job looks it up. */
+    /** Set while the state was decided without asking Stripe. The daily job looks it up. */
     recheck_at: instant(),
     provider_gone_at: instant(),
-    /** The sold subscription that its checkout names, until it becomes that one: see `adoptSold`. */
+    /** Id of the sold subscription that the checkout names, until this row replaces that one: see `adoptSold`. */
     checkout_reference: integer(),
-    /** Staff want it to stay a subscription of its own. */
+    /** True if staff decided to keep this subscription separate from the sold one. */
     reference_declined: boolean().notNull().default(false),
-    /** Only named by others so far. A column, since an index on a time would be written at every change. */
+    /** True while only other objects have named it. A column, since every change would update an index on a time. */
     is_stub: boolean()
       .notNull()
       .generatedAlwaysAs(sql`provider_as_of is null and stripe_subscription_id is not null`),
@@ -176,17 +176,17 @@ export const subscriptionItems = pgTable(
       .notNull()
       .references(() => subscriptions.id, { onDelete: 'cascade' }),
     customer_service_id: integer().references(() => customerServices.id),
-    /** Staff chose the service, or none: metadata at Stripe does not change it. */
+    /** True if staff chose the service, or no service. Metadata at Stripe then does not change the choice. */
     linked_by_staff: boolean().notNull().default(false),
     stripe_subscription_item_id: text().unique(),
-    /** What Stripe's metadata calls the service, which need not be one of the customer's. */
+    /** Service id and number in Stripe's metadata. The service may belong to another customer or not exist. */
     named_service_id: text(),
     named_service_number: text(),
     quantity: integer().notNull().default(1),
-    /** What Stripe bills for all of the quantity in an interval, before tax; null where the price alone does not tell. */
+    /** Net amount for the whole quantity per interval. Null if the price alone does not determine it. */
     amount: money(),
     currency: text(),
-    /** day, week, month or year, so many of them. */
+    /** Unit of the billing interval (day, week, month or year), and how many units it lasts. */
     interval: text(),
     interval_count: integer(),
     current_period_end: instant(),

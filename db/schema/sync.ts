@@ -28,7 +28,7 @@ export const runPhase = pgEnum('run_phase', [
 ]);
 export const changeOutcome = pgEnum('change_outcome', ['fixed', 'reported', 'failed']);
 
-/** One field of one row that sync changed, or found different and only reported. */
+/** One field of one row that sync changed, or that it found different and only reported. */
 export interface FieldChange {
   entity:
     | 'customer'
@@ -48,7 +48,7 @@ export interface FieldChange {
   outcome: 'fixed' | 'reported' | 'failed';
 }
 
-/** What a completed checkout is applied again by, once its event has no body any more. */
+/** The data needed to apply a completed checkout again after the body of its event was removed. */
 export interface KeptCheckout {
   id: string;
   stripe_subscription_id: string | null;
@@ -56,7 +56,7 @@ export interface KeptCheckout {
   paid: boolean;
 }
 
-/** The inbox: every verified delivery, as it was signed. */
+/** The inbox: every verified delivery with its signed body. */
 export const stripeEvents = pgTable(
   'stripe_events',
   {
@@ -65,21 +65,21 @@ export const stripeEvents = pgTable(
     type: text().notNull(),
     api_version: text(),
     livemode: boolean().notNull(),
-    /** When Stripe created the event; its resolution is one second. */
+    /** Stripe's creation time of the event, in whole seconds. */
     stripe_created: instant().notNull(),
     object_id: text(),
     stripe_customer_id: text(),
     /**
-     * The signed body as text: jsonb would refuse \u0000 and reorder keys. Empty once it was removed for its age; without
-     * what is personal where it tells of an erased customer.
+     * The signed body, as text because jsonb would refuse \u0000 and reorder keys. Empty after removal for its age. For
+     * an erased customer, the body lacks the personal data.
      */
     payload: text().notNull(),
-    /** Of a checkout whose body was removed; of any other event null. */
+    /** Set for a checkout whose body was removed. Null for all other events. */
     checkout: jsonb().$type<KeptCheckout>(),
     outcome: eventOutcome().notNull(),
     attempts: integer().notNull().default(1),
     error_code: text(),
-    /** What no column here can hold, as a sentence: to try it again does not help. */
+    /** A sentence about a value that no column can store. A retry does not help. */
     failure_reason: text(),
     warnings: jsonb().$type<string[]>().notNull().default([]),
     changes: jsonb().$type<FieldChange[]>().notNull().default([]),
@@ -88,7 +88,7 @@ export const stripeEvents = pgTable(
   },
   (t) => [
     index('stripe_events_created').on(t.stripe_created, t.id),
-    // Of almost all events the outcome is `processed`: those are found by their time as well.
+    // Almost all events are `processed`. The index on the time finds those fast enough.
     index('stripe_events_outcome')
       .on(t.outcome, t.stripe_created, t.id)
       .where(sql`${t.outcome} <> 'processed'`),
@@ -103,13 +103,13 @@ export const stripeEvents = pgTable(
   ],
 );
 
-/** One row: deliveries whose signature was refused since the last that was right. */
+/** One row that counts deliveries with a wrong signature since the last valid delivery. */
 export const webhookRefusals = pgTable(
   'webhook_refusals',
   {
     id: integer().primaryKey().default(1),
     count: integer().notNull(),
-    /** When the first and the last of them came, by the minute. */
+    /** Times of the first and the last of these deliveries, in whole minutes. */
     since: instant().notNull(),
     last_at: instant().notNull(),
   },
@@ -123,32 +123,32 @@ export const reconciliationRuns = pgTable(
     trigger: runTrigger().notNull(),
     started_by: text(),
     status: runStatus().notNull().default('running'),
-    /** Checkpoint: the phase under way and the last Stripe id of the page done. */
+    /** Checkpoint: the current phase, and the last Stripe id of the page that was finished. */
     phase: runPhase().notNull().default('inbox'),
     cursor: text(),
     started_at: instant().notNull(),
-    /** The lease: a running run whose heartbeat is older than its length is dead and may be taken over. */
+    /** Heartbeat of the lease. If it is older than the lease's length, the run is dead and may be taken over. */
     heartbeat_at: instant().notNull(),
     finished_at: instant(),
-    /** Objects created at Stripe since then are listed in any status. Null lists all of history. */
+    /** Start of the window: objects created at Stripe since then are listed in any status. Null for all of history. */
     window_from: instant(),
-    /** True once all of Stripe's lists were read: the next run's window starts here. */
+    /** True after all of Stripe's lists were read. The window of the next run then starts at this run. */
     lists_completed: boolean().notNull().default(false),
-    /** True where no STRIPE_SECRET_KEY was set, so that only our own data was checked. */
+    /** True if STRIPE_SECRET_KEY was not set, so the run checked our own data only. */
     stripe_skipped: boolean().notNull().default(false),
     objects_checked: integer().notNull().default(0),
     changes_count: integer().notNull().default(0),
     failures_count: integer().notNull().default(0),
-    /** Why it has failed; only steps that need no Stripe go on. */
+    /** Code of the error that made the run fail. After it, only steps that do not need Stripe continue. */
     error_code: text(),
-    /** Why Stripe denied one of the lists. The others are still read; the run then ends as failed. */
+    /** Code of Stripe's refusal of one list. The run still reads the other lists, and ends as failed. */
     denied_code: text(),
     ...timestamps,
   },
   (t) => [
     index('reconciliation_runs_started').on(t.started_at, t.id),
 
-    // "One run at a time" is the database's promise, not the scheduler's.
+    // The database, not the scheduler, guarantees that only one run is active.
     uniqueIndex('reconciliation_runs_one_running').on(t.status).where(sql`${t.status} = 'running'`),
   ],
 );
@@ -178,7 +178,7 @@ export const reconciliationChanges = pgTable(
   ],
 );
 
-/** Objects a run could not bring in sync; the next run takes them up by id. */
+/** Objects that a run could not synchronize. The next run retries them by id. */
 export const reconciliationFailures = pgTable(
   'reconciliation_failures',
   {
@@ -198,7 +198,7 @@ export const reconciliationFailures = pgTable(
   ],
 );
 
-/** Ids met in Stripe's lists by a run: a table and not memory, so that a run's size has no limit. */
+/** Ids that a run has read in Stripe's lists. In a table, so that memory does not limit the size of a run. */
 export const reconciliationSeen = pgTable(
   'reconciliation_seen',
   {

@@ -4,7 +4,7 @@ type ServiceType = ServiceRow['service_type'];
 
 interface Product {
   name: string;
-  /** Net, in euro cents, a billing interval. */
+  /** Net price for a billing interval, in euro cents. */
   cents: number;
   interval: ServiceRow['billing_interval'];
 }
@@ -74,16 +74,16 @@ export const INTERVAL_MONTHS = {
 
 const PER_EURO: Record<string, number> = { eur: 1, usd: 1.1, gbp: 0.87, chf: 0.95, jpy: 1.6 };
 
-/** A catalogue price in a customer's currency: minor units, rounded to tens as price lists are. */
+/** Converts a catalogue price to minor units of a currency, rounded to tens as in price lists. */
 export function priceIn(currency: string, cents: number): number {
   return currency === 'eur' ? cents : Math.round((cents * (PER_EURO[currency] ?? 1)) / 10) * 10;
 }
 
-/** A customer with what belongs to it. */
+/** A customer with their services and Stripe ids. */
 export interface Client {
   customer: CustomerRow;
   services: ServiceRow[];
-  /** Who it is at Stripe, should Stripe bill it: one id, seldom two. */
+  /** Ids of the customer's Stripe customers, for subscriptions that Stripe bills. One id, seldom two. */
   stripeIds: string[];
 }
 

@@ -10,7 +10,7 @@ import {
   type SubscriptionRow,
 } from './rows';
 
-/** Companies and private persons. Some have no e-mail address; all others have one that cannot be delivered to. */
+/** Builds companies and private persons. Some have no e-mail address, the others an undeliverable one. */
 export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
   const taken = new Set<string>();
   const companies = new Set<string>();
@@ -43,7 +43,7 @@ export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
 
 type Kind = 'company' | 'companyOnly' | 'person';
 
-/** Avoids drawing a company twice. */
+/** Draws a name whose company is not used yet. */
 function unusedName(chance: Chance, place: Place, city: string, kind: Kind, companies: Set<string>) {
   let name = nameOf(chance, place, city, kind);
   for (let tries = 0; tries < 30 && name.company && companies.has(name.company); tries++) {
@@ -68,7 +68,7 @@ function nameOf(chance: Chance, place: Place, city: string, kind: Kind) {
   return { first, last, company, mailbox };
 }
 
-/** `anna.weiss@…`, then `anna.weiss2@…`: an address belongs to one customer. */
+/** Returns an unused address (`anna.weiss@…`, then `anna.weiss2@…`), since an address belongs to one customer. */
 function uniqueAddress(mailbox: string, taken: Set<string>): string {
   let address = mailbox;
   for (let n = 2; taken.has(address); n++) address = mailbox.replace('@', `${n}@`);
@@ -76,10 +76,10 @@ function uniqueAddress(mailbox: string, taken: Set<string>): string {
   return address;
 }
 
-/** One in thirty stands at Stripe twice: signed up again with another card. */
+/** Share of customers with two Stripe customers, who signed up again with another card. */
 const TWICE = 0.03;
 
-/** Who everybody is, or would be, at Stripe. */
+/** Builds the Stripe customers of all customers, including those that Stripe does not bill. */
 export function buildStripeCustomers({ chance }: SeedContext, customers: CustomerRow[]): StripeCustomerRow[] {
   return customers.flatMap(({ id, email, tax_exempt }) =>
     Array.from({ length: chance.happens(TWICE) ? 2 : 1 }, () => {
@@ -102,7 +102,7 @@ export function buildStripeCustomers({ chance }: SeedContext, customers: Custome
   );
 }
 
-/** Only those whom Stripe bills. */
+/** Keeps only the Stripe customers that Stripe bills. */
 export function billedByStripe(
   stripeCustomers: StripeCustomerRow[],
   rows: (InvoiceRow | SubscriptionRow)[],
@@ -112,8 +112,8 @@ export function billedByStripe(
 }
 
 /**
- * Files each Stripe customer that only an e-mail address links under a customer of its own, as sync does, with
- * what Stripe manages of it. Its services stay where they were sold.
+ * Gives each Stripe customer that is linked only by e-mail address a customer of its own, as sync does, and moves its
+ * Stripe-managed records there. Its services stay with the customer to whom they were sold.
  */
 export function fileProposals(rows: SeedRows): SeedRows {
   const proposed = rows.stripe_customers.filter(({ linked_by }) => linked_by === 'email');
@@ -145,7 +145,7 @@ export function fileProposals(rows: SeedRows): SeedRows {
   };
 }
 
-/** As sync makes it of what Stripe tells, in the currency that it is billed in. */
+/** Builds the customer that sync would create from Stripe's data, in the currency of its bills. */
 function createdFor(
   { stripe_customer_id, customer_id }: StripeCustomerRow,
   ids: Map<string, number>,

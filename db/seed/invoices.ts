@@ -15,7 +15,7 @@ import {
 } from './rows';
 import type { Agreement } from './subscriptions';
 
-/** Stripe came to this company later than its customers: older invoices are local. */
+/** Number of Stripe's invoices. The company began to use Stripe late, so its older invoices are local. */
 const FROM_STRIPE = 1720;
 const SINGLE = { draft: 12, open: 26, failing: 8, void: 40, paid: 40 };
 
@@ -36,13 +36,13 @@ export function buildInvoices(
     FROM_STRIPE,
   );
   const charged = new Set(atStripe.map(({ customer }) => customer.id));
-  // Customers that Stripe charges rarely have own invoices, and mostly old ones.
+  // Customers that Stripe charges rarely have local invoices, and mostly old ones.
   const billed = clients.filter(({ customer }) => !charged.has(customer.id) || customer.id % 4 === 0);
   const all = [...stripe, ...buildLocalInvoices(source, billed, local, count - stripe.length)];
   return numbered(source, all);
 }
 
-/** Invoices at Stripe without a subscription: set-up, consulting, hardware. */
+/** Builds Stripe invoices without a subscription, for set-up, consulting and hardware. */
 function singleInvoices(source: SeedContext, clients: Client[]): InvoiceRow[] {
   const { chance, calendar } = source;
   return (Object.keys(SINGLE) as (keyof typeof SINGLE)[]).flatMap((standing) =>
@@ -70,7 +70,7 @@ function newest(rows: InvoiceRow[], count: number): InvoiceRow[] {
   return rows.toSorted((a, b) => b.invoice_date.localeCompare(a.invoice_date)).slice(0, count);
 }
 
-/** Ids and numbers by date: ours count through the year, Stripe's through each customer's invoices. */
+/** Assigns ids and numbers by date. Our numbers count per year, Stripe's per customer. */
 function numbered({ chance }: SeedContext, invoices: InvoiceRow[]): InvoiceRow[] {
   const next = createCounters();
   const prefixes = new Map<string | null, string>();
@@ -102,10 +102,10 @@ interface Bill {
   byInvoice: boolean;
 }
 
-/** How an invoice stands at Stripe. `failing`: open, and the charge did not go through. */
+/** State of an invoice at Stripe. `failing` is an open invoice whose charge failed. */
 type Standing = 'draft' | 'open' | 'failing' | 'written off' | 'paid' | 'void';
 
-/** The invoice of a subscription's first period is the first. */
+/** Builds a subscription's invoices, that of the first period first. */
 function periodInvoices(source: SeedContext, agreement: Agreement): InvoiceRow[] {
   const { customer, begins, months, row, byInvoice } = agreement;
   const free = row.status === 'trialing' || row.status === 'paused';
@@ -124,7 +124,7 @@ function periodInvoices(source: SeedContext, agreement: Agreement): InvoiceRow[]
   });
 }
 
-/** The starts of billing periods until an instant. */
+/** Returns the starts of the billing periods until an instant. */
 function startsOf(begins: Date, months: number, until: Date): Date[] {
   const starts: Date[] = [];
   for (let at = begins; at < until; at = addMonths(begins, months * starts.length)) starts.push(at);
@@ -140,7 +140,7 @@ function standingOf({ chance }: SeedContext, { row, byInvoice }: Agreement, isLa
   return byInvoice && chance.happens(0.7) ? 'open' : 'paid';
 }
 
-/** A row as sync would have written it. */
+/** Builds an invoice row as sync would have written it. */
 function stripeInvoice(source: SeedContext, bill: Bill, standing: Standing): InvoiceRow {
   const { chance, calendar } = source;
   const { customer, stripeId, netMinor, created, byInvoice } = bill;
@@ -180,7 +180,7 @@ function stripeInvoice(source: SeedContext, bill: Bill, standing: Standing): Inv
   }
 }
 
-/** Left out are those that fall due within the week: they would become overdue while one looks on. */
+/** Returns false for due dates within the next week, since the invoice would soon become overdue in a running demo. */
 function mayBeOpen(dueDate: string | null, { today }: { today: string }): dueDate is string {
   return dueDate !== null && (dueDate < today || dueDate >= addDays(today, 7));
 }
@@ -193,11 +193,11 @@ function statusOf(standing: Standing, dueDate: string | null, today: string): In
 }
 
 const HISTORY_DAYS = 3 * 365;
-/** How many of each status; the rest is paid. */
+/** Number of local invoices by status. The rest is paid. */
 const OPEN = { draft: 65, cancelled: 190, sent: 110, overdue: 60 };
 type Status = keyof typeof OPEN | 'paid';
 
-/** Invoices that Stripe knows nothing of: for transfers, and from before Stripe came. */
+/** Builds the invoices that do not exist at Stripe: those paid by transfer, and those from before the use of Stripe. */
 function buildLocalInvoices(
   source: SeedContext,
   clients: Client[],
@@ -254,7 +254,7 @@ function localInvoice(
   });
 }
 
-/** What the customer rents, for some months, or something from the catalogue. */
+/** Draws a net amount: some months of a rented service, or an item of the catalogue. */
 function netOf({ chance }: SeedContext, { customer, services }: Client): number {
   const { currency } = customer;
   const own = chance.shuffle(services).slice(0, chance.int(1, 4));

@@ -3,11 +3,11 @@ import { CATALOGUE, type Client } from './catalogue';
 import { placeOf } from './names';
 import { type CustomerRow, type InvoiceRow, nulls, type SeedContext } from './rows';
 
-/** How many lines make up a net. */
+/** Weights of the number of lines per document. */
 const LINES = { 1: 55, 2: 30, 3: 15 };
 const QUANTITIES = [1, 1, 1, 2, 3, 6, 12];
 
-/** The lines of invoices or of sales documents, by the column that names them. */
+/** Builds the lines of invoices or sales documents. `Column` is the foreign key of the lines. */
 export function buildLines<Column extends 'invoice_id' | 'sales_document_id'>(
   source: SeedContext,
   clients: Client[],
@@ -23,7 +23,7 @@ export function buildLines<Column extends 'invoice_id' | 'sales_document_id'>(
 
 type Owner = Pick<InvoiceRow, 'id' | 'customer_id' | 'currency' | 'subtotal'>;
 
-/** Lines whose nets add up to the subtotal that their owner has already. */
+/** Builds lines whose net amounts add up to the existing subtotal of their invoice or document. */
 function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
   const byId = new Map(clients.map((client) => [client.customer.id, client]));
   return owners.flatMap(({ id, customer_id, currency, subtotal }) => {
@@ -44,7 +44,7 @@ function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
     });
   });
 
-  /** In tens of minor units, as prices are. */
+  /** Splits a net amount into multiples of ten minor units, as prices are. */
   function split(net: number): number[] {
     const parts: number[] = [];
     let rest = net;
@@ -58,7 +58,7 @@ function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
   }
 }
 
-/** What the customer rents, and what anybody can order. */
+/** Returns the texts for a customer's lines: their services and the items of the catalogue. */
 function textsOf({ services }: Client): string[] {
   const rented = services.map(({ name, domain }) => (domain ? `${name}, ${domain}` : name));
   return rented.length >= 3 ? rented : [...rented, ...CATALOGUE.service.map(({ name }) => name)];
@@ -68,12 +68,12 @@ interface Opening {
   status: InvoiceRow['status'];
   invoice_date: string;
   due_date: string | null;
-  /** Paid so far, in minor units; a paid invoice needs none. */
+  /** Amount paid so far, in minor units. Not needed for a paid invoice. */
   partMinor?: number;
   paid_at?: Date;
 }
 
-/** An invoice whose amounts agree with its status; id and number come when all are known. */
+/** Builds an invoice whose amounts match its status. Id and number are assigned after all invoices are built. */
 export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Opening): InvoiceRow {
   const { status, invoice_date, due_date } = opening;
   const { partMinor = 0, paid_at = null } = opening;
@@ -98,7 +98,7 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
   };
 }
 
-/** Net, tax and gross as our columns take them. */
+/** Returns net, tax and gross amounts in the form of our columns. */
 export function amountsOf(customer: CustomerRow, netMinor: number) {
   const { currency } = customer;
   const tax = Math.round((netMinor * taxRate(customer)) / 100);
@@ -110,7 +110,7 @@ export function amountsOf(customer: CustomerRow, netMinor: number) {
   };
 }
 
-/** Per cent. Companies elsewhere in the Union pay it at home (reverse charge), others outside not at all. */
+/** Returns the tax rate in percent. 0 for companies in other EU countries (reverse charge), and outside the EU. */
 function taxRate({ country, vat_id, tax_exempt }: CustomerRow): number {
   const { vatRate } = placeOf(country);
   if (tax_exempt || vatRate === null) return 0;

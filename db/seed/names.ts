@@ -3,11 +3,11 @@ type Language = 'de' | 'en' | 'es' | 'fr' | 'ga' | 'it' | 'ja' | 'nl' | 'pl';
 interface Names {
   first: string[];
   last: string[];
-  /** `{last}` and `{city}` are filled in. */
+  /** Company names. `{last}` and `{city}` are placeholders. */
   companies: string[];
 }
 
-/** Fictional people and companies. Where the script is not Latin: native form, `|`, Latin form. */
+/** Fictional people and companies. Names in other scripts have the native form, `|`, and the Latin form. */
 export const NAMES: Record<Language, Names> = {
   de: {
     first: words(
@@ -102,7 +102,7 @@ export const NAMES: Record<Language, Names> = {
   },
 };
 
-/** The Latin letters and digits of a name, for addresses: `Bäckerei Größ` is `baeckerei-groess`. */
+/** Converts a name to Latin letters and digits for addresses: `Bäckerei Größ` becomes `baeckerei-groess`. */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()
@@ -123,16 +123,16 @@ export interface Place {
   country: string;
   language: Language;
   currency: string;
-  /** How many of a hundred customers live there. */
+  /** Percentage of customers in the country. */
   share: number;
-  /** Value added tax in per cent for private persons; null outside the European Union. */
+  /** Value added tax for private persons, in percent. Null outside the European Union. */
   vatRate: number | null;
-  /** No office issues such a number: it starts with zeros. Null: companies there have none. */
+  /** Pattern of VAT ids. They start with zeros, which no tax office issues. Null if companies there have no VAT id. */
   vatId: string | null;
-  /** From a range kept for fiction, or with a subscriber number that cannot exist. */
+  /** Phone number patterns from ranges reserved for fiction, or with impossible subscriber numbers. */
   phones: string[];
   cities: [postalCode: string, city: string][];
-  /** `{no}` is the house number. */
+  /** Street lines. `{no}` is a placeholder for the house number. */
   streets: string[];
 }
 

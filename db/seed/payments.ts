@@ -14,7 +14,7 @@ import {
   type SeedContext,
 } from './rows';
 
-/** Imported when this product replaced the former one. */
+/** Payments older than this came from the import that replaced the former product. */
 const IMPORTED_BEFORE_DAYS = 600;
 const SPLIT = 0.04;
 
@@ -38,7 +38,7 @@ export function buildPayments(source: SeedContext, invoices: InvoiceRow[], count
     }));
 }
 
-/** What Stripe collected, if anything. A refund noted later keeps the amount. */
+/** Builds the payment that Stripe collected, if any. A later refund does not change the amount. */
 function stripePayment({ chance, calendar }: SeedContext, invoice: InvoiceRow): PaymentRow[] {
   const { stripe_invoice_id, currency, paid_at } = invoice;
   if (stripe_invoice_id === null || paid_at === null) return [];
@@ -60,7 +60,7 @@ function stripePayment({ chance, calendar }: SeedContext, invoice: InvoiceRow): 
   ];
 }
 
-/** Together they are what the invoice says has been paid. */
+/** Builds payments that add up to the paid amount of the invoice. */
 function completedPayments(source: SeedContext, invoice: InvoiceRow): PaymentRow[] {
   const { chance, calendar } = source;
   const { currency, paid_at, invoice_date } = invoice;
@@ -80,7 +80,7 @@ function completedPayments(source: SeedContext, invoice: InvoiceRow): PaymentRow
     }));
 }
 
-/** Paid twice and sent back, returned by the bank, or under way: none of it counts. */
+/** Builds a payment that does not count: paid twice and refunded, returned by the bank, or pending. */
 function otherPayment(source: SeedContext, invoice: InvoiceRow): PaymentRow {
   const { chance, calendar } = source;
   const { status, invoice_date, amount_due, total } = invoice;
@@ -121,7 +121,7 @@ function sourceOf({ chance, calendar }: SeedContext, date: string): PaymentRow['
   return chance.weighted({ api: 80, staff: 20 });
 }
 
-/** A bank's or a cash book's; the running number keeps it unique. */
+/** Returns a reference as of a bank or a cash book. The running number makes it unique. */
 function referenceOf({ chance }: SeedContext, { source, payment_date }: PaymentRow, n: number): string {
   const day = payment_date.replaceAll('-', '');
   const number = String(n).padStart(6, '0');
@@ -131,10 +131,10 @@ function referenceOf({ chance }: SeedContext, { source, payment_date }: PaymentR
 }
 
 const DAY = 86_400;
-/** Of what Stripe collected. */
+/** Share of Stripe's payments with a partial refund. */
 const REFUNDED_IN_PART = 0.008;
 
-/** How the latest disputes stand, newest first. */
+/** Statuses of the latest disputes, newest first. */
 const DISPUTES = ['needs_response', 'warning_needs_response', 'under_review', 'won', 'lost'] as const;
 
 interface MoneyBack {
@@ -143,7 +143,7 @@ interface MoneyBack {
   disputes: DisputeRow[];
 }
 
-/** What came back of payments: refunds that Stripe made or that were recorded here, and a few disputes. */
+/** Builds refunds, made by Stripe or recorded here, and a few disputes. */
 export function buildMoneyBack(source: SeedContext, payments: PaymentRow[]): MoneyBack {
   const disputed = disputedPayments(source, payments);
   const disputes = disputed.map((payment, i) => disputeOf(source, payment, i));
@@ -186,7 +186,7 @@ function refundOf(source: SeedContext, payment: PaymentRow, amount: string, id: 
   };
 }
 
-/** The latest of Stripe's that are old enough for the bank to have been asked. */
+/** Picks Stripe's latest payments that are old enough to be disputed. */
 function disputedPayments({ calendar }: SeedContext, payments: PaymentRow[]): PaymentRow[] {
   const last = calendar.day(-SAFE_DAYS - 12);
   return payments
@@ -233,10 +233,10 @@ function common(source: SeedContext, payment: PaymentRow, id: number, issued_at:
   };
 }
 
-/** As Stripe names it after its payment intent. */
+/** Derives the charge id from the payment intent's id. */
 const chargeOf = ({ stripe_payment_intent_id: intent }: PaymentRow) => intent?.replace(/^pi_/, 'ch_') ?? null;
 
-/** Some days after a payment, and safely in the past. */
+/** Draws an instant some days after a payment that is past in every time zone. */
 function laterThan({ chance, calendar }: SeedContext, { payment_date }: PaymentRow): Date {
   const paid = Date.parse(`${payment_date}T12:00:00Z`) / 1000;
   const latest = calendar.instant(-SAFE_DAYS, 0).getTime() / 1000;

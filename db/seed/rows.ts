@@ -2,7 +2,7 @@ import { seededChance } from '@/lib/chance';
 import { addDays, fromEpoch, toCalendarDate } from '@/lib/dates';
 import * as schema from '../schema';
 
-/** The tables of the sample company, in the order in which foreign keys let their rows in. */
+/** The tables of the sample data, in the insertion order that the foreign keys require. */
 export const TABLES = {
   customers: schema.customers,
   stripe_customers: schema.stripeCustomers,
@@ -19,7 +19,7 @@ export const TABLES = {
   disputes: schema.disputes,
 };
 
-/** The rows of these tables. What the database fills itself is left to it. */
+/** The rows of these tables, without the columns that the database fills. */
 export type SeedRows = { [Name in keyof typeof TABLES]: Seeded<(typeof TABLES)[Name]['$inferSelect']>[] };
 type Seeded<Row> = Omit<
   Row,
@@ -43,20 +43,20 @@ export interface SeedContext {
   calendar: Calendar;
 }
 
-/** Every date of the sample data is an offset from one day. */
+/** Computes the dates of the sample data, all as offsets from one day. */
 export interface Calendar {
   today: string;
-  /** The calendar date some days from today; negative is past. */
+  /** Returns the calendar date some days from today. A negative offset is in the past. */
   day(offset: number): string;
-  /** Whole seconds, on the UTC day that many days from today. */
+  /** Returns an instant in whole seconds on the UTC day some days from today. */
   instant(offset: number, secondOfDay: number): Date;
-  /** The calendar date an instant falls on in the product's time zone. */
+  /** Returns the calendar date of an instant in the product's time zone. */
   dateOf(instant: Date): string;
 }
 
 /**
- * Zones reach from UTC-12 to UTC+14: only an instant at least two UTC days from today lies, wherever
- * the product runs, safely in the past or the future.
+ * Days from today that are surely past or future. Time zones range from UTC-12 to UTC+14, so only an instant at least
+ * two UTC days from today is past or future in every time zone.
  */
 export const SAFE_DAYS = 2;
 
@@ -77,12 +77,12 @@ export function addSeconds(instant: Date, seconds: number): Date {
   return fromEpoch(instant.getTime() / 1000 + seconds);
 }
 
-/** Days from one calendar date to another. */
+/** Returns the number of days from one calendar date to another. */
 export function daysBetween(from: string, to: string): number {
   return (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000;
 }
 
-/** Counts on in each series: 1, 2, 3, … */
+/** Returns a function that counts 1, 2, 3, … in each series. */
 export function createCounters(): (series: string) => number {
   const counters = new Map<string, number>();
   return (series) => {
@@ -92,23 +92,23 @@ export function createCounters(): (series: string) => number {
   };
 }
 
-/** These columns, which stay empty. */
+/** Returns null for each of the columns. */
 export function nulls<Name extends string>(...names: Name[]): Record<Name, null> {
   return Object.fromEntries(names.map((name) => [name, null])) as Record<Name, null>;
 }
 
-/** Chance that repeats: the same seed draws the same values. */
+/** A reproducible random generator. The same seed draws the same values. */
 export interface Chance {
-  /** A whole number from min to max, both included. */
+  /** Draws a whole number from min to max, both inclusive. */
   int(min: number, max: number): number;
   happens(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** A key, drawn by its weight. */
+  /** Draws a key by its weight. */
   weighted<K extends string>(weights: Record<K, number>): K;
   shuffle<T>(list: readonly T[]): T[];
-  /** `#` becomes a digit, `*` a letter or digit as in Stripe's ids, `^` an upper-case hex digit. */
+  /** Replaces `#` by a digit, `*` by a letter or digit of Stripe's ids, `^` by an upper-case hex digit. */
   fill(pattern: string): string;
-  /** An independent stream: what one builder draws does not shift another's values. */
+  /** Returns an independent generator, so that the draws of one builder do not change the values of another. */
   branch(name: string): Chance;
 }
 

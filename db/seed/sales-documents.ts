@@ -77,14 +77,14 @@ function documentOf(type: Type, status: Status, document_date: string) {
     type,
     status,
     document_date,
-    // A confirmed order no longer lapses, unless it was never answered.
+    // An order confirmation has no end of validity, unless it expired without an answer.
     valid_until: type === 'offer' || status === 'expired' ? addDays(document_date, VALID_DAYS) : null,
     converted_to_invoice_id: null,
     converted_to_document_id: null,
   };
 }
 
-/** `AN-2026-0001`: by date, through the year, a series for each type. */
+/** Numbers documents by date, per year and type, such as `AN-2026-0001`. */
 function numbered(documents: SalesDocumentRow[]): SalesDocumentRow[] {
   const next = createCounters();
   return documents

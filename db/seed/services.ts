@@ -73,7 +73,7 @@ export function buildServices(
   });
 }
 
-/** Every type with every status at least once, the rest by weight. */
+/** Draws types and statuses: every combination at least once, the rest by weight. */
 function kindsOf(chance: Chance, count: number) {
   const each = serviceType.enumValues.flatMap((type) =>
     serviceStatus.enumValues.map((status) => ({ type, status })),
@@ -85,7 +85,7 @@ function kindsOf(chance: Chance, count: number) {
   return chance.shuffle([...each, ...more]);
 }
 
-/** Who may hold a service of a status: one customer in five none at all, one in twenty many. */
+/** Chooses customers for the services of each status. One customer in five has no service, one in twenty has many. */
 function holdersByStatus(
   chance: Chance,
   customers: CustomerRow[],
@@ -143,7 +143,7 @@ const SITES = [
   { code: 'nrt1', location: '東京, JP' },
 ];
 
-/** Only addresses kept for documentation (RFC 5737, RFC 3849). */
+/** Networks reserved for documentation (RFC 5737, RFC 3849). */
 const NETS = ['192.0.2', '198.51.100', '203.0.113'];
 
 export function buildServers(chance: Chance, count: number): ServerRow[] {

@@ -20,11 +20,11 @@ const FORMER = 6;
 const LOCAL = 12;
 const SUSPENDED_STATUSES: SubscriptionStatus[] = ['past_due', 'unpaid', 'paused'];
 
-/** Also brings the dates of the services in sync with their subscriptions. */
+/** Builds subscriptions, and sets the dates of their services to match. */
 export function buildSubscriptions(source: SeedContext, clients: Client[], count: number): Agreement[] {
   const { chance } = source;
   const bundles = bundleServices(chance, clients);
-  // Bundles of several are rarer than subscriptions with several items should be.
+  // Prefer bundles of several services, because they are rarer than subscriptions with several items should be.
   const several = bundles.running.toSorted(
     (a, b) => Number(b.services.length > 1) - Number(a.services.length > 1),
   );
@@ -61,7 +61,7 @@ function keepFromStripe({ row, items }: Agreement): void {
   for (const item of items) Object.assign(item, nulls(...named, ...price));
 }
 
-/** A service is billed with its live subscription; an ended one takes its services with it. */
+/** Sets the services' dates: a live subscription sets the billing date, an ended subscription ends its services. */
 function dateServices({ calendar }: SeedContext, { services, begins, endedAt, row }: Agreement): void {
   const starts = calendar.dateOf(begins);
   for (const service of services) {
@@ -80,7 +80,7 @@ function dateServices({ calendar }: SeedContext, { services, begins, endedAt, ro
   }
 }
 
-/** The oldest first, as they were entered. */
+/** Assigns ids in the order of entry, oldest first. */
 function numbered(agreements: Agreement[]): Agreement[] {
   const sorted = agreements.toSorted((a, b) => a.begins.getTime() - b.begins.getTime());
   let itemId = 0;
@@ -103,8 +103,8 @@ const STATES: Record<ServiceRow['status'], BundleState | null> = {
 };
 
 /**
- * Each client's services that are billed at intervals, in bundles of one to three that a subscription
- * may hold: billed together, in the same state. In chance order.
+ * Groups each client's recurring services into bundles of one to three for a subscription, with the same billing
+ * interval and state, in random order.
  */
 function bundleServices(chance: Chance, clients: Client[]): Record<BundleState, Client[]> {
   const bundles: Record<BundleState, Client[]> = { order: [], running: [], suspended: [], ended: [] };
@@ -130,15 +130,15 @@ function chunksOf<T>(chance: Chance, list: T[]): T[][] {
   return chunks;
 }
 
-/** A subscription with what its invoices are made of. */
+/** A subscription with the data for its invoices. */
 export interface Agreement extends Client, Terms {
   row: SubscriptionRow;
   items: SubscriptionItemRow[];
-  /** The length of a billing period. */
+  /** Length of a billing period in months. */
   months: number;
-  /** Net price of a period. */
+  /** Net price of a period in minor units. */
   netMinor: number;
-  /** Paid by transfer on an invoice, not charged. */
+  /** True if the customer pays by invoice and transfer. False if Stripe charges the customer. */
   byInvoice: boolean;
 }
 
@@ -146,7 +146,7 @@ function monthsOf({ services }: Pick<Client, 'services'>): number {
   return INTERVAL_MONTHS[services[0]?.billing_interval ?? 'month'];
 }
 
-/** The subscription as sync would have written it; its ids come when all are known. */
+/** Builds a subscription as sync would have written it. Ids are assigned after all subscriptions are built. */
 function agree(
   { chance, calendar }: SeedContext,
   { customer, services, stripeIds }: Client,
@@ -209,10 +209,10 @@ function agree(
 
 type SubscriptionStatus = SubscriptionRow['status'];
 
-/** When a subscription began, and its current period. */
+/** Start of a subscription and its current period. */
 interface Terms {
   begins: Date;
-  /** Of the current or, once ended, the last period. */
+  /** End of the current period, or of the last one if the subscription has ended. */
   periodEnd: Date;
   endedAt: Date | null;
   cancelAtPeriodEnd: boolean;
@@ -221,7 +221,7 @@ interface Terms {
 const DAY = 86_400;
 const LONGEST_MONTHS = 30;
 
-/** @param months the length of a billing period */
+/** Draws the terms of a running subscription. @param months length of a billing period */
 function runningTerms({ chance, calendar }: SeedContext, months: number, status: SubscriptionStatus): Terms {
   const terms = { endedAt: null, cancelAtPeriodEnd: status === 'active' && chance.happens(0.06) };
   const second = chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to);
@@ -230,7 +230,7 @@ function runningTerms({ chance, calendar }: SeedContext, months: number, status:
     return { ...terms, begins, periodEnd: addSeconds(begins, 14 * DAY) };
   }
   if (status === 'incomplete') {
-    // Stripe lets an unpaid first invoice wait for 23 hours only.
+    // Stripe waits only 23 hours for the payment of the first invoice.
     const begins = calendar.instant(-2, second);
     return { ...terms, begins, periodEnd: addMonths(begins, months) };
   }
@@ -240,7 +240,7 @@ function runningTerms({ chance, calendar }: SeedContext, months: number, status:
   return { ...terms, periodEnd, begins: addMonths(periodEnd, -months * periods) };
 }
 
-/** Ended with a period, or in the midst of one. */
+/** Draws the terms of a subscription that ended at the end of a period or within one. */
 function endedTerms({ chance, calendar }: SeedContext, months: number): Terms {
   const age = chance.int(150, 900);
   const begins = calendar.instant(-age, chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to));
@@ -255,13 +255,13 @@ function endedTerms({ chance, calendar }: SeedContext, months: number): Terms {
   return { begins, periodEnd, endedAt: periodEnd, cancelAtPeriodEnd: true };
 }
 
-/** What the same services had before: ended on the day on which their present subscription began. */
+/** Draws the terms of an earlier subscription of the same services, which ended when the present one began. */
 function formerTerms(chance: Chance, months: number, present: Terms): Terms {
   const begins = addMonths(present.begins, -months * chance.int(1, Math.max(1, Math.floor(12 / months))));
   return { begins, periodEnd: present.begins, endedAt: present.begins, cancelAtPeriodEnd: true };
 }
 
-/** A day that every month has, so near that the month before it began at least three days ago. */
+/** Draws a day that every month has, so near that the preceding month began at least three days ago. */
 function billingDay(calendar: Calendar, chance: Chance, second: number): Date {
   const day = calendar.instant(chance.int(3, 22), second);
   if (day.getUTCDate() <= 28) return day;

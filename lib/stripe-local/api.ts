@@ -20,11 +20,11 @@ import { type Among, type Collection, collectionOf, type Kind, type World } from
 interface ApiOptions {
   world: World;
   secretKey: string;
-  /** The SDK's own unless given. */
+  /** Stripe API version. Defaults to the SDK's version. */
   apiVersion?: string;
 }
 
-/** What the API answers to a request, without any fault. */
+/** Returns the API's response to a request, without any injected fault. */
 export function answerRequest(options: ApiOptions, req: IncomingMessage, url: URL): Answer {
   try {
     const version = options.apiVersion ?? Stripe.API_VERSION;
@@ -60,21 +60,21 @@ function route(method: string, path: string) {
 
 type View = { world: World; version: string };
 
-/** Answers the body of one GET. */
+/** Returns the response body of a GET request. */
 type Endpoint = (view: View, id: string, params: URLSearchParams) => Json;
 
 type ObjectOf<K> = Extract<WorldObject, { object: K }>;
 
 interface ListOptions<T> {
-  /** Its filters besides `created`. */
+  /** The list's filters besides `created`. */
   filters: readonly string[];
-  /** The values of the filter `status`. */
+  /** Valid values of the filter `status`. */
   statuses?: readonly string[];
-  /** Reads the filters that name no object. */
+  /** Reads the filters that do not name an object. */
   matcher?(query: Query, world: World): (object: T) => boolean;
 }
 
-/** By path, `:id` standing for one segment. */
+/** Endpoints by path. `:id` matches one segment. */
 export const ENDPOINTS: Record<string, Endpoint> = {
   '/v1/account': ({ world }) => ({
     id: 'acct_local',
@@ -119,7 +119,7 @@ export const ENDPOINTS: Record<string, Endpoint> = {
 
 type Listed = Exclude<Kind, 'event'>;
 
-/** The list of a kind, newest first, and each of its objects. */
+/** Returns the endpoints of a kind of object: the list, newest first, and the single object. */
 function endpointsOf<K extends Listed>(kind: K, options: ListOptions<ObjectOf<K>>): Record<string, Endpoint> {
   const url = kind === 'checkout.session' ? '/v1/checkout/sessions' : `/v1/${kind}s`;
   return { [url]: listOf(kind, url, options), [`${url}/:id`]: retrieve(kind) };
@@ -139,7 +139,7 @@ function listOf<K extends Listed>(kind: K, url: string, options: ListOptions<Obj
       kind,
       (object) =>
         references.every(({ field, value }) => object[field] === value) && (matches?.(object) ?? true),
-      // The last one is the smaller: a subscription has fewer invoices than its customer.
+      // The last filter selects the fewest objects: a subscription has fewer invoices than its customer.
       references.findLast(({ field }) => field !== 'status'),
     );
     const shape = shapeOf(version);
@@ -161,7 +161,7 @@ function retrieve(kind: Listed): Endpoint {
   };
 }
 
-/** Where the records hold the objects that a filter can name. */
+/** The field of a record that each filter for an object compares. */
 const REFERENCES = {
   customer: 'customer',
   invoice: 'invoice',
@@ -170,7 +170,7 @@ const REFERENCES = {
   payment_intent: 'paymentIntent',
 } as const;
 
-/** The filters that name an object, by field. @throws ApiError 400 where it does not exist */
+/** Returns the filters that name an object, by field. @throws ApiError 400 if the object does not exist */
 function referencesOf<T>(world: World, query: Query): Among<T>[] {
   const known = Object.entries(REFERENCES) as [keyof typeof REFERENCES, string][];
   return known.flatMap(([name, field]) => {
@@ -182,7 +182,7 @@ function referencesOf<T>(world: World, query: Query): Among<T>[] {
   });
 }
 
-/** Without a status, those that are not canceled. */
+/** Filters subscriptions by status. Without a status, all match that are not canceled. */
 function matchesSubscription(query: Query): (subscription: Subscription) => boolean {
   const wanted = oneOf(query, [...SUBSCRIPTION_STATUSES, 'all', 'ended']);
   const price = query.filters.get('price');
@@ -196,7 +196,7 @@ function matchesSubscription(query: Query): (subscription: Subscription) => bool
     (price === undefined || subscription.items.some((item) => item.priceId === price));
 }
 
-/** @throws ApiError 400 where a payment is named without its type, or its intent does not exist */
+/** @throws ApiError 400 if the filter names a payment without its type, or if the intent does not exist */
 function matchesInvoicePayment(query: Query, world: World) {
   const { filters } = query;
   const type = oneOf(query, ['payment_intent', 'payment_record'], 'payment[type]');
@@ -226,7 +226,7 @@ function listEvents({ world, version }: View, _id: string, params: URLSearchPara
   return envelope({ ...page, data: page.data.map((event) => renderEvent(event, version)) }, '/v1/events');
 }
 
-/** All items of a subscription, of which it shows the first. */
+/** Lists all items of a subscription. The subscription itself contains only the first items. */
 function listItems({ world, version }: View, _id: string, params: URLSearchParams) {
   const query = parseListQuery(params, ['subscription']);
   const id = query.filters.get('subscription');
@@ -238,7 +238,7 @@ function listItems({ world, version }: View, _id: string, params: URLSearchParam
   return envelope({ ...page, data }, '/v1/subscription_items');
 }
 
-/** All lines of an invoice, of which it shows the first. */
+/** Lists all lines of an invoice. The invoice itself contains only the first lines. */
 function listLines({ world, version }: View, id: string, params: URLSearchParams) {
   const query = parseListQuery(params, []);
   const invoice = world.invoices.get(id);
@@ -248,12 +248,12 @@ function listLines({ world, version }: View, id: string, params: URLSearchParams
   return envelope({ ...page, data }, `/v1/invoices/${id}/lines`);
 }
 
-/** A page as Stripe answers it. */
+/** Wraps a page in Stripe's list envelope. */
 function envelope(page: Page<Json>, url: string): Json {
   return { object: 'list', data: page.data, has_more: page.hasMore, url };
 }
 
-/** What a bound on a list's `created` asks of an object. */
+/** Comparisons for the bounds of the filter `created`. */
 const BOUNDS = {
   gt: (created: number, bound: number) => created > bound,
   gte: (created: number, bound: number) => created >= bound,
@@ -262,7 +262,7 @@ const BOUNDS = {
 };
 
 interface Query {
-  /** The endpoint's own filters. */
+  /** Values of the endpoint's own filters. */
   filters: Map<string, string>;
   created: ((created: number) => boolean)[];
   types: string[];
@@ -275,7 +275,7 @@ interface Query {
 /**
  * Reads a list's parameters as strictly as Stripe does.
  *
- * @param allowed names of the endpoint's own filters; `created` and `types[]` among them
+ * @param allowed names of the endpoint's filters, including `created` and `types[]`
  * @throws ApiError 400
  */
 function parseListQuery(params: URLSearchParams, allowed: readonly string[]): Query {
@@ -301,7 +301,7 @@ function parseListQuery(params: URLSearchParams, allowed: readonly string[]): Qu
   return query;
 }
 
-/** A retrieve takes nothing but `expand`. */
+/** Reads the parameters of a retrieve request, which accepts only `expand`. */
 function parseRetrieveQuery(params: URLSearchParams): string[] {
   const unknown = [...params.keys()].filter((key) => !isArrayKey(key, 'expand'));
   if (unknown.length > 0) throw unknownParameters(unknown);
@@ -345,9 +345,9 @@ interface Page<T> {
 }
 
 /**
- * One page, newest first. A cursor must be in the filtered list, or have been deleted from it.
+ * Returns one page, newest first. The cursor must be an object of the filtered list, or one deleted from it.
  *
- * @param among an indexed field that narrows the walk
+ * @param among an indexed field and its value, which limit the scan
  * @throws ApiError 400 resource_missing
  */
 function listPage<T extends { id: string; created: number }>(
@@ -374,7 +374,7 @@ function listPage<T extends { id: string; created: number }>(
   return take(collection.older(from, among), query, isIn);
 }
 
-/** One page of a short list in its own order. */
+/** Returns one page of a short list in the order of the list. */
 function slicePage<T extends { id: string }>(items: readonly T[], query: Query, noun: string): Page<T> {
   const at = (id: string, param: string) => {
     const index = items.findIndex((item) => item.id === id);
@@ -400,12 +400,12 @@ function take<T>(objects: Iterable<T>, query: Query, isIn: (object: T) => boolea
   return { data, hasMore: false };
 }
 
-// A deleted customer is kept, since it can still be retrieved.
+// The world keeps a deleted customer, since it can still be retrieved.
 function isDeleted(object: object): boolean {
   return 'deleted' in object && object.deleted === true;
 }
 
-/** The requested value of a parameter. @throws ApiError 400 if it is not one of these values */
+/** Returns the value of a parameter. @throws ApiError 400 if it is not one of the allowed values */
 function oneOf(query: Query, values: readonly string[], param = 'status'): string | undefined {
   const value = query.filters.get(param);
   if (value === undefined || values.includes(value)) return value;

@@ -1,14 +1,14 @@
 import type { Charge, Dispute, Invoice, InvoicePayment, PaymentIntent, Refund } from './model';
 import { epochNow, getFrom, newId, type World, WorldError } from './world';
 
-/** A payment intent that has collected. */
+/** A payment intent that has collected money. */
 export type Collected = PaymentIntent & { readonly latestCharge: string };
 
 export function isCollected(intent: PaymentIntent): intent is Collected {
   return intent.status === 'succeeded' && intent.latestCharge !== null;
 }
 
-/** The charge as it stands now, after what was refunded and disputed of it. */
+/** Returns the charge of an intent in its current state, with its refunds and disputes. */
 export function chargeOf(world: World, intent: Collected): Charge {
   return {
     object: 'charge',
@@ -31,12 +31,12 @@ export function findCharge(world: World, id: string): Charge | undefined {
   return found && chargeOf(world, found);
 }
 
-/** What was refunded of a charge, or is on its way back. */
+/** Returns the refunded amount of a charge, including pending refunds. */
 export function refundedOf(world: World, charge: string): number {
   return sumOf([...world.refunds.where('charge', charge)].filter(isLive));
 }
 
-/** What disputes took of a charge, or may still take. */
+/** Returns the amount of a charge that disputes withdrew or may still withdraw. */
 export function disputedOf(world: World, charge: string): number {
   const isOver = ({ status }: Dispute) => ['won', 'prevented', 'warning_closed'].includes(status);
   return sumOf([...world.disputes.where('charge', charge)].filter((dispute) => !isOver(dispute)));
@@ -46,24 +46,24 @@ function sumOf(moved: { amount: number }[]): number {
   return moved.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** A failed or canceled refund gave its money back to us. */
+/** Returns false for a failed or canceled refund, whose money came back to us. */
 export function isLive({ status }: Refund): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
-/** An inquiry takes nothing yet, so that a refund may still answer it. */
+/** Returns true for an inquiry, which has withdrawn no money, so that a refund can still settle it. */
 export function isChargeRefundable({ status }: Dispute): boolean {
   return status.startsWith('warning_');
 }
 
-/** A payment by its intent, or by the invoice that it paid. */
+/** Identifies a payment by its intent or by its invoice. */
 export type Paid = { paymentIntent: string } | { invoice: string };
 
 /**
- * The payment that is meant. If an invoice was paid in parts, the first payment with enough left.
+ * Finds a collected payment. If an invoice was paid in parts, the first payment with enough money left.
  *
- * @param leftOf how much of a payment can still be given or taken back
- * @throws WorldError where Stripe collected nothing
+ * @param leftOf returns the amount of a payment that can still be refunded or disputed
+ * @throws WorldError if Stripe collected nothing
  */
 export function collectedPayment(
   world: World,
@@ -84,7 +84,7 @@ export function collectedPayment(
   return enough;
 }
 
-/** What Stripe itself collected for an invoice, oldest first; nothing where it was paid off Stripe. */
+/** Returns the payments that Stripe collected for an invoice, oldest first. Empty if it was paid off Stripe. */
 export function collectedFor(world: World, invoice: Invoice): Collected[] {
   return [...world.invoicePayments.where('invoice', invoice.id)].flatMap(({ status, payment }) => {
     if (status !== 'paid' || payment.type !== 'payment_intent') return [];
@@ -93,7 +93,7 @@ export function collectedFor(world: World, invoice: Invoice): Collected[] {
   });
 }
 
-/** Adds an intent to collect an invoice; unless something else is given, it waits for a payment method. */
+/** Adds an intent for an invoice. By default it waits for a payment method. */
 export function putIntent(world: World, invoice: Invoice, given: Partial<PaymentIntent>): PaymentIntent {
   return world.paymentIntents.put({
     object: 'payment_intent',
@@ -112,7 +112,7 @@ export function putIntent(world: World, invoice: Invoice, given: Partial<Payment
   });
 }
 
-/** Adds an entry to an invoice's payments; unless something else is given, it waits for its payment. */
+/** Adds an entry to an invoice's payments. By default the entry is not paid yet. */
 export function putPayment(
   world: World,
   invoice: Invoice,
@@ -133,7 +133,7 @@ export function putPayment(
   });
 }
 
-/** @throws WorldError in Stripe's words */
+/** @throws WorldError with Stripe's message if the amount is not a positive integer */
 export function requirePositive(amount: number): void {
   if (!Number.isInteger(amount) || amount < 1) throw new WorldError('Invalid positive integer');
 }

@@ -8,11 +8,11 @@ import { renderEvent } from './render/object';
 import { type Answer, ApiError, authorize, parseJson } from './respond';
 import { act, type World, WorldError } from './world';
 
-/** The endpoint that events are delivered to. */
+/** The endpoint that receives the events. */
 export interface Webhook {
   url: string;
   secret: string;
-  /** The SDK's own unless given. */
+  /** Stripe API version of the events. Defaults to the SDK's version. */
   apiVersion?: string;
 }
 
@@ -31,7 +31,7 @@ const request = z.strictObject({
   silent: z.boolean().default(false),
 });
 
-/** The answer to POST /_local/events. */
+/** The response body of POST /_local/events. */
 export const happenedAnswer = z.object({
   action: z.string(),
   objects: z.array(z.object({ object: z.string(), id: z.string(), number: z.string().nullable() })),
@@ -39,7 +39,7 @@ export const happenedAnswer = z.object({
     z.object({
       event_id: z.string(),
       type: z.string(),
-      /** Null if the webhook did not answer, or if nothing was delivered on purpose. */
+      /** Null if the webhook did not respond, or if the event was deliberately not delivered. */
       status: z.number().nullable(),
       outcome: z.string().nullable(),
       body: z.unknown(),
@@ -51,7 +51,7 @@ export type HappenedAnswer = z.infer<typeof happenedAnswer>;
 
 const LOOPBACK = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
 
-/** Makes things happen in the world of a running server, for programs on its machine. */
+/** Answers the control API, by which programs on the same machine trigger events in the world of a running server. */
 export async function answerControl(
   options: ControlOptions,
   req: IncomingMessage,
@@ -115,7 +115,7 @@ async function attempt(event: WorldEvent, webhook: Webhook | undefined, world: W
 
 const TIMEOUT_MS = 30_000;
 
-/** Makes the request that Stripe makes for an event, signed, once. @throws if there is no answer within 30 s */
+/** Sends one signed webhook request, as Stripe does for an event. @throws if no response arrives within 30 s */
 async function deliverEvent(event: WorldEvent, { url, secret, apiVersion }: Webhook, now: Date) {
   const payload = JSON.stringify(renderEvent(event, apiVersion ?? Stripe.API_VERSION));
   const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: toEpoch(now) });

@@ -10,7 +10,7 @@ const MAX_LEVELS = 4;
 
 type Kind = WorldObject['object'];
 
-/** What expanding needs to know. */
+/** The world and the API version for expanding. */
 interface View {
   world: World;
   shape: Shape;
@@ -19,8 +19,8 @@ interface View {
 /**
  * Expands rendered objects of one kind in place.
  *
- * @param paths as in the request; those of a list start with `data.`
- * @throws ApiError 400 where a path cannot be expanded
+ * @param paths the paths of the request; those of a list start with `data.`
+ * @throws ApiError 400 if a path cannot be expanded
  */
 export function expand(view: View, kind: Kind, objects: Json[], paths: string[], isList: boolean): void {
   for (const path of paths) {
@@ -72,13 +72,13 @@ function includePayments(view: View, object: Json): Json[] {
   return payments;
 }
 
-/** Puts the object in the place of its id; what is null or absent stays so. */
+/** Replaces an id by its object. A null or missing value stays unchanged. */
 function replaceId(view: View, kind: Kind, object: Json, path: string[]): Json[] {
   const [key = '', ...inner] = path;
   const value = object[key];
   if (inner.length > 0) {
     if (typeof value !== 'object' || value === null) return [];
-    // The hash may belong to a record, which is never changed in place.
+    // Copy the hash, since it may belong to a record, and records are never changed in place.
     const copy = { ...value } as Json;
     object[key] = copy;
     return replaceId(view, kind, copy, inner);
@@ -98,7 +98,7 @@ function refuse(property: string, instead?: string): ApiError {
   return new ApiError(400, `This property cannot be expanded (${property}).${hint}`);
 }
 
-/** A path within an object, the kind of what stands there once it is expanded, and the versions that know it. */
+/** A path within an object, the kind of the expanded object, and a test for the API versions that have the path. */
 type Expandable = [path: string, becomes: Kind | 'payments' | 'value', isIn?: (shape: Shape) => boolean];
 
 const basil = (shape: Shape) => shape.basil;
@@ -106,7 +106,7 @@ const older = (shape: Shape) => !shape.basil;
 const offStripe = (shape: Shape) => shape.offStripeAmount;
 const withParent = (shape: Shape) => shape.basil || shape.acacia;
 
-/** What each object can expand, and becomes by it. */
+/** The expandable paths of each kind of object. */
 const EXPANDABLE: Record<Kind, Expandable[]> = {
   customer: [],
   subscription: [

@@ -9,18 +9,18 @@ import { addIntervals } from './actions/subscriptions';
 import type { Subscription, SubscriptionItem } from './model';
 import { epochNow, newId, type World } from './world';
 
-/** What filling the world needs from one part to the next. */
+/** The state that the parts of filling a world share. */
 export interface Filling {
   world: World;
   calendar: Calendar;
-  /** The Stripe customer of a customer: the given one if it is known, else its first one, else a new one. */
+  /** Returns a customer's Stripe customer: the given one if it is known, otherwise the first one or a new one. */
   customerOf(ourId: number, stripeId: string | null): string;
 }
 
 type OurCustomer = typeof customers.$inferSelect;
 type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
 
-/** Puts every Stripe customer that we know into the world. */
+/** Adds every Stripe customer of our database to the world. */
 export async function fillCustomers(world: World, db: Database): Promise<Filling['customerOf']> {
   const ours = new Map((await db.select().from(customers)).map((row) => [row.id, row]));
   const links = await db
@@ -51,7 +51,7 @@ function putCustomer(world: World, row: OurCustomer, id: string, linkedBy: Linke
     email: row.email,
     name: row.company ?? ([row.first_name, row.last_name].filter(Boolean).join(' ') || null),
     address: null,
-    // One that it names would be a sure link.
+    // A customer number in the metadata would make the link sure.
     metadata: isSure({ linkedBy }) ? { customer_number: row.customer_number } : {},
     deleted: false,
     invoicePrefix: invoicePrefix(id),
@@ -60,21 +60,21 @@ function putCustomer(world: World, row: OurCustomer, id: string, linkedBy: Linke
 }
 
 interface Calendar {
-  /** An instant that falls on the date, near its noon. */
+  /** Returns an instant on the date, near noon. */
   on(date: string): number;
-  /** The same for something that has happened: not later than now. */
+  /** Like `on`, but not later than now, for events in the past. */
   past(date: string): number;
 }
 
 const HALF_DAY = 43_200;
 
-/** Turns our calendar dates into instants that fall on them in one time zone. */
+/** Converts our calendar dates into instants on the same date in one time zone. */
 export function createCalendar(now: Date, timeZone: string): Calendar {
   const on = (date: string) => {
     const noon = Date.parse(`${date}T12:00:00Z`) / 1000;
     const seen = toCalendarDate(fromEpoch(noon), timeZone);
     if (seen === date) return noon;
-    // More than twelve hours from UTC, noon there is another day here.
+    // In zones with an offset of more than twelve hours, noon in UTC falls on another date.
     return seen > date ? noon - HALF_DAY : noon + HALF_DAY;
   };
   const today = toCalendarDate(now, timeZone);
@@ -88,10 +88,10 @@ type OurItem = {
 };
 
 /**
- * Puts our subscriptions into the world: linked ones as they are, those that wait for a checkout as an
- * open checkout session.
+ * Adds our subscriptions to the world. A linked subscription is added with its state, a subscription that waits for a
+ * checkout as an open checkout session.
  *
- * @returns Stripe's id by our id
+ * @returns Stripe's ids by our ids
  */
 export async function fillSubscriptions(filling: Filling, db: Database): Promise<Map<number, string>> {
   const itemsOf = await readItems(db);
@@ -173,7 +173,7 @@ function toItem(
   };
 }
 
-/** As Stripe told it; else what the service costs. */
+/** Returns the price that Stripe reported, otherwise the price of the service. */
 function priceOf(
   { amount, currency, interval, interval_count, quantity }: OurItem['item'],
   service: OurItem['service'],

@@ -10,10 +10,10 @@ import type { Invoice, Refund } from './model';
 import { newId, type World } from './world';
 
 /**
- * Makes an empty world what Stripe would hold for our database: the same ids, states and amounts, so that
- * a reconciliation right after it changes nothing. No events come of it.
+ * Fills an empty world with the objects that Stripe would have for our database: the same ids, states and amounts, so
+ * that a reconciliation right after it changes nothing. It creates no events.
  *
- * @param options.timeZone the one in which our calendar dates are meant
+ * @param options.timeZone the time zone of our calendar dates
  */
 export async function fillFromDatabase(
   world: World,
@@ -30,7 +30,7 @@ export async function fillFromDatabase(
 type RefundRow = typeof refunds.$inferSelect;
 type DisputeRow = typeof disputes.$inferSelect;
 
-/** Puts the refunds and disputes that Stripe told of into the world, with the charges that they are about. */
+/** Adds the refunds and disputes that Stripe reported to the world, with their charges. */
 async function fillMoneyBack(world: World, db: Database): Promise<void> {
   const told = isNotNull(refunds.stripe_refund_id);
   for (const row of await db.select().from(refunds).where(told).orderBy(asc(refunds.issued_at))) {
@@ -43,7 +43,7 @@ async function fillMoneyBack(world: World, db: Database): Promise<void> {
   }
 }
 
-/** What Stripe collected, with the charge that our row names; none where it holds no such payment. */
+/** Finds the collected payment of a refund or dispute, with the charge of our row. Undefined if it does not exist. */
 function paymentOf(world: World, row: RefundRow | DisputeRow): Collected | undefined {
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge, provider_gone_at } = row;
   const found = world.paymentIntents.get(intent ?? '');
@@ -97,9 +97,9 @@ function fillDispute(world: World, row: DisputeRow, payment: Collected): void {
 type OurInvoice = typeof invoices.$inferSelect;
 
 /**
- * Puts our invoices that Stripe manages into the world, with what was paid and what failed.
+ * Adds our invoices that Stripe manages to the world, with their successful and failed payments.
  *
- * @param subscriptionIds Stripe's by ours
+ * @param subscriptionIds Stripe's ids by our ids
  */
 async function fillInvoices(
   filling: Filling,
@@ -126,7 +126,7 @@ async function fillInvoices(
   }
 }
 
-/** What Stripe collected, by invoice: the payment intent where we know it, deleted payments included. */
+/** Reads the payment intent that Stripe collected for each invoice, including deleted payments. Null if not known. */
 async function readCollected(db: Database): Promise<Map<string, string | null>> {
   const recorded = await db
     .select({ reference: payments.payment_reference, intent: payments.stripe_payment_intent_id })
@@ -152,7 +152,7 @@ function fillInvoice(
   const customer = world.customers.get(customerOf(row.customer_id, row.stripe_customer_id));
   if (!customer) throw new Error(`no Stripe customer for the invoice ${id}`);
   const amountPaid = minor(row.amount_paid);
-  // What was neither paid nor is due any more.
+  // The part of the total that is neither paid nor due any more.
   const unpaid = minor(row.total) - amountPaid - minor(row.amount_due);
   const creditedBefore = status === 'void' ? 0 : Math.min(minor(row.amount_credited), Math.max(0, unpaid));
   const unknownOff = status === 'paid' && !isCollected ? amountPaid : 0;
@@ -193,13 +193,13 @@ function toStatus({ status, uncollectible }: OurInvoice): Invoice['status'] {
   return uncollectible ? 'uncollectible' : 'open';
 }
 
-// They come oldest first, so that the last one stays.
+// The invoices come oldest first, so the subscription keeps the latest one.
 function noteLatest(world: World, { id, subscription }: Invoice): void {
   const held = world.subscriptions.get(subscription ?? '');
   if (held) world.subscriptions.put({ ...held, latestInvoice: id });
 }
 
-/** New invoices go on from the numbers that the customer has. */
+/** Sets the customer's next invoice number to follow this invoice's number. */
 function noteNumber(world: World, { customer, number }: Invoice): void {
   const [, prefix, sequence] = /^(.+)-(\d+)$/.exec(number ?? '') ?? [];
   const held = world.customers.get(customer);
@@ -215,8 +215,8 @@ function noteNumber(world: World, { customer, number }: Invoice): void {
 type Named = Pick<Invoice, 'paymentIntent' | 'charge'>;
 
 /**
- * The payments that an invoice's state speaks of: what Stripe collected, what was paid elsewhere, and the
- * intent that still waits, failed or was cancelled.
+ * Adds the payments that follow from an invoice's state: the amount that Stripe collected, the amount paid elsewhere,
+ * and an intent that is waiting, failed or cancelled.
  */
 function fillPayments(world: World, invoice: Invoice, intentId: string | null, hasFailed: boolean): Named {
   const { created, status } = invoice;

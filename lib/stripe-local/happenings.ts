@@ -34,16 +34,16 @@ import { type Collection, epochNow, type World } from './world';
 
 interface Happening {
   world: World;
-  /** Null: any. */
+  /** The customer. Null for any customer. */
   customer: Customer | null;
-  /** Only of the events about invoices and the money that was paid for them. */
+  /** Allowed only for events about invoices and their payments. */
   invoiceNumber: string | null;
-  /** One of `STATUSES`. Defaults to the first. */
+  /** One of the event's `STATUSES`. Defaults to the first. */
   status?: string | undefined;
 }
 
 interface Happened {
-  /** What was done, as a sentence. */
+  /** A sentence that describes the action. */
   action: string;
   objects: WorldObject[];
 }
@@ -58,9 +58,9 @@ export const STATUSES = {
 } as const;
 
 /**
- * Does in the world what Stripe announces with an event of this type.
+ * Performs an action in the world for which Stripe sends an event of the given type.
  *
- * @throws ControlError also if an invoice number or a status does not go with the event
+ * @throws ControlError also if the event does not allow the invoice number or the status
  * @throws WorldError
  */
 export function makeHappen(type: EventType, target: Happening): Happened {
@@ -242,7 +242,7 @@ function settle(
 
 type Statuses = typeof STATUSES;
 
-/** @throws ControlError 422 if the requested status does not go with the event */
+/** @throws ControlError 422 if the event does not allow the requested status */
 function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Statuses[T][number] {
   const known: readonly Statuses[T][number][] = STATUSES[type];
   const found = status === undefined ? known[0] : known.find((one) => one === status);
@@ -250,7 +250,7 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
   throw new ControlError(422, `The status of ${type} must be one of ${known.join(', ')}.`);
 }
 
-/** Half of the remaining amount, so that the invoice stays open. Of a paid invoice all, and as much as possible is refunded. */
+/** Returns half of the remaining amount, so the invoice stays open. For a paid invoice, all, refunded if possible. */
 function partsOf(world: World, invoice: Invoice) {
   const amount = creditable(world, invoice);
   if (amount <= 0) throw new ControlError(409, `Nothing is left of the invoice ${invoice.number} to credit.`);
@@ -266,7 +266,7 @@ function invoiceNow(world: World, id: string): Invoice[] {
   return invoice ? [invoice] : [];
 }
 
-/** Lost at once: the customer's bank returned a direct debit. */
+/** Opens a dispute. With the status `lost`, the customer's bank has returned a direct debit. */
 function open(target: Happening): Happened {
   const { world } = target;
   const invoice = findInvoiceWith(
@@ -285,7 +285,7 @@ function open(target: Happening): Happened {
   };
 }
 
-/** The newest dispute that can become one of these, the first of them before the others. */
+/** Moves the newest dispute that can take one of the statuses. Earlier statuses take precedence. */
 function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
   const next = (dispute: Dispute) => statuses.find((status) => mayBecome(dispute, status));
   const dispute = findReturned(target, target.world.disputes, (one) => next(one) !== undefined, noun);
@@ -293,7 +293,7 @@ function move(target: Happening, statuses: readonly DisputeStatus[], noun: strin
   return { action: `The dispute ${object.id} is ${object.status} now.`, objects: [object] };
 }
 
-/** The named invoice in any state, or the newest that fits. @throws ControlError 404, 409 */
+/** Finds the named invoice in any state, or the newest matching invoice. @throws ControlError 404, 409 */
 function findInvoiceWith(target: Happening, wanted: (invoice: Invoice) => boolean, noun: string): Invoice {
   const found =
     target.invoiceNumber === null
@@ -303,7 +303,7 @@ function findInvoiceWith(target: Happening, wanted: (invoice: Invoice) => boolea
   return found;
 }
 
-/** The newest object that fits the named customer and invoice. @throws ControlError 404, 409 */
+/** Finds the newest object of the named customer and invoice. @throws ControlError 404, 409 */
 function findReturned<T extends Refund | Dispute | CreditNote>(
   target: Happening,
   collection: Collection<T>,
@@ -313,7 +313,7 @@ function findReturned<T extends Refund | Dispute | CreditNote>(
   const { world, customer, invoiceNumber } = target;
   const invoice = invoiceNumber === null ? null : findInvoiceByNumber(target, invoiceNumber);
   for (const object of collection.older()) {
-    // Stripe names the customer and the invoice on credit notes only.
+    // Of these objects, only credit notes contain the customer and the invoice.
     const held: Refund | Dispute | CreditNote = object;
     const about = held.object === 'credit_note' ? held : world.paymentIntents.get(held.paymentIntent);
     if (customer && about?.customer !== customer.id) continue;
@@ -323,7 +323,7 @@ function findReturned<T extends Refund | Dispute | CreditNote>(
   throw nothing(target, noun, invoice);
 }
 
-/** A request of the control API that cannot be met, with the sentence that says why. */
+/** A request to the control API that cannot be fulfilled. The message is a sentence with the reason. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 
@@ -344,14 +344,14 @@ export function findCustomer(world: World, customerNumber: string): Customer {
   throw new ControlError(404, `No customer at Stripe has the customer number ${customerNumber}.`);
 }
 
-/** The one asked for, or the account's first. @throws ControlError 404 */
+/** Returns the requested customer, or the first customer of the account. @throws ControlError 404 */
 function anyCustomer({ world, customer }: Happening): Customer {
   const found = customer ?? [...world.customers.values()].find((one) => !one.deleted);
   if (found) return found;
   throw new ControlError(404, 'There is no customer at Stripe yet.');
 }
 
-/** The newest that has not ended. @throws ControlError 404 */
+/** Finds the newest subscription that has not ended. @throws ControlError 404 */
 function findSubscription(
   target: Happening,
   wanted: (subscription: Subscription) => boolean,
@@ -363,7 +363,7 @@ function findSubscription(
   return found;
 }
 
-/** The sentence that says what is missing. */
+/** Returns an error whose sentence says which object is missing. */
 function nothing(
   { customer }: Happening,
   noun: string,
@@ -374,7 +374,7 @@ function nothing(
   return new ControlError(404, `${whose ? `${whose} has` : 'There is'} no ${noun} at Stripe.`);
 }
 
-/** The newest with this status. */
+/** Finds the newest invoice with one of the statuses. */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   return newest(target, target.world.invoices, (invoice) => statuses.includes(invoice.status));
 }
@@ -397,7 +397,7 @@ function findInvoiceByNumber({ world, customer }: Happening, number: string): In
   );
 }
 
-/** The customer's newest that fits. */
+/** Finds the newest matching object of the customer. */
 function newest<T extends { id: string; created: number; customer: string | null }>(
   { customer }: Happening,
   collection: Collection<T>,

@@ -1,6 +1,6 @@
 /**
- * What the local Stripe knows: records without an API version, never changed in place, so that an event
- * may keep the record it was about. Amounts are in minor units, instants in seconds since the epoch.
+ * The records of the local Stripe. They have no API version and are never changed in place, so an event can keep its
+ * record. Amounts are in minor units, instants in seconds since the epoch.
  */
 
 export type Metadata = Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface Customer extends Entity<'customer'> {
   readonly address: Address | null;
   readonly metadata: Metadata;
   readonly deleted: boolean;
-  /** What its invoice numbers start with. */
+  /** Prefix of the customer's invoice numbers. */
   readonly invoicePrefix: string;
   readonly nextInvoiceSequence: number;
 }
@@ -60,7 +60,7 @@ export interface Subscription extends Entity<'subscription'> {
   readonly currency: string;
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
-  /** With the period, or, as the portal does under flexible billing, alone. */
+  /** Planned end, set with `cancelAtPeriodEnd`, or alone as by the customer portal under flexible billing. */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
   readonly endedAt: number | null;
@@ -100,24 +100,24 @@ export interface Invoice extends Entity<'invoice'> {
   readonly subtotal: number;
   readonly tax: number;
   readonly total: number;
-  /** As Stripe means it: what was to be paid at first; it falls with credit notes, not with payments. */
+  /** Stripe's `amount_due`: the original amount to pay. Credit notes reduce it, payments do not. */
   readonly amountDue: number;
-  /** The customer's balance when the invoice was made: credit below zero, a debt above it. */
+  /** The customer's balance when the invoice was created. Negative for a credit, positive for a debt. */
   readonly startingBalance: number;
   readonly amountPaid: number;
-  /** The part of `amountPaid` that Stripe did not collect itself. */
+  /** Part of `amountPaid` that Stripe did not collect itself. */
   readonly amountPaidOffStripe: number;
-  /** What credit notes took off `amountDue`. */
+  /** Amount that credit notes subtracted from `amountDue`. */
   readonly prePaymentCreditNotesAmount: number;
-  /** What credit notes gave back of `amountPaid`, which stays as it is. */
+  /** Amount that credit notes gave back after payment. `amountPaid` stays unchanged. */
   readonly postPaymentCreditNotesAmount: number;
   readonly attempted: boolean;
   readonly attemptCount: number;
   readonly nextPaymentAttempt: number | null;
   readonly finalizedAt: number | null;
-  /** The invoice that this one is a revision of. */
+  /** The invoice that this invoice revises. Null if none. */
   readonly revises: string | null;
-  /** The date on the invoice if it was set; otherwise null, and the invoice has the date of its finalization. */
+  /** The date printed on the invoice. Null if not set. The invoice then has the date of its finalization. */
   readonly effectiveAt: number | null;
   readonly paidAt: number | null;
   readonly voidedAt: number | null;
@@ -133,7 +133,7 @@ export interface Invoice extends Entity<'invoice'> {
 export interface InvoicePayment extends Entity<'invoice_payment'> {
   readonly invoice: string;
   readonly amountRequested: number;
-  /** Null until it is paid. */
+  /** Null until the payment succeeds. */
   readonly amountPaid: number | null;
   readonly currency: string;
   readonly isDefault: boolean;
@@ -169,12 +169,12 @@ export interface CheckoutSession extends Entity<'checkout.session'> {
   readonly currency: string;
   readonly amountTotal: number;
   readonly metadata: Metadata;
-  /** What the subscription that it makes will hold. */
+  /** Items of the subscription that the checkout will create. */
   readonly lineItems: readonly ItemInput[];
   readonly subscriptionMetadata: Metadata;
 }
 
-/** What one says of a subscription item that is to be made. */
+/** Input for a new subscription item. */
 export type ItemInput = Pick<SubscriptionItem, 'unitAmount'> &
   Partial<Pick<SubscriptionItem, 'quantity' | 'interval' | 'intervalCount' | 'priceId' | 'metadata'>>;
 
@@ -188,7 +188,7 @@ export interface Refund extends Entity<'refund'> {
   readonly reason: 'duplicate' | 'fraudulent' | 'requested_by_customer' | null;
   readonly failureReason: string | null;
   readonly balanceTransaction: string;
-  /** Gives the money back to the account, which a failed refund does. */
+  /** Balance transaction by which a failed refund returns the money to the account. Null otherwise. */
   readonly failureBalanceTransaction: string | null;
   readonly metadata: Metadata;
 }
@@ -206,7 +206,7 @@ export type DisputeStatus =
 export interface DisputeTransaction {
   readonly id: string;
   readonly created: number;
-  /** Negative where the money is taken from us. */
+  /** Negative if the money is withdrawn from our account. */
   readonly amount: number;
 }
 
@@ -217,10 +217,10 @@ export interface Dispute extends Entity<'dispute'> {
   readonly currency: string;
   readonly reason: string;
   readonly status: DisputeStatus;
-  /** As Stripe writes it: 0 where the bank takes no answer. */
+  /** Deadline for evidence. 0, as at Stripe, if the bank accepts no evidence. */
   readonly evidenceDueBy: number;
   readonly submissionCount: number;
-  /** The last evidence came too late. */
+  /** True if the last evidence was submitted after the deadline. */
   readonly pastDue: boolean;
   readonly balanceTransactions: readonly DisputeTransaction[];
 }
@@ -231,9 +231,9 @@ export interface CreditNote extends Entity<'credit_note'> {
   readonly customer: string;
   readonly currency: string;
   readonly amount: number;
-  /** By how much the invoice had less to pay. */
+  /** Amount by which the note reduced the remaining amount of the invoice. */
   readonly prePaymentAmount: number;
-  /** What goes back of the money that was paid: refunded, to the customer's balance, off Stripe. */
+  /** Paid amount that goes back: as a refund, to the customer's balance, or off Stripe. */
   readonly postPaymentAmount: number;
   readonly outOfBandAmount: number;
   readonly customerBalanceTransaction: string | null;
@@ -244,7 +244,7 @@ export interface CreditNote extends Entity<'credit_note'> {
   readonly metadata: Metadata;
 }
 
-/** Made of a payment intent where it is needed: the world keeps none. */
+/** Derived from a payment intent when needed. The world does not store charges. */
 export interface Charge extends Entity<'charge'> {
   readonly amount: number;
   readonly amountRefunded: number;
@@ -267,10 +267,10 @@ export type WorldObject =
   | Dispute
   | CreditNote;
 
-/** Something that happened, in no API version yet: `renderEvent` gives it one. */
+/** An event without an API version. `renderEvent` renders it in one version. */
 export interface WorldEvent extends Entity<'event'> {
   readonly type: string;
   readonly about: WorldObject;
-  /** The record before, where the event says that it was updated. */
+  /** The record before the change. Null unless the event reports an update. */
   readonly previous: WorldObject | null;
 }

@@ -11,7 +11,7 @@ const NAMES = Object.values(COLLECTIONS);
 type Entries = Record<string, { id: string; created: number }[]>;
 type Saved = { format: number; chance: number; objects: Entries; deleted: Entries };
 
-/** Writes a world whole or not at all. */
+/** Saves a world atomically. */
 export async function saveWorld(world: World, file: string): Promise<void> {
   const saved: Saved = { format: FORMAT, chance: world.chance.state, objects: {}, deleted: {} };
   for (const name of NAMES) {
@@ -43,15 +43,15 @@ export async function loadWorld(
 }
 
 interface Saver {
-  /** Soon, and once for several changes. */
+  /** Schedules a save in a moment. Several changes share one save. */
   schedule(): void;
-  /** Resolves when everything is on the disk. */
+  /** Resolves when all changes are on the disk. */
   flush(): Promise<void>;
 }
 
 const DELAY_MS = 200;
 
-/** Saves a world some moments after a change. */
+/** Creates a saver, which writes a world to its file shortly after a change. */
 export function createSaver(world: World, file: string, log?: (message: string) => void): Saver {
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
@@ -86,7 +86,7 @@ async function readSaved(file: string): Promise<Saved | null> {
   ]);
 }
 
-/** Fields that invoices lack in older files. */
+/** Defaults for fields that invoices of older files lack. */
 const ADDED_TO_INVOICES = {
   prePaymentCreditNotesAmount: 0,
   postPaymentCreditNotesAmount: 0,
@@ -95,7 +95,7 @@ const ADDED_TO_INVOICES = {
   revises: null,
 };
 
-/** A saved record with the fields that it has by now; an event holds some too. */
+/** Adds newer fields to a saved record, and to the records inside an event. */
 function completeSaved<T extends object>(saved: T): T {
   if (!('object' in saved)) return saved;
   if (saved.object === 'invoice') {

@@ -9,7 +9,7 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** Sends an answer with Stripe's headers; the date is the world's. */
+/** Sends a response with Stripe's headers and the world's date. */
 export function send(world: World, res: ServerResponse, requestId: string, answer: Answer): void {
   if (res.destroyed) return;
   const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
@@ -24,7 +24,7 @@ export function send(world: World, res: ServerResponse, requestId: string, answe
   res.end(body);
 }
 
-/** Answers as the fault says; `answer` is what would have been said without it. */
+/** Sends a response with a fault. `answer` is the response without the fault. */
 export async function sendWithFault(
   world: World,
   res: ServerResponse,
@@ -70,7 +70,7 @@ function errorOf(status: number): ApiError {
   return new ApiError(status, 'An unknown error occurred.', undefined, undefined, 'api_error');
 }
 
-/** @throws ApiError 401 unless the request carries this key */
+/** @throws ApiError 401 unless the request has this secret key */
 export function authorize(req: IncomingMessage, secretKey: string): void {
   const [, key] = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '') ?? [];
   if (key === undefined) {
@@ -97,7 +97,7 @@ export function parseJson(text: string, otherwise: unknown): unknown {
   }
 }
 
-/** An answer that is an error, in Stripe's words. */
+/** An error response with Stripe's wording. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -125,12 +125,12 @@ export class ApiError extends Error {
   }
 }
 
-/** The object of the path itself does not exist. */
+/** Returns the error for a path whose object does not exist. */
 export function notFound(noun: string, id: string): ApiError {
   return new ApiError(404, `No such ${noun}: '${id}'`, 'resource_missing', 'id');
 }
 
-/** A parameter names an object that does not exist. */
+/** Returns the error for a parameter that names a missing object. */
 export function missing(noun: string, id: string, param: string): ApiError {
   return new ApiError(400, `No such ${noun}: '${id}'`, 'resource_missing', param);
 }
@@ -149,28 +149,28 @@ export function unknownParameters(names: string[]): ApiError {
   );
 }
 
-/** What goes wrong with a request. */
+/** A fault to inject into a response. */
 export type Fault =
   | {
       kind: 'status';
       status: 400 | 403 | 404 | 409 | 429 | 500 | 503;
-      /** Seconds, as the Retry-After header. */
+      /** The Retry-After header, in seconds. */
       retryAfter?: number;
       /** The stripe-should-retry header. */
       shouldRetry?: boolean;
     }
-  /** The answer is made at once and sent so much later: it may be out of date by then. */
+  /** Creates the response at once but sends it after a delay, when it may be out of date. */
   | { kind: 'latency'; ms: number }
-  /** The answer is made at once and sent when this resolves. */
+  /** Creates the response at once but sends it when the promise resolves. */
   | { kind: 'hold'; until(): Promise<void> }
   | { kind: 'reset' }
-  /** Never answered. */
+  /** Never responds. */
   | { kind: 'timeout' }
-  /** 200 with a body that is not JSON. */
+  /** Responds with 200 and a body that is not JSON. */
   | { kind: 'garbage'; body?: string };
 
 export interface RequestLogEntry {
-  /** Counts from 0. */
+  /** Number of the request, from 0. */
   index: number;
   method: string;
   path: string;
@@ -179,16 +179,16 @@ export interface RequestLogEntry {
 
 interface FaultRule {
   fault: Fault;
-  /** Requests by their number, or those it says yes to; left out: any. */
+  /** The affected requests, by index or by a predicate. Defaults to all. */
   when?: readonly number[] | ((request: RequestLogEntry) => boolean);
-  /** How often at most. */
+  /** Maximum number of faults from this rule. Unlimited if absent. */
   times?: number;
 }
 
 export interface Faults {
   add(rule: FaultRule): void;
   clear(): void;
-  /** The first rule's that applies; it is used up by this. */
+  /** Returns the fault of the first matching rule, and counts one use of the rule. */
   next(request: RequestLogEntry): Fault | undefined;
 }
 

@@ -10,15 +10,15 @@ import { drawId, type World } from './world';
 
 export interface StripeLocalOptions {
   world: World;
-  /** 0, or left out: any free one. */
+  /** Port. Defaults to 0, which means any free port. */
   port?: number;
-  /** Requests must carry this key. */
+  /** The key that requests must have. */
   secretKey: string;
-  /** The Stripe-Version that it insists on, so that an SDK upgrade is noticed; the SDK's own unless given. */
+  /** The only accepted Stripe-Version, so that an SDK upgrade is noticed. Defaults to the SDK's version. */
   apiVersion?: string;
-  /** Where the control API delivers events; without it, nothing is delivered. */
+  /** Endpoint to which the control API delivers events. If absent, no events are delivered. */
   webhook?: Webhook;
-  /** Where the control API saves the world after each change. */
+  /** File to which the control API saves the world after each change. */
   file?: string;
   log?: (message: string) => void;
 }
@@ -27,18 +27,18 @@ export interface StripeLocal {
   url: string;
   port: number;
   faults: Faults;
-  /** Requests to /v1, the last 10,000. */
+  /** The last 10,000 requests to /v1. */
   requests: RequestLogEntry[];
-  /** How many there were. */
+  /** Returns the number of all requests to /v1. */
   requestCount(): number;
   close(): Promise<void>;
 }
 
 const LOG_LENGTH = 10_000;
-// Longer than a client keeps its idle connections, so that none is closed just as it is used again.
+// Longer than clients keep idle connections, so the server does not close a connection that a client is about to reuse.
 const KEEP_ALIVE_MS = 120_000;
 
-/** A Stripe API on 127.0.0.1 that answers from a world. */
+/** Starts a Stripe API on 127.0.0.1 that serves a world. */
 export async function startStripeLocal(options: StripeLocalOptions): Promise<StripeLocal> {
   const { world, log } = options;
   const faults = createFaults();

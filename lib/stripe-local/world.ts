@@ -14,11 +14,11 @@ import type {
   WorldObject,
 } from './model';
 
-/** A small Stripe account in memory. Everything in it follows from its clock, its chance and the actions. */
+/** A small Stripe account in memory. Its clock, its random draws and the actions determine all of its state. */
 export interface World {
   now(): Date;
   readonly chance: Chance;
-  /** Of the account's dashboard. */
+  /** Time zone of the account's dashboard. */
   timeZone: string;
   readonly customers: Collection<Customer>;
   readonly subscriptions: Collection<Subscription>;
@@ -30,11 +30,11 @@ export interface World {
   readonly disputes: Collection<Dispute>;
   readonly creditNotes: Collection<CreditNote>;
   readonly events: Collection<WorldEvent>;
-  /** The events in the order in which they happened, which their second alone does not tell. */
+  /** The events in their exact order, which their timestamps in whole seconds do not show. */
   readonly history: WorldEvent[];
 }
 
-/** An empty world. */
+/** Creates an empty world. */
 export function createWorld(given: { now(): Date; chance: Chance; timeZone?: string }): World {
   return {
     now: given.now,
@@ -54,7 +54,7 @@ export function createWorld(given: { now(): Date; chance: Chance; timeZone?: str
   };
 }
 
-/** The world's collection of each kind of object. Charges have none: a payment intent holds its own. */
+/** The collection of each kind of object. Charges have no collection, since they derive from payment intents. */
 export const COLLECTIONS = {
   customer: 'customers',
   subscription: 'subscriptions',
@@ -75,12 +75,12 @@ export function collectionOf<K extends Kind>(world: World, kind: K): Collection<
   return world[COLLECTIONS[kind]] as unknown as Collection<Held<K>>;
 }
 
-/** An action that Stripe would refuse; the message is a sentence. */
+/** An action that Stripe would refuse. The message is a sentence. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }
 
-/** What an action left behind, and the events Stripe sends for it, in order. */
+/** The result of an action, and the events that Stripe sends for it, in order. */
 export interface Done<T> {
   object: T;
   events: WorldEvent[];
@@ -92,7 +92,7 @@ export function act<T>(world: World, work: () => T): Done<T> {
   return { object, events: world.history.slice(from) };
 }
 
-/** Makes a function of the world an action, which also returns the events of everything that it did. */
+/** Turns a function into an action, which also returns all events that the function caused. */
 export function action<Input extends unknown[], T>(
   work: (world: World, ...input: Input) => T,
 ): (world: World, ...input: Input) => Done<T> {
@@ -103,12 +103,12 @@ export function newId(world: World, prefix: string): string {
   return drawId(world.chance, prefix);
 }
 
-/** The world's time in whole seconds. */
+/** Returns the world's time in whole seconds since the epoch. */
 export function epochNow(world: World): number {
   return toEpoch(world.now());
 }
 
-/** @param previous the record before, for `….updated` */
+/** Adds an event to the history. @param previous the record before the change, for `….updated` */
 export function emit(world: World, type: string, about: WorldObject, previous?: WorldObject): WorldEvent {
   const event: WorldEvent = {
     object: 'event',
@@ -123,7 +123,7 @@ export function emit(world: World, type: string, about: WorldObject, previous?: 
   return event;
 }
 
-/** @throws WorldError in Stripe's words */
+/** Finds an object by id. @throws WorldError with Stripe's message if it does not exist */
 export function getFrom<K extends Kind>(world: World, kind: K, id: string): Held<K> {
   const object = collectionOf(world, kind).get(id);
   if (!object) throw new WorldError(`No such ${kind}: '${id}'`);
@@ -132,16 +132,16 @@ export function getFrom<K extends Kind>(world: World, kind: K, id: string): Held
 
 type Entry = Pick<WorldObject, 'id' | 'created'>;
 
-/** An indexed field that narrows a walk to the objects with this value. */
+/** An indexed field and a value. They limit a scan to the objects with that value. */
 export interface Among<T> {
   field: keyof T;
   value: unknown;
 }
 
-/** Objects of one kind in the order of Stripe's lists, found by id and by the fields that never change. */
+/** Objects of one kind in the order of Stripe's lists, indexed by id and by fields that never change. */
 export class Collection<T extends Entry> {
   readonly #objects = new Map<string, T>();
-  /** Oldest first, then by id. */
+  /** Entries sorted by creation, oldest first, then by id. */
   readonly #order: Entry[] = [];
   readonly #deleted = new Map<string, Entry>();
   readonly #indexes: Map<keyof T, Map<unknown, Entry[]>>;
@@ -158,7 +158,7 @@ export class Collection<T extends Entry> {
     return this.#objects.get(id);
   }
 
-  /** Adds an object, or puts it in the place of the one with its id. */
+  /** Adds an object, or replaces the object with the same id. */
   put(object: T): T {
     const isNew = !this.#objects.has(object.id);
     this.#objects.set(object.id, object);
@@ -182,12 +182,12 @@ export class Collection<T extends Entry> {
     for (const [field, index] of this.#indexes) remove(index.get(object[field]) ?? [], object);
   }
 
-  /** Where an object stands or stood: a deleted one still serves as a cursor. */
+  /** Returns the position entry of an object. A deleted object has one too, since it can still be a cursor. */
   place(id: string): Entry | undefined {
     return this.#objects.get(id) ?? this.#deleted.get(id);
   }
 
-  /** The ids that are gone, for saving. */
+  /** Returns the entries of deleted objects, for saving. */
   tombstones(): Entry[] {
     return [...this.#deleted.values()];
   }
@@ -196,25 +196,25 @@ export class Collection<T extends Entry> {
     this.#deleted.set(entry.id, entry);
   }
 
-  /** In the order they were put. */
+  /** Iterates over the objects in insertion order. */
   values(): IterableIterator<T> {
     return this.#objects.values();
   }
 
-  /** Oldest first, those with this value only. */
+  /** Iterates over the objects with this value, oldest first. */
   *where<K extends keyof T>(field: K, value: T[K]): Generator<T> {
     const entries = this.#entries({ field, value });
     for (let i = 0; i < entries.length; i++) yield* this.#at(entries, i);
   }
 
-  /** Newest first, beginning after a place. */
+  /** Iterates over the objects older than an entry, newest first. */
   *older(than?: Entry, among?: Among<T>): Generator<T> {
     const entries = this.#entries(among);
     for (let i = (than ? position(entries, than) : entries.length) - 1; i >= 0; i--)
       yield* this.#at(entries, i);
   }
 
-  /** Oldest first, beginning after a place. */
+  /** Iterates over the objects newer than an entry, oldest first. */
   *newer(than: Entry, among?: Among<T>): Generator<T> {
     const entries = this.#entries(among);
     const from = position(entries, than);
@@ -246,7 +246,7 @@ function remove(entries: Entry[], entry: Entry): void {
   if (entries[at]?.id === entry.id) entries.splice(at, 1);
 }
 
-/** The first index whose entry does not come before this one. */
+/** Returns the first index whose entry does not come before this entry. */
 function position(entries: Entry[], entry: Entry): number {
   let low = 0;
   let high = entries.length;
@@ -266,7 +266,7 @@ function compare(a: Entry, b: Entry): number {
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** An id as Stripe writes them: `sub_` and 24 letters and digits. */
+/** Draws an id in Stripe's format, such as `sub_` and 24 letters and digits. */
 export function drawId(chance: Chance, prefix: string): string {
   let id = prefix;
   for (let i = 0; i < 24; i++) id += LETTERS[Math.floor(chance.draw() * LETTERS.length)];

@@ -12,11 +12,11 @@ import classes from './money.module.css';
 
 interface Props {
   period: Period;
-  /** The currency that was chosen. */
+  /** The chosen currency. */
   wanted: string | undefined;
 }
 
-/** What customers paid, less what came back, day by day. */
+/** A chart of payments minus refunds per day. */
 export function Money({ period, wanted }: Props) {
   const options = PERIODS.map((days) => ({
     value: String(days),
@@ -91,7 +91,7 @@ async function Chart({ period, wanted }: Props) {
 
 type Days = Awaited<ReturnType<typeof getMoneyReceived>>['days'];
 
-/** Seven days as one, by the first of them; the last week is whole, so that it compares. */
+/** Combines seven days into one bar with the date of the first. The last week is complete, so weeks are comparable. */
 function byWeek(days: Days): Days {
   const weeks: Days = [];
   for (let end = days.length; end > 0; end -= 7) {

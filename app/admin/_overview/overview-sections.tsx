@@ -25,7 +25,7 @@ import listClasses from '../_components/lists/list.module.css';
 import { Nothing, Section } from '../_components/page/section';
 import { PaymentList } from '../_components/records/payment-list';
 
-/** What needs attention. It stands on top, so that the page waits for it. */
+/** The tasks that need attention. The page waits for them, since they are at the top. */
 export async function Tasks() {
   const { db, env, now } = await getRuntime();
   const billing = billingTasks(await getAttention(db));
@@ -63,7 +63,7 @@ export async function Tasks() {
   );
 }
 
-/** Where each task is done. */
+/** The page for each kind of task. */
 const PLACES: Record<Task['code'], string> = {
   reconciliation_overdue: '/admin/reconciliation',
   reconciliation_silent: '/admin/reconciliation',
@@ -89,7 +89,7 @@ const PLACES: Record<Task['code'], string> = {
   customers_created: '/admin/subscriptions/stripe-customers',
 };
 
-/** What customers are behind with, and where it is listed. */
+/** Returns the tasks about overdue invoices and past due subscriptions, with links to their lists. */
 function billingTasks({ overdue, oldest, past_due }: Attention) {
   const tasks: { text: string; href: string }[] = [];
   const count = overdue.reduce((sum, one) => sum + one.count, 0);
@@ -105,7 +105,7 @@ function billingTasks({ overdue, oldest, past_due }: Attention) {
   return tasks;
 }
 
-/** What is owed, and whether the last comparison with Stripe went well. */
+/** Figures for the unpaid amounts and the last reconciliation with Stripe. */
 export async function OpenFigures() {
   const { db, env } = await getRuntime();
   const { open, overdue } = await sumOpenInvoices(db);
@@ -143,7 +143,7 @@ export async function OpenFigures() {
   );
 }
 
-/** How many payments are asked back, and by when the next answer is due. */
+/** A figure for the open disputes and the next deadline for an answer. */
 async function OpenDisputes() {
   const { db, env } = await getRuntime();
   const { count, unanswered, next_due } = await getOpenDisputes(db);
@@ -167,7 +167,7 @@ async function OpenDisputes() {
   );
 }
 
-/** Subscriptions by status. */
+/** The number of subscriptions by status. */
 export async function SubscriptionStates() {
   const { db } = await getRuntime();
   return (
@@ -181,7 +181,7 @@ export async function SubscriptionStates() {
   );
 }
 
-/** The outcomes of Stripe's latest events. */
+/** The number of Stripe's latest events by outcome. */
 export async function Deliveries() {
   const { db, now } = await getRuntime();
   return (
@@ -197,7 +197,7 @@ export async function Deliveries() {
 
 interface StatesProps extends Pick<ComponentProps<typeof StateCounts>, 'counts'> {
   title: string;
-  /** The list, and the filter that finds the records of a state. */
+  /** Address of the list, and name of the filter for a state. */
   href: string;
   filter: string;
   nothing: { title: string; text: string };
@@ -217,7 +217,7 @@ function States({ title, href, filter, counts, nothing }: StatesProps) {
 
 const RUNS = 14;
 
-/** How much the last runs had to put right. */
+/** A chart of the corrections by the latest reconciliation runs. */
 export async function Drift() {
   const { db, env } = await getRuntime();
   const runs = (await listRuns(db, { page: 1, per_page: RUNS })).data.toReversed();
@@ -252,7 +252,7 @@ export async function Drift() {
 
 const LATEST = 8;
 
-/** What came in last. */
+/** The latest payments. */
 export async function LatestPayments() {
   const { db } = await getRuntime();
   const latest = await listLatestPayments(db, LATEST);

@@ -10,7 +10,7 @@ import { toHref } from '../../_components/search-params';
 import type { FormState } from '../_components/forms/form';
 import { staffFormAction } from '../_components/page/staff-action';
 
-/** Erases a customer whose number was typed to confirm it. */
+/** Erases a customer. The typed customer number confirms the action. */
 export const erase = staffFormAction({
   role: 'admin',
   input: [rowId],
@@ -28,10 +28,10 @@ export const erase = staffFormAction({
   }),
 });
 
-/** A customer and the version that the page showed. */
+/** A customer's id and the row version that the page showed. */
 const seen = z.object({ id: rowId, version: z.int().min(0) });
 
-/** Merges a customer into another one, and leads to that; if it is refused, back to the question. */
+/** Merges a customer into another one, and redirects there. If refused, redirects back to the merge page. */
 export const merge = staffFormAction({
   role: 'admin',
   input: [seen, seen],

@@ -1,7 +1,7 @@
 import type { FormPart } from '../_components/forms/record/record-form';
 import { countryField, currencyField } from '../_components/forms/record/suggestions';
 
-/** What is asked of a customer. */
+/** The form fields of a customer. */
 export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
     title: 'Details',

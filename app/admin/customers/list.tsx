@@ -49,7 +49,7 @@ const COLUMNS: Column<CustomerWithBalance>[] = [
   { label: 'Balance', width: '14%', align: 'right', cell: balanceOf },
 ];
 
-/** What is due, and of it what is overdue. */
+/** Renders the amounts due, with the overdue part. */
 function balanceOf({ balances }: CustomerWithBalance) {
   if (balances.length === 0) return '–';
   const sums = (of: 'due' | 'overdue') =>

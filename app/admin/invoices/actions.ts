@@ -2,5 +2,5 @@
 
 import { checkAction } from '../_components/audit/check-action';
 
-/** Brings an invoice and its payments in sync with Stripe. */
+/** Synchronizes an invoice and its payments with Stripe. */
 export const check = checkAction('invoice');

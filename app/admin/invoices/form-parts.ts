@@ -3,7 +3,7 @@ import { isUnpaid } from '@/lib/overdue';
 import type { FormPart } from '../_components/forms/record/record-form';
 import { currencyField } from '../_components/forms/record/suggestions';
 
-/** What is asked of a draft. */
+/** The form fields of a draft invoice. */
 export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
     title: 'Invoice',
@@ -27,7 +27,7 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   { title: 'Lines', hasLines: true },
 ];
 
-/** All that changes of one that was sent. */
+/** The only form field of a sent invoice. */
 export const DUE_DATE: FormPart[] = [
   {
     title: 'Due date',
@@ -39,7 +39,7 @@ export const DUE_DATE: FormPart[] = [
 
 type Invoice = Pick<InvoiceDetails, 'status' | 'stripe_invoice_id'>;
 
-// Kept apart from components, since importing a component also loads its scripts.
+// Not in a component's file, since importing a component also loads its scripts.
 
 export const isOwnDraft = ({ status, stripe_invoice_id }: Invoice): boolean =>
   status === 'draft' && stripe_invoice_id === null;

@@ -16,7 +16,7 @@ import classes from './overdue-sums.module.css';
 export const metadata = { title: OVERDUE.title };
 
 export default staffPage(async ({ runtime: { db }, search }) => {
-  // Stripe still calls these invoices paid.
+  // Tasks about refunded or disputed invoices, which Stripe still reports as paid.
   const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
   return (
     <ListPage list={OVERDUE} search={search}>
@@ -26,7 +26,7 @@ export default staffPage(async ({ runtime: { db }, search }) => {
   );
 });
 
-/** What is overdue, by currency and age; each sum leads to its invoices. */
+/** Overdue sums by currency and age. Each sum links to its invoices. */
 async function OverdueSums() {
   const { db, env, now } = await getRuntime();
   const sums = await sumOverdue(db, toCalendarDate(now(), env.timeZone));

@@ -3,7 +3,7 @@
 import { startReconciliation } from '@/lib/sync/reconcile/start';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Starts a run, or leads to the one under way. */
+/** Starts a reconciliation run and redirects to it, or to the run that is already active. */
 export const runNow = staffAction({
   role: 'staff',
   input: [],

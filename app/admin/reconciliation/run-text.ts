@@ -7,12 +7,12 @@ const TRIGGERS: Record<RunRow['trigger'], string> = {
   cli: 'Command',
 };
 
-/** Who or what started a run. */
+/** Returns the name of the person or trigger that started a run. */
 export function triggerText({ trigger, started_by }: Pick<RunRow, 'trigger' | 'started_by'>): string {
   return (trigger === 'staff' && started_by) || TRIGGERS[trigger];
 }
 
-/** What a run is doing in each phase, or did last. */
+/** Names of the phases of a run. */
 export const PHASES: Record<RunRow['phase'], string> = {
   inbox: 'Failed events',
   subscriptions: 'Subscriptions',
@@ -24,13 +24,13 @@ export const PHASES: Record<RunRow['phase'], string> = {
   done: 'Done',
 };
 
-/** How many phases a run has behind it, and how many there are. */
+/** Returns the number of finished phases of a run, and the number of all phases. */
 export function progressOf(phase: RunRow['phase']): { done: number; phases: number } {
   const phases = Object.keys(PHASES);
   return { done: phases.indexOf(phase), phases: phases.length - 1 };
 }
 
-/** True of a run under way whose process ended. */
+/** Returns true if a run is marked as running but its process has ended. */
 export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
   return status === 'running' && heartbeat_at < deadBefore(now);
 }

@@ -16,10 +16,10 @@ export default staffPage(async ({ search }) => (
   </ListPage>
 ));
 
-/** So many months are shown. */
+/** Number of months shown. */
 const MONTHS = 6;
 
-/** What services and subscriptions renew for, by month. */
+/** Sums of the renewals of services and subscriptions by month. */
 async function RenewalSums({ search }: { search: URLSearchParams }) {
   const { filters } = parseFilters(renewalFilters, search);
   if (!filters) return null;

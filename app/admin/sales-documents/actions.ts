@@ -6,7 +6,7 @@ import { staffRecordWriter } from '@/lib/records/record-kind';
 import { convertDocument } from '@/lib/sales-documents/convert';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Makes an order confirmation or an invoice of a document, and leads to it. The version is that of the page. */
+/** Converts a document to an order confirmation or invoice, and redirects there. `version` is the page's version. */
 export const convert = staffAction({
   role: 'staff',
   input: [rowId, z.int().min(0), z.enum(['order_confirmation', 'invoice'])],

@@ -6,7 +6,7 @@ import { choiceOf } from '../_components/lists/list-declaration';
 
 const TYPE: FormField = { name: 'type', label: 'Type', kind: 'choice', options: choiceOf(DOCUMENT_TYPES) };
 
-/** What is asked of a draft. */
+/** The form fields of a draft. */
 export const documentParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
     title: 'Document',

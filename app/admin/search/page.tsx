@@ -20,7 +20,7 @@ import { hrefOf, SEARCHED, toEntry } from '../_components/search/to-entry';
 
 export const metadata = { title: 'Search' };
 
-/** All that a text finds; a record that it names as a whole is shown at once. */
+/** All search results of a text. If the text names a record exactly, redirects to that record. */
 export default staffPage(async ({ runtime: { db }, search }) => {
   const query = search.get('q');
   const parsed = query === null ? null : searchText.safeParse(query);
@@ -71,14 +71,14 @@ function summary({ groups }: SearchResults, text: string): string {
   return `${some}${formatCount(count, 'result')} for “${text}”`;
 }
 
-/** Lists that can be narrowed by part of a text: there the others are. */
+/** Lists with a filter for part of a text. They show the results that the search page leaves out. */
 const LISTS: Partial<Record<SearchKind, [path: string, filter: string]>> = {
   customer: ['/admin/customers', 'q'],
   payment: ['/admin/payments', 'reference'],
   service: ['/admin/services', 'domain'],
 };
 
-/** What a search found, by kind. */
+/** Search results by kind of record. */
 function ResultGroups({ groups, text }: { groups: SearchGroup[]; text: string }) {
   return (
     <Stack gap="xl">

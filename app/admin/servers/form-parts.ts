@@ -2,7 +2,7 @@ import type { FormPart } from '../_components/forms/record/record-form';
 
 const ADDRESSES = 'Separated by spaces, or one per line.';
 
-/** What is asked of a server. */
+/** The form fields of a server. */
 export const SERVER_PARTS: FormPart[] = [
   {
     title: 'Host',

@@ -9,10 +9,10 @@ import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** Brings a subscription in sync with Stripe. */
+/** Synchronizes a subscription with Stripe. */
 export const check = checkAction('subscription');
 
-/** Says which service an item pays for, and leads back to its subscription. */
+/** Saves the service that an item pays for, and redirects to the subscription. */
 export const saveLink = staffFormAction({
   role: 'staff',
   input: [rowId, rowId],
@@ -26,7 +26,7 @@ export const saveLink = staffFormAction({
   }),
 });
 
-/** Makes it the subscription that its checkout names. The page then shows the current state, also after a conflict. */
+/** Adopts the sold subscription that the checkout names. The page then shows the current state, also on a conflict. */
 export const adopt = staffAction({
   role: 'staff',
   input: [rowId],
@@ -35,7 +35,7 @@ export const adopt = staffAction({
   refused: (_refusal, id) => `/admin/subscriptions/${id}`,
 });
 
-/** Leaves it what it is. */
+/** Keeps the subscription separate from the sold subscription. */
 export const decline = staffAction({
   role: 'staff',
   input: [rowId],
@@ -47,7 +47,7 @@ export const decline = staffAction({
 const pageOfStripeCustomer = (id: string, notice: string) =>
   `/admin/subscriptions/stripe-customers/${encodeURIComponent(id)}?notice=${notice}`;
 
-/** Links a Stripe customer to a customer, and shows the current state. */
+/** Links a Stripe customer to a customer, and redirects to the current state. */
 export const linkTo = staffAction({
   role: 'staff',
   input: [z.string(), z.object({ from: rowId, to: rowId })],
@@ -61,7 +61,7 @@ export interface ConfirmState {
   refused: { stripeCustomerId: string; refusal: string }[];
 }
 
-/** Confirms the links that were chosen; each choice says what staff saw: Stripe customer, from whom, to whom. */
+/** Confirms the chosen links. Each choice names the Stripe customer, and the old and new customer that staff saw. */
 export const confirmChosen = staffFormAction({
   role: 'staff',
   input: [],

@@ -1,6 +1,6 @@
 import type { LinkedBy } from '@/lib/customers/sure-link';
 
-/** How we know whose a Stripe customer is. */
+/** Names of the ways in which a Stripe customer was linked. */
 export const LINKED_BY: Record<LinkedBy, string> = {
   staff: 'Decision by staff',
   number: 'Customer number at Stripe',

@@ -11,13 +11,13 @@ import { CustomerName } from '../_components/records/customer-link';
 interface Props {
   subscriptions: ListedSubscription[];
   timeZone: string;
-  /** Of one customer, who is not named. */
+  /** True for the list of one customer, which does not show the customer. */
   isOwn?: boolean;
-  /** Where the order can be chosen. */
+  /** The sort order, if it can be chosen. */
   sorting?: Sorting;
 }
 
-/** Subscriptions of several customers, or of one. */
+/** A list of subscriptions. */
 export function SubscriptionList({ subscriptions, timeZone, isOwn = false, sorting }: Props) {
   return (
     <RecordList
@@ -70,14 +70,14 @@ const restOf = (timeZone: string): Column<ListedSubscription>[] => [
   { label: 'Amount', width: '16%', align: 'right', cell: amountOf },
 ];
 
-/** What it bills, and beneath it what is unpaid. */
+/** Renders the billed amount, with the unpaid amount below. */
 function amountOf(subscription: ListedSubscription) {
   const billed = billedText(subscription.items) ?? '–';
   const unpaid = subscription.unpaid.map(({ due, currency }) => formatMoney(due, currency)).join(' + ');
   return unpaid ? <TwoLines below={`${unpaid} unpaid`}>{billed}</TwoLines> : billed;
 }
 
-/** What its items pay for; an item without a service stands out while customers go on paying for it. */
+/** The services that the items pay for. Highlights items without a service while customers still pay for them. */
 function Services({ subscription: { items, status } }: { subscription: ListedSubscription }) {
   if (items.length === 0) return '–';
   const numbers = items.map((item) => item.service?.service_number).filter(Boolean);
@@ -96,7 +96,7 @@ function Services({ subscription: { items, status } }: { subscription: ListedSub
 
 type Billed = Pick<SubscriptionItem, 'amount' | 'currency' | 'interval' | 'interval_count'>;
 
-/** "€29.00 / month"; null where an item's price does not tell its amount, or items are billed differently. */
+/** Returns the billed amount ("€29.00 / month"). Null if an item's amount is unknown or the items' intervals differ. */
 function billedText(items: Billed[]): string | null {
   const [first] = items;
   if (!first?.currency) return null;

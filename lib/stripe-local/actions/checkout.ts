@@ -11,12 +11,12 @@ type Optional =
   | 'clientReferenceId'
   | 'subscriptionMetadata';
 
-/** Without a customer, the checkout makes one. Stripe does not hand `metadata` on to the subscription. */
+/** If `customer` is absent, the checkout creates one. Stripe does not copy `metadata` to the subscription. */
 type CheckoutInput = Partial<Pick<CheckoutSession, Optional | 'metadata'>> & { items?: readonly ItemInput[] };
 
 type Payment = CheckoutSession['paymentStatus'];
 
-/** An open session; Stripe sends nothing for it. */
+/** Creates an open session. Stripe sends no event for it. */
 export function createCheckoutSession(world: World, input: CheckoutInput): CheckoutSession {
   const lineItems = input.items ?? [];
   return world.checkoutSessions.put({
@@ -40,12 +40,12 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
 }
 
 /**
- * The customer completes a session. In subscription mode it makes an incomplete subscription with its invoice
- * → (customer.created), customer.subscription.created, invoice.created, …, invoice.finalized;
- * paid: …, invoice.payment_succeeded, customer.subscription.updated; at last checkout.session.completed.
+ * Completes a session as the customer would. In subscription mode it creates an incomplete subscription and its invoice
+ * → (customer.created), customer.subscription.created, invoice.created, …, invoice.finalized.
+ * If paid → …, invoice.payment_succeeded, customer.subscription.updated. At the end → checkout.session.completed.
  *
- * @param options.payment 'unpaid': a bank debit that is not there yet; 'no_payment_required': nothing to pay
- * now, and the subscription stays incomplete until Stripe makes it active
+ * @param options.payment 'unpaid' is a bank debit that is still pending. With 'no_payment_required' nothing is due now,
+ * and the subscription stays incomplete until Stripe activates it.
  */
 export const completeCheckout = action(
   (world, id: string, options: { payment?: Payment } = {}): CheckoutSession => {
@@ -62,7 +62,7 @@ export const completeCheckout = action(
       status: 'complete',
       paymentStatus: open.mode === 'setup' ? 'no_payment_required' : payment,
     };
-    // Indexed fields have changed: the session is put anew.
+    // The session is removed and added again, because indexed fields have changed.
     world.checkoutSessions.delete(id);
     const session = world.checkoutSessions.put(completed);
     emit(world, 'checkout.session.completed', session);
@@ -91,7 +91,7 @@ function subscribe(
 
 type CustomerInput = Partial<Pick<Customer, 'email' | 'name' | 'address' | 'metadata'>>;
 
-/** → customer.created */
+/** Creates a customer → customer.created */
 export const createCustomer = action((world, input: CustomerInput = {}): Customer => {
   const id = newId(world, 'cus_');
   const customer = world.customers.put({
@@ -110,7 +110,7 @@ export const createCustomer = action((world, input: CustomerInput = {}): Custome
   return customer;
 });
 
-/** → customer.updated */
+/** Changes a customer → customer.updated */
 export const updateCustomer = action((world, id: string, patch: CustomerInput): Customer => {
   const before = liveCustomer(world, id);
   const customer = world.customers.put({ ...before, ...patch });
@@ -118,7 +118,7 @@ export const updateCustomer = action((world, id: string, patch: CustomerInput): 
   return customer;
 });
 
-/** Cancels its subscriptions, as Stripe does → customer.subscription.deleted…, customer.deleted */
+/** Deletes a customer and cancels its subscriptions → customer.subscription.deleted for each, customer.deleted */
 export const deleteCustomer = action((world, id: string): Customer => {
   const before = liveCustomer(world, id);
   for (const subscription of [...world.subscriptions.where('customer', id)]) {
@@ -129,7 +129,7 @@ export const deleteCustomer = action((world, id: string): Customer => {
   return customer;
 });
 
-/** What the numbers of a customer's invoices start with. */
+/** Returns the prefix of a customer's invoice numbers. */
 export function invoicePrefix(customerId: string): string {
   return customerId.slice(-8).toUpperCase();
 }

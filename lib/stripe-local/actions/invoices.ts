@@ -14,15 +14,15 @@ import {
 type Optional = 'subscription' | 'currency' | 'billingReason' | 'dueDate' | 'effectiveAt' | 'revises';
 
 /**
- * With a due date, the customer pays the invoice; without one, the card is charged. The open invoice that it revises is
- * voided when this one is finalized.
+ * With a due date, the customer pays the invoice by themselves. Without one, Stripe charges the card. Finalizing an
+ * invoice voids the open invoice that it revises.
  */
 type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' | 'metadata'>> & {
   customer: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
 };
 
-/** A draft → invoice.created */
+/** Creates a draft invoice → invoice.created */
 export const createInvoice = action((world, { lines, ...input }: InvoiceInput): Invoice => {
   const customer = liveCustomer(world, input.customer);
   const subscription = world.subscriptions.get(input.subscription ?? '');
@@ -44,7 +44,7 @@ export const createInvoice = action((world, { lines, ...input }: InvoiceInput): 
 
 type Total = 'id' | 'created' | 'currency' | 'subtotal' | 'tax' | 'total' | 'amountDue' | 'lines';
 
-/** Adds an invoice, which is a draft with no payments unless something else is given. */
+/** Adds an invoice to the world. By default it is a draft without payments. */
 export function putInvoice(
   world: World,
   customer: Customer,
@@ -87,10 +87,11 @@ export function putInvoice(
 }
 
 /**
- * Draft → open, or paid at once where nothing is due. The invoice that it revises is voided.
- * → (payment_intent.created), invoice.updated, invoice.finalized, (invoice.sent | invoice.paid, invoice.payment_succeeded)
+ * Finalizes a draft, which becomes open, or paid if nothing is due. Voids the invoice that it revises.
+ * → (payment_intent.created), invoice.updated, invoice.finalized,
+ * (invoice.sent | invoice.paid, invoice.payment_succeeded)
  *
- * @param options.number in place of the customer's next one
+ * @param options.number replaces the customer's next invoice number
  */
 export const finalizeInvoice = action((world, id: string, options: { number?: string } = {}): Invoice => {
   const before = invoiceThatIs(world, id, 'draft');
@@ -121,12 +122,12 @@ export const finalizeInvoice = action((world, id: string, options: { number?: st
 
 type InvoicePatch = Partial<Pick<Invoice, 'dueDate' | 'metadata'>>;
 
-/** → invoice.updated */
+/** Changes an invoice → invoice.updated */
 export const updateInvoice = action((world, id: string, patch: InvoicePatch): Invoice => {
   return changeInvoice(world, invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid'), patch);
 });
 
-/** → (payment_intent.canceled), invoice.updated, invoice.voided */
+/** Voids an invoice → (payment_intent.canceled), invoice.updated, invoice.voided */
 export const voidInvoice = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open', 'uncollectible');
   if (before.amountPaid > 0) throw new WorldError(`The invoice ${id} is partly paid and cannot be voided.`);
@@ -135,7 +136,7 @@ export const voidInvoice = action((world, id: string): Invoice => {
   return changeInvoice(world, before, patch, 'invoice.voided');
 });
 
-/** → invoice.updated, invoice.marked_uncollectible */
+/** Writes off an open invoice → invoice.updated, invoice.marked_uncollectible */
 export const markUncollectible = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open');
   const markedUncollectibleAt = epochNow(world);
@@ -143,7 +144,7 @@ export const markUncollectible = action((world, id: string): Invoice => {
   return changeInvoice(world, before, patch, 'invoice.marked_uncollectible');
 });
 
-/** → invoice.deleted */
+/** Deletes a draft → invoice.deleted */
 export const deleteDraftInvoice = action((world, id: string): Invoice => {
   const invoice = invoiceThatIs(world, id, 'draft');
   world.invoices.delete(id);
@@ -151,7 +152,7 @@ export const deleteDraftInvoice = action((world, id: string): Invoice => {
   return invoice;
 });
 
-/** → invoice.updated, and then events of these types */
+/** Changes an invoice → invoice.updated, followed by events of the given types */
 export function changeInvoice(
   world: World,
   before: Invoice,
@@ -185,13 +186,13 @@ export function newLine(world: World, line: InvoiceInput['lines'][number], creat
 
 interface Invoiced {
   subscription: Subscription;
-  /** A draft. Stripe finalizes it after an hour; here `finalizeInvoice` does. */
+  /** A draft. Stripe would finalize it after an hour. Here, call `finalizeInvoice`. */
   invoice: Invoice;
 }
 
 type SubscriptionInvoiceOptions = Pick<InvoiceInput, 'tax' | 'dueDate' | 'billingReason'>;
 
-/** An invoice over the current period → invoice.created, customer.subscription.updated (its latest_invoice) */
+/** Creates the invoice of the current period → invoice.created, customer.subscription.updated (its latest_invoice) */
 export const invoiceSubscription = action(
   (world, id: string, options: SubscriptionInvoiceOptions = {}): Invoiced => {
     const subscription = liveSubscription(world, id);
@@ -201,8 +202,8 @@ export const invoiceSubscription = action(
 );
 
 /**
- * The next period: every item moves on by its interval; a trial ends; one that was to be cancelled then is refused.
- * → invoice.created (a draft), customer.subscription.updated
+ * Starts the next period: moves every item on by its interval and ends a trial. Refuses a subscription that is to end
+ * with the current period. → invoice.created (a draft), customer.subscription.updated
  */
 export const renewSubscription = action(
   (world, id: string, options: SubscriptionInvoiceOptions = {}): Invoiced => {
@@ -241,7 +242,7 @@ function draft(world: World, subscription: Subscription, options: SubscriptionIn
   }).object;
 }
 
-/** The intent of a finalized invoice and its place in the invoice's payments → payment_intent.created */
+/** Creates the intent of a finalized invoice and its entry in the invoice's payments → payment_intent.created */
 function openIntent(world: World, invoice: Invoice): PaymentIntent {
   const amount = invoice.amountDue - invoice.amountPaid;
   const intent = putIntent(world, invoice, { amount });
@@ -258,12 +259,12 @@ export function changeIntent(world: World, id: string, patch: Partial<PaymentInt
   return world.paymentIntents.put({ ...getFrom(world, 'payment_intent', id), ...patch });
 }
 
-/** The intent's entry among the invoice's payments. */
+/** Finds the entry of the invoice's own intent in its payments. */
 export function defaultPayment(world: World, invoice: Invoice): InvoicePayment | undefined {
   return [...world.invoicePayments.where('invoice', invoice.id)].find(({ isDefault }) => isDefault);
 }
 
-/** Nothing will be charged any more → payment_intent.canceled */
+/** Cancels the invoice's open intent, so that nothing is charged any more → payment_intent.canceled */
 export function cancelIntent(world: World, invoice: Invoice): void {
   const canceled = { status: 'canceled', canceledAt: epochNow(world) } as const;
   const payment = defaultPayment(world, invoice);
@@ -272,7 +273,7 @@ export function cancelIntent(world: World, invoice: Invoice): void {
   emit(world, 'payment_intent.canceled', changeIntent(world, invoice.paymentIntent, canceled));
 }
 
-/** The intent's amount follows the invoice's remaining amount, as at Stripe. */
+/** Sets the intent's amount to the invoice's remaining amount, as Stripe does. */
 export function resizeIntent(world: World, invoice: Invoice): void {
   const amount = invoice.amountDue - invoice.amountPaid;
   const payment = defaultPayment(world, invoice);
@@ -281,12 +282,12 @@ export function resizeIntent(world: World, invoice: Invoice): void {
 }
 
 /**
- * Through the payment intent
- * → payment_intent.succeeded, invoice_payment.paid, invoice.updated, invoice.paid, invoice.payment_succeeded;
- * wholly off Stripe (the customer paid in cash) the last is not sent.
- * Its subscription becomes active → customer.subscription.updated.
+ * Pays an invoice through its payment intent
+ * → payment_intent.succeeded, invoice_payment.paid, invoice.updated, invoice.paid, invoice.payment_succeeded.
+ * The last event is not sent if all was paid off Stripe (such as in cash).
+ * Activates the subscription → customer.subscription.updated.
  *
- * @param options.offStripe true: all; a number: this part of the amount, and Stripe collects the rest
+ * @param options.offStripe true if all was paid off Stripe; a number is that part, and Stripe collects the rest
  */
 export const payInvoice = action(
   (world, id: string, options: { offStripe?: true | number } = {}): Invoice => {
@@ -316,7 +317,7 @@ export const payInvoice = action(
 );
 
 /**
- * A part of what is open: off Stripe, or collected beside the invoice's own payment intent
+ * Pays a part of the remaining amount, off Stripe or through another intent than the invoice's own
  * → (payment_intent.succeeded), invoice_payment.paid, invoice.updated
  *
  * @param amount less than the remaining amount
@@ -337,7 +338,7 @@ export const payInvoicePart = action(
   },
 );
 
-/** A bank debit on its way: attempted, neither paid nor failed → payment_intent.processing, invoice.updated */
+/** Starts a bank debit, which is neither paid nor failed yet → payment_intent.processing, invoice.updated */
 export const beginPayment = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open');
   const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });
@@ -348,8 +349,8 @@ export const beginPayment = action((world, id: string): Invoice => {
 const DAY = 86_400;
 
 /**
- * → payment_intent.payment_failed, invoice.updated, invoice.payment_failed;
- * an active subscription becomes past due → customer.subscription.updated
+ * Lets the payment of an invoice fail → payment_intent.payment_failed, invoice.updated, invoice.payment_failed.
+ * An active subscription becomes past due → customer.subscription.updated
  */
 export const failInvoicePayment = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open', 'uncollectible');
@@ -397,7 +398,7 @@ function collect(world: World, invoice: Invoice, amount: number): string {
   return latestCharge;
 }
 
-/** → payment_intent.succeeded, invoice_payment.paid */
+/** Collects a part of an invoice through a new intent → payment_intent.succeeded, invoice_payment.paid */
 function collectPart(world: World, invoice: Invoice, amount: number): void {
   const intent = putIntent(world, invoice, {
     id: newId(world, 'pi_'),

@@ -16,13 +16,13 @@ import { cancelIntent, changeInvoice, resizeIntent } from './invoices';
 import { activateSubscription, invoiceThatIs } from './subscriptions';
 
 export type RefundInput = Paid & {
-  /** Left out: the rest of the charge. */
+  /** Minor units. Defaults to the rest of the charge. */
   amount?: number;
   status?: 'pending' | 'requires_action' | 'succeeded';
   reason?: Refund['reason'];
 };
 
-/** → refund.created, charge.refunded */
+/** Refunds a payment → refund.created, charge.refunded */
 export const refundPayment = action((world, input: RefundInput): Refund => {
   const leftOf = (payment: Collected) => refundable(world, payment);
   const intent = collectedPayment(world, input, leftOf, input.amount);
@@ -61,11 +61,11 @@ export const refundPayment = action((world, input: RefundInput): Refund => {
 const NEXT: Partial<Record<Refund['status'], readonly Refund['status'][]>> = {
   pending: ['succeeded', 'failed', 'canceled'],
   requires_action: ['succeeded', 'failed', 'canceled'],
-  // The customer's bank may send it back weeks later.
+  // The customer's bank may return a succeeded refund weeks later.
   succeeded: ['failed'],
 };
 
-/** What became of a refund: a failed or canceled one can be made again → refund.updated, (refund.failed) */
+/** Changes a refund's status. A failed or canceled refund can be repeated → refund.updated, (refund.failed) */
 export const settleRefund = action(
   (world, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund => {
     const before = getFrom(world, 'refund', id);
@@ -85,7 +85,7 @@ export const settleRefund = action(
   },
 );
 
-/** The refundable rest of a payment; 0 while its bank has taken it back. */
+/** Returns the refundable rest of a payment. 0 while the bank has withdrawn the payment. */
 export function refundable(world: World, payment: Collected): number {
   return isChargedBack(world, payment) ? 0 : unrefunded(world, payment);
 }
@@ -99,14 +99,14 @@ function isChargedBack(world: World, { latestCharge }: Collected): boolean {
 }
 
 type DisputeInput = Paid & {
-  /** Left out: what was neither refunded nor disputed yet. */
+  /** Minor units. Defaults to the amount that is neither refunded nor disputed yet. */
   amount?: number;
   reason?: string;
-  /** The bank only asks, and takes nothing yet. */
+  /** True if the bank only asks and withdraws no money yet. */
   inquiry?: boolean;
 };
 
-/** → charge.dispute.created, (charge.dispute.funds_withdrawn) */
+/** Opens a dispute → charge.dispute.created, (charge.dispute.funds_withdrawn) */
 export const openDispute = action((world, input: DisputeInput): Dispute => {
   const dispute = putDispute(world, input, {
     reason: input.reason ?? 'fraudulent',
@@ -119,7 +119,7 @@ export const openDispute = action((world, input: DisputeInput): Dispute => {
 });
 
 /**
- * The customer's bank takes back a direct debit that had been paid: a dispute that is lost at once.
+ * Returns a paid direct debit as the customer's bank would. At Stripe this is a dispute that is lost at once.
  * → charge.dispute.created, charge.dispute.funds_withdrawn, charge.dispute.closed
  */
 export const returnDebit = action((world, input: { invoice: string; reason?: string }): Dispute => {
@@ -163,12 +163,12 @@ function putDispute(
   });
 }
 
-/** What was neither refunded nor disputed yet. */
+/** Returns the amount of a payment that is neither refunded nor disputed yet. */
 export function untouched(world: World, payment: Collected): number {
   return unrefunded(world, payment) - disputedOf(world, payment.latestCharge);
 }
 
-// A bank may also take back a refunded amount, since it does not know of the refund yet.
+// A bank may also dispute a refunded amount, since it may not have received the refund yet.
 function disputable(world: World, payment: Collected): number {
   return payment.amountReceived - disputedOf(world, payment.latestCharge);
 }
@@ -181,8 +181,8 @@ const NEXT_STATUSES: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = 
 };
 
 /**
- * A dispute goes on: `under_review` submits evidence, `needs_response` makes an inquiry a dispute that takes
- * the money, `won` brings it back.
+ * Moves a dispute to another status. `under_review` submits evidence, `needs_response` turns an inquiry into a dispute
+ * that withdraws the money, and `won` returns the money.
  * → charge.dispute.updated, (charge.dispute.funds_withdrawn)
  * | charge.dispute.closed, (charge.dispute.funds_reinstated)
  */
@@ -223,12 +223,12 @@ function changes(world: World, before: Dispute, status: DisputeStatus): Partial<
 
 const DAY = 86_400;
 
-/** Banks leave from 9 to 20 days for an answer. */
+/** Draws the deadline for evidence. Banks allow 9 to 20 days. */
 function evidenceDueBy(world: World): number {
   return epochNow(world) + (9 + Math.floor(world.chance.draw() * 12)) * DAY;
 }
 
-/** Disputed money leaves our balance, below zero, or comes back. */
+/** Creates the balance transaction of a dispute. A negative amount leaves our balance, a positive one returns. */
 function moved(world: World, amount: number): DisputeTransaction {
   return { id: newId(world, 'txn_'), created: epochNow(world), amount };
 }
@@ -236,15 +236,15 @@ function moved(world: World, amount: number): DisputeTransaction {
 interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | 'reason'>> {
   invoice: string;
   amount: number;
-  /** These and `outOfBandAmount` make up what the note gives back of the money that was paid. */
+  /** With `balanceAmount` and `outOfBandAmount`, adds up to the paid money that the note gives back. */
   refundAmount?: number;
   balanceAmount?: number;
 }
 
 /**
- * Reduces the remaining amount, and gives the rest back as the input says.
- * → (refund.created, charge.refunded), credit_note.created, invoice.updated; if nothing remains to be paid then
- * (payment_intent.canceled), invoice.updated, invoice.paid
+ * Creates a credit note, which reduces the remaining amount. Gives the rest back as the input requests.
+ * → (refund.created, charge.refunded), credit_note.created, invoice.updated. If nothing remains to be paid
+ * → (payment_intent.canceled), invoice.updated, invoice.paid
  */
 export const createCreditNote = action((world, input: CreditNoteInput): CreditNote => {
   const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
@@ -281,7 +281,7 @@ export const createCreditNote = action((world, input: CreditNoteInput): CreditNo
   return note;
 });
 
-/** Only while the invoice is still to be paid → credit_note.updated, credit_note.voided, invoice.updated */
+/** Voids a credit note of an unpaid invoice → credit_note.updated, credit_note.voided, invoice.updated */
 export const voidCreditNote = action((world, id: string): CreditNote => {
   const before = getFrom(world, 'credit_note', id);
   if (before.status === 'void') throw new WorldError(`The credit note ${before.number} is already void.`);
@@ -295,7 +295,7 @@ export const voidCreditNote = action((world, id: string): CreditNote => {
   return note;
 });
 
-/** What credit notes may still take: as at Stripe, refunds of their own count as well. */
+/** Returns the amount that can still be credited. As at Stripe, separate refunds reduce it too. */
 export function creditable(world: World, invoice: Invoice): number {
   const { total, prePaymentCreditNotesAmount, postPaymentCreditNotesAmount } = invoice;
   const noted = new Set<string>();
@@ -308,12 +308,12 @@ export function creditable(world: World, invoice: Invoice): number {
   return total - prePaymentCreditNotesAmount - postPaymentCreditNotesAmount - alone;
 }
 
-/** What can be refunded of everything that Stripe collected for an invoice. */
+/** Returns the refundable amount of all payments that Stripe collected for an invoice. */
 export function refundableOf(world: World, invoice: Invoice): number {
   return collectedFor(world, invoice).reduce((sum, payment) => sum + refundable(world, payment), 0);
 }
 
-/** An invoice may have been paid in parts, each with its own charge. */
+/** Refunds an amount from one or more charges, since an invoice may have been paid in parts. */
 function refundParts(world: World, invoice: Invoice, amount: number): CreditNote['refunds'] {
   const all = refundableOf(world, invoice);
   if (amount > all)
@@ -342,7 +342,7 @@ function nextNumber(world: World, { id, number }: Invoice): string {
   return `${number}-CN-${String(sequence).padStart(2, '0')}`;
 }
 
-/** What a new credit note does to its invoice → (payment_intent.canceled), invoice.updated, (invoice.paid) */
+/** Applies a new credit note to its invoice → (payment_intent.canceled), invoice.updated, (invoice.paid) */
 function creditInvoice(world: World, before: Invoice, note: CreditNote): void {
   const credited: Partial<Invoice> = {
     amountDue: before.amountDue - note.prePaymentAmount,
@@ -365,7 +365,7 @@ function creditInvoice(world: World, before: Invoice, note: CreditNote): void {
   }
 }
 
-/** What a voided one had taken off is to be paid again → invoice.updated */
+/** Adds the amount of a voided credit note back to the remaining amount → invoice.updated */
 function uncreditInvoice(world: World, before: Invoice, note: CreditNote): void {
   const invoice = changeInvoice(world, before, {
     amountDue: before.amountDue + note.prePaymentAmount,

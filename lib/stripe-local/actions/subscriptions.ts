@@ -17,11 +17,11 @@ interface SubscriptionInput {
   currency?: string;
   collectionMethod?: CollectionMethod;
   metadata?: Metadata;
-  /** The first period ends with the trial. */
+  /** End of the trial and of the first period. */
   trialEnd?: number;
 }
 
-/** Makes no invoice: `invoiceSubscription` does → customer.subscription.created */
+/** Creates a subscription without an invoice, see `invoiceSubscription` → customer.subscription.created */
 export const createSubscription = action((world, input: SubscriptionInput): Subscription => {
   liveCustomer(world, input.customer);
   const created = epochNow(world);
@@ -51,16 +51,16 @@ type Patchable = 'cancelAtPeriodEnd' | 'pauseCollection' | 'trialEnd' | 'latestI
 
 interface SubscriptionPatch extends Partial<Pick<Subscription, Patchable>> {
   status?: Exclude<Subscription['status'], 'canceled'>;
-  /** The whole list: items with an id stay, those without are made, those left out are removed. */
+  /** The complete list: items with an id are kept, items without an id are created, missing items are removed. */
   items?: readonly (Partial<SubscriptionItem> & Partial<ItemInput>)[];
-  /** Of every item. */
+  /** The current period of every item. */
   currentPeriodStart?: number;
   currentPeriodEnd?: number;
-  /** Ends it then without `cancelAtPeriodEnd`; null: it goes on. */
+  /** Planned end without `cancelAtPeriodEnd`. Null removes the planned end. */
   cancelAt?: number | null;
 }
 
-/** → customer.subscription.updated, or nothing where nothing changes */
+/** Changes a subscription → customer.subscription.updated, or no event if nothing changes */
 export const updateSubscription = action((world, id: string, patch: SubscriptionPatch): Subscription => {
   const before = liveSubscription(world, id);
   const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, cancelAt, ...plain } = patch;
@@ -73,7 +73,7 @@ export const updateSubscription = action((world, id: string, patch: Subscription
   return subscription;
 });
 
-/** At once → customer.subscription.deleted. (At the period's end: `updateSubscription`.) */
+/** Cancels a subscription at once → customer.subscription.deleted. For the period's end, use `updateSubscription`. */
 export const cancelSubscription = action((world, id: string): Subscription => {
   const before = liveSubscription(world, id);
   const now = epochNow(world);
@@ -87,13 +87,13 @@ export const cancelSubscription = action((world, id: string): Subscription => {
   return subscription;
 });
 
-/** The first period end over the items; null without items. */
+/** Returns the earliest period end of the items. Null without items. */
 function periodEnd(subscription: Subscription): number | null {
   const ends = subscription.items.map((item) => item.currentPeriodEnd);
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** True where no period follows the current one. */
+/** Returns true if the subscription ends with the current period. */
 export function endsWithPeriod(subscription: Subscription): boolean {
   const { cancelAt } = subscription;
   return cancelAt !== null && cancelAt <= (periodEnd(subscription) ?? cancelAt);
@@ -142,7 +142,7 @@ function newItem(world: World, item: ItemInput, start: number, end?: number): Su
   };
 }
 
-/** A paid latest invoice makes a waiting subscription active → customer.subscription.updated */
+/** Activates a waiting subscription when its latest invoice is paid → customer.subscription.updated */
 export function activateSubscription(world: World, invoice: Invoice): void {
   const subscription = world.subscriptions.get(invoice.subscription ?? '');
   if (!subscription || hasEnded(subscription) || subscription.latestInvoice !== invoice.id) return;

@@ -1,7 +1,7 @@
 import type { Invoice, InvoiceLine, Subscription, SubscriptionItem } from '../model';
 import { embeddedList, fieldsOf, type Json, nulls, type Shape } from './shape';
 
-/** Items, lines or payments that Stripe puts into the object itself; a list of its own has the rest. */
+/** Number of items, lines or payments that Stripe embeds in an object. A separate list endpoint returns all. */
 export const EMBEDDED = 10;
 
 const SUBSCRIPTION = {
@@ -42,7 +42,7 @@ export function renderSubscription(subscription: Subscription, shape: Shape): Js
   };
 }
 
-// Before basil all items had one period.
+// Before basil all items of a subscription had the same period.
 function periodOf({ items, created }: Subscription): Json {
   const [first] = [...items].sort((a, b) => a.currentPeriodEnd - b.currentPeriodEnd);
   return {
@@ -88,7 +88,7 @@ function renderPrice(item: SubscriptionItem, currency: string): Json {
   };
 }
 
-/** The price in its form of before 2020, which Stripe still sends beside it. */
+/** Renders the price as a plan, the form before 2020, which Stripe still sends in addition to the price. */
 function renderPlan(item: SubscriptionItem, currency: string): Json {
   return {
     ...commonPrice(item, currency),
@@ -144,7 +144,7 @@ const INVOICE = {
 
 export function renderInvoice(invoice: Invoice, shape: Shape): Json {
   const { id, status, amountDue, subtotal, tax, total, finalizedAt, markedUncollectibleAt } = invoice;
-  // Before basil `amount_paid` did not hold what was paid off Stripe.
+  // Before basil `amount_paid` did not include payments off Stripe.
   const amountPaid = shape.basil ? invoice.amountPaid : invoice.amountPaid - invoice.amountPaidOffStripe;
   return {
     ...INVOICE,
@@ -152,10 +152,10 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     amount_paid: amountPaid,
     amount_remaining: amountDue - amountPaid,
     auto_advance: status === 'draft' || status === 'open',
-    // A world that was saved by an older version has no address.
+    // Worlds saved by an older version lack addresses.
     customer_address: invoice.customerAddress ? { ...invoice.customerAddress, state: null } : null,
     effective_at: invoice.effectiveAt ?? finalizedAt,
-    // A total below zero, or less than the credit, leaves a credit.
+    // A negative total, or a total below the credit, leaves a credit.
     ending_balance: finalizedAt === null ? null : Math.min(0, total + invoice.startingBalance),
     from_invoice: invoice.revises === null ? null : { action: 'revision', invoice: invoice.revises },
     lines: embeddedList(

@@ -15,7 +15,7 @@ import type {
 import { renderInvoice, renderSubscription } from './billing';
 import { embeddedList, fieldsOf, type Json, nulls, type Shape, shapeOf } from './shape';
 
-/** An event as an endpoint of this API version receives it. */
+/** Renders an event for a webhook endpoint of an API version. */
 export function renderEvent(event: WorldEvent, apiVersion: string): Json {
   const shape = shapeOf(apiVersion);
   const object = renderObject(event.about, shape);
@@ -37,7 +37,7 @@ export function renderEvent(event: WorldEvent, apiVersion: string): Json {
   };
 }
 
-/** What the changed fields held before: hashes field by field, lists as a whole, null where nothing was. */
+/** Returns the previous values of changed fields: hashes field by field, lists as a whole, null for new fields. */
 function previousAttributes(before: Json, after: Json): Json {
   const changed: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -49,7 +49,7 @@ function previousAttributes(before: Json, after: Json): Json {
   return changed;
 }
 
-/** Most values are plain, and told apart without their text. */
+/** Compares primitives directly, since most values are primitives. Compares objects by their JSON text. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }
@@ -58,7 +58,7 @@ function isHash(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A record as Stripe writes it in one API version, with nothing expanded. */
+/** Renders a record in an API version, with nothing expanded. */
 export function renderObject(object: WorldObject, shape: Shape): Json {
   const render = RENDERERS[object.object] as (object: WorldObject, shape: Shape) => Json;
   return render(object, shape);
@@ -79,13 +79,13 @@ const RENDERERS: { [K in Kind]: (object: Extract<WorldObject, { object: K }>, sh
   credit_note: renderCreditNote,
 };
 
-/** The same in every version we know. */
+/** Equal in every API version that we support. */
 function renderCustomer(customer: Customer): Json {
   if (customer.deleted) return { id: customer.id, object: 'customer', deleted: true };
   return {
     ...fieldsOf(customer, 'deleted'),
     ...nulls('currency default_source description discount phone shipping test_clock'),
-    // A world that was saved by an older version has no address.
+    // Worlds saved by an older version lack addresses.
     address: customer.address ? { ...customer.address, state: null } : null,
     balance: 0,
     delinquent: false,
@@ -96,7 +96,7 @@ function renderCustomer(customer: Customer): Json {
   };
 }
 
-/** The fields of the model are the same in every version. */
+/** The model's fields are equal in every API version. */
 function renderCheckoutSession(session: CheckoutSession): Json {
   const { customer, customerEmail: email } = session;
   return {
@@ -167,7 +167,7 @@ function renderCharge(charge: Charge, shape: Shape): Json {
   };
 }
 
-/** The same in every version we know. */
+/** Equal in every API version that we support. */
 function renderRefund(refund: Refund): Json {
   const { failureBalanceTransaction, failureReason } = refund;
   return {
@@ -180,7 +180,7 @@ function renderRefund(refund: Refund): Json {
   };
 }
 
-/** The same in every version we know. */
+/** Equal in every API version that we support. */
 function renderDispute(dispute: Dispute): Json {
   const hasEvidence = dispute.submissionCount > 0;
   return {
@@ -203,7 +203,7 @@ function renderDispute(dispute: Dispute): Json {
   };
 }
 
-/** What Stripe itself takes for a dispute, which is no part of its amount. */
+/** Stripe's fee for a dispute in minor units, which is not part of the dispute's amount. */
 const FEE = 1500;
 
 function renderTransaction({ id, charge, currency }: Dispute, moved: DisputeTransaction): Json {
@@ -267,7 +267,7 @@ function newerFields({ prePaymentAmount, postPaymentAmount, refunds }: CreditNot
   };
 }
 
-/** Before API version basil, a credit note had at most one refund, and nothing beside it. */
+/** Renders the fields before API version basil, in which a credit note had at most one refund. */
 function olderFields(note: CreditNote): Json {
   return {
     refund: note.refunds[0]?.refund ?? null,

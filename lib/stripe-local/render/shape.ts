@@ -5,15 +5,15 @@ export interface Shape {
   version: string;
   /** https://docs.stripe.com/changelog/basil: periods on the items, `parent`, `payments`, no `paid`. */
   basil: boolean;
-  /** The months before basil, when old and new fields stood side by side. */
+  /** The versions before basil in which old and new fields existed side by side. */
   acacia: boolean;
-  /** From 2022-11-15: `latest_charge` in place of a payment intent's `charges`. */
+  /** From 2022-11-15: `latest_charge` replaces a payment intent's `charges`. */
   modern: boolean;
-  /** From 2026-05-27: `amount_paid_off_stripe`, only where it is expanded and never in events. */
+  /** From 2026-05-27: `amount_paid_off_stripe`, only if expanded and never in events. */
   offStripeAmount: boolean;
 }
 
-/** @param version such as `2020-08-27` or `2026-10-28.endive` */
+/** @param version an API version such as `2020-08-27` or `2026-10-28.endive` */
 export function shapeOf(version: string): Shape {
   const since = (date: string) => version.slice(0, 10) >= date;
   return {
@@ -25,7 +25,7 @@ export function shapeOf(version: string): Shape {
   };
 }
 
-/** The fields of a record under Stripe's names, except those that Stripe writes in another form. */
+/** Returns the fields of a record with Stripe's names, except those that Stripe writes in another form. */
 export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): Json {
   const fields: Json = {};
   for (const key of Object.keys(record)) {
@@ -36,7 +36,7 @@ export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): J
 
 const stripeNames = new Map<string, string>();
 
-/** `amountDue` → `amount_due`. Remembered, since the simulation renders the same few names very often. */
+/** Converts `amountDue` to `amount_due`. Cached, since the simulation renders the same few names very often. */
 function stripeName(key: string): string {
   const known = stripeNames.get(key);
   if (known !== undefined) return known;
@@ -45,12 +45,12 @@ function stripeName(key: string): string {
   return name;
 }
 
-/** Fields that Stripe always sends, and that are always null here: their names, separated by spaces. */
+/** Returns fields that Stripe always sends and that are always null here. Separate the names by spaces. */
 export function nulls(...names: string[]): Json {
   return Object.fromEntries(names.flatMap((line) => line.split(' ')).map((name) => [name, null]));
 }
 
-/** A list that stands inside another object. */
+/** Returns a list embedded in another object. */
 export function embeddedList(data: unknown[], url: string, limit = data.length): Json {
   return {
     object: 'list',

@@ -9,31 +9,31 @@ import classes from './chart.module.css';
 import { statusColor } from './status';
 
 interface Bar {
-  /** Unique in the chart. */
+  /** Name of the bar, unique in the chart. */
   name: string;
   value: number;
-  /** Said on hover. */
+  /** Text shown on hover. */
   title: string;
 }
 
 interface BarChartProps {
-  /** What the chart shows, in a sentence that stands for it. */
+  /** A sentence for screen readers that replaces the chart. */
   label: string;
   bars: Bar[];
-  /** A value as the scale at the side says it. */
+  /** Formats a value for the scale at the side. */
   formatTick(value: number): string;
-  /** Counts, between which nothing is. */
+  /** True for counts, so that the scale shows whole numbers only. */
   isWhole?: boolean;
-  /** Beneath the first and the last bar. */
+  /** Labels below the first and the last bar. */
   ends: [string, string];
 }
 
-// Units of the drawing, which is stretched to its place.
+// Units of the SVG drawing, which is stretched to the available space.
 const WIDTH = 1000;
 const HEIGHT = 100;
 const TICKS = 4;
 
-/** Bars from left to right, those below zero hanging, drawn on the server; each has a label, shown on hover. */
+/** A bar chart, drawn on the server. Negative bars hang below zero. Each bar shows a label on hover. */
 export function BarChart({ label, bars, formatTick, isWhole = false, ends }: BarChartProps) {
   const x = scaleBand(
     bars.map(({ name }) => name),
@@ -84,11 +84,11 @@ export function BarChart({ label, bars, formatTick, isWhole = false, ends }: Bar
 
 interface StateCountsProps {
   counts: StateCount[];
-  /** The list of those in a state. */
+  /** Returns the address of the list filtered by a state. */
   hrefOf(state: string): string;
 }
 
-/** How many are in each state, the bars in proportion to the most. */
+/** Counts by state, with bars in proportion to the largest count. */
 export function StateCounts({ counts, hrefOf }: StateCountsProps) {
   const most = Math.max(...counts.map(({ count }) => count));
   return (
@@ -116,7 +116,7 @@ export function StateCounts({ counts, hrefOf }: StateCountsProps) {
 interface FigureProps {
   label: string;
   value?: ReactNode;
-  /** A line beneath the value. */
+  /** A line below the value. */
   children?: ReactNode;
   note: ReactNode;
 }
@@ -147,7 +147,7 @@ export function Figure({ label, value, children, note }: FigureProps) {
   );
 }
 
-/** The leading currency large, the others beneath. */
+/** Sums by currency, the first in large type and the others below. */
 export function CurrencySums({ sums, noun }: { sums: CurrencySum[]; noun: string }) {
   const [first, ...others] = sums;
   if (!first) return <Text fw={600} fz="lg">{`No ${noun}s`}</Text>;

@@ -1,4 +1,4 @@
-/** The classes of SQLSTATE that events fail with, and the names of what Stripe answers, in words. */
+/** Texts for the SQLSTATE classes and Stripe errors with which events fail. */
 const TEXTS: [pattern: RegExp, text: string][] = [
   [/^40...$/, 'The same records kept changing in the meantime.'],
   [/^23...$/, 'It violates a database constraint.'],
@@ -11,7 +11,7 @@ const TEXTS: [pattern: RegExp, text: string][] = [
   [/^abandoned$/, 'Its process ended, and it was not resumed in time.'],
 ];
 
-/** Why something failed, in a sentence; the code stands beside it. */
+/** Returns a sentence with the reason of a failure. Pages show the code beside it. */
 export function failureText(code: string | null): string {
   const [, text] = TEXTS.find(([pattern]) => pattern.test(code ?? '')) ?? [];
   return text ?? 'Unexpected error; see the log.';

@@ -4,11 +4,11 @@ import { formatField } from '@/app/_components/format';
 
 interface Props {
   status: string;
-  /** Where its name does not say it. */
+  /** Text of the badge. Defaults to the name of the status. */
   children?: string;
 }
 
-/** A state of any of our enums, calm for the usual ones. */
+/** A badge for a state of any of our enums, in a calm colour for usual states. */
 export function StatusBadge({ status, children = formatField(status) }: Props) {
   return (
     <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color={statusColor(status)}>
@@ -17,7 +17,7 @@ export function StatusBadge({ status, children = formatField(status) }: Props) {
   );
 }
 
-/** What a record is called, and its state. */
+/** The title of a record with its state. */
 export function RecordTitle({ status, children }: { status: string; children: ReactNode }) {
   return (
     <Group gap="sm" component="span">
@@ -28,9 +28,9 @@ export function RecordTitle({ status, children }: { status: string; children: Re
 }
 
 const STATES = {
-  // As it should be.
+  // Good.
   green: ['accepted', 'active', 'completed', 'fixed', 'ok', 'paid', 'processed', 'succeeded', 'valid', 'won'],
-  // On its way.
+  // In progress.
   blue: ['order', 'pending', 'running', 'sent', 'trialing', 'under_review', 'warning_under_review'],
   // A person should look at it.
   orange: [
@@ -53,7 +53,7 @@ const STATES = {
   ],
   // Something does not work, or money is missing.
   red: ['blocked', 'error', 'failed', 'lost', 'offline', 'unpaid'],
-  // Over, or not begun.
+  // Ended, or not started.
   gray: [
     'cancelled',
     'converted',
@@ -78,5 +78,5 @@ export const STATUS_COLORS: ReadonlyMap<string, string> = new Map(
   Object.entries(STATES).flatMap(([color, states]) => states.map((state) => [state, color] as const)),
 );
 
-/** The colour of a state, also where it is no badge. */
+/** Returns the colour of a state, for badges and charts. */
 export const statusColor = (status: string): string => STATUS_COLORS.get(status) ?? 'gray';

@@ -7,11 +7,11 @@ import { CopyButton } from './copy-button';
 
 interface Props {
   id: string;
-  /** Our own page about it. The link to Stripe's page then stands beside it. */
+  /** Address of our own page about the object. The link to Stripe's page is then shown beside it. */
   href?: string | undefined;
 }
 
-/** An id of Stripe's: it leads to Stripe's dashboard, and can be copied. */
+/** A Stripe id with a link to Stripe's dashboard and a copy button. */
 export function StripeId({ id, href }: Props) {
   const path = dashboardPathOf(id);
   return (
@@ -29,14 +29,14 @@ export function StripeId({ id, href }: Props) {
 }
 
 interface StripeLinkProps {
-  /** Below Stripe's dashboard: `payments/pi_…`. */
+  /** Path within Stripe's dashboard, such as `payments/pi_…`. */
   path: string;
-  /** Where there are several, which one. */
+  /** Label that distinguishes this link from others on the page. */
   label?: string;
   children: string;
 }
 
-/** Leads to an object in Stripe's dashboard. */
+/** A link to an object in Stripe's dashboard. */
 export async function StripeLink({ path, label, children }: StripeLinkProps) {
   const { env } = await getRuntime();
   return (

@@ -10,7 +10,7 @@ import {
 } from '@/app/_components/format';
 import classes from './two-lines.module.css';
 
-/** Names and values of one record: a dash for null, nothing for undefined. */
+/** Names and values of a record. Null is shown as a dash, undefined is left out. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return (
@@ -28,20 +28,20 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
 interface InstantProps {
   at: Date | string;
   timeZone: string;
-  /** To the second, where instants are told apart by it. */
+  /** Shows seconds, for lists of instants that differ only in seconds. */
   seconds?: boolean;
 }
 
-/** A time in the service's zone, the exact instant on hover. */
+/** A date and time in the given time zone, with the exact instant on hover. */
 export function Instant({ at, timeZone, seconds = false }: InstantProps) {
   return exactly(at, seconds ? formatSecond(at, timeZone) : formatInstant(at, timeZone));
 }
 
-/** The time of day alone, where the day stands above. */
+/** The time of day, for lists with the day as a heading. */
 export const Time = ({ at, timeZone }: { at: Date; timeZone: string }) =>
   exactly(at, formatTime(at, timeZone));
 
-/** The same as the day alone, where a list has many times. */
+/** The day, for lists with many instants. */
 export const Day = ({ at, timeZone }: { at: Date; timeZone: string }) => exactly(at, formatDay(at, timeZone));
 
 function exactly(at: Date | string, text: string) {
@@ -53,7 +53,7 @@ function exactly(at: Date | string, text: string) {
   );
 }
 
-/** An amount in its currency's form. */
+/** An amount in the format of its currency. */
 export function Money({ amount, currency }: { amount: number; currency: string }) {
   return <span className="figures">{formatMoney(amount, currency)}</span>;
 }
@@ -61,18 +61,18 @@ export function Money({ amount, currency }: { amount: number; currency: string }
 interface PaidAmountProps {
   amount: number;
   currency: string;
-  /** What came back of it. */
+  /** The part that went back to the customer. */
   refunded: number;
 }
 
-/** An amount, and beneath it what came back. */
+/** A paid amount, with the refunded part below. */
 export function PaidAmount({ amount, currency, refunded }: PaidAmountProps) {
   const money = <Money amount={amount} currency={currency} />;
   if (refunded === 0) return money;
   return <TwoLines below={`${formatMoney(refunded, currency)} refunded`}>{money}</TwoLines>;
 }
 
-/** A value and what explains it, in the height of one line. */
+/** A value with an explanation below, in the height of one line. */
 export function TwoLines({ children, below }: { children: ReactNode; below: ReactNode }) {
   return (
     <span className={classes.both}>
@@ -88,7 +88,7 @@ interface Billed {
   cancel_at: Date | null;
 }
 
-/** When a subscription is billed next, or ends; a dash once it has ended. */
+/** Returns the next billing date or the planned end of a subscription. Returns a dash if it has ended. */
 export function nextBilling({ status, next_billing_date, cancel_at }: Billed, timeZone: string): string {
   if (status === 'cancelled') return '–';
   if (cancel_at) return `Ends ${formatDay(cancel_at, timeZone)}`;

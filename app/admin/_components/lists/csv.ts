@@ -8,12 +8,12 @@ import { getRuntime, type Runtime } from '@/lib/runtime';
 import { type ListDeclaration, parseFilters } from './list-declaration';
 
 interface CsvFile {
-  /** Without its ending. */
+  /** File name without its extension. */
   name: string;
   pieces: AsyncGenerator<string>;
 }
 
-/** The handlers of an address that gives staff a file. */
+/** Creates the route handlers that send a CSV file to staff. */
 export function csvRoute(open: (url: URL, runtime: Runtime, today: string) => CsvFile | Promise<CsvFile>) {
   const answer = async (request: Request): Promise<Response> => {
     await requireStaff();
@@ -24,7 +24,7 @@ export function csvRoute(open: (url: URL, runtime: Runtime, today: string) => Cs
   return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: answer };
 }
 
-/** The same for a list: its file holds what matches the filters. If a filter is wrong, the list says so. */
+/** Creates the CSV route of a list. The file contains the matching rows. An invalid filter leads back to the list. */
 export function exportRoute<Schema extends z.ZodObject, Row>({ source, path }: ListDeclaration<Schema, Row>) {
   return csvRoute(({ search, searchParams }, runtime, today) => {
     const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
@@ -34,7 +34,7 @@ export function exportRoute<Schema extends z.ZodObject, Row>({ source, path }: L
   });
 }
 
-/** A file to download, made as fast as it is taken. */
+/** Creates a download response. It generates the file only as fast as the client reads it. */
 export function csvResponse({ name, pieces }: CsvFile): Response {
   return new Response(toStream(pieces), {
     headers: {
@@ -45,7 +45,7 @@ export function csvResponse({ name, pieces }: CsvFile): Response {
   });
 }
 
-/** The name once more where it needs letters that a header has not (RFC 6266). */
+/** Returns the additional Unicode form of a name that a header cannot contain directly (RFC 6266). */
 function inUnicode(name: string): string {
   if (/^[ -~]*$/.test(name)) return '';
   const encoded = encodeURIComponent(`${name}.csv`).replace(
@@ -55,7 +55,7 @@ function inUnicode(name: string): string {
   return `; filename*=UTF-8''${encoded}`;
 }
 
-/** Asks for a piece when the last one has gone out; an error breaks the response off. */
+/** Converts pieces to a stream, which requests each piece after sending the last. An error aborts the response. */
 function toStream(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(

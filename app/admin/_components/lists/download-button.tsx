@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 
-/** A plain link: the router would take the file for a page, and fetch it in advance. */
+/** A download link. Not a router link, because the router would treat the file as a page and prefetch it. */
 export function DownloadButton({ href, children = 'Download CSV' }: { href: string; children?: string }) {
   return (
     <Button

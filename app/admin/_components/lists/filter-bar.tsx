@@ -12,7 +12,7 @@ import classes from './filter-bar.module.css';
 import { type FilterField, isFiltered, namesOf } from './list-declaration';
 
 interface Props {
-  /** What the filters are called, for readers. */
+  /** Name of the filters for screen readers. */
   label: string;
   path: string;
   fields: FilterField[];
@@ -20,7 +20,7 @@ interface Props {
   problems: Record<string, string>;
 }
 
-/** A chip for each filter, which opens to what it can be set to. Without scripts each is a plain GET form. */
+/** A chip for each filter, which opens a form for its value. Without scripts each filter is a plain GET form. */
 export function FilterBar({ label, path, fields, values, problems }: Props) {
   const bar = useRef<HTMLElement>(null);
   useOpenDetails(bar);
@@ -51,7 +51,7 @@ interface FilterChipProps extends Pick<Props, 'path' | 'values' | 'problems'> {
   field: FilterField;
 }
 
-/** One filter: what it is set to, a way to set it, and one to take it away. */
+/** One filter with its current value, a form to set it, and a button to remove it. */
 function FilterChip({ path, field, values, problems }: FilterChipProps) {
   const names = namesOf(field);
   const text = filterText(field, values);
@@ -85,7 +85,7 @@ function FilterChip({ path, field, values, problems }: FilterChipProps) {
                   label={'presets' in field ? { from: 'From', to: 'To' }[name] : field.label}
                   size="sm"
                   defaultValue={
-                    // A field for dates shows no other text, and complains of it.
+                    // A date field cannot show any other text, and warns about it.
                     'presets' in field && !isDate(values[name]) ? '' : (values[name] ?? '')
                   }
                   error={problems[name] && formatMessage(problems[name])}
@@ -114,7 +114,7 @@ interface FilterChoicesProps extends Pick<FilterChipProps, 'field' | 'values'> {
   to(changes: Record<string, string | null>): string;
 }
 
-/** The values that are chosen at once. */
+/** Links that set the filter to a value with one click. */
 function FilterChoices({ field, values, to }: FilterChoicesProps) {
   const choices =
     'presets' in field
@@ -141,12 +141,12 @@ function FilterChoices({ field, values, to }: FilterChoicesProps) {
 }
 
 interface FilterFormProps extends Pick<Props, 'path' | 'values'> {
-  /** Those of its fields. */
+  /** Names of the form's fields. */
   names: string[];
   children: ReactNode;
 }
 
-/** The other filters stay; with scripts the address holds only what was filled in. */
+/** A form that keeps the other filters. With scripts, the address contains only the filled-in fields. */
 function FilterForm({ path, values, names, children }: FilterFormProps) {
   const router = useRouter();
   const [pending, start] = useTransition();
@@ -175,7 +175,7 @@ function FilterForm({ path, values, names, children }: FilterFormProps) {
   );
 }
 
-/** What a filter is set to, as its chip says it; null: to nothing. */
+/** Returns a filter's value as the text of its chip. Null if the filter is not set. */
 function filterText(field: FilterField, values: Record<string, string>): string | null {
   const { [field.name]: value, from, to } = values;
   if (!('presets' in field)) {

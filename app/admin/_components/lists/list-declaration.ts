@@ -7,37 +7,37 @@ import type { DatePreset } from '@/lib/dates';
 import type { Runtime } from '@/lib/runtime';
 import type { Sorting } from './record-list';
 
-/** How a list is narrowed and read, see `defineList`. */
+/** How a list is filtered and read, see `defineList`. */
 interface ListSource<Schema extends z.ZodObject, Row> {
   schema: Schema;
   read(db: Db, filters: z.output<Schema>, place: ListPlace, runtime: Runtime): Promise<StaffPage<Row>>;
-  /** The order that the list does not have while it is narrowed like this. */
+  /** Returns the sort order that is not available with these filters. */
   lacks?(filters: z.output<Schema>): string | undefined;
-  /** All that match, as a file. */
+  /** Returns all matching rows as pieces of a CSV file. */
   csv?(db: Db, filters: z.output<Schema>, runtime: Runtime): AsyncGenerator<string>;
 }
 
 type Db = Runtime['db'];
 
-/** A list page: what it is called, what narrows it, how it is read, and how its rows look. */
+/** The declaration of a list page: its names, filters, source and rows. */
 export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   title: string;
   description?: string;
   path: string;
-  /** What the list holds, in the singular. */
+  /** Name of a row in the singular. */
   noun: string;
-  /** When there will be some, in a sentence. */
+  /** Sentence for an empty list that says when it will have rows. */
   yet: string;
   source: ListSource<Schema, Row>;
-  /** @param today the calendar date, for ranges of dates */
+  /** Returns the filters. @param today today's calendar date, for ranges of dates */
   fields(today: string): FilterField[];
-  /** What else to say where they find nothing. */
+  /** Returns a hint to show if the filters match no row. */
   hint?(filters: z.output<Schema>): string | undefined;
-  /** The rows of a page, in an order that can be chosen. */
+  /** Renders the rows of a page, with a choice of the sort order. */
   Rows(props: { rows: Row[]; sorting: Sorting; timeZone: string }): ReactNode;
 }
 
-/** Types a declaration. */
+/** Returns the declaration. Its only purpose is type inference. */
 export const declareList = <Schema extends z.ZodObject, Row>(declared: ListDeclaration<Schema, Row>) =>
   declared;
 
@@ -53,30 +53,30 @@ interface ChoiceField {
   options: { value: string; label: string }[];
 }
 
-/** The first and the last day, in the address as `from` and `to`. */
+/** A filter for the first and the last day. The address contains them as `from` and `to`. */
 interface DatesField {
   name: 'from';
   label: string;
-  /** Ranges to choose at once. */
+  /** Ranges that can be chosen with one click. */
   presets: DatePreset[];
 }
 
-/** What a list can be narrowed by. */
+/** A filter of a list. */
 export type FilterField = TextField | ChoiceField | DatesField;
 
-/** The names that a filter has in an address. */
+/** Returns the query parameters of a filter. */
 export const namesOf = (field: FilterField): string[] => ('presets' in field ? ['from', 'to'] : [field.name]);
 
-/** Whether an address narrows a list. */
+/** Returns true if the address sets any filter. */
 export const isFiltered = (fields: FilterField[], params: URLSearchParams): boolean =>
   fields.flatMap(namesOf).some((name) => params.has(name));
 
-/** Values of an enum as the options of a filter. */
+/** Converts the values of an enum to the options of a filter. */
 export function choiceOf(values: readonly string[]): { value: string; label: string }[] {
   return values.map((value) => ({ value, label: formatField(value) }));
 }
 
-/** Whose records a list shows, the same in every list. */
+/** The filter for a customer, which all lists share. */
 export const customerField: FilterField = {
   name: 'customer',
   label: 'Customer',
@@ -84,15 +84,15 @@ export const customerField: FilterField = {
 };
 
 interface ParsedFilters<Filters> {
-  /** Null when one is wrong. */
+  /** The parsed filters. Null if any is invalid. */
   filters: Filters | null;
-  /** Of each wrong field its first message. */
+  /** The first message for each invalid field. */
   problems: Record<string, string>;
-  /** The filters of the address, for links, without the page and unknown parameters. */
+  /** The filters of the address, for links. Without the page and unknown parameters. */
   params: URLSearchParams;
 }
 
-/** The filters in the address of a list. */
+/** Parses the filters in the address of a list. */
 export function parseFilters<Schema extends z.ZodObject>(
   schema: Schema,
   search: URLSearchParams,

@@ -17,15 +17,15 @@ import { PagedList } from './paged-list';
 interface Props<Schema extends z.ZodObject, Row> {
   list: ListDeclaration<Schema, Row>;
   search: URLSearchParams;
-  /** Buttons at the right, beside that of the file. */
+  /** Buttons at the right, beside the download button. */
   actions?: ReactNode;
-  /** The outcome of an action. */
+  /** Message with the outcome of an action. */
   notice?: ReactNode;
-  /** Between the filters and the rows. */
+  /** Content between the filters and the rows. */
   children?: ReactNode;
 }
 
-/** A page of records: its filters at once, then what they find, unless one of them is wrong. */
+/** A list page. Shows the filters at once, then the matching records unless a filter is invalid. */
 export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Schema, Row>) {
   const { list, search, actions, notice, children } = props;
   const { env, now } = await getRuntime();
@@ -69,7 +69,7 @@ interface ListResultsProps<Schema extends z.ZodObject, Row>
   fields: FilterField[];
 }
 
-/** A page of a list, and the ways on from it. */
+/** The rows of one page with links to the other pages. */
 async function ListResults<Schema extends z.ZodObject, Row>(props: ListResultsProps<Schema, Row>) {
   const { list, filters, search, params, fields } = props;
   const { path, noun, yet, Rows } = list;

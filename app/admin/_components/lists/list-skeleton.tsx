@@ -3,13 +3,13 @@ import classes from './list.module.css';
 
 interface Props {
   rows?: number;
-  /** With room for the names of columns. */
+  /** Includes space for the column headers. */
   headed?: boolean;
-  /** Not inside of another frame. */
+  /** Draws its own frame. False inside another frame. */
   framed?: boolean;
 }
 
-/** The place of a list that is on its way. */
+/** The placeholder of a list that is loading. */
 export function ListSkeleton({ rows = 25, headed = false, framed = true }: Props) {
   return (
     <Paper withBorder={framed} radius="lg" role="status" className={`${classes.frame} ${classes.list}`}>

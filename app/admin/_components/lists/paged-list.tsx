@@ -11,25 +11,25 @@ import classes from './list.module.css';
 
 interface PagedListProps<Row> {
   page: StaffPage<Row>;
-  /** Where the page begins. With it, an empty page leads back to the first. */
+  /** Start of the page. If given, an empty page links to the first page. */
   start?: PageStart;
-  /** What the list holds, in the singular. */
+  /** Name of a row in the singular. */
   noun: string;
-  /** Where an s does not make the plural. */
+  /** Plural of `noun`. Defaults to `noun` with an s. */
   nouns?: string;
-  /** When there will be some, in a sentence. */
+  /** Sentence for an empty list that says when it will have rows. */
   yet: string;
-  /** What else to say where a filter finds nothing. */
+  /** A hint to show if the filters match no row. */
   hint?: ReactNode;
-  /** Narrowed by a filter. */
+  /** True if a filter is set. */
   isFiltered?: boolean;
   path: string;
-  /** The page's query as it is, so that filters stay. */
+  /** The current query parameters, so that links keep the filters. */
   params: URLSearchParams;
   children(rows: Row[]): ReactNode;
 }
 
-/** A page of a list with the ways on from it, or why it has no rows. */
+/** A page of a list with links to other pages, or the reason why it has no rows. */
 export function PagedList<Row>(props: PagedListProps<Row>) {
   const { page, path, params, noun, nouns = `${noun}s`, children } = props;
   return (
@@ -61,16 +61,16 @@ function Why<Row>(props: PagedListProps<Row> & { nouns: string }) {
 interface PagerProps {
   page: Page<unknown>;
   path: string;
-  /** The page's query as it is, so that filters stay. */
+  /** The current query parameters, so that links keep the filters. */
   params: URLSearchParams;
   noun: string;
-  /** Where an s does not make the plural. */
+  /** Plural of `noun`. Defaults to `noun` with an s. */
   nouns?: string;
 }
 
 const SIZES = [25, 50, 100];
 
-/** Where in the list we are, and the ways on. */
+/** The position in the list and links to other pages. */
 export function Pager({ page: { page, per_page, total, last_page }, path, params, noun, nouns }: PagerProps) {
   const first = (page - 1) * per_page + 1;
   const to = (changes: Record<string, number>) => withParams(path, params, changes);
@@ -89,12 +89,12 @@ export function Pager({ page: { page, per_page, total, last_page }, path, params
 interface CursorFooterProps {
   page: CursorList<unknown>;
   path: string;
-  /** The filters of the list, so that they stay. */
+  /** The filters of the list, so that links keep them. */
   params: URLSearchParams;
   noun: string;
 }
 
-/** How many match, and the ways on. */
+/** The number of matching rows and links to other pages. */
 function CursorFooter({ page: { count, previous, next }, path, params, noun }: CursorFooterProps) {
   const to = (changes: Record<string, string | number>) => withParams(path, params, changes);
   if (!count && !previous && !next) return null;
@@ -115,10 +115,10 @@ function CursorFooter({ page: { count, previous, next }, path, params, noun }: C
 
 interface FooterProps {
   text: ReactNode;
-  /** How many rows a page has; null if the list is too short for a choice. */
+  /** Page size. Null if the list is too short for a choice. */
   size: number | null;
   toSize(size: number): string;
-  /** Links to the neighbouring pages; null if that page does not exist. */
+  /** Links to the neighbouring pages. Null if that page does not exist. */
   previous: string | null;
   next: string | null;
 }
@@ -169,7 +169,7 @@ interface ChoiceProps extends GroupProps {
   options: { value: string; text: string; href: string }[];
 }
 
-/** A few views of the same, one of them shown. */
+/** Links to alternative views, with the current view marked. */
 export function Choice({ label, current, options, children, ...group }: ChoiceProps) {
   return (
     <Group gap={10} component="nav" aria-label={label} {...group}>

@@ -8,36 +8,36 @@ import { RowBody } from './row-body';
 export interface Column<Row> {
   label: string;
   cell(row: Row): ReactNode;
-  /** CSS. Text is cut off in columns without a width or with a title if there is too little room. */
+  /** CSS width. Columns without a width or with a title cut off their text if the space is too small. */
   width?: string;
   align?: 'right';
-  /** What is cut off, on hover. */
+  /** Returns the full text, shown on hover. */
   title?(row: Row): string | undefined;
-  /** Its name in the address of a list that can be sorted by it. */
+  /** Name of the sort order in the address. Absent if the list cannot be sorted by this column. */
   sort?: string;
-  /** The first click shows the last or largest first. */
+  /** True if the first click sorts in descending order. */
   descends?: boolean;
-  /** Several lines, where one would be cut off. */
+  /** Wraps the text instead of cutting it off. */
   wraps?: boolean;
 }
 
 interface Props<Row extends { id: string | number }> {
-  /** What the list is called, for readers. */
+  /** Name of the list for screen readers. */
   label: string;
   rows: Row[];
-  /** Tells rows apart whose ids do not. */
+  /** Returns the React key of a row. Needed if the ids are not unique. */
   keyOf?(row: Row): string | number;
-  /** The page of a record; without, the rows lead nowhere. */
+  /** Returns the address of a record's page. Without it, rows are not links. */
   hrefOf?(row: Row): string;
-  /** What a row's link is called beside its first cell, where that cell does not tell which record it is. */
+  /** Returns additional link text, for rows whose first cell does not identify the record. */
   nameOf?(row: Row): string;
   columns: Column<Row>[];
   entryOf(row: Row): Entry;
-  /** Where the order can be chosen. */
+  /** The sort order, if it can be chosen. */
   sorting?: Sorting | undefined;
 }
 
-/** Records as a table, on a narrow screen as a list. */
+/** Shows records as a table, on a narrow screen as a list. */
 export function RecordList<Row extends { id: string | number }>(props: Props<Row>) {
   const { label, rows, keyOf = idOf, hrefOf, columns, entryOf, sorting } = props;
   return (
@@ -104,7 +104,7 @@ function isSortable<C extends { sort?: string }>(column: C): column is C & { sor
   return column.sort !== undefined;
 }
 
-/** A record on a narrow screen: two lines, two corners. */
+/** A record on a narrow screen: two lines of text, and two values in the right corners. */
 interface Entry {
   title: ReactNode;
   detail?: ReactNode;
@@ -112,7 +112,7 @@ interface Entry {
   state?: ReactNode;
 }
 
-/** One entry, with a link to the page of its record, if it has one. */
+/** One entry, with a link to the record's page if that exists. */
 function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }) {
   const { title, detail, figure, state } = entry;
   const content = (
@@ -135,12 +135,12 @@ function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }
   );
 }
 
-/** How a list is sorted: a column's name, with a minus where the last comes first. */
+/** The sort order of a list: a column's name, with a leading minus for descending order. */
 export interface Sorting {
   sort: string;
-  /** A column that it cannot be sorted by, as it is narrowed. */
+  /** Sort order that is not available with the current filters. */
   lacks?: string | undefined;
-  /** The address of the list in another order. */
+  /** Returns the address of the list in another sort order. */
   to(sort: string): string;
 }
 
@@ -153,7 +153,7 @@ interface HeaderProps {
   sorting: Sorting | undefined;
 }
 
-/** A column's header. A list that can be sorted by it is sorted by a click, and the other way round by another. */
+/** A column's header. If the column is sortable, a click sorts the list, and a second click reverses the order. */
 function SortHeader({ column, width, sorting }: HeaderProps) {
   const sortable = sorting && isSortable(column) && column.sort !== sorting.lacks && { column, sorting };
   return (
@@ -168,7 +168,7 @@ function SortHeader({ column, width, sorting }: HeaderProps) {
   );
 }
 
-/** The same for a list without headers. */
+/** The sort links of a list without column headers. */
 function SortBar({ sorting, columns }: { sorting: Sorting; columns: Sortable[] }) {
   return (
     <nav aria-label="Sort by" className={classes.sortBar}>

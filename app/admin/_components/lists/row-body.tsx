@@ -2,7 +2,7 @@
 
 import type { MouseEvent, ReactNode } from 'react';
 
-/** Rows that lead to their records wherever they are clicked, and whose texts can be selected. */
+/** Table rows that open their records on a click anywhere, while their texts can be selected. */
 export function RowBody({ children }: { children: ReactNode }) {
   // biome-ignore lint/a11y/useKeyWithClickEvents: by keyboard the row's link does the same
   return <tbody onClick={follow}>{children}</tbody>;

@@ -11,13 +11,13 @@ import { Section } from '../page/section';
 interface CustomerSectionProps {
   title?: string;
   customer: CustomerSnippet;
-  /** The list that has all such records of the customer. */
+  /** Link to the list of all such records of the customer. */
   all?: { path: string; label: string };
-  /** What else is to be said of it here. */
+  /** Additional facts to show. */
   more?: Record<string, ReactNode>;
 }
 
-/** Whose a record is. */
+/** A section about the customer of a record. */
 export function CustomerSection({ title = 'Customer', customer, all, more }: CustomerSectionProps) {
   const { customer_number, email, status } = customer;
   return (
@@ -39,7 +39,7 @@ interface CustomerProps {
   customer: { id: number; name: string; customer_number: string };
 }
 
-/** Leads from a row to whose record it is. Not for the first cell, whose link stands for the row. */
+/** A table cell that links to the customer. Not for the first cell, whose link covers the row. */
 export function CustomerCell({ customer }: CustomerProps) {
   return (
     <Link href={`/admin/customers/${customer.id}`} className={classes.inner} prefetch={false}>
@@ -48,12 +48,12 @@ export function CustomerCell({ customer }: CustomerProps) {
   );
 }
 
-/** Leads from a record to whose it is. */
+/** A link to the customer of a record. */
 export function CustomerLink({ customer }: CustomerProps) {
   return <TextLink href={`/admin/customers/${customer.id}`}>{formatCustomer(customer)}</TextLink>;
 }
 
-/** Name and number, which stands alone where a customer has no name. */
+/** The name and number of a customer, or only the number if the customer has no name. */
 export function CustomerName({
   customer: { name, customer_number },
 }: {

@@ -7,13 +7,13 @@ import { CustomerCell } from './customer-link';
 
 interface DocumentListProps {
   documents: SalesDocumentRow[];
-  /** Of one customer, who is not named. */
+  /** True for the list of one customer, which does not show the customer. */
   isOwn?: boolean;
-  /** Where the order can be chosen. */
+  /** The sort order, if it can be chosen. */
   sorting?: Sorting | undefined;
 }
 
-/** Sales documents of several customers, or of one. */
+/** A list of sales documents. */
 export function DocumentList({ documents, isOwn = false, sorting }: DocumentListProps) {
   return (
     <RecordList

@@ -8,7 +8,7 @@ interface EventListProps {
   timeZone: string;
 }
 
-/** Events of Stripe's. */
+/** A list of Stripe events. */
 export function EventList({ events, timeZone }: EventListProps) {
   return (
     <RecordList

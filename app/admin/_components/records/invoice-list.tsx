@@ -8,9 +8,9 @@ import { CustomerCell } from './customer-link';
 
 type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date' | 'due_date' | 'currency'> &
   Pick<InvoiceRow, 'total' | 'amount_due'> & {
-    /** Where it is known what came back. */
+    /** Refunded amount, if the query reads it. */
     refunded_amount?: number;
-    /** The same of the last payment that failed. */
+    /** Time of the last failed payment, if the query reads it. */
     payment_failed_at?: Date | null;
     customer?: InvoiceRow['customer'];
   };
@@ -18,12 +18,12 @@ type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date
 interface InvoiceListProps {
   invoices: ListedInvoice[];
   timeZone: string;
-  /** Of one customer, who is not named. */
+  /** True for the list of one customer, which does not show the customer. */
   isOwn?: boolean;
   sorting?: Sorting | undefined;
 }
 
-/** Invoices of several customers, or of one. */
+/** A list of invoices. */
 export function InvoiceList({ invoices, timeZone, isOwn = false, sorting }: InvoiceListProps) {
   const rest = restOf(timeZone);
   return (
@@ -77,7 +77,7 @@ function totalOf({ total, currency, refunded_amount = 0 }: ListedInvoice) {
   return <PaidAmount amount={total} currency={currency} refunded={refunded_amount} />;
 }
 
-/** By when, and why it is overdue already where a payment failed. */
+/** Renders the due date, and the failed payment that made the invoice overdue earlier. */
 function dueOf(invoice: ListedInvoice, timeZone: string) {
   const due = invoice.due_date ? formatDate(invoice.due_date) : '–';
   const failure = failureOf(invoice, timeZone);
@@ -88,12 +88,12 @@ function failureOf({ status, payment_failed_at: failed }: ListedInvoice, timeZon
   return failed && status === 'overdue' ? `Payment failed ${formatDay(failed, timeZone)}` : null;
 }
 
-/** A draft has no number yet. */
+/** Returns the number of an invoice, or the id of a draft, which has no number yet. */
 export function invoiceName({ number, id }: Pick<InvoiceRow, 'number' | 'id'>): string {
   return number ?? `#${id}`;
 }
 
-/** Leads from a record to its invoice. */
+/** A link to an invoice. */
 export function InvoiceLink({ invoice }: { invoice: Parameters<typeof invoiceName>[0] }) {
   return <TextLink href={`/admin/invoices/${invoice.id}`}>{invoiceName(invoice)}</TextLink>;
 }

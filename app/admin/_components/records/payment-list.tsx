@@ -9,13 +9,13 @@ import { invoiceName } from './invoice-list';
 
 interface PaymentListProps {
   payments: NamedPayment[];
-  /** Of one customer, who is not named. */
+  /** True for the list of one customer, which does not show the customer. */
   isOwn?: boolean;
-  /** Where the order can be chosen. */
+  /** The sort order, if it can be chosen. */
   sorting?: Sorting | undefined;
 }
 
-/** Payments of several customers, or of one. */
+/** A list of payments. */
 export function PaymentList({ payments, isOwn = false, sorting }: PaymentListProps) {
   return (
     <RecordList
@@ -56,7 +56,7 @@ const OWN_COLUMNS = COLUMNS.filter(({ label }) => label !== 'Customer').map((col
   column.label === 'Reference' ? { ...column, width: '' } : column,
 );
 
-/** Of one that was refunded as a whole its status says it. */
+/** Renders the amount. For a fully refunded payment it omits the refund, since the status shows it. */
 function amountOf({ amount, currency, refunded_amount, status }: NamedPayment) {
   const refunded = status === 'refunded' ? 0 : refunded_amount;
   return <PaidAmount amount={amount} currency={currency} refunded={refunded} />;
@@ -78,7 +78,7 @@ function invoiceOf({ invoice_id, invoice_number }: NamedPayment): string {
   return invoiceName({ id: invoice_id, number: invoice_number });
 }
 
-/** Who or what recorded a payment. */
+/** Names of the sources that record payments. */
 export const PAYMENT_SOURCES: Record<PaymentRow['source'], string> = {
   api: 'Payments API',
   staff: 'Staff',

@@ -14,7 +14,7 @@ export async function RecordTasks({ entity, id }: RecordTasksProps) {
   return <TaskNotice tasks={await listTasksOf(db, entity, id)} />;
 }
 
-/** A notice of open tasks, for pages that show what they are about. */
+/** A notice of open tasks, for the pages of the records that the tasks concern. */
 export function TaskNotice({ tasks }: { tasks: StoredTask[] }) {
   if (tasks.length === 0) return null;
   return (

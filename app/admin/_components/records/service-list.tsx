@@ -7,13 +7,13 @@ import { CustomerCell } from './customer-link';
 
 interface ServiceListProps {
   services: ServiceRow[];
-  /** Of one customer, who is not named. */
+  /** True for the list of one customer, which does not show the customer. */
   isOwn?: boolean;
-  /** Where the order can be chosen. */
+  /** The sort order, if it can be chosen. */
   sorting?: Sorting | undefined;
 }
 
-/** Services of several customers, or of one. */
+/** A list of services. */
 export function ServiceList({ services, isOwn = false, sorting }: ServiceListProps) {
   return (
     <RecordList
@@ -73,7 +73,7 @@ const INTERVALS = {
   once: 'once',
 };
 
-/** A price says nothing without its interval. */
+/** The price of a service with its billing interval. */
 export function Price({ service }: { service: Pick<ServiceRow, 'price' | 'currency' | 'billing_interval'> }) {
   return (
     <>

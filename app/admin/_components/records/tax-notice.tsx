@@ -5,11 +5,11 @@ import { getRuntime } from '@/lib/runtime';
 
 interface TaxNoticeProps {
   customerId: number;
-  /** Those of a draft, which can still be changed. */
+  /** Lines of a draft, which can still be changed. */
   lines: { tax_rate: string }[];
 }
 
-/** Why the lines of a draft have no tax, or how they contradict what the customer usually pays. */
+/** A notice why the lines of a draft have no tax, or that their tax differs from the customer's usual tax. */
 export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
   const { db, env } = await getRuntime();
   const customer = await getCustomer(db, { id: customerId });

@@ -13,7 +13,7 @@ import { SEARCHED, type SearchAnswer, type SearchEntry } from './to-entry';
 
 const NOTHING: SearchAnswer = { groups: [] };
 
-/** A field whose results are chosen from with the arrow keys, as the ARIA practices' combobox has it. */
+/** A search field whose results are selected with the arrow keys, following the combobox of the ARIA practices. */
 export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void }) {
   const router = useRouter();
   const listId = useId();
@@ -38,7 +38,7 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
       event.preventDefault();
-      // If the answer is still missing, the search page gives it, and opens a record that the text names exactly.
+      // While the results are loading, go to the search page, which opens a record that the text names exactly.
       if (text !== '' || active > 0) go(((isCurrent || text === '') && hrefs[active]) || pageOfAll);
     } else if (step && hasOptions) {
       event.preventDefault();
@@ -93,16 +93,16 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
 interface SearchOptionsProps {
   id: string;
   groups: SearchAnswer['groups'];
-  /** Counted over all groups. */
+  /** Index of the selected option over all groups. */
   active: number;
-  /** Belongs to a text that was typed before. */
+  /** True if the results belong to an earlier text. */
   isStale: boolean;
   pageOfAll: string;
   text: string;
   close(): void;
 }
 
-/** The results to choose from; the last leads to all of them. */
+/** The options of the search. The last option leads to the page with all results. */
 export function SearchOptions({ id, groups, active, isStale, pageOfAll, text, close }: SearchOptionsProps) {
   useEffect(() => {
     document.getElementById(optionId(id, active))?.scrollIntoView({ block: 'nearest' });
@@ -158,14 +158,14 @@ function Option({ entry: { title, detail, status, figure } }: { entry: SearchEnt
   );
 }
 
-/** The name of an option, for the field that has the focus. */
+/** Returns the element id of an option, to which the focused field refers. */
 export function optionId(listId: string, at: number): string {
   return `${listId}-${at}`;
 }
 
 type Searched = Answered<SearchAnswer>;
 
-/** How the search stands, seen and read out; with results, only read out. */
+/** The status message of the search. If there are results, only screen readers get the message. */
 export function SearchMessage({ text, searched }: { text: string; searched: Searched | null }) {
   const count = (searched?.answer?.groups ?? []).reduce((sum, { entries }) => sum + entries.length, 0);
   const isHidden = text !== '' && count > 0;
@@ -210,10 +210,10 @@ const FOR_ADMINS = [
   { href: '/admin/staff/new', label: 'Add person' },
 ];
 
-/** As many as leave room for what is found. */
+/** Limit of page entries, so that room remains for the found records. */
 const MAX_ENTRIES = 12;
 
-/** The pages and actions whose name has all words of a text; without a text, the actions. */
+/** Returns the pages and actions whose names contain all words of a text. Without a text, returns the actions. */
 export function pageEntries(text: string, isAdmin: boolean): SearchAnswer['groups'] {
   const actions = isAdmin ? [...ACTIONS, ...FOR_ADMINS] : ACTIONS;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -6,7 +6,7 @@ import Link from 'next/link';
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
 import classes from './search.module.css';
 
-/** Every page has the dialog; who opens it loads what is in it. */
+/** Every page contains the dialog, but its content is loaded only when it opens. */
 const SearchBox = dynamic(() => import('./search-box').then((part) => part.SearchBox));
 
 interface SearchDialogProps {
@@ -15,7 +15,7 @@ interface SearchDialogProps {
   close(): void;
 }
 
-/** The search over the page. */
+/** The search dialog. */
 export function SearchDialog({ isAdmin, opened, close }: SearchDialogProps) {
   return (
     <PageDialog label="Search" opened={opened} close={close}>
@@ -32,7 +32,7 @@ const KEYS = [
   ['?', 'Show these keys'],
 ] as const;
 
-/** The keys there are. */
+/** The dialog that lists the keyboard shortcuts. */
 export function KeysDialog({ opened, close }: { opened: boolean; close(): void }) {
   return (
     <PageDialog label="Keyboard shortcuts" opened={opened} close={close}>
@@ -57,7 +57,7 @@ interface PageDialogProps {
   children: ReactNode;
 }
 
-/** A dialog over the page. The browser keeps the focus inside, gives it back, and closes by Escape. */
+/** A modal dialog. The browser keeps the focus inside, restores it afterwards, and closes the dialog on Escape. */
 function PageDialog({ label, opened, close, children }: PageDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -78,7 +78,7 @@ function PageDialog({ label, opened, close, children }: PageDialogProps) {
   );
 }
 
-/** Opens the search. A link, since without scripts there is a page for it. */
+/** Opens the search. It is a link, so that it leads to the search page without scripts. */
 export function SearchTrigger({ open, compact = false }: { open(): void; compact?: boolean }) {
   const isApple = useSyncExternalStore(
     () => () => {},
@@ -109,7 +109,7 @@ export function SearchTrigger({ open, compact = false }: { open(): void; compact
   );
 }
 
-/** ⌘K (or Ctrl-K) and, outside of fields, / open the search. Outside of fields, ? lists the keys. */
+/** Binds the keys: ⌘K or Ctrl-K opens the search. Outside of fields, / opens the search and ? lists the shortcuts. */
 export function useSearchKey(search: () => void, listKeys: () => void): void {
   useEffect(() => {
     function press(event: KeyboardEvent) {

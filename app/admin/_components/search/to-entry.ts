@@ -1,17 +1,17 @@
 import { formatMoney } from '@/app/_components/format';
 import type { SearchHit, SearchKind, SearchResults } from '@/lib/search/schema';
 
-/** A hit as pages and the dialog show it. */
+/** A search hit in the form that pages and the dialog show. */
 export interface SearchEntry {
   href: string;
   title: string;
   detail: string;
-  /** Null of a page. */
+  /** Status of the record. Null for a page. */
   status: string | null;
   figure: string | null;
 }
 
-/** What the dialog is answered. */
+/** The response body for the search dialog. */
 export interface SearchAnswer {
   groups: { label: string; more: boolean; entries: SearchEntry[] }[];
 }
@@ -42,11 +42,11 @@ export function toEntry(hit: SearchHit): SearchEntry {
   };
 }
 
-/** The page of a record. */
+/** Returns the address of a record's page. */
 export function hrefOf({ kind, id }: Pick<SearchHit, 'kind' | 'id'>): string {
   return `${PLACES[kind]}/${encodeURIComponent(id)}`;
 }
 
-/** What the search looks through, to follow a verb. */
+/** The searched fields, as the object of a sentence. */
 export const SEARCHED =
   'customers by name, number or e-mail address, words in any order; invoices, services and sales documents by the beginning or end of their number; payments by any part of their reference; invoices and payments by amount (392.00); services by domain; servers by name, address or location; and everything by Stripe ID or #ID.';

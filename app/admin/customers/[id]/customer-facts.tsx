@@ -6,11 +6,11 @@ import { Section } from '../../_components/page/section';
 interface Props {
   title?: string;
   customer: CustomerRow;
-  /** The numbers of the customers that were merged into it. */
+  /** Numbers of the customers that were merged into this one. */
   mergedNumbers?: string[];
 }
 
-/** Master data. */
+/** The master data of a customer. */
 export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] }: Props) {
   const { first_name, last_name, company, email, phone } = customer;
   return (

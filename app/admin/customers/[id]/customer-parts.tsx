@@ -22,7 +22,7 @@ interface CustomerActionsProps {
   isAdmin: boolean;
 }
 
-/** What staff can do with a customer. */
+/** The actions of a customer. */
 export function CustomerActions({ customer, state, isAdmin }: CustomerActionsProps) {
   const { id, name, customer_number } = customer;
   return (
@@ -79,16 +79,16 @@ export const ERASED =
 
 interface BalanceProps {
   unpaid: UnpaidInvoices;
-  /** How many of the unpaid invoices are, counted to `MAX_RECORDS`. */
+  /** Number of overdue invoices, counted up to `MAX_RECORDS`. */
   overdue: number;
   balances: CustomerBalance[];
-  /** What was paid too much, by currency. */
+  /** Overpaid amounts by currency. */
   credits: { currency: string; amount: number }[];
-  /** What is recorded here of invoices that Stripe manages, and Stripe does not count. */
+  /** Payments recorded here for Stripe's invoices that Stripe does not count. */
   uncounted: Uncounted[];
 }
 
-/** What a customer has still to pay, and what it has paid too much. */
+/** The unpaid and the overpaid amounts of a customer. */
 export function Balance({ unpaid, overdue, balances, credits, uncounted }: BalanceProps) {
   const total = [unpaid, ...unpaid.other_currencies].reduce((sum, { count }) => sum + count, 0);
   const overdueSums = balances.filter((one) => one.overdue > 0);
@@ -136,7 +136,7 @@ interface StripeCustomersProps {
   stripeCustomers: Awaited<ReturnType<typeof listStripeCustomersOf>>;
 }
 
-/** Who the customer is at Stripe. */
+/** The Stripe customers of a customer. */
 export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   return (
     <Section title="Stripe" none={stripeCustomers.length === 0 && 'No Stripe customer is linked.'}>
@@ -154,7 +154,7 @@ export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   );
 }
 
-/** Adds a note to a customer. */
+/** The form that adds a note to a customer. */
 export function NoteForm({ customerId }: { customerId: number }) {
   return (
     <ActionForm

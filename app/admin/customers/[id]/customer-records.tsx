@@ -21,21 +21,21 @@ import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';
 import { listServices } from '@/lib/services/queries';
 import { subscriptionList } from '@/lib/subscriptions/list';
 
-/** Of each kind of record so many are shown. */
+/** Number of rows shown for each kind of record. */
 export const ROWS = 10;
 
 interface RecordsOf {
   title: string;
   path: string;
-  /** What the link to all of them calls them. */
+  /** Plural for the link to all records. */
   nouns: string;
-  /** What the link to the form of a new one calls it. If absent, there is no form. */
+  /** Singular for the link to the form of a new record. If absent, there is no form. */
   noun?: string;
   none: string;
-  /** Shown at once, and not only when it is unfolded. */
+  /** True if the section is unfolded from the start. */
   open?: boolean;
   count(counts: RecordCounts): number;
-  /** How many there are of all states. If absent, the link to all of them is shown without a number. */
+  /** Returns the number of records in all states. If absent, the link to all records shows no number. */
   total?(counts: RecordCounts): number;
   show(id: number, runtime: Runtime): Promise<ReactNode>;
 }
@@ -117,7 +117,7 @@ interface Props {
   counts: RecordCounts;
 }
 
-/** What a customer has, the first of each kind. Until they are read, each list is a place of the same size. */
+/** The first records of each kind of a customer. While a list loads, a placeholder of the same size is shown. */
 export function CustomerRecords({ customer: { id, customer_number }, counts }: Props) {
   return SECTIONS.map(({ title, path, nouns, noun, none, open, show, ...kind }) => {
     const shown = Math.min(kind.count(counts), ROWS);

@@ -35,7 +35,7 @@ export const generateMetadata = titleOfRow('Customer', async (db, id) => {
   return customer && formatCustomer(customer);
 });
 
-/** All that is known of a customer: who it is, what it owes and has, what happened. */
+/** A customer's page with master data, balance, records and timeline. */
 export default staffPage<{ id: string }>(async ({ staff, params, runtime: { db, env }, search }) => {
   const id = rowIdIn(params);
   const customer = (await getCustomer(db, { id })) ?? notFound();

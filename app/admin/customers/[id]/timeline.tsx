@@ -41,15 +41,15 @@ import classes from './timeline.module.css';
 
 interface Props {
   customerId: number;
-  /** The cursor of an older page. */
+  /** Cursor of an older page. Null for the newest page. */
   before: string | null;
-  /** Also the events that change nothing here. */
+  /** Includes Stripe events that changed nothing in our database. */
   withIgnored: boolean;
-  /** Admins see what programs asked too. */
+  /** Admins also see the tool calls of programs. */
   isAdmin: boolean;
 }
 
-/** What happened to a customer, the newest first. */
+/** The history of a customer, newest first. */
 export async function Timeline({ customerId, before, withIgnored, isAdmin }: Props) {
   const { db, env } = await getRuntime();
   const { timeZone } = env;
@@ -98,7 +98,7 @@ export async function Timeline({ customerId, before, withIgnored, isAdmin }: Pro
   );
 }
 
-/** What happened on the same day together. */
+/** Groups entries by day. */
 function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entries: TimelineEntry[]][] {
   const days = new Map<string, TimelineEntry[]>();
   for (const entry of entries) {
@@ -108,7 +108,7 @@ function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entrie
   return [...days];
 }
 
-/** A payment may be known by its day alone. */
+/** Returns true for a payment of which only the day is known. */
 function isOfDay(entry: TimelineEntry): entry is Extract<TimelineEntry, { kind: 'payment' }> {
   return entry.kind === 'payment' && entry.isDayOnly;
 }
@@ -154,13 +154,13 @@ interface Sentence {
   detail: string;
   /** The text of a note, with its line breaks. */
   body?: string;
-  /** Where it is not the usual one. */
+  /** Status to show, if it is not the usual one. */
   status?: string | undefined;
 }
 
 type Of<Kind> = Extract<TimelineEntry, { kind: Kind }>;
 
-/** What happened, in words, by the kind of what happened. */
+/** Functions that describe an entry in a sentence, by kind of entry. */
 const SENTENCES: { [Kind in TimelineEntry['kind']]: (entry: Of<Kind>, timeZone: string) => Sentence } = {
   payment: ({ payment }) => {
     const { id, invoice_id, invoice_number, payment_reference, source, status } = payment;

@@ -6,7 +6,7 @@ import { answerStaff } from '../../_components/page/answer-staff';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 
-/** The customers that a form suggests during typing. */
+/** Returns the customers that a form suggests during typing. */
 export function GET(request: Request): Promise<Response> {
   return answerStaff(request, async ({ db, env }, text) => {
     const parsed = customerQuery.safeParse(text);

@@ -112,11 +112,11 @@ export const DONE = {
 interface NoticesProps {
   invoice: InvoiceDetails;
   timeZone: string;
-  /** How much of what is recorded here Stripe does not count. */
+  /** Amount of the payments recorded here that Stripe does not count. */
   uncounted: number;
 }
 
-/** What is unusual about an invoice. */
+/** Notices about unusual states of an invoice. */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
   const notices: [title: string, text: ReactNode][] = [
@@ -148,7 +148,7 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   );
 }
 
-/** Why an overdue invoice is overdue; null for any other. */
+/** Returns the reason why an invoice is overdue. Null if it is not overdue. */
 function overdueReason(invoice: InvoiceDetails, timeZone: string): string | null {
   const { status, payment_failed_at: failed, uncollectible, due_date } = invoice;
   if (status !== 'overdue') return null;
@@ -164,7 +164,7 @@ interface FactsProps {
   timeZone: string;
 }
 
-/** What is owed, by when, and what came in. */
+/** The amounts, the due date and the payments of an invoice. */
 export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
   const money = (amount: number) => <Money amount={amount} currency={invoice.currency} />;
   const moneyIfAny = (amount: number) => (amount > 0 ? money(amount) : undefined);
@@ -196,7 +196,7 @@ export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
   );
 }
 
-/** Who keeps an invoice, and what it comes from. */
+/** The system that manages an invoice, and the record from which the invoice was made. */
 export async function OriginFacts({ invoice, timeZone }: FactsProps) {
   const { db } = await getRuntime();
   const { data: documents } = await listSalesDocuments(db, { converted_to_invoice_id: invoice.id });

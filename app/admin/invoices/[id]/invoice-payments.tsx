@@ -15,7 +15,7 @@ import { PaymentList } from '../../_components/records/payment-list';
 
 const MAX_ROWS = 100;
 
-/** The latest payments of an invoice, and what came back of them. */
+/** The latest payments of an invoice with their refunds and disputes. */
 export async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   const { db, env } = await getRuntime();
   const { id, customer } = invoice;
@@ -36,7 +36,7 @@ export async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<Invo
   );
 }
 
-/** Why an invoice without payments is paid; null if it is not paid. */
+/** Returns the reason why an invoice without payments is paid. Null if it is not paid. */
 function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments): string | null {
   const { status, total, currency, amount_credited, stripe_invoice_id } = invoice;
   if (status !== 'paid') return null;
@@ -54,7 +54,7 @@ function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments)
   return 'Stripe has not reported yet how it was paid. The nightly reconciliation asks.';
 }
 
-/** Says that the invoice had payments that were deleted. */
+/** A notice of the deleted payments of an invoice. */
 function DeletedPayments({ deleted, timeZone }: { deleted: DeletedPayment[]; timeZone: string }) {
   if (deleted.length === 0) return null;
   return (

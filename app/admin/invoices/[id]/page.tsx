@@ -64,7 +64,7 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
       </Columns>
       <LineSection lines={lines} currency={invoice.currency} />
       <LastCheckSection last={lastCheck} timeZone={timeZone} />
-      {/* One boundary for all: a section that arrives later would move the others. */}
+      {/* One boundary for all sections, since a section that arrives later would move the others. */}
       <Suspense fallback={<ListSkeleton rows={1} />}>
         <InvoicePayments invoice={invoice} />
         <History entity="invoice" id={id} kept={null} />

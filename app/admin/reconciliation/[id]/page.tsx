@@ -97,7 +97,7 @@ function noChangesText({ status }: RunRow): string {
   return status === 'failed' ? 'None before the run failed.' : 'None: everything already matched.';
 }
 
-/** How far a run under way is; the page is read again while it goes on. */
+/** The progress of a running run. The page reloads while the run continues. */
 function RunProgress({ run }: { run: RunRow }) {
   const { done, phases } = progressOf(run.phase);
   return (
@@ -120,7 +120,7 @@ function RunProgress({ run }: { run: RunRow }) {
   );
 }
 
-/** The objects a run could not bring in sync; the next run takes them up again. */
+/** The objects that a run could not synchronize. The next run retries them. */
 function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone: string }) {
   return failures.map((failure) => (
     <Group key={failure.id} justify="space-between" className={classes.entry ?? ''} display="flex" gap="xs">
@@ -148,7 +148,7 @@ function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone:
   ));
 }
 
-/** The event itself, our subscription, or what Stripe told of the invoice. */
+/** Returns the address of the event, of our subscription, or of Stripe's events about the invoice. */
 function hrefOf({ object, stripe_id }: RunFailure): string {
   const id = encodeURIComponent(stripe_id);
   if (object === 'event') return `/admin/webhooks/${id}`;

@@ -86,7 +86,7 @@ function factsOf(document: SalesDocumentDetails, timeZone: string) {
   };
 }
 
-/** What staff can do with a sales document. */
+/** The actions of a sales document. */
 function DocumentActions({ document }: { document: SalesDocumentDetails }) {
   const { id, version, status, document_number: number } = document;
   const name = `${number}, ${formatMoney(document.total, document.currency)}`;

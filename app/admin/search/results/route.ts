@@ -7,7 +7,7 @@ import { toAnswer } from '../../_components/search/to-entry';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 
-/** The results that the search dialog shows during typing. */
+/** Returns the results that the search dialog shows during typing. */
 export function GET(request: Request): Promise<Response> {
   return answerStaff(request, async ({ db }, text) => {
     const parsed = searchText.safeParse(text);

@@ -35,7 +35,7 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db }, searc
       notice={<RecordNotice notice={notice} done={DONE} />}
     >
       <Section title="Server" facts={factsOf(server)} />
-      {/* One boundary for all: a section that arrives later would move the others. */}
+      {/* One boundary for all sections, since a section that arrives later would move the others. */}
       <Suspense fallback={<ListSkeleton rows={5} />}>
         <ServicesOn serverId={id} query={search} />
         <History entity="server" id={id} kept={state.isReferredTo ? KEPT : null} />
@@ -75,7 +75,7 @@ function factsOf(server: ServerRow) {
   };
 }
 
-/** What staff can do with a server. */
+/** The actions of a server. */
 function ServerActions({ server, state }: { server: ServerRow; state: RecordState }) {
   return (
     <RecordActions

@@ -43,7 +43,7 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
           all={{ path: '/admin/services', label: 'All services' }}
         />
       </Columns>
-      {/* One boundary for all: a section that arrives later would move the others. */}
+      {/* One boundary for all sections, since a section that arrives later would move the others. */}
       <Suspense fallback={<ListSkeleton rows={1} />}>
         <ServiceBilling serviceId={id} />
         <History entity="service" id={id} kept={state.isReferredTo ? KEPT : null} />

@@ -9,7 +9,7 @@ import type { ServiceDetails } from '@/lib/services/queries';
 import { serviceSteps } from '@/lib/services/save-services';
 import { listSubscriptionsOfService } from '@/lib/subscriptions/queries';
 
-/** What staff can do with a service. */
+/** The actions of a service. */
 export function ServiceActions({ service, state }: { service: ServiceDetails; state: RecordState }) {
   return (
     <RecordActions

@@ -32,7 +32,7 @@ const WHY: Record<Obstacle, string> = {
   price_differs: 'Stripe bills something other than what was sold',
 };
 
-/** What a subscription's checkout names, and why it has not become that. */
+/** A notice of the sold subscription that the checkout names, and of the reason why they are still separate. */
 export function ReferenceNotice({ id, reference }: { id: number; reference: Reference }) {
   const { obstacle, canAdopt } = reference;
   return (
@@ -62,7 +62,7 @@ interface FactsProps {
   timeZone: string;
 }
 
-/** A subscription's state, and whose it is. */
+/** The state and the customer of a subscription. */
 export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: FactsProps) {
   const { customer, status, cancel_at, pause_behavior, pause_resumes_at } = subscription;
   const isLive = status !== 'cancelled';
@@ -109,7 +109,7 @@ function pauseText(resumesAt: Date | null, timeZone: string): string {
 interface ItemsProps {
   subscriptionId: number;
   items: SubscriptionItem[];
-  /** The item whose service is being chosen, and what there is to choose from. */
+  /** Id of the item whose service is being chosen, and the services to choose from. */
   editing: number | null;
   choices: ServiceChoice[];
   timeZone: string;
@@ -117,7 +117,7 @@ interface ItemsProps {
 
 const SERVICE = { name: 'service_number', label: 'Service', autoFocus: true };
 
-/** The items of a subscription, each with the service that it pays for. */
+/** The items of a subscription with the services that they pay for. */
 export function ItemList({ subscriptionId, items, editing, choices, timeZone }: ItemsProps) {
   const path = `/admin/subscriptions/${subscriptionId}`;
   return items.map((item) => (

@@ -28,7 +28,7 @@ interface Props {
   replayed: string | null;
 }
 
-/** Shows the outcome of a replay, and what staff should know beside the event's own outcome. */
+/** Shows the outcome of a replay, and notices that the event's own outcome does not cover. */
 export function EventNotices({ event, replayed }: Props) {
   const { outcome, error_code, failure_reason, warnings } = event;
   return (
@@ -81,7 +81,7 @@ interface FactsProps {
   timeZone: string;
 }
 
-/** What an event is, and what it is about. */
+/** The facts of an event and the records that it concerns. */
 export function EventFacts({ event, records, timeZone }: FactsProps) {
   const { customer, invoice, subscription_id, payment_id } = records;
   const { stripe_customer_id: stripeCustomer } = event;
@@ -121,7 +121,7 @@ export function EventFacts({ event, records, timeZone }: FactsProps) {
   );
 }
 
-/** A page with more of it would be slow to open; Stripe's events are a tenth of this. */
+/** Limit of shown characters, since a longer page would open slowly. Stripe's events are a tenth of this. */
 const MAX_SHOWN = 200_000;
 
 /** The signed body of an event, for reading. */
@@ -143,7 +143,7 @@ export function Payload({ text }: { text: string }) {
   );
 }
 
-/** As it was signed where it cannot be parsed, or is nested too deeply to be written again. */
+/** Formats the JSON text. Returns it unchanged if it cannot be parsed, or is nested too deeply to be formatted. */
 function prettyJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

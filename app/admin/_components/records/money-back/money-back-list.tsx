@@ -13,11 +13,11 @@ import { MONEY_BACK_KINDS, moneyBackSource, moneyBackStatus } from './words';
 interface MoneyBackListProps {
   rows: MoneyBackRow[];
   timeZone: string;
-  /** Of several payments: names them. */
+  /** True for a list of several payments, which then shows the payment of each row. */
   namesPayments?: boolean;
 }
 
-/** Refunds and disputes of one record, where there are any. */
+/** A section with the refunds and disputes of one record. Renders nothing if there are none. */
 export function MoneyBackSection(props: MoneyBackListProps) {
   if (props.rows.length === 0) return null;
   return (
@@ -27,7 +27,7 @@ export function MoneyBackSection(props: MoneyBackListProps) {
   );
 }
 
-/** Refunds and disputes. */
+/** A list of refunds and disputes. */
 export function MoneyBackList({ rows, timeZone, namesPayments = false }: MoneyBackListProps) {
   return (
     <RecordList
@@ -82,7 +82,7 @@ function State({ row }: { row: MoneyBackRow }) {
   return <StatusBadge status={row.status}>{moneyBackStatus(row)}</StatusBadge>;
 }
 
-/** Who told of it, and where it is at Stripe: the dispute, or the payment that was refunded there. */
+/** The source of the refund or dispute, with a link to the dispute or the refunded payment at Stripe. */
 function Source({ row }: { row: MoneyBackRow }) {
   const { kind, stripe_id, stripe_payment } = row;
   const source = moneyBackSource(row);
@@ -107,7 +107,7 @@ function PaymentName({ row: { payment_id, payment_reference } }: { row: MoneyBac
   return <TextLink href={`/admin/payments/${payment_id}`}>{payment_reference}</TextLink>;
 }
 
-/** Why, by when an answer is due, and what happened to the money; a dash where nothing is known. */
+/** The reason, the deadline for an answer, and the movements of the money. A dash if nothing is known. */
 function MoneyBackDetails({ row, timeZone }: { row: MoneyBackRow; timeZone: string }) {
   const day = (text: string, at: Date | null) =>
     at && (

@@ -19,7 +19,7 @@ const DISPUTES: Record<Extract<MoneyBackRow, { kind: 'dispute' }>['status'], str
 
 const SOURCES = { stripe: 'Stripe', staff: 'Staff', api: 'Payments API' };
 
-/** A status of Stripe's disputes in plain words; of another it makes words as of any. */
+/** Returns the text of a dispute's status. An unknown status is formatted like any other field value. */
 export function disputeText(status: string): string {
   return DISPUTES[status as keyof typeof DISPUTES] ?? formatField(status);
 }
@@ -28,7 +28,7 @@ export function moneyBackStatus({ kind, status }: MoneyBackRow): string {
   return kind === 'dispute' ? disputeText(status) : formatField(status);
 }
 
-/** Who told of it. */
+/** Returns the name of the source of a refund or dispute. */
 export function moneyBackSource(row: MoneyBackRow): string {
   return SOURCES[row.kind === 'refund' ? row.source : 'stripe'];
 }

@@ -15,7 +15,7 @@ export const generateMetadata = titleOfRow('Erase a customer', async (db, id) =>
   return customer && `Erase ${formatCustomer(customer)}`;
 });
 
-/** Says what it means before it takes the customer's number for a yes. */
+/** Explains the consequences of an erasure, and asks for the customer's number as confirmation. */
 export default adminPage<{ id: string }>(async ({ params, runtime: { db } }) => {
   const id = rowIdIn(params);
   const customer = (await getCustomer(db, { id })) ?? notFound();

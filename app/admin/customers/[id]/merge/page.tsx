@@ -23,7 +23,7 @@ export const generateMetadata = titleOfRow('Merge customers', async (db, id) => 
   return customer && `Merge ${formatCustomer(customer)}`;
 });
 
-/** Looks for the customer that is the same as this one, and asks before the two become one. */
+/** Searches for the duplicate of this customer, and asks for confirmation before the merge. */
 export default adminPage<{ id: string }>(async ({ params, runtime: { db }, search }) => {
   const id = rowIdIn(params);
   const customer = (await getCustomer(db, { id })) ?? notFound();
@@ -59,7 +59,7 @@ const REFUSED = {
   not_found: 'One of them no longer exists, so nothing was merged.',
 };
 
-/** Two customers side by side, what a merge will do, and which fields the one that stays takes over. */
+/** Shows two customers side by side, the effects of the merge, and a choice of fields for the remaining customer. */
 function MergeQuestion({ comparison: { kept, gone, differing, moving } }: { comparison: Comparison }) {
   const [stays, goes] = [kept.customer_number, gone.customer_number];
   const action = merge.bind(

@@ -14,11 +14,11 @@ import {
 interface IsNewProps {
   id: string;
   customerId: number;
-  /** The customers with its e-mail address. */
+  /** Customers with the same e-mail address. */
   same: Awaited<ReturnType<typeof listSameEmail>>;
 }
 
-/** Asks whether a customer that was created for Stripe is a new one indeed. */
+/** Asks whether a customer that sync created is really new. */
 export function IsNew({ id, customerId, same }: IsNewProps) {
   return (
     <Alert color="orange" variant="light" mb="lg" title="This customer was created from Stripe">
@@ -42,7 +42,7 @@ export function IsNew({ id, customerId, same }: IsNewProps) {
   );
 }
 
-/** Asks whether a Stripe customer is the one whose e-mail address it has. */
+/** Asks whether a Stripe customer belongs to the customer with the same e-mail address. */
 export function IsSame({ id, customer }: { id: string; customer: CustomerSnippet }) {
   return (
     <Alert color="orange" variant="light" mb="lg" title="Matched by e-mail address only">
@@ -65,7 +65,7 @@ interface Props {
   path: string;
 }
 
-/** What the link will do, before it is done. */
+/** Shows the effects of a link and asks for confirmation. */
 export async function Confirmation({ held, target, path }: Props) {
   const { db } = await getRuntime();
   const { stripe_customer_id: id, customer_id: from } = held;
@@ -120,7 +120,7 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
   ];
 }
 
-/** At most ten of them. */
+/** Lists at most ten numbers. */
 function listOf(numbers: string[]): string {
   const more = numbers.length - 10;
   return more > 0 ? `${numbers.slice(0, 10).join(', ')} and ${more} more services` : numbers.join(', ');

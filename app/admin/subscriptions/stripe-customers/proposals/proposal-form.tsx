@@ -11,11 +11,11 @@ import type { ConfirmState } from '../../actions';
 interface Props {
   action(before: ConfirmState | null, form: FormData): Promise<ConfirmState>;
   proposals: LinkProposal[];
-  /** Of those that are shown and those that follow them. */
+  /** Number of all proposals, including those not shown yet. */
   total: number;
 }
 
-/** Proposals to be confirmed together, all of them unless some are left out. */
+/** A form that confirms several proposals at once. All are selected at first. */
 export function ProposalForm({ action, proposals, total }: Props) {
   const [state, submit, pending] = useActionState(action, null);
   return (
