@@ -85,7 +85,7 @@ function contentSecurityPolicy(nonce: string, development: boolean): string {
 
 const SIGN_IN_STEPS = ['/sign-in', '/sign-in/code', '/sign-in/due'];
 
-/** A client opens them in a window of its own, and waits there for what comes back. */
+/** Returns true for pages that a client opens in a popup window, where it waits for the result. */
 function isOfPopup(pathname: string): boolean {
   return SIGN_IN_STEPS.includes(pathname) || pathname.startsWith('/oauth/');
 }

@@ -82,9 +82,9 @@ export async function restoreEmbedded(dataDir: string, image: Blob): Promise<Dat
   return openFolder(dataDir, new DiskRoom(dataDir), { loadDataDir: image });
 }
 
-/** The number of files PGlite keeps open. Its default is 1,000, and many systems allow a process 256. */
+/** Limit of files that PGlite keeps open. Its default is 1,000, but many systems allow a process only 256. */
 const MAX_FILES = 100;
-/** The size to which checkpoints shorten the write-ahead log. Its default is a gigabyte. */
+/** Size to which checkpoints shorten the write-ahead log. PostgreSQL's default is a gigabyte. */
 const MAX_LOG = '64MB';
 const START_PARAMS = [
   `max_files_per_process=${MAX_FILES}`,
@@ -202,7 +202,7 @@ class EmbeddedClient {
     if (!isReadOnly) room.keepReserve();
     if (room.hasLogGrown) {
       room.hasLogGrown = false;
-      await this.pglite.exec('checkpoint'); // PGlite has no checkpointer: its log would grow for as long as it runs
+      await this.pglite.exec('checkpoint'); // PGlite has no checkpointer, so its log would grow without limit
     }
   }
 
@@ -248,9 +248,9 @@ function watch(pglite: PGlite, room: DiskRoom): Opened {
 
 /** How a pooler treats its clients. */
 interface Pooler {
-  /** Each transaction of a connection may run in another server session, which other connections have used before. */
+  /** True if each transaction of a connection may run in another server session, which other connections also use. */
   sharesSessions: boolean;
-  /** A named prepared statement is available in every session, whichever session prepared it. */
+  /** True if a named prepared statement is available in every session, whichever session prepared it. */
   keepsStatements: boolean;
 }
 

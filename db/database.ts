@@ -170,7 +170,7 @@ function toPlaceholders<Name extends string>(names: readonly Name[]): Record<Nam
 function toParts<Row>(made: Builder<unknown> | SQL): Parts<Row> {
   if (is(made, SQL)) return { query: dialect.sqlToQuery(made) };
   const prepared = made.prepare(NAME);
-  const { fields } = prepared as { fields?: SelectedFieldsOrdered }; // drizzle keeps them to itself
+  const { fields } = prepared as { fields?: SelectedFieldsOrdered }; // drizzle does not export this property
   return { query: prepared.getQuery(), ...(fields && { read: toReader<Row>(fields) }) };
 }
 

@@ -270,7 +270,7 @@ export class DiskRoom {
       this.isReserved = true;
     } catch (error) {
       rmSync(this.reserve, { force: true });
-      if (!isNoSpace(error)) throw error; // the room was just taken: the next statement tries again
+      if (!isNoSpace(error)) throw error; // if another program took the space, the next statement tries again
     }
   }
 

@@ -36,7 +36,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
     const own = (error as Error).cause ?? error;
     const { code, constraint, constraint_name } = own as Record<string, unknown>;
     if (typeof code !== 'string') throw own;
-    // The database may be older than the code.
+    // The error may mean that the database is older than the code.
     if (LACKING.test(code)) schema.isDoubted = true;
     if (code === DISK_FULL && !(error instanceof NoRoomError))
       disk.lackedBy ??= insertedInto(statement)[0] ?? '';

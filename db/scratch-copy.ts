@@ -11,7 +11,7 @@ export interface Copied {
  * Hides tables behind temporary copies until the connection ends. Every statement on the connection uses the copies.
  * The connection is read-only, which protects all other tables.
  *
- * @param db a single connection
+ * @param db a database with a single connection
  */
 export async function copyToScratch(db: Database, copied: Copied[]): Promise<void> {
   await db.execute(sql`set default_transaction_read_only = off`);

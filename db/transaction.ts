@@ -44,7 +44,7 @@ export function writeInTurn<T>(db: Database, about: string | undefined, work: ()
  * Runs work in one transaction and retries it after a conflict with another transaction. On a server, time limits
  * apply. Inside, use `tx` only. The embedded database has a single connection, and `db` would wait for it forever.
  *
- * @param about see writeInTurn
+ * @param about the key that the work locks, see writeInTurn
  * @param key the key that the transaction locks first, see lockKey
  */
 export async function transact<T>(
@@ -92,12 +92,12 @@ async function limited<T>(
   key?: string,
 ): Promise<T> {
   const limiting = limit(db, tx, key);
-  limiting.catch(() => {}); // thrown below
+  limiting.catch(() => {}); // the error is thrown below, where `limiting` is awaited
   try {
     // Do not wait here. The server runs the work after the limits and the lock, so it sees all commits until then.
     return await work(tx);
   } finally {
-    await limiting; // its error comes first: the work only failed because of it
+    await limiting; // throw its error rather than that of the work, which only failed because of it
   }
 }
 

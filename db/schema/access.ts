@@ -165,7 +165,7 @@ export const staffRateLimits = pgTable(
     id: textId(),
     key: text().notNull().unique(),
     count: integer().notNull(),
-    /** Milliseconds since the epoch. */
+    /** Time of the last request, in milliseconds since the epoch. */
     lastRequest: bigint('last_request', { mode: 'number' }).notNull(),
   },
   (t) => [index('staff_rate_limits_last').on(t.lastRequest)],

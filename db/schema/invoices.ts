@@ -154,13 +154,13 @@ export const salesDocuments = pgTable(
 
 const line = {
   id: id(),
-  /** Counted from 1. */
+  /** Position of the line, counted from 1. */
   position: integer().notNull(),
   text: text().notNull(),
   quantity: numeric({ precision: 12, scale: 3 }).notNull(),
   /** Price without tax, in whole units of the currency of the line's invoice or document. */
   unit_price: money().notNull(),
-  /** Percent. */
+  /** Tax rate in percent. */
   tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
 };
 

@@ -77,7 +77,7 @@ export const imports = pgTable(
   'imports',
   {
     id: id(),
-    /** `customers`, `invoices`, … */
+    /** Kind of the imported records: `customers`, `invoices`, … */
     kind: text().notNull(),
     file_name: text().notNull(),
     actor_type: actorType().notNull(),

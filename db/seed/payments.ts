@@ -14,7 +14,7 @@ import {
   type SeedContext,
 } from './rows';
 
-/** Payments older than this came from the import that replaced the former product. */
+/** Age in days. Older payments came from the import that replaced the former product. */
 const IMPORTED_BEFORE_DAYS = 600;
 const SPLIT = 0.04;
 

@@ -166,7 +166,7 @@ export function buildServers(chance: Chance, count: number): ServerRow[] {
       storage: role.storage,
       control_panel: role.panel,
       location: site.location,
-      // Every status occurs at least once.
+      // Use every status at least once.
       status: (['maintenance', 'offline', 'decommissioned'] as const)[i % 13] ?? 'active',
     };
   });

@@ -161,7 +161,7 @@ function retrieve(kind: Listed): Endpoint {
   };
 }
 
-/** The field of a record that each filter for an object compares. */
+/** The record field of each filter that names an object. */
 const REFERENCES = {
   customer: 'customer',
   invoice: 'invoice',
@@ -276,7 +276,7 @@ interface Query {
  * Reads a list's parameters as strictly as Stripe does.
  *
  * @param allowed names of the endpoint's filters, including `created` and `types[]`
- * @throws ApiError 400
+ * @throws ApiError 400 if a parameter is unknown or invalid
  */
 function parseListQuery(params: URLSearchParams, allowed: readonly string[]): Query {
   const query: Query = {
@@ -348,7 +348,7 @@ interface Page<T> {
  * Returns one page, newest first. The cursor must be an object of the filtered list, or one deleted from it.
  *
  * @param among an indexed field and its value, which limit the scan
- * @throws ApiError 400 resource_missing
+ * @throws ApiError 400 resource_missing if the cursor is not in the list
  */
 function listPage<T extends { id: string; created: number }>(
   collection: Collection<T>,

@@ -61,7 +61,7 @@ export const STATUSES = {
  * Performs an action in the world for which Stripe sends an event of the given type.
  *
  * @throws ControlError also if the event does not allow the invoice number or the status
- * @throws WorldError
+ * @throws WorldError if Stripe would refuse the action
  */
 export function makeHappen(type: EventType, target: Happening): Happened {
   if (target.invoiceNumber !== null && /^(checkout|customer)\./.test(type)) {
@@ -335,7 +335,7 @@ export class ControlError extends Error {
   }
 }
 
-/** @throws ControlError 404 */
+/** Finds a customer by number, in any case. @throws ControlError 404 */
 export function findCustomer(world: World, customerNumber: string): Customer {
   const wanted = customerNumber.toLowerCase();
   const hasNumber = ({ metadata }: Customer) => metadata.customer_number?.toLowerCase() === wanted;

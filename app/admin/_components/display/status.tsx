@@ -32,7 +32,7 @@ const STATES = {
   green: ['accepted', 'active', 'completed', 'fixed', 'ok', 'paid', 'processed', 'succeeded', 'valid', 'won'],
   // In progress.
   blue: ['order', 'pending', 'running', 'sent', 'trialing', 'under_review', 'warning_under_review'],
-  // A person should look at it.
+  // Needs a person's attention.
   orange: [
     'completed_with_errors',
     'disputed',
@@ -51,7 +51,7 @@ const STATES = {
     'validation_failed',
     'warning_needs_response',
   ],
-  // Something does not work, or money is missing.
+  // Failed, or money is missing.
   red: ['blocked', 'error', 'failed', 'lost', 'offline', 'unpaid'],
   // Ended, or not started.
   gray: [

@@ -29,7 +29,7 @@ interface Props<Row extends { id: string | number }> {
   keyOf?(row: Row): string | number;
   /** Returns the address of a record's page. Without it, rows are not links. */
   hrefOf?(row: Row): string;
-  /** Returns additional link text, for rows whose first cell does not identify the record. */
+  /** Returns text for screen readers before the first cell's link text, if that cell does not identify the record. */
   nameOf?(row: Row): string;
   columns: Column<Row>[];
   entryOf(row: Row): Entry;
