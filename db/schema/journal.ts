@@ -87,7 +87,7 @@ export const imports = pgTable(
     counts: jsonb().$type<Record<string, number>>().notNull().default({}),
     /** Fingerprint of the header, to recognize files of the same form. Null for imports from before this column. */
     shape: text(),
-    /** How the file was read: our name for each column, the date format and the decimal separator. */
+    /** How the file was read: our name for each column, the name of the file format, and the decimal separator. */
     reading: jsonb().$type<{ columns: Record<string, string>; format: string; separator: string }>(),
     /** End of the import. Null while it runs, or if it was aborted. */
     finished_at: instant(),
