@@ -20,10 +20,10 @@ export type HandledEvent = ProviderEvent & { type: HandledEventType };
 export const isHandled = (event: ProviderEvent): event is HandledEvent =>
   HANDLED_EVENT_TYPES.includes(event.type);
 
-/** What staff are told of an event that only names its object. */
+/** Warning to staff about a thin event, which only names its object. */
 export const THIN_WARNING = 'this endpoint sends thin events: choose snapshot payloads for it in Stripe';
 
-/** Sent from Stripe's Workbench to try an endpoint. It is thin even if the endpoint sends snapshots. */
+/** Type of the test event that Stripe's Workbench sends. It is thin even if the endpoint sends snapshots. */
 export const PING = 'v2.core.event_destination.ping';
 
 export const SUBSCRIPTION_EVENT_TYPES = HANDLED_EVENT_TYPES.filter((type) =>

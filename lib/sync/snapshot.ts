@@ -18,7 +18,7 @@ export interface StoredEvent {
   id: string;
   outcome: StoredOutcome;
   attempts: number;
-  /** Empty where only its outcome was asked for, or the body was removed. */
+  /** Body of the event. Empty if only the outcome was requested, or if the body was removed. */
   payload: string;
   checkout: (KeptCheckout & { completed_at: string; stripe_customer_id: string }) | null;
   isStorable: boolean;
@@ -28,24 +28,24 @@ export interface Snapshot {
   keys: Keys;
   rows: Rows;
   billing: BillingElsewhere[];
-  /** Numbers, in lower case, of customers that were merged into another one, and which that is. */
+  /** Numbers of customers that were merged into another one, in lower case, with the id of that other customer. */
   merged: Map<string, number>;
-  /** Customers by the e-mail addresses that were asked for, as the database compares them. */
+  /** Ids of the customers with each requested e-mail address, as the database compares addresses. */
   withEmail: Map<string, number[]>;
   tombstones: Set<string>;
-  /** Those of the tasks that were asked for that staff know of. */
+  /** Requested tasks that staff were already told of. */
   told: Set<string>;
   events: Map<string, StoredEvent>;
 }
 
-/** What a snapshot is read by. What a row leads to comes with it: see `read`. */
+/** Returns an empty set of the keys that a snapshot is read by. Related rows are read along: see `read`. */
 export const noKeys = () => ({
   events: [] as string[],
   /** Ids of Stripe customers, to read their links and linked customers. */
   stripeCustomers: [] as string[],
-  /** Stripe customers all of whose subscriptions are wanted. */
+  /** Ids of Stripe customers, to read all their subscriptions. */
   whole: [] as string[],
-  /** Stripe customers whose completed checkouts are wanted. */
+  /** Ids of Stripe customers, to read their completed checkouts. */
   checkouts: [] as string[],
   /** Ids of our customers, to read all their links. */
   linked: [] as number[],
@@ -58,26 +58,26 @@ export const noKeys = () => ({
   serviceIds: [] as number[],
   serviceNumbers: [] as string[],
   invoices: [] as string[],
-  /** References of payments, and of those that were deleted. */
+  /** References of payments and of deleted payments. */
   payments: [] as string[],
-  /** Payments by our ids, with all that came back of them, and by Stripe's payment intents. */
+  /** Payments by our ids, with their refunds and disputes, and by Stripe's payment intents. */
   paymentIds: [] as number[],
   intents: [] as string[],
   /** Refunds and disputes by Stripe's ids, each with its payment. */
   refunds: [] as string[],
   disputes: [] as string[],
-  /** Objects with a second: all events that Stripe created of it then. */
+  /** A second and an object's id (`secondKey`), to read all events of the object that Stripe created in that second. */
   seconds: [] as string[],
-  /** Tasks that staff may have been told of, by kind and subject. */
+  /** Staff tasks that may already exist, by kind and subject. */
   tasks: [] as string[],
-  /** Subscriptions whose applied events are wanted, the latest first. */
+  /** Subscriptions, to read their applied events, the latest first. */
   reported: [] as string[],
 });
 
 export type Keys = ReturnType<typeof noKeys>;
 type Key = Keys[keyof Keys][number];
 
-/** These keys, and no others. */
+/** Returns a full set of keys in which all others are empty. */
 export const keysOf = (some: Partial<Keys>): Keys => mergeKeys(noKeys(), some);
 
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
@@ -100,7 +100,7 @@ export function uniteKeys(all: Keys[]): Keys {
 
 export const secondKey = (objectId: string, second: Date): string => `${second.toISOString()} ${objectId}`;
 
-/** The tables that sync reads and writes, in the order in which ids are made. */
+/** The tables that sync reads and writes, in the order in which the commit creates ids. */
 export const TABLES = {
   links: stripeCustomers,
   customers,
@@ -166,7 +166,7 @@ export type StoredRefund = StoredRows['refunds'];
 export type StoredDispute = StoredRows['disputes'];
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
-/** A live item, of a surely known customer, of a subscription that was not read as a whole. */
+/** A live item of a sure customer, in a subscription that the snapshot does not contain as a whole. */
 export interface BillingElsewhere {
   customer_service_id: number;
   subscription_id: number;

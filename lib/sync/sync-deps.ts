@@ -7,13 +7,13 @@ import type { Store } from './store/store';
 export interface SyncDeps {
   db: Database;
   store?: Store;
-  /** Null without an API key: everything is decided from the payloads. */
+  /** Stripe's client. Null without an API key; then everything is decided from the payloads. */
   stripe: Stripe | null;
-  /** Of the configured keys: events of the other mode are kept and ignored. Null: any mode is accepted. */
+  /** Mode of the configured keys. Events of the other mode are stored and ignored. Null if both modes are accepted. */
   mode: StripeMode | null;
   now(): Date;
   log: Logger;
-  /** Calendar dates are those of this zone. */
+  /** Time zone of all calendar dates. */
   timeZone: string;
   linkByEmail: boolean;
   eventRetentionDays: number;

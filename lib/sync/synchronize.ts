@@ -9,7 +9,7 @@ import { type EventEntry, isVersionConflict } from './store/commit';
 import { databaseStore, type Store } from './store/store';
 import type { SyncDeps } from './sync-deps';
 
-/** How often at most the work starts again after a conflict, one decision asks Stripe, and a snapshot is read anew. */
+/** Maximum restarts after conflicts, questions to Stripe for one decision, and reads of a snapshot for one attempt. */
 const MOST_CONFLICTS = 6;
 const MOST_FETCHES = 4;
 const MOST_READS = 8;
@@ -18,7 +18,7 @@ export interface Work<T> {
   stripeCustomerId: string | null;
   keys: Keys;
   decide(draft: Draft): T;
-  /** The inbox rows that the commit writes for the event that was decided on. Without it, none. */
+  /** Returns the inbox rows to commit together with the decision. If absent, no inbox row is written. */
   toEntries?(result: T): EventEntry[];
   runId?: number;
 }
@@ -30,10 +30,10 @@ export interface Done<T> {
 }
 
 /**
- * Reads, decides and commits. If another transaction has written since the read, all of it is repeated under the lock of
- * the Stripe customer. Stripe is asked while nothing is locked. Of two deliveries of one event, one is applied. In one
- * process, deliveries of one Stripe customer run in turn. Otherwise the later commit finds a newer row version, or the
- * event itself, and starts again.
+ * Reads, decides and commits. If another transaction has written since the read, all steps are repeated under the lock
+ * of the Stripe customer. Stripe is asked while nothing is locked. If an event is delivered twice, it is applied once.
+ * Within a process, deliveries of one Stripe customer run one after the other. Between processes, the later commit
+ * finds a newer row version, or the event itself, and starts again.
  */
 export function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   return untilDone(deps, work.stripeCustomerId, attemptOf(deps, work));
@@ -42,14 +42,14 @@ export function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> 
 /** Reads, decides and commits once. Returns the question to Stripe if the decision needs an answer first. */
 export type Attempt<T> = (store: Store, known: Known) => Promise<T | Lacking>;
 
-/** What the attempts at one piece of work leave to the next one. */
+/** State that one attempt at a piece of work passes on to the next attempt. */
 interface Known {
   inquiry: Inquiry;
   /** The Stripe customer that is locked after a conflict. */
   key: string | null;
 }
 
-/** Repeats an attempt until it is done: with Stripe's answers, and under the lock after a conflict. */
+/** Repeats an attempt until it is done. Asks Stripe in between, and takes the lock after a conflict. */
 export async function untilDone<T>(
   deps: SyncDeps,
   stripeCustomerId: string | null,
@@ -62,7 +62,7 @@ export async function untilDone<T>(
     try {
       const done = await (conflicts > 0
         ? store.locked(key, (locked) => attempt(locked, known))
-        : // Two steps on one Stripe customer at a time would conflict, and one would have to begin again.
+        : // Two simultaneous attempts on one Stripe customer would conflict, and one would have to start again.
           inTurn(store.scope, key, () => attempt(store, known)));
       if (!isLacking(done)) return done;
       known.inquiry.add(done.wanted, await ask(deps, done.wanted.kind, done.wanted.id));
@@ -73,11 +73,11 @@ export async function untilDone<T>(
   }
 }
 
-/** The attempt of `synchronize`. It keeps the keys that earlier attempts lacked. */
+/** Creates the attempt of `synchronize`. It remembers the keys that earlier attempts lacked. */
 export function attemptOf<T>(deps: SyncDeps, work: Work<T>): Attempt<Done<T>> {
   let { keys } = work;
   return async (store, known) => {
-    // Of now, since a turn may have come late.
+    // Read the clock here, since the attempt may have waited for its turn.
     const question = { settings: settingsOf(deps), keys, decide: work.decide };
     const decided = await readAndDecide(store.read, question, known.inquiry);
     ({ keys } = question);
@@ -111,7 +111,7 @@ const isLacking = (of: unknown): of is Lacking => typeof of === 'object' && of !
 
 interface Question<T> {
   settings: Settings;
-  /** What the first snapshot is read by; grows with what decisions lack. */
+  /** Keys of the first snapshot. The keys that a decision lacks are added. */
   keys: Keys;
   decide(draft: Draft): T;
 }
@@ -125,7 +125,7 @@ export interface Lacking {
   wanted: NonNullable<Draft['wanted']>;
 }
 
-/** Reads again with more keys each time. @throws NotReportedError where the daily job has to leave it */
+/** Reads more keys each time until the decision is complete. @throws NotReportedError if Stripe must answer first */
 export async function readAndDecide<T>(
   read: (keys: Keys) => Promise<Snapshot>,
   question: Question<T>,
@@ -145,7 +145,7 @@ export async function readAndDecide<T>(
   throw new Error('a decision lacks something however much is read');
 }
 
-/** What Stripe answered to one piece of work, and how often it was asked. */
+/** Stripe's answers for one piece of work, and the number of questions. */
 export class Inquiry {
   private readonly known = new Map<
     string,
@@ -159,7 +159,7 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /** An answer is valid until another decision about the Stripe customer is made. */
+  /** Returns known answers. An answer is valid until the version of the Stripe customer's link changes. */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;
@@ -170,12 +170,12 @@ export class Inquiry {
   private fetches = 0;
 }
 
-/** Stripe did not answer what the daily job has to know. The object is left to its next run. */
+/** Stripe did not answer a question that the daily job depends on. The object is left to the next run. */
 export class NotReportedError extends Error {
   override readonly name = 'NotReportedError';
   constructor(
     what: string,
-    /** Short, for tables. */
+    /** Short code for tables. */
     readonly reason: string,
   ) {
     super(`Stripe did not tell ${what}`);
@@ -195,7 +195,7 @@ export const bookedOn = ({ now, timeZone }: SyncDeps) => ({
 
 const tails = perProcess('turns', () => new WeakMap<object, Map<string, Promise<unknown>>>());
 
-/** Does work of one key one after the other, in the order of the calls. @param scope of the keys */
+/** Runs the work of one key one call after the other. @param scope keys of different scopes are independent */
 async function inTurn<T>(scope: object, key: string | null, work: () => Promise<T>): Promise<T> {
   if (key === null) return work();
   const keys = tails.get(scope) ?? new Map<string, Promise<unknown>>();

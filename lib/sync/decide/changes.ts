@@ -4,7 +4,7 @@ import { toAmountText } from '../../money';
 type Row = Record<string, unknown>;
 export type Subject = Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>;
 
-/** Written at every sync, and no news to anybody. */
+/** Columns that only sync uses. A new value is not logged as a change. */
 const BOOKKEEPING = new Set([
   'checkout_completed_at',
   'provider_amount',
@@ -19,7 +19,7 @@ const BOOKKEEPING = new Set([
 
 const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|balance_applied|refunded_amount|price)$/;
 
-/** The values that differ from a row's, compared as what they mean: 19.9 is 19.900. */
+/** Returns the values that differ from the row. Amounts are compared as numbers: 19.9 equals 19.900. */
 export function differing<Values extends Row>(row: Row, values: Values): Partial<Values> {
   const found: Partial<Values> = {};
   for (const field in values) if (!isSame(field, row[field], values[field])) found[field] = values[field];

@@ -12,8 +12,9 @@ import type { StoredLink } from '../snapshot';
 import type { Draft } from './draft';
 
 /**
- * The strongest link wins, whenever it arrives: staff, then customer number, then, if that is on, an e-mail
- * that one customer alone has; else one is created. If Stripe did not answer, the daily job asks it again.
+ * Links a Stripe customer to a customer. The strongest link wins, whenever it arrives: by staff, then by customer
+ * number, then, if enabled, by an e-mail address that only one customer has. If there is no link, a customer is
+ * created. If Stripe did not answer, the daily job asks again.
  */
 export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   draft.concerned.add(reported.stripeCustomerId);
@@ -22,7 +23,7 @@ export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   return isSettled(draft, stored, reported) ? toLink(stored) : strengthen(draft, reported, stored);
 }
 
-/** @returns why Stripe did not answer; undefined: it is settled */
+/** Asks Stripe again about a doubtful link. @returns why Stripe did not answer; undefined if the link is settled */
 export function recheckLink(draft: Draft, stripeCustomerId: string): string | undefined {
   draft.concerned.add(stripeCustomerId);
   const stored = draft.link(stripeCustomerId);
@@ -57,7 +58,7 @@ function linkNew(draft: Draft, reported: ProviderCustomer): Link {
   return link;
 }
 
-/** Under the next free number, which the commit gives it. */
+/** Creates a customer. The commit assigns the next free customer number. */
 function createCustomer(draft: Draft, details: StoredLink['details']): number {
   const id = draft.newId();
   draft.customers.put({ ...toCreatedColumns(details), id, customer_number: '', erased_at: null, version: 0 });
@@ -87,7 +88,8 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
       `${stripeCustomerId} names the customer number of another customer than it is linked to`,
     );
   }
-  // A fetched object brings the customer along, but of two numbers of its own that does not tell the later.
+  // A fetched object includes its customer, so Stripe has already answered. But if the customer has had two numbers of
+  // its own, the object does not show which one is newer.
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(before.origin);
   const asked = isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined;
   const found = asked ? findLink(draft, asked.known, before) : named;
@@ -99,7 +101,7 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
   return link;
 }
 
-/** The object's own numbers that no customer has yet, so that it is linked once a customer gets one. */
+/** Adds numbers for later links. A number of the Stripe customer itself is added only while no customer has it. */
 function numbersOf(
   draft: Draft,
   noted: StoredLink['numbers'],
@@ -161,20 +163,20 @@ export function isStronger(one: Link, other: Link): boolean {
   return one.origin !== null && takesPrecedence(one.origin, other.origin);
 }
 
-/** @param before the link that there is: only a stronger one is looked for, and another by number */
+/** Finds a link by number or, if the current link is weaker, by e-mail address. @param before the current link */
 export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link): Link | undefined {
   const byNumber = firstOfNumbers(draft, reported.customerNumbers);
   if (byNumber) return { ...byNumber, linkedBy: 'number' };
   const isWeaker = before === undefined || STRENGTH[before.linkedBy] < STRENGTH.email;
   if (!draft.settings.linkByEmail || !reported.email || !isWeaker) return undefined;
-  // The customer that was created for it has the address, too, and is not the one looked for.
+  // The customer that was created for this Stripe customer has the same address, and must not be found.
   const [only, ...others] = draft
     .customersByEmail(reported.email)
     .filter(({ id }) => id !== before?.customerId);
   return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
-/** Never link another Stripe customer to an erased customer. It keeps those that it had. */
+/** Finds the first customer with a reported number. Never link another Stripe customer to an erased customer. */
 function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
   const [first] = reported.flatMap(({ number, ...origin }) => {
     const customer = draft.customerByNumber(number);
@@ -185,13 +187,13 @@ function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
 
 interface Asked {
   known: ProviderCustomer;
-  /** Stripe itself answered: it has no other number of its own. */
+  /** True if Stripe itself answered, so that the Stripe customer has no further number of its own. */
   isCertain: boolean;
-  /** Why it did not answer, although it could have been asked. */
+  /** The reason why Stripe did not answer. Undefined if it answered, or if there is no API key. */
   failure: string | undefined;
 }
 
-/** What Stripe knows of the customer comes first: its own number is the strongest it can bring. */
+/** Asks Stripe for the customer. Stripe's answer comes first, since the customer's own number is the strongest. */
 function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
   const { stripeCustomerId: id } = reported;
   const fetched = draft.ask('customer', id, id);
@@ -235,8 +237,9 @@ function toLink(stored: ReturnType<typeof toColumns>): Link {
 }
 
 /**
- * The customer's own number first, then a subscription's, then an invoice's or checkout's; of two alike that
- * of the earlier event, then the lesser id; what no event reported last. So arrival order does not matter.
+ * Returns whether one source of a number precedes another: first the customer, then a subscription, then an invoice or
+ * checkout. Between equal sources, the earlier event precedes, then the lesser event id. A number that no event
+ * reported comes last. So the order of arrival does not matter.
  */
 export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): boolean {
   if (!other) return one.source === 'customer';
@@ -247,7 +250,10 @@ export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): 
   return at < otherAt || (at === otherAt && String(one.by) < String(other.by));
 }
 
-/** Of the customer's own numbers, which are fetched, only the number. Returns `noted` itself if nothing is new. */
+/**
+ * Adds reported numbers. Returns `noted` itself if nothing is new. The customer's own numbers are stored without time
+ * and event, because they can be fetched.
+ */
 export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumber[]): NotedNumber[] {
   return reported.reduce((numbers, one) => {
     const before = numbers.find((other) => other.number === one.number && isOwn(other) === isOwn(one));
@@ -257,7 +263,7 @@ export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumb
   }, noted);
 }
 
-/** What others than the customer itself named. */
+/** Returns the noted numbers that other objects than the customer reported, the strongest first. */
 export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
   const named = noted.filter((one) => !isOwn(one)).map(toNumber);
   return named.sort((a, b) => Number(takesPrecedence(b, a)) - Number(takesPrecedence(a, b)));
@@ -265,7 +271,7 @@ export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
 
 const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });
 
-/** Also removes the customer that was created for it, once that is empty. */
+/** Links a Stripe customer to another customer. The commit deletes a customer created for it that is now empty. */
 export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): void {
   const { stripe_customer_id: stripeCustomerId } = stored;
   const from = toLink(stored);
@@ -275,7 +281,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   draft.links.put({ ...stored, ...toColumns(to) });
   const customer_id = to.customerId;
   if (customer_id !== from.customerId || (isSure(to) && !isSure(from))) draft.moved.push(stripeCustomerId);
-  if (customer_id === from.customerId) return; // the same one, known more surely
+  if (customer_id === from.customerId) return; // only the strength of the link changed
   moveRows(draft, stripeCustomerId, customer_id);
   draft.changes.push({
     entity: 'customer',
@@ -291,7 +297,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   if (from.linkedBy === 'created') draft.abandoned.push(from.customerId);
 }
 
-/** Those that were read, and by the commit all others. */
+/** Moves the rows that were read. The commit moves all others. */
 function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number): void {
   draft.moves.push({ stripe_customer_id, customer_id });
   const isIts = (row: { stripe_customer_id: string | null }) => row.stripe_customer_id === stripe_customer_id;
@@ -303,14 +309,14 @@ function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number)
   }
 }
 
-/** A customer that was created for it is left to those who came to it by its e-mail. */
+/** Leaves a created customer to the other Stripe customers that were linked to it by its e-mail address. */
 function leaveToOthers(draft: Draft, customerId: number): void {
   for (const link of draft.linksOf(customerId)) {
     if (link.linked_by === 'email') draft.links.put({ ...link, linked_by: 'created' });
   }
 }
 
-/** The customer's own object wins, then the earliest event. Returns `noted` unchanged if nothing is new. */
+/** Adds reported details: the customer object wins, then the earliest event. Returns `noted` if nothing is new. */
 export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
   return reported.reduce((details, one) => {
     const before = details.find(({ field }) => field === one.field);
@@ -320,7 +326,7 @@ export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): N
   }, noted);
 }
 
-/** From all Stripe customers that it was created for, or that came to it by its e-mail address. */
+/** Returns details from all Stripe customers that a customer was created for, or that were linked to it by e-mail. */
 function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
   const links = draft.linksOf(customerId).filter(isMadeOf);
   if (!links.some((link) => link.linked_by === 'created')) return [];
@@ -328,7 +334,7 @@ function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
   return all.sort((a, b) => Number(isFirst(b, a)) - Number(isFirst(a, b)));
 }
 
-/** Leaves alone what staff have changed since. @param before what it was made of */
+/** Updates a created customer, except columns that staff have changed. @param before the details it was created from */
 function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
   const after = detailsOfCreated(draft, customerId);
   const row = draft.customers.get(customerId);
@@ -350,7 +356,7 @@ function isStrongerDetail(one: ProviderDetail, other: NotedDetail): boolean {
   return isOwn || takesPrecedence(one, toOrigin(other));
 }
 
-/** jsonb gives keys back in an order of its own. */
+/** Compares two values part by part, because jsonb does not keep the order of keys. */
 function isSameValue(one: NotedDetail['value'], other: NotedDetail['value']): boolean {
   return Object.keys({ ...one, ...other }).every((part) => one[part] === other[part]);
 }

@@ -27,11 +27,11 @@ import {
 } from '../snapshot';
 
 export interface Wanted extends ProviderObjects {
-  /** All of a subscription, by its id. */
+  /** All items of a subscription. The id is the subscription's. */
   items: ProviderSubscriptionItem[];
-  /** When Stripe last collected for an invoice, by its id. */
+  /** Time of Stripe's last collection for an invoice. The id is the invoice's. */
   collectedAt: Date | null;
-  /** The invoice that a payment intent was made for. */
+  /** Stripe's id of the invoice that a payment intent pays. The id is the payment intent's. */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;
@@ -42,7 +42,7 @@ export interface Settings {
   linkByEmail: boolean;
 }
 
-/** @param version of the Stripe customer's link, as the snapshot has it */
+/** Returns Stripe's answer, or undefined until Stripe is asked. @param version version of the Stripe customer's link */
 export type Answers = <K extends WantedKind>(
   kind: K,
   id: string,
@@ -52,9 +52,9 @@ export type Answers = <K extends WantedKind>(
 type Tables = { readonly [Name in TableName]: Table<KeyOf<Name>, StoredRows[Name]> };
 
 /**
- * The rows that one decision reads, what it changes in them, and what it asks for. A lookup of a row that was not read
- * adds the row's key to `missing`. A decision that lacks data runs to its end; its changes are discarded, and it is made
- * again with more data.
+ * Collects the rows that one decision reads, its changes to these rows, and its questions to Stripe. Looking up a row
+ * that was not read adds the row's key to `missing`. A decision that lacks data still runs to its end. Then its changes
+ * are discarded, and the decision is made again with more data.
  */
 export class Draft implements Tables {
   readonly links: Tables['links'];
@@ -73,24 +73,24 @@ export class Draft implements Tables {
   readonly moved: string[] = [];
   /** Stripe customers whose rows all move to another customer, including rows that were not read. */
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
-  /** All invoices of one subscription become those of another, including those that were not read. */
+  /** Subscriptions whose invoices all move to another subscription, including invoices that were not read. */
   readonly handedOver: { from: number; to: number }[] = [];
   /** Stripe customers that this decision concerns. Their versions are raised even if no row changes. */
   readonly concerned = new Set<string>();
   readonly audits: AuditEntry[] = [];
   readonly tasks: StaffTask[] = [];
-  /** Tasks that are done by themselves. */
+  /** Staff tasks that are no longer necessary. The commit closes them. */
   readonly tasksOver: Pick<StaffTask, 'kind' | 'subject'>[] = [];
   readonly abandoned: number[] = [];
   /** Numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
   readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
-  /** The event that is decided on, and those decided before it: they need not be in the inbox yet. */
+  /** The event under decision, and the events decided before it. They may not be in the inbox yet. */
   readonly arrived = new Map<string, StoredEvent>();
   /** Keys of rows that a lookup did not find in the snapshot. */
   missing: Keys = noKeys();
-  /** What Stripe must be asked before this can be decided. */
+  /** The question that Stripe must answer before the decision can be made. */
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
-  /** What Stripe did not tell, although the daily job has to know it. */
+  /** The first question of the daily job that Stripe did not answer, with the reason. */
   unreported: { what: string; reason: string } | undefined;
   private lastId = 0;
 
@@ -126,13 +126,13 @@ export class Draft implements Tables {
     return this.wanted !== undefined || this.isMissing;
   }
 
-  /** For a row that is not stored yet: below 0, until the commit gives it its own. */
+  /** Returns a temporary, negative id for a new row. The commit replaces it with the real id. */
   newId(): number {
     this.lastId -= 1;
     return this.lastId;
   }
 
-  /** @param rowVersion of the row that Stripe is asked for, where its Stripe customer is not known */
+  /** Returns Stripe's answer, or notes the question in `wanted`. @param rowVersion used if the customer has no link */
   ask<K extends WantedKind>(
     kind: K,
     id: string,
@@ -146,7 +146,7 @@ export class Draft implements Tables {
     return { state: 'unavailable', reason: 'not_asked_yet' };
   }
 
-  /** Tells staff of something once, and says among the changes that it was reported. */
+  /** Creates a staff task once, and logs it among the changes as reported. */
   tell(task: StaffTask, about: Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>): void {
     const isKnown = this.tasks.some(({ kind, subject }) => kind === task.kind && subject === task.subject);
     if (isKnown || this.isTold(task)) return;
@@ -154,7 +154,7 @@ export class Draft implements Tables {
     this.changes.push({ ...about, field: task.kind, before: null, after: null, outcome: 'reported' });
   }
 
-  /** Leaves it undecided, because Stripe did not tell what the daily job has to know. */
+  /** Notes that Stripe did not answer a question of the daily job. The object is left to the next run. */
   leave(what: string, fetched: Exclude<Fetched<unknown>, { state: 'found' }>): void {
     this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
   }
@@ -165,13 +165,13 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** Whether it is known for sure whose a row is; what names no Stripe customer is ours alone. */
+  /** Returns whether the row's customer is known for sure. A row without a Stripe customer is our own, and sure. */
   isSure({ stripe_customer_id: id }: { stripe_customer_id: string | null }): boolean {
     const link = id === null ? undefined : this.link(id);
     return link === undefined || isSure({ linkedBy: link.linked_by });
   }
 
-  /** The customer that has a number, or that the one which had it was merged into. */
+  /** Returns the customer with a number. If that customer was merged into another one, returns the other one. */
   customerByNumber(number: string): StoredCustomer | undefined {
     const wanted = number.toLowerCase();
     const found =
@@ -189,7 +189,7 @@ export class Draft implements Tables {
     this.require({ emails: [wanted] });
     const stored = this.snapshot.withEmail.get(wanted) ?? [];
     this.met.emails.set(wanted, stored);
-    // The database's lower case is not JavaScript's: of what is stored it decides.
+    // PostgreSQL and JavaScript lowercase differently. For a stored address, the database's comparison counts.
     return this.customers
       .all()
       .filter(({ id, email }) =>
@@ -248,7 +248,7 @@ export class Draft implements Tables {
     return this.snapshot.told.has(key);
   }
 
-  /** Events of the inbox, those that are decided on among them; without a body only checkouts. */
+  /** Returns events of the inbox and those under decision. Events without a body are returned only for `checkouts`. */
   events(wanted: { second: { objectId: string; at: Date } } | { reported: string } | { checkouts: string }) {
     if ('second' in wanted) this.require({ seconds: [secondKey(wanted.second.objectId, wanted.second.at)] });
     else if ('reported' in wanted) this.require({ reported: [wanted.reported] });
@@ -272,7 +272,7 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** What programs and staff recorded of an invoice under an id that Stripe has for money. */
+  /** Returns the invoice's payments that programs or staff recorded under Stripe's id of a payment intent or charge. */
   recordedOf({ id, stripe_invoice_id }: StoredInvoice): StoredPayment[] {
     this.require({ payments: [stripe_invoice_id ?? ''] });
     return this.payments
@@ -282,7 +282,7 @@ export class Draft implements Tables {
       );
   }
 
-  /** The payment of a refund or a dispute, which is read along with it. */
+  /** Returns the payment of a refund or dispute. A snapshot of either always contains the payment. */
   paymentOf({ payment_id }: StoredRefund | StoredDispute): StoredPayment | undefined {
     return payment_id === null ? undefined : this.payments.get(payment_id);
   }
@@ -331,7 +331,7 @@ export class Draft implements Tables {
     return (payment && this.invoiceOf(payment).invoice?.stripe_customer_id) ?? null;
   }
 
-  /** A snapshot read by a refund, a dispute or a payment intent contains everything about its payment. */
+  /** Requires all rows of a payment. A snapshot read by its refund, dispute or payment intent already contains them. */
   private requireWhole({ id, stripe_payment_intent_id: intent }: StoredPayment): void {
     const { keys, rows } = this.snapshot;
     const isIts = (one: { payment_id: number | null }) => one.payment_id === id;
@@ -353,9 +353,9 @@ export class Draft implements Tables {
   }
 }
 
-/** The stored rows of a table, and the changes that were decided on top of them. */
+/** The stored rows of a table, overlaid with the decided changes. */
 export class Table<Key extends string | number, Row extends object> {
-  /** Null: deleted. */
+  /** Changed rows by key. Null if the row is deleted. */
   readonly changed = new Map<Key, Row | null>();
 
   constructor(

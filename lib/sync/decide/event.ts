@@ -12,7 +12,7 @@ import { applyCheckout, settleMoved } from './subscription/checkout';
 import { type Applied, applySubscription } from './subscription/subscription';
 
 interface Handler {
-  /** What the usual decision looks at; the rest it asks for itself. */
+  /** Returns the keys of the rows that the decision usually reads. The decision requests any others itself. */
   keys(event: ProviderEvent): Partial<Keys>;
   apply(draft: Draft, event: ProviderEvent): Applied;
 }
@@ -33,7 +33,7 @@ const checkout: Handler = {
   },
 };
 
-/** What an event does besides applying its invoice. */
+/** Effects of an event, besides applying its invoice. */
 interface Effects {
   isPaid?: boolean;
   hasFailed?: boolean;
@@ -55,7 +55,7 @@ const invoice = ({ isPaid, hasFailed, recordsPayment }: Effects = {}): Handler =
     if (!row || !recordsPayment) return applied;
     const known = draft.changes.length;
     applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
-    // The payment is news even if the state of its invoice is not.
+    // A new payment counts as a change even if the invoice's state is unchanged or stale.
     return draft.changes.length > known ? 'applied' : applied;
   },
 });

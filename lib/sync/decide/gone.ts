@@ -4,7 +4,7 @@ import type { Draft } from './draft';
 import { KINDS, type MoneyBackKind } from './money-back';
 import type { Ordered } from './order';
 
-/** Reported once; an invoice that was still a draft is cancelled here. */
+/** Marks an object as deleted at Stripe, and reports it once. A draft invoice is also cancelled here. */
 export function markGone(draft: Draft, kind: Ordered, stripeId: string): void {
   if (kind === 'subscription') {
     const row = draft.subscription(stripeId);

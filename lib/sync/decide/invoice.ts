@@ -10,7 +10,7 @@ import { markGone } from './gone';
 import { type Decision, decideOrder, eventsOfSecond, recheckAt, type StateOrigin } from './order';
 import { type Applied, findOrAdd } from './subscription/subscription';
 
-/** @param failedAt a payment failed then: an effect that lasts, however late it is heard of */
+/** Applies an invoice's state. @param failedAt time of a failed payment; noted even if the state is stale */
 export function applyInvoice(
   draft: Draft,
   incoming: ProviderInvoice,
@@ -37,7 +37,7 @@ export function applyInvoice(
   const taken = typeof decision === 'object';
   const state = taken
     ? { ...toInvoiceState(draft, failing, decision.take), ...links }
-    : // Links and the failure are no state: they are noted even where the state is old news.
+    : // The links and the failed payment are noted even if the state is stale or unchanged.
       { payment_failed_at, status: keptStatus(row.status, payment_failed_at !== null), ...links };
   const invoice = update(draft, row, stored === undefined, state, {
     ...(taken && {
@@ -51,8 +51,9 @@ export function applyInvoice(
 }
 
 /**
- * Stripe voids an invoice when it finalizes its revision, and no handled event reports that. Both would be owed until
- * the next reconciliation. If Stripe cannot be asked, the original is cancelled here and checked again later.
+ * Cancels the invoice that this one revises. Stripe voids it when it finalizes the revision, but no handled event
+ * reports that, so both would be owed until the next reconciliation. If Stripe cannot be asked, the original is
+ * cancelled here and checked again later.
  */
 function cancelRevised(
   draft: Draft,
@@ -74,7 +75,7 @@ function cancelRevised(
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
-/** A list does not tell: bank debits under way are attempted too. */
+/** Returns whether a payment may have failed. A list does not show it: pending bank debits count as attempted, too. */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }
@@ -95,7 +96,7 @@ function applyFetched(
   return { applied: 'unchanged', invoice: null };
 }
 
-/** An unknown subscription gets a row without state, so that the link never depends on order. */
+/** Finds the subscription. An unknown one gets a row without state, so that the order of events does not matter. */
 function subscriptionOf(
   draft: Draft,
   { stripeSubscriptionId }: ProviderInvoice,
@@ -175,7 +176,7 @@ export function toInvoiceState(
   };
 }
 
-/** The known amount holds until the paid amount changes. */
+/** Returns the stored amount paid outside Stripe, which is valid until the paid amount changes. */
 function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
   return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
 }
@@ -211,10 +212,10 @@ function firstOf(a: Date | null, b: Date | null): Date | null {
   return a && b ? earliest(a, b) : (a ?? b);
 }
 
-/** An unknown status counts as open. */
+/** Order of an invoice's statuses. An unknown status counts as open. */
 const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
 
-/** Of the second's payloads the one furthest on: draft < open < uncollectible < paid < void. */
+/** Returns the most advanced state among the events of one second: draft < open < uncollectible < paid < void. */
 export function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
   const events = eventsOfSecond(draft, incoming.id, second).sort((a, b) => (a.id < b.id ? 1 : -1));
   const [furthest = incoming] = events

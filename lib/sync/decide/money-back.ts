@@ -11,7 +11,7 @@ import { createdChange, isSameState, type Subject, toChanges } from './changes';
 import type { Draft } from './draft';
 import { decideOrder, type StateOrigin } from './order';
 
-/** Keeps and reports a refund or dispute even if its payment is unknown. */
+/** Records a refund or dispute. One whose payment is unknown is also recorded, and reported. */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
   draft: Draft,
   kind: Kind,
@@ -29,7 +29,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
     source,
     row: { ...row, recheck_at: null },
     isStored: (told) => row.provider_status === told.providerStatus && isSameState(row, toState(told, row)),
-    decideFromInbox: () => incoming, // no event tells of it
+    decideFromInbox: () => incoming, // no handled event reports it
   });
   if (typeof decision === 'string') return;
   const { take, asOf } = decision;
@@ -50,7 +50,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const amount = toAmountText(take.amount, take.currency);
   draft.changes.push(...(stored ? toChanges(subject, row, state) : [createdChange(subject, amount)]));
   reportQuestions(draft, subject, { before: stored, told: take, payment });
-  // Looked at again while it is pending, it tells nothing that a list would not have told.
+  // A recheck that finds the refund still pending brings no more news than a list would.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
   const told = isNews && kind === 'refund' ? draft.refund(take.id) : undefined;
   if (!payment) return;
@@ -79,14 +79,14 @@ function reportQuestions(
   else if (payment.currency !== told.currency) report('currency', payment.currency, told.currency);
 }
 
-/** Finds the payment of a refund or dispute that was recorded without one. Stripe is asked if no name leads to it. */
+/** Finds the payment of a refund or dispute recorded without one. Stripe is asked if no stored id leads to one. */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const { find, put } = KINDS[kind];
   const row = find(draft, stripeId);
   if (!row || row.payment_id !== null) return;
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = row;
   const named = findStored(draft, [intent, charge, row.stripe_invoice_id]);
-  // An intent may have become a payment of an invoice since.
+  // The payment intent may have paid an invoice since.
   const isAsked = !named && row.stripe_invoice_id === null && intent !== null;
   const invoice = isAsked ? askInvoice(draft, stripeId, intent) : row.stripe_invoice_id;
   const payment = named ?? findStored(draft, [invoice]);
@@ -106,7 +106,7 @@ interface Found {
   stripe_invoice_id: string | null;
 }
 
-/** By payment intent, by a reference that is the intent or charge, else by the invoice that Stripe names. */
+/** Finds the payment by payment intent, by a reference that is the intent or charge, else by the invoice at Stripe. */
 function findPayment(draft: Draft, source: Named): Found {
   const { paymentIntentId: intent, chargeId: charge } = source;
   const known = findStored(draft, [intent, charge]);
@@ -117,7 +117,7 @@ function findPayment(draft: Draft, source: Named): Found {
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
 }
 
-/** The invoice that Stripe names for a payment intent; null if it has none so far, or Stripe does not answer. */
+/** Returns the invoice that a payment intent paid. Null if there is none so far, or if Stripe does not answer. */
 function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
   const asked = draft.ask('invoicePaid', intent, '');
   if (asked.state === 'found') return asked.object;
@@ -133,15 +133,16 @@ function findStored(draft: Draft, names: (string | null)[]): StoredPayment | und
   return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
 }
 
-/** What a program recorded of an invoice's money, where sync recorded none. */
+/** Returns the payment that was recorded by a program instead of sync for the money of an invoice. */
 function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
   const invoice = draft.invoice(stripeInvoiceId);
   return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
 }
 
 /**
- * A lost dispute, such as a returned bank debit, leaves an invoice of Stripe's paid: staff are told that the customer
- * owes it, until the dispute is no longer lost. An invoice of our own is open again by itself.
+ * Creates a staff task when a lost dispute, such as a returned bank debit, took back the money of Stripe's invoice: the
+ * customer owes it, but Stripe still calls it paid. Closes the task when the dispute is no longer lost. An invoice of
+ * our own reopens by itself.
  */
 function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): void {
   const dispute = draft.dispute(stripeId);
@@ -160,12 +161,12 @@ function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): 
 }
 
 interface Settled {
-  /** A refund that did not count before: it may be one that was recorded here. */
+  /** A refund that Stripe reports for the first time. It may be the same one that was recorded here. */
   told?: StoredRefund | undefined;
   values?: Partial<StoredPayment>;
 }
 
-/** Derives a payment's refunded amount and status anew, and with them its invoice if the invoice is our own. */
+/** Recalculates the refunded amount and status of a payment, and settles its invoice if that is our own. */
 export function settleMoneyBack(draft: Draft, payment: StoredPayment, { told, values }: Settled = {}): void {
   const owner = draft.ownerOf(payment);
   if (owner) draft.concerned.add(owner);
@@ -188,7 +189,7 @@ function reportExcess(draft: Draft, subject: Subject, payment: StoredPayment, ex
   draft.changes.push(...told.map((change) => ({ ...change, outcome: 'reported' as const })));
 }
 
-/** What was recorded here and what Stripe tells of is one refund: of the same amount, on the same day. */
+/** Merges a refund recorded here into Stripe's refund if both have the same amount, currency and day. */
 function mergeRecorded(draft: Draft, payment: StoredPayment, told: StoredRefund): void {
   const dayOf = ({ issued_at }: StoredRefund) => toCalendarDate(issued_at, draft.timeZone);
   const isIt = (one: StoredRefund) =>
@@ -227,7 +228,7 @@ function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
   draft.invoices.put({ ...invoice, ...after });
 }
 
-/** By how it stood before this draft, which may settle it more than once. */
+/** Returns the amount imported as paid. Reads the rows before this draft, which may settle the invoice repeatedly. */
 function importedAsPaid(draft: Draft, { id }: { id: number }): number {
   const before = draft.invoices.before(id);
   const payments = [...draft.snapshot.rows.payments.values()].filter(({ invoice_id }) => invoice_id === id);
@@ -241,7 +242,7 @@ interface MoneyBackRows {
   dispute: StoredDispute;
 }
 
-/** In what refunds and disputes differ. */
+/** The differences between refunds and disputes. */
 interface Kind<Provider, Row> {
   find(draft: Draft, stripeId: string): Row | undefined;
   blank(draft: Draft, provider: Provider): Row;

@@ -23,7 +23,7 @@ import { settleMoved } from './subscription/checkout';
 import { toItemState } from './subscription/items';
 import { applySubscription } from './subscription/subscription';
 
-/** What Stripe answered: an object of a list, or one that was fetched. */
+/** An object that Stripe returned, either in a list or fetched by its id. */
 export type Provided = { [Kind in Ordered]: { kind: Kind; value: ProviderObjects[Kind] } }[Ordered];
 
 export function keysOfProvided({ kind, value }: Provided): Keys {
@@ -40,7 +40,7 @@ export function applyObject(draft: Draft, { kind, value }: Provided, source: Sta
   settleMoved(draft);
 }
 
-/** One that is gone is marked so. @returns why Stripe did not answer; undefined: it did */
+/** Fetches and applies an object, or marks it as gone. @returns why Stripe did not answer; undefined if it did */
 export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string | undefined {
   const row = FIND[kind](draft, id);
   const owner = ownerOf(draft, row);

@@ -4,15 +4,15 @@ import type { ProviderObjects } from '../../stripe/fetch';
 import { HANDLED_EVENT_TYPES } from '../event-types';
 import type { Draft } from './draft';
 
-/** Where a state of an object comes from, and as of when it holds. */
+/** The source of an object's state, and the time for which the state holds. */
 export interface StateOrigin {
-  /** `fetched`: by itself, the truth as of then, never earlier than what was stored when the request began. */
+  /** A `fetched` state is authoritative. Its time is never before that of the state stored when the request began. */
   origin: 'event' | 'fetched' | 'listed';
   asOf: Date;
 }
 
 export type Decision<T> =
-  /** Take this state, as of this time; recheck if the order of two states is uncertain. */
+  /** Take this state with this time. `recheck` is true if the order of two states is uncertain. */
   { take: T; asOf: Date; recheck: boolean } | 'unchanged' | 'stale';
 
 type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };
@@ -24,28 +24,31 @@ interface Question<Kind extends Ordered> {
   incoming: ProviderObjects[Kind];
   stripeCustomerId: string;
   source: StateOrigin;
-  /** The row; one without any state is a stub. */
+  /** The stored row. It is a stub if no state was ever reported. */
   row: Stored;
   isStored(state: ProviderObjects[Kind]): boolean;
-  /** The state that the events of this second lead to, where Stripe cannot be asked. */
+  /** Derives the state from the events of this second. Used if Stripe cannot be asked. */
   decideFromInbox(): ProviderObjects[Kind];
 }
 
-/** Stripe's time decides; within one second, its resolution, Stripe's answer or, failing that, that second's payloads. */
+/**
+ * Decides whether a state replaces the stored one. The later time of Stripe wins. Stripe's times are whole seconds, so
+ * between two states of one second Stripe is asked. If it does not answer, the payloads of that second decide.
+ */
 export function decideOrder<Kind extends Ordered>(
   draft: Draft,
   { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,
 ): Decision<ProviderObjects[Kind]> {
   const { provider_as_of: storedAsOf, recheck_at } = row;
-  // A list that shows what is stored changes nothing, not even the time as of which it is stored.
+  // A list that shows the stored state changes nothing, not even `provider_as_of`.
   const isInSync = () =>
     source.origin === 'listed' && !recheck_at && !row.provider_gone_at && isStored(incoming);
   const take = (asOf: Date, recheck = false) => ({ take: incoming, asOf, recheck });
   if (storedAsOf === null) return take(source.asOf);
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
-  if (source.origin === 'fetched') return take(storedAsOf); // the fetch began after what is stored
-  // While a recheck is due, the tie may have been decided without this event: an equal state proves nothing.
+  if (source.origin === 'fetched') return take(storedAsOf); // the request began after this state was stored
+  // While a recheck is due, the tie may have been decided without this event, so an equal state proves nothing.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
   const fetched = draft.ask(kind, incoming.id, stripeCustomerId);
@@ -59,13 +62,13 @@ export function decideOrder<Kind extends Ordered>(
   return { take: decideFromInbox(), asOf: storedAsOf, recheck: true };
 }
 
-/** Only Stripe's own answer ends a doubt. */
+/** Returns since when a recheck is due. Null if none is due. Only a fetched state ends a recheck. */
 export function recheckAt(draft: Draft, row: Stored, source: StateOrigin, isDoubtful: boolean): Date | null {
   if (isDoubtful) return draft.now;
   return source.origin === 'fetched' ? null : row.recheck_at;
 }
 
-/** Including the one that is decided on; types that change nothing elsewhere are left out here, too. */
+/** Returns an object's events of one second, including the one under decision. Leaves out unhandled types. */
 export function eventsOfSecond(draft: Draft, objectId: string, at: Date): ProviderEvent[] {
   return draft
     .events({ second: { objectId, at } })

@@ -9,17 +9,18 @@ import { settleMoneyBack } from './money-back';
 
 export interface Collected {
   amountPaid: string;
-  /** Paid without Stripe; null: it is not known. */
+  /** Amount paid outside Stripe. Null if it is unknown. */
   amountOffStripe: string | null;
   paidAt: Date;
   paymentIntentId: string | null;
-  /** All payment intents and charges that are known to have paid it. */
+  /** All payment intents and charges that are known to have paid the invoice. */
   moneyIds: string[];
 }
 
 /**
  * Records a payment once, however often it is reported. Corrects its amount and date unless a person changed them, and
- * never brings back a deleted payment. Until Stripe reports the amount paid outside it, all counts as collected.
+ * never brings back a deleted payment. Until Stripe reports the amount paid outside Stripe, the whole amount counts as
+ * collected.
  *
  * @param reference Stripe's id of the invoice
  */
@@ -66,7 +67,7 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** What programs and staff recorded of the same money, under ids that Stripe has for it. */
+/** Finds payments that programs or staff recorded of the same money under Stripe's ids. */
 function findRecorded(
   draft: Draft,
   reference: string,
@@ -79,8 +80,9 @@ function findRecorded(
 }
 
 /**
- * Stripe is asked what an intent paid. If it cannot be asked, and for a charge, it is taken for the invoice's money: an
- * event names the last of several payments alone, and nothing may count twice.
+ * Returns whether a recorded payment paid this invoice. Stripe is asked which invoice a payment intent paid. If Stripe
+ * cannot be asked, or the reference is a charge, the answer is yes: an event names only the last of several payments,
+ * and no money may count twice.
  */
 function isMoneyOf(
   draft: Draft,
@@ -93,7 +95,7 @@ function isMoneyOf(
   return asked.state !== 'found' || asked.object === reference;
 }
 
-/** They stay as they are, and count. Where they do not say what Stripe says, staff decide. */
+/** Keeps recorded payments and counts them for the invoice. If their sum differs from Stripe's amount, staff decide. */
 function leaveRecorded(
   draft: Draft,
   recorded: StoredPayment[],
@@ -123,7 +125,7 @@ function leaveRecorded(
   draft.tell(task, subjectOf(first));
 }
 
-/** @param isExact false: it may include what was paid outside Stripe, so it never lowers the payment */
+/** @param isExact false if the amount may include money paid outside Stripe; it then never lowers the payment */
 function correct(
   draft: Draft,
   stored: StoredPayment,

@@ -15,10 +15,10 @@ import {
 } from '../snapshot';
 import type { Draft, Table } from './draft';
 
-/** What changes in a table. Ids below 0 stand for those that the commit gives. */
+/** The changes to one table. Negative ids are temporary. The commit replaces them. */
 export interface TablePlan<Row> {
   inserted: Row[];
-  /** As they are to be; `version` is that of the row that was read. */
+  /** Rows with their new values. `version` is still the version that was read. */
   updated: Row[];
   deleted: Row[];
 }
@@ -33,10 +33,10 @@ export interface Plan extends TablePlans {
   tasks: Draft['tasks'];
   tasksOver: Draft['tasksOver'];
   concerned: string[];
-  /** Customer numbers that no customer had, and the customers that had an e-mail address. */
+  /** Customer numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
   absentNumbers: string[];
   emails: { email: string; ids: number[] }[];
-  /** Links whose versions are raised though nothing else of them changes. */
+  /** Links that get a new version and no other change. */
   touched: Pick<StoredLink, 'stripe_customer_id' | 'version'>[];
   changes: FieldChange[];
   warnings: string[];
@@ -74,14 +74,14 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Handing an invoice over raises its version earlier in the same commit. */
+/** Adjusts the expected version: the commit hands the invoice over before this update, which raises the version. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** So does each move of a payment along with its Stripe customer. */
+/** Adjusts the expected version: each earlier move of the payment with its Stripe customer raises the version. */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);
@@ -90,7 +90,7 @@ function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   return { ...row, version: row.version + moved.length };
 }
 
-/** A link whose version alone is raised does not count. */
+/** Returns whether the plan changes nothing. A link that only gets a new version does not count. */
 export function isEmpty(plan: Plan): boolean {
   const lists = [
     plan.changes,
@@ -136,7 +136,7 @@ function touched(draft: Draft, updated: StoredLink[]): Pick<StoredLink, 'stripe_
   });
 }
 
-/** Raise the version of a service, so that a simultaneous decision about another of its subscriptions conflicts. */
+/** Returns services that need a new version, so that a simultaneous decision about another subscription conflicts. */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
   for (const id of draft.items.changed.keys()) {
@@ -161,7 +161,7 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   });
 }
 
-/** Raise the version of a refunded payment, so that a simultaneous decision about it conflicts. */
+/** Returns refunded payments that need a new version, so that a simultaneous decision about them conflicts. */
 function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

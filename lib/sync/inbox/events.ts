@@ -74,7 +74,7 @@ export async function listEventsOf(db: Database, objectId: string, except = ''):
 
 const newestFirst = [desc(e.stripe_created), desc(e.id)];
 
-/** The few event types that change nothing here. Each costs one look into the index. */
+/** Returns the few stored event types that are not handled. Each type costs one index lookup. */
 async function otherTypes(tx: Database): Promise<string[]> {
   const found = await rows<{ type: string }>(
     tx,
@@ -134,13 +134,13 @@ function beyond(cursor: string, backwards: boolean): SQL {
 }
 
 export const OTHER_TYPES = 'other';
-/** Ignored because they came from Stripe's other mode than the keys are of. */
+/** Filter: events ignored because Stripe sent them in the other mode than that of the keys. */
 export const OTHER_MODE = 'other_mode';
 
-/** Ignored because they only name their object. */
+/** Filter: events ignored because they only name their object. */
 const THIN = 'thin';
 
-/** Of `stripe_events`. */
+/** Condition on `stripe_events`: the event is thin. */
 export const isThin = sql`warnings @> ${JSON.stringify([THIN_WARNING])}::jsonb`;
 
 export const EVENT_TYPES = [...HANDLED_EVENT_TYPES, OTHER_TYPES];
@@ -150,7 +150,7 @@ export const eventFilters = z
   .object({
     type: z.enum(EVENT_TYPES, 'must be one of the types listed').optional(),
     outcome: oneOf(EVENT_OUTCOMES).optional(),
-    /** Stripe's id of an event, a customer, or the object an event is about. */
+    /** Stripe's id of an event, of a customer, or of the object that an event is about. */
     id: textLine(255).optional(),
     ...dateRange,
   })
@@ -200,7 +200,7 @@ export function isReplayable({ type, outcome, payload }: Replayable): boolean {
   return payload !== '' && (outcome === 'failed' || HANDLED_EVENT_TYPES.includes(type));
 }
 
-/** Leaves an audit entry even when it fails again. @throws AppError not_found */
+/** Replays an event. Adds an audit entry even if the event fails again. @throws AppError not_found */
 export async function replayForStaff(
   deps: SyncDeps,
   actor: Actor,
@@ -224,7 +224,7 @@ export async function replayForStaff(
 
 async function tryReplay(deps: SyncDeps, id: string): Promise<EventOutcome | 'failed' | 'dropped'> {
   try {
-    // One of the other mode, too: the page says that it is applied.
+    // Also replays an event of the other mode, since the page says that a replay applies it.
     return await replayEvent({ ...deps, mode: null }, id);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;

@@ -24,7 +24,7 @@ import {
   untilDone,
 } from '../synchronize';
 
-/** Writes its changes together with its inbox row; if that fails, it is kept as failed, and the error is rethrown. */
+/** Commits an event's changes with its inbox row. On an error, stores the event as failed and rethrows the error. */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,
@@ -42,7 +42,7 @@ export async function handleEvent(
   }
 }
 
-/** Applies a stored event once more. @throws AppError not_found; conflict where its body was dropped */
+/** Applies a stored event once more. @throws AppError not_found; conflict if its body was dropped */
 export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutcome> {
   const [stored] = await deps.db
     .select({ payload: stripeEvents.payload })
@@ -56,7 +56,7 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 }
 
 export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
-  const keys = keysOfDelivery(delivery); // throws where an event cannot be read
+  const keys = keysOfDelivery(delivery); // throws if the event cannot be read
   const alone = attemptOf(deps, {
     stripeCustomerId: customerOf(delivery),
     keys,
@@ -75,28 +75,28 @@ export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventO
   return outcome;
 }
 
-/** Short and without personal data: an SQLSTATE, or the name of the error. */
+/** Returns a short code without personal data: an SQLSTATE, or the name of the error. */
 function errorCode(error: unknown): string {
   return pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
 }
 
 const reasonOf = (error: unknown) => (error instanceof UnstorableError ? error.message : null);
 
-/** So that the first does not wait for too many others. */
+/** Maximum deliveries in one group, so that the first one does not wait too long. */
 const MOST = 16;
 
 interface Waiting {
   delivery: Delivery;
   keys: Keys;
-  /** Null: it is to be taken in alone. */
+  /** Result of the group. Null if the delivery must be taken in alone. Undefined until the group is done. */
   taken?: Taken | null;
 }
 
 const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waiting[]>>());
 
 /**
- * Puts a delivery in line behind those of the same Stripe customer. What it returns is called when its turn
- * has come, and takes in all that are in line by then with one read and one commit; null: take it in alone.
+ * Queues a delivery behind others of its Stripe customer. Returns a function to call on the delivery's turn. It takes
+ * in all queued deliveries with one read and one commit. It returns null if this delivery must be taken in alone.
  */
 function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);
@@ -128,7 +128,7 @@ async function takeFirst(
   const taken = await takeAll(deps, key, group, close).catch((error: unknown) => {
     if (group.length === 0) close();
     for (const one of group) one.taken = null;
-    // A failure is not lost: each is taken in alone then, and fails again if it was its own.
+    // Each delivery of a failed group is taken in alone, so that only the cause of the error fails again.
     if (group.length === 1) throw error;
     return null;
   });
@@ -137,7 +137,7 @@ async function takeFirst(
   return isLacking && group.length === 1 ? taken : null;
 }
 
-/** @param close fills the group, when the read begins */
+/** Takes in a group with one read and one commit. @param close fills the group when the read begins */
 async function takeAll(
   deps: SyncDeps,
   key: string,
@@ -159,7 +159,7 @@ async function takeAll(
   const decided = await readAndDecide(read, question, new Inquiry(deps.stripe !== null));
   if ('wanted' in decided) return decided;
   const { result, plan } = decided;
-  // A second delivery of what is unmatched tries again, and is no duplicate.
+  // A second delivery of an unmatched event must try again instead of counting as a duplicate.
   if (group.length > 1 && result.some(({ outcome }) => outcome === 'unmatched')) return null;
   const events = result.flatMap(({ entry }) => entry ?? []);
   const given = { plan, events, runId: null, bookedOn: () => bookedOn(deps) };
@@ -168,9 +168,9 @@ async function takeAll(
 }
 
 /**
- * Keeps the body that failed last. Changes nothing of an event that another delivery has settled.
+ * Stores an event as failed, with the latest body. Changes nothing if another delivery has settled the event.
  *
- * @param failure_reason if it cannot be applied at all
+ * @param failure_reason why the event can never be applied; null if a retry may succeed
  */
 export async function failEvent(
   db: Database,
@@ -192,7 +192,7 @@ export async function failEvent(
     });
 }
 
-/** No lock of a Stripe customer is taken: that it cannot be had may be the very failure. */
+/** Returns whether the event mentions an erased customer. Takes no lock, since a failed lock may be the failure. */
 async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
   const [found] = await db
     .select({ id: customers.id })
@@ -228,7 +228,7 @@ interface Delivery {
 
 interface Taken {
   outcome: EventOutcome;
-  /** The inbox row to write. Null if it stays as it is. */
+  /** The inbox row to write. Null if the row stays unchanged. */
   entry: EventEntry | null;
 }
 
@@ -280,7 +280,7 @@ export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
   return { outcome, entry };
 }
 
-/** Outcomes that a further delivery does not change; the others are tried again. */
+/** Outcomes that a further delivery does not change. An event with another outcome is tried again. */
 const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
 export const isSettled = (outcome: StoredOutcome) => SETTLED.includes(outcome);
@@ -291,7 +291,7 @@ function toReduced(delivery: Delivery): Delivery {
   return { ...delivery, event: fromInbox(payload), payload };
 }
 
-/** A thin event, and one of the other mode, of a connected account or of another type is kept, and changes nothing. */
+/** Returns null for an event to store and ignore: thin, of the other mode, a connected account or an unhandled type. */
 function handledOf({ event, expectedMode }: Delivery): HandledEvent | null {
   const isOurs = expectedMode === null && event.account === null;
   return isOurs && !event.isThin && isHandled(event) ? event : null;
@@ -315,10 +315,10 @@ export function toRow(event: ProviderEvent, payload: string) {
   };
 }
 
-/** What names the customers of an event. */
+/** The parts of a delivery that mention customers. */
 type EventText = Pick<Delivery, 'event' | 'payload'>;
 
-/** The Stripe customers it is about: those it names anywhere and, for disputes, the owner of the payment. */
+/** Returns the Stripe customers that an event mentions anywhere and, for disputes, the owner of the payment. */
 function ownersOf(draft: Draft, text: EventText): string[] {
   const payers = intentsOf(text).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
   return [...new Set([...stripeCustomersIn(text), ...payers])].filter((id) => id !== null);
@@ -329,7 +329,7 @@ function isErased(draft: Draft, stripeCustomerId: string): boolean {
   return Boolean(link && draft.customers.get(link.customer_id)?.erased_at);
 }
 
-/** The Stripe customers of an event that are looked at. */
+/** Maximum Stripe customers read from one event. */
 const MOST_NAMED = 20;
 
 function stripeCustomersIn({ event: { stripeCustomerId: own }, payload }: EventText): string[] {

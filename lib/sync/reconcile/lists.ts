@@ -21,7 +21,7 @@ import {
 } from './object';
 import type { Run } from './run';
 
-/** @returns where the next page begins; null at the end; empty where the list must begin again */
+/** Applies one page of a list. @returns the next cursor; null at the end; empty if the list must start again */
 export async function reconcilePage(
   kind: Ordered,
   deps: StripeDeps,
@@ -53,7 +53,7 @@ export async function reconcilePage(
   return page.next;
 }
 
-/** The customer was asked about when it was reported. A list that repeats it is no reason to ask again. */
+/** Prevents questions about customers: Stripe was asked when the customer was reported, and a list reports no news. */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
@@ -91,7 +91,7 @@ async function fromStart<T>(
   }
 }
 
-/** @returns the last id looked at; null at the end */
+/** Retrieves one page of open rows that no list showed. @returns the last id of the page; null at the end */
 export async function reconcileUnseen(
   deps: StripeDeps,
   run: Run,
@@ -105,7 +105,7 @@ export async function reconcileUnseen(
   return nextAfter(found);
 }
 
-/** Looks up each id by itself: PostgreSQL last counted the table when it was empty, and would read it all. */
+/** Finds unseen objects. Looks up each id singly: PostgreSQL's statistics are of the empty table, so it would scan. */
 async function unmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
   const ids = sql.param(objects.map(({ id }) => id));
   const met = await rows<{ id: string }>(
@@ -117,14 +117,14 @@ async function unmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objec
   return objects.filter(({ id }) => !known.has(id));
 }
 
-/** Only once they are done: a run that dies within a page goes through all of it again. */
+/** Marks objects as seen once they are done. A run that dies within a page repeats the whole page. */
 async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string }[]): Promise<void> {
   if (objects.length === 0) return;
   const seen = objects.map(({ id }) => ({ run_id: run.id, stripe_id: id }));
   await db.insert(reconciliationSeen).values(seen).onConflictDoNothing();
 }
 
-/** The table of each kind, its column of Stripe's ids, and which of its rows are open. */
+/** For each kind: its table, the column with Stripe's ids, and the condition for open rows. */
 const OPEN: Record<Ordered, [SQL, SQL, SQL]> = {
   subscription: [sql`subscriptions`, sql`stripe_subscription_id`, sql`t.status <> 'cancelled'`],
   invoice: [sql`invoices`, sql`stripe_invoice_id`, sql`t.status in ('draft', 'sent', 'overdue')`],
@@ -147,18 +147,18 @@ async function unseen({ db }: SyncDeps, run: Run, kind: Ordered, after: number) 
 
 const DAY_MS = 86_400_000;
 
-/** A refund may fail up to 30 days later (docs.stripe.com/refunds#failed-refunds); disputes get as long. */
+/** Days to look back: a refund may fail up to 30 days later (docs.stripe.com/refunds#failed-refunds). Also disputes. */
 const REVISED_DAYS = 32;
 
-/** A dispute is decided within some three months; older ones that are open are retrieved one by one. */
+/** Days to look back for open disputes. Most are decided within three months; older ones are retrieved one by one. */
 const DISPUTE_DAYS = 120;
 
-/** Refunds that may have failed since the last run are up to `REVISED_DAYS` older. Null: all of history. */
+/** Returns the start of the refund list. Refunds that failed since the last run may be older. Null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }
 
-/** A list has no filter for those that are open. Null: all of history. */
+/** Returns the start of the dispute list. Stripe has no filter for open disputes. Null for all of history. */
 export async function disputesFrom({ db, now }: SyncDeps, run: Run): Promise<Date | null> {
   const revised = refundsFrom(run);
   if (!revised) return null;
@@ -172,7 +172,7 @@ export async function disputesFrom({ db, now }: SyncDeps, run: Run): Promise<Dat
   return open?.oldest ? earliest(revised, new Date(open.oldest)) : revised;
 }
 
-/** Retrieves invoices that were credited, or whose credit note was voided, after what we hold of them. */
+/** Retrieves invoices that were credited, or whose credit note was voided, after their stored state. */
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
   const { notes, next } = await listProviderCreditNotes(deps.stripe, {
     status: null,

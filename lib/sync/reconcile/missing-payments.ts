@@ -8,7 +8,7 @@ import type { SyncDeps } from '../sync-deps';
 import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE, type StepPage } from './object';
 import type { Run } from './run';
 
-/** Also corrects payments recorded before everything was collected or known. It reads our own rows of any age. */
+/** Records missing payments, and corrects those recorded too early. Reads our own rows of any age. */
 export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
     deps.db,
@@ -33,7 +33,7 @@ export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after
   return nextAfter(found);
 };
 
-/** How much of it was paid without Stripe is looked up once where no event reported it, and kept. */
+/** Records one payment. If no event reported the amount paid outside Stripe, it is fetched once and stored. */
 async function recordMissing(
   deps: SyncDeps,
   run: Run,
@@ -52,7 +52,7 @@ async function recordMissing(
 
 export function decideMissing(draft: Draft, stripeId: string): void {
   const row = draft.invoice(stripeId);
-  if (!row || row.amount_off_stripe === null) return; // not known, so not guessed
+  if (!row || row.amount_off_stripe === null) return; // the amount paid outside Stripe is unknown
   if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
   applyPayment(draft, stripeId, row, {
     amountPaid: row.amount_paid,
@@ -63,7 +63,7 @@ export function decideMissing(draft: Draft, stripeId: string): void {
   });
 }
 
-/** One that was collected as a whole tells by itself; others may have been settled by a credit note. */
+/** Returns when Stripe collected. Only a wholly collected invoice shows it; a credit note may have settled another. */
 function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
   const known = row.paid_at ?? row.provider_as_of ?? draft.now;
   const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) + Number(row.amount_credited) === 0;
@@ -76,7 +76,7 @@ function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
 }
 
 const DAY_MS = 86_400_000;
-/** For so long after it was made is it asked which invoice a refund or dispute belongs to. */
+/** Days after a refund or dispute was created during which Stripe is asked for its invoice. */
 export const ASKED_DAYS = 32;
 
 export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
@@ -97,7 +97,7 @@ export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   return kind === 'refund' ? 'dispute 0' : null;
 };
 
-/** Those whose payment exists here, and recent ones whose intent may belong to an invoice by now. */
+/** Finds refunds or disputes whose payment now exists here, and recent ones whose intent may now have an invoice. */
 function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {
   const since = new Date(now().getTime() - ASKED_DAYS * DAY_MS).toISOString();
   const [table, column] =

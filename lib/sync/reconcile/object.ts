@@ -46,7 +46,7 @@ export async function retrieveAndApply(deps: StripeDeps, run: Run, kind: Ordered
 
 export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
-/** One object's trouble is recorded, kept for the next run by its id, and stops nothing else. */
+/** Runs the work on one object. An error is recorded for the next run and does not stop the others. */
 export async function guarded(
   deps: SyncDeps,
   run: Run,
@@ -65,7 +65,7 @@ export async function guarded(
   await beat(deps.db, run, deps.now());
 }
 
-/** Retrieves and applies one object. */
+/** Retrieves and applies one object. An error is recorded and does not stop the others. */
 export function retrieveGuarded(deps: StripeDeps, run: Run, kind: Ordered, id: string): Promise<void> {
   return guarded(deps, run, kind, id, () => retrieveAndApply(deps, run, kind, id));
 }
@@ -104,7 +104,7 @@ export async function resolveFailures({ db, now }: SyncDeps, object: Subject, is
     );
 }
 
-/** Short and without personal data: an SQLSTATE, what Stripe refused with, or the name of the error. */
+/** Returns a short code without personal data: an SQLSTATE, Stripe's error code, or the name of the error. */
 export function failureCode(error: unknown): string {
   if (error instanceof Stripe.errors.StripeError) return stripeErrorCode(error);
   if (error instanceof NotReportedError) return error.reason;
@@ -113,12 +113,12 @@ export function failureCode(error: unknown): string {
 
 export type StripeDeps = SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> };
 
-/** Does one page of a step. @returns where the next one begins; null when the step is done */
+/** Does one page of a step. @returns the cursor of the next page; null when the step is done */
 export type StepPage<Deps> = (deps: Deps, run: Run, after: string | null) => Promise<string | null>;
 
 export const STEP_PAGE = 100;
 
-/** Null when that was the last. */
+/** Returns the cursor after a page. Null if the page was the last one. */
 export function nextAfter(page: { id: number | string }[]): string | null {
   return page.length === STEP_PAGE ? String(page.at(-1)?.id) : null;
 }

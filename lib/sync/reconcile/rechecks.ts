@@ -21,7 +21,7 @@ import {
 } from './object';
 import type { Run } from './run';
 
-/** Retrieves what was decided without Stripe's word, and subscriptions that were only ever named. */
+/** Retrieves objects that were decided without Stripe's answer, and subscriptions that other objects only mentioned. */
 export async function recheck(
   deps: StripeDeps,
   run: Run,
@@ -64,13 +64,13 @@ export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
     .orderBy(first)
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
-    if (object === 'event' || object === 'customer') continue; // the inbox and the link keep those themselves
+    if (object === 'event' || object === 'customer') continue; // the inbox and the link record their own retries
     await retrieveGuarded(deps, run, object, stripeId);
   }
   return nextAfter(failed);
 };
 
-/** Asks Stripe for the customers that it did not report when they were linked. */
+/** Asks Stripe for the customers for which it did not answer when they were linked. */
 export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) => {
   const { stripe_customer_id: column, recheck_at } = stripeCustomers;
   const found = await deps.db
@@ -86,7 +86,7 @@ export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) =
     .select({ one: sql`1` })
     .from(stripeCustomers)
     .where(and(eq(column, reconciliationFailures.stripe_id), isNotNull(recheck_at)));
-  await resolveFailures(deps, 'customer', notExists(stillFails)); // it may be settled though the run was refused
+  await resolveFailures(deps, 'customer', notExists(stillFails)); // another process may have settled the link
   return null;
 };
 
@@ -103,7 +103,7 @@ async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<
   if (failure) await recordFailure(deps, run, 'customer', id, failure);
 }
 
-// A literal, so that the partial indexes over it are used.
+// The value is a literal, so that PostgreSQL can use the partial indexes with this condition.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
 
 export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) => {
@@ -126,7 +126,7 @@ export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) =>
     .select({ one: sql`1` })
     .from(stripeEvents)
     .where(and(eq(stripeEvents.id, reconciliationFailures.stripe_id), hasFailed));
-  await resolveFailures(deps, 'event', notExists(stillFails)); // a delivery or staff may have taken it, too
+  await resolveFailures(deps, 'event', notExists(stillFails)); // another delivery or staff may have applied the event
   return null;
 };
 
@@ -146,7 +146,7 @@ export const linkCheckouts: StepPage<StripeDeps> = async (deps, run, after) => {
   return nextAfter(unlinked);
 };
 
-/** One that Stripe does not know is asked about again by the next run, since it is still not linked. */
+/** Links a subscription to its checkout at Stripe. If there is none, the next run asks again. */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === id)) {

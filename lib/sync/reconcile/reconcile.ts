@@ -22,13 +22,13 @@ import {
 import { bookMissed, checkLists, clearAccess, compareTimeZone, dropOldBodies, markOverdue } from './upkeep';
 
 export interface ReconcileOptions extends RunRequest {
-  /** Stop cleanly at the next page after this instant; the next call goes on from there. */
+  /** Time after which the run stops before its next page. The next call continues there. */
   deadline?: Date;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
 }
 
-/** `number` is that of the step under way, from 1. */
+/** Progress of a run. `number` is the number of the current step, from 1. */
 export interface Progress {
   step: string;
   number: number;
@@ -39,7 +39,7 @@ export interface Progress {
 
 export interface ReconcileResult {
   runId: number;
-  /** `running`: another process runs it; `stopped`: it was told to stop, and the next call continues it. */
+  /** `running` if another process holds the run; `stopped` at the deadline or signal: the next call continues it. */
   status: 'completed' | 'completed_with_errors' | 'failed' | 'running' | 'stopped';
   checked: number;
   changes: number;
@@ -48,7 +48,7 @@ export interface ReconcileResult {
   alreadyRunning: boolean;
 }
 
-/** One at a time; a dead run resumes at its last page. Without an API key only our own rows are checked. */
+/** Performs one run at a time. A dead run resumes at its last page. Without an API key, only our rows are checked. */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
   const run = await acquireRun(deps.db, deps.now(), options, deps.stripe !== null);
   if ('runningId' in run) return toResult(deps, { id: run.runningId }, 'running');
@@ -78,7 +78,7 @@ export async function performRun(
         { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
         'reconciliation step failed',
       );
-      if (isDatabaseUnavailable(error)) throw error; // nothing can be noted: the lease runs out by itself
+      if (isDatabaseUnavailable(error)) throw error; // nothing can be written; the lease expires by itself
     }
   }
   run.errorCode ??= run.deniedCode;
@@ -92,7 +92,7 @@ export async function performRun(
   return toResult(deps, run, isFinished ? status : 'running');
 }
 
-/** @returns false where it was told to stop first */
+/** @returns false if the deadline or signal stopped the step first */
 async function performStep(
   deps: SyncDeps,
   run: Run,
@@ -131,7 +131,7 @@ function toProgress({ counts }: Run, step: Step): Progress {
 
 const hasReadAll = ({ errorCode, deniedCode }: Run) => errorCode === null && deniedCode === null;
 
-/** A restricted key that may not read one of the lists: the others are read all the same. */
+/** Returns whether a restricted key may not read a list. The other lists are still read. */
 const isDenied = (error: unknown) => error instanceof Stripe.errors.StripePermissionError;
 
 function errorCodeOf(error: unknown): string {
@@ -187,7 +187,7 @@ const unseen =
 const recheckSubscriptions: StepPage<StripeDeps> = (deps, run, cursor) =>
   recheck(deps, run, 'subscription', cursor);
 
-/** What is open or new at Stripe, or open here and seen in neither: the cost does not grow with history. */
+/** The steps read objects that are open or new at Stripe, or open only here. So the cost does not grow with history. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   { name: 'live subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList(null) },
@@ -209,7 +209,7 @@ export const STEPS: Step[] = [
   },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  // Only now is known whose each Stripe customer is: a checkout is linked to its own customer's alone.
+  // By now, the customer of each Stripe customer is known. A checkout is linked only to rows of its own customer.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheckSubscriptions },
   // By now, every collected amount has a payment.
@@ -226,5 +226,5 @@ export const STEPS: Step[] = [
   { name: 'old tool calls', phase: 'overdue', needs: 'database', page: clearAccess },
 ];
 
-/** Once this step is done, all of Stripe's lists were read. */
+/** The step after which all of Stripe's lists have been read. */
 export const LAST_LIST = 'unseen disputes';

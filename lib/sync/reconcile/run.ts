@@ -13,21 +13,21 @@ import { literal, readPage } from '../../page-query';
 
 type StoredRun = typeof runs.$inferSelect;
 
-/** A run is dead after this long without a sign of life; an object takes up to five requests of 3 x 10 s. */
+/** Time without a heartbeat after which a run is dead. One object takes up to five requests of 3 x 10 s. */
 export const LEASE_MS = 180_000;
 export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
 const HEARTBEAT_MS = 15_000;
 
-/** A run under way, whose lease this process holds. */
+/** A current run whose lease this process holds. */
 export interface Run {
   id: number;
   windowFrom: Date | null;
-  /** Step and position within it, to be resumed there. */
+  /** Current step, and the position within it at which the run can resume. */
   cursor: string | null;
   counts: { objects_checked: number; changes_count: number; failures_count: number };
-  /** Why it has failed, though steps that need no Stripe go on; null: it has not. */
+  /** Error code of a failed run, which still performs the steps without Stripe. Null if the run has not failed. */
   errorCode: string | null;
-  /** Why Stripe denied one of the lists; null: it denied none. */
+  /** Error code of a list that Stripe denied. Null if it denied no list. */
   deniedCode: string | null;
   heartbeatAt: Date;
 }
@@ -36,9 +36,9 @@ export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** What an abandoned run has seen so long ago says nothing of today: it is ended, not resumed. */
+/** Age at which an abandoned run is ended instead of resumed, since the objects it saw may have changed. */
 const STALE_MS = 6 * 3_600_000;
-/** Stripe's own listing may lag, and clocks differ: look back further than the last run began. */
+/** Margin before the start of the last run, since Stripe's lists may lag and clocks differ. */
 const WINDOW_MARGIN_MS = 3 * 86_400_000;
 
 export interface RunRequest {
@@ -46,7 +46,7 @@ export interface RunRequest {
   startedBy: string | null;
 }
 
-/** Starts a run; the database allows one at a time. @returns the id of another process's run while it is alive */
+/** Starts or resumes a run. The database allows one at a time. @returns the id of another process's live run */
 export async function acquireRun(
   db: Database,
   now: Date,
@@ -67,7 +67,7 @@ export async function acquireRun(
     .returning();
   if (started) return toRun(started);
   const [running] = await db.select().from(runs).where(eq(runs.status, 'running'));
-  if (!running) return acquireRun(db, now, { trigger, startedBy }, hasStripe); // it ended just now
+  if (!running) return acquireRun(db, now, { trigger, startedBy }, hasStripe); // the other run has just ended
   const isDead = running.heartbeat_at < deadBefore(now);
   if (isDead && running.started_at.getTime() < now.getTime() - STALE_MS) {
     await moveHeartbeat(db, running.id, running.heartbeat_at, {
@@ -83,7 +83,7 @@ export async function acquireRun(
   return taken ? resumeRun(db, taken) : { runningId: running.id };
 }
 
-/** What its process changed after the last checkpoint is logged, but was not counted. */
+/** Resumes a run. Counts its changes again, since those after the last checkpoint were logged but not counted. */
 async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   const run = toRun(row);
   const ofRun = eq(changes.run_id, run.id);
@@ -91,7 +91,7 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   return run;
 }
 
-/** Null: no run has read all of Stripe's lists yet, so that all of history is looked at. */
+/** Returns the start of the window. Null for all of history if no run has read all of Stripe's lists yet. */
 async function windowStart(db: Database): Promise<Date | null> {
   const [last] = await db
     .select({ started_at: runs.started_at })
@@ -115,7 +115,7 @@ function toRun(row: StoredRun): Run {
   };
 }
 
-/** @throws LeaseLostError */
+/** Saves a run's position and counts, and renews its lease. @throws LeaseLostError */
 export async function checkpoint(
   db: Database,
   run: Run,
@@ -146,7 +146,7 @@ export async function countFailures(db: Database, run: Run): Promise<number> {
   return db.$count(failures, and(eq(failures.run_id, run.id), isNull(failures.resolved_at)));
 }
 
-/** @returns false where another process took the run over, which will finish it */
+/** Ends a run. @returns false if another process took it over, which will end it */
 export async function finishRun(
   db: Database,
   run: Run,
@@ -163,12 +163,12 @@ export async function finishRun(
     heartbeat_at: now,
   });
   if (!ended) return false;
-  // Of earlier runs, too, whose processes did not come to it.
+  // Also deletes rows of earlier runs whose processes died before this point.
   await db.delete(reconciliationSeen).where(lte(reconciliationSeen.run_id, run.id));
   return true;
 }
 
-/** Writes only while the lease is ours: the heartbeat is the one that we set. */
+/** Writes only while this process holds the lease, that is, while the heartbeat is the one it set. */
 async function moveHeartbeat(db: Database, id: number, lease: Date, values: Partial<StoredRun>) {
   const [row] = await db
     .update(runs)
@@ -241,8 +241,8 @@ const POLL_MS = 1000;
 /**
  * Waits until a run is over or its lease has expired.
  *
- * @param onWait called once with the most seconds that it takes, if it has to wait
- * @returns false if the run is alive, or the signal came first
+ * @param onWait called once with the maximum wait in seconds, if a wait is necessary
+ * @returns false if the run is alive, or if the signal came first
  */
 export async function untilOver(
   { db, now }: { db: Database; now(): Date },

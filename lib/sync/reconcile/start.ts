@@ -14,22 +14,22 @@ import type { StripeDeps } from './object';
 import { performRun } from './reconcile';
 import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
-/** 03:40 every day; Vercel has the same line in vercel.json, and means UTC. */
+/** 03:40 every day. Vercel has the same line in vercel.json, and reads it as UTC. */
 const DAILY = '40 3 * * *';
-/** Every two minutes: a run whose process died is not left lying until the night. */
+/** Every two minutes, so that a run whose process died need not wait until the night. */
 const POLL = '*/2 * * * *';
-/** A day, and time for a run to have begun late. */
+/** One day, with an hour's margin for a run that started late. */
 const OVERDUE_HOURS = 25;
 
 interface ScheduleDeps {
   db: Database;
   log: Logger;
   now(): Date;
-  /** In which the hour is meant; null: in the machine's own. */
+  /** Time zone of the daily hour. Null for the machine's own zone. */
   timeZone: string | null;
 }
 
-/** Also runs at once if the last run is too long ago. A run that fails does not end the schedule. */
+/** Starts the daily schedule. Runs at once if the last run is too old. A failed run does not end the schedule. */
 export async function startSchedule(
   deps: ScheduleDeps,
   reconcile: () => Promise<unknown>,
@@ -38,7 +38,7 @@ export async function startSchedule(
     await reconcile().catch((error: unknown) => logFailure(deps, error));
   };
   const daily = new Cron(DAILY, { unref: true, ...(deps.timeZone && { timezone: deps.timeZone }) }, run);
-  // The server does not wait for the run that it missed.
+  // The server's start does not wait for a missed run.
   const found = await poll(deps);
   if (found?.recent === false || found?.dead) void run();
   const polling = new Cron(POLL, { unref: true, protect: true }, async () => {
@@ -52,7 +52,7 @@ export async function startSchedule(
   };
 }
 
-/** @returns whether a run began lately and whether one is dead; undefined if the database does not tell */
+/** @returns whether a run started recently and whether a run is dead; undefined if the database does not answer */
 async function poll(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolean } | undefined> {
   const now = deps.now();
   try {
@@ -72,7 +72,7 @@ async function poll(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolea
 }
 
 function logFailure({ log }: ScheduleDeps, error: unknown): void {
-  // Never the driver's message: it holds the parameters.
+  // Never log the driver's message, since it contains the parameters.
   const name = error instanceof Error ? error.name : typeof error;
   log.error({ error: name, code: pgErrorCode(error) }, 'scheduled reconciliation failed');
 }
@@ -104,16 +104,16 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
   }
 }
 
-/** The part of Vercel's 300 s that remains after a page that has begun is done. */
+/** Time limit that leaves a page enough of Vercel's 300 s to finish. */
 const BUDGET_MS = 240_000;
-/** Long enough for the request to arrive. The run goes on without its caller. */
+/** Timeout that lets the request arrive. The run continues without its caller. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {
   return env.vercel ? { deadline: new Date(now().getTime() + BUDGET_MS) } : {};
 }
 
-/** If the request does not get through, the next run resumes this one. */
+/** Requests a new process that continues the run. If the request fails, the next run resumes this one. */
 export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSecret'>; log: Logger }): void {
   const asked = fetch(`${env.publicUrl}/api/cron/reconcile`, {
     headers: { Authorization: `Bearer ${env.cronSecret}` },
@@ -130,10 +130,10 @@ export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSe
   );
 }
 
-/** How many that are here Stripe is asked for at most: one that it knows is enough. */
+/** Maximum stored Stripe customers to ask Stripe for. One that Stripe knows is enough. */
 const ASKED_FOR = 3;
 
-/** With the key of another account or mode, a run would take all for deleted. @throws StartError */
+/** Checks the key, since with one of another account or mode, every object would look deleted. @throws StartError */
 export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
   const { db, stripe } = deps;
   if (!stripe) throw new StartError(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
@@ -158,10 +158,10 @@ export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
   return { ...deps, stripe };
 }
 
-/** Stripe keeps events for 30 days: older ones meet no new ones. */
+/** Days of events to copy. Stripe keeps events for 30 days, so no new event is compared with an older one. */
 const EVENT_DAYS = 35;
 
-/** All that sync then does over `db`, one connection that writes only temporary tables, happens to copies. */
+/** Copies tables to temporary ones, so that sync changes only the copies. @param db a single connection */
 export async function beginDryRun({ db, now }: { db: Database; now(): Date }): Promise<void> {
   const since = new Date(now().getTime() - EVENT_DAYS * 86_400_000).toISOString();
   const { customers, stripeCustomers, customerServices, subscriptions, subscriptionItems } = schema;
@@ -170,7 +170,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
     ...[customers, stripeCustomers, customerServices, subscriptions, subscriptionItems],
     ...[invoices, payments, refunds, disputes, paymentTombstones, staffTasks],
   ];
-  // What a run only forgets, or only adds to.
+  // A run only deletes from these tables, or only adds to them, so they can be empty.
   const { accountingEntries, toolCalls, oauthAccessTokens, oauthRefreshTokens } = schema;
   const { oauthClientAssertions, oauthClients, oauthConsents } = schema;
   const empty = [
@@ -179,7 +179,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
   ];
   await copyToScratch(db, [
     ...whole.map((table) => ({ table })),
-    // Of the inbox what is tried again, and what later events are compared with.
+    // Copy only those events that are tried again, or that later events are compared with.
     {
       table: schema.stripeEvents,
       where: sql`outcome in ('failed', 'unmatched') or type = 'checkout.session.completed'

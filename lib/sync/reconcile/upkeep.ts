@@ -40,12 +40,12 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
     return changed.length;
   });
   run.counts.changes_count += changed;
-  return changed === STEP_PAGE ? '' : null; // those done are overdue now: the next page begins at the start
+  return changed === STEP_PAGE ? '' : null; // finished rows are overdue now, so the next page starts from the beginning
 }
 
 const BOOKED_AT_ONCE = 500;
 
-/** Posts what a process of an older version wrote since the last run and could not post. */
+/** Posts journal entries for rows that an older version of this service wrote since the last run without posting. */
 export async function bookMissed(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [kind = '', last = '0'] = (after ?? 'invoices 0').split(' ');
   const table = kind === 'payments' ? sql`payments` : sql`invoices`;
@@ -63,7 +63,7 @@ export async function bookMissed(deps: SyncDeps, run: Run, after: string | null)
   return kind === 'invoices' ? 'payments 0' : null;
 }
 
-/** One block of each list is counted: an alert tells where the counts are wrong. */
+/** Recounts one block of each list, and logs an error if stored counts are wrong. */
 export async function checkLists({ db, log }: SyncDeps): Promise<null> {
   const wrong = await checkCounts(db);
   if (wrong.length > 0) log.error({ lists: wrong }, 'counts of lists are wrong');
@@ -71,11 +71,11 @@ export async function checkLists({ db, log }: SyncDeps): Promise<null> {
 }
 
 const DROPPED_AT_ONCE = 500;
-/** More are left to the next night. */
+/** Maximum bodies dropped in one run. The rest is left to the next run. */
 const MOST = 50_000;
 const DAY = 86_400_000;
 
-/** Keeps what a checkout is applied again by, and bodies of events that are tried again. */
+/** Drops bodies of old events. Keeps bodies of events that are tried again, and the data to reapply checkouts. */
 export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | null): Promise<string | null> {
   const before = new Date(deps.now().getTime() - deps.eventRetentionDays * DAY);
   const isOver = sql`payload <> '' and stripe_created < ${before.toISOString()}::timestamptz
@@ -106,8 +106,8 @@ export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null
 }
 
 /**
- * Reports an account whose calendar days are not ours: an invoice of the last evening of a month is then in another
- * month at Stripe. Without an answer the run goes on, because nothing else depends on it.
+ * Reports a Stripe account whose calendar days differ from ours: an invoice of a month's last evening may then be in
+ * another month at Stripe. If Stripe does not answer, the run continues, because nothing else depends on the answer.
  */
 export async function compareTimeZone(
   { db, stripe, log, now, timeZone }: StripeDeps,

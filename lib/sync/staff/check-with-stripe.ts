@@ -28,9 +28,9 @@ import { synchronize, type Work } from '../synchronize';
 export type Checkable = 'payment' | 'invoice' | 'subscription';
 
 /**
- * Checks an invoice with its payment, and a payment with its invoice and with what came back of it.
+ * Checks a record with Stripe: an invoice with its payments, a payment with its invoice, refunds and disputes.
  *
- * @throws AppError not_found; conflict for a record that Stripe does not know, and without an API key
+ * @throws AppError not_found; conflict if Stripe does not know the record, or if there is no API key
  */
 export async function checkWithStripe(
   deps: SyncDeps,
@@ -71,7 +71,7 @@ async function checkInvoice(check: Check, id: string): Promise<void> {
 }
 
 interface CheckedRecord {
-  /** Stripe's ids. */
+  /** Ids at Stripe of the subscription and the invoice. */
   subscription?: string;
   invoice?: string | null;
   paymentIds: number[];
@@ -119,7 +119,7 @@ async function paymentsOf(db: Database, invoiceId: number): Promise<number[]> {
 const unknownTo = (entity: Checkable) => new AppError('conflict', `Stripe does not know this ${entity}.`);
 const notFound = (entity: Checkable, id: number) => new AppError('not_found', `There is no ${entity} ${id}.`);
 
-/** All that Stripe lists of it, and what we hold and it does not list. */
+/** Checks all refunds and disputes of a payment that Stripe lists, then the stored ones that it does not list. */
 async function checkPaidBack(check: Check, paymentId: number, invoice: string | null): Promise<void> {
   await attempt(check, async () => {
     const listed = new Set<string>();
@@ -135,7 +135,7 @@ async function checkPaidBack(check: Check, paymentId: number, invoice: string | 
 
 type Of = NonNullable<ListRequest['of']>;
 
-/** Payment intents, or a charge that staff or the API named. */
+/** Returns the payment intents of a payment, and a charge that staff or the API named as its reference. */
 async function chargesOf({ deps }: Check, paymentId: number, invoice: string | null): Promise<Of[]> {
   const [payment] = await deps.db.select().from(payments).where(eq(payments.id, paymentId));
   const { payment_reference: reference = '', stripe_payment_intent_id: own = null } = payment ?? {};
@@ -186,7 +186,7 @@ async function stored({ deps: { db } }: Check, paymentId: number) {
 
 export interface Checked {
   changes: FieldChange[];
-  /** Why Stripe did not tell all of it, as short codes. */
+  /** Short codes of the reasons why Stripe did not answer completely. */
   failures: string[];
 }
 
@@ -203,7 +203,7 @@ async function perform<T>(
   return result;
 }
 
-/** What Stripe does not tell of one object stops nothing else. */
+/** Runs the work on one object. A failure is recorded and does not stop the others. */
 async function attempt(check: Check, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -236,7 +236,7 @@ const NAMES: Partial<Record<FieldChange['entity'], [table: WithId, name: PgColum
   dispute: [disputes, disputes.stripe_dispute_id],
 };
 
-/** Gives changes of new rows the ids that the commit gave these: when it was decided, they had none. */
+/** Replaces the temporary ids in changes of new rows by the ids that the commit created. */
 async function withNewIds(db: Database, changes: FieldChange[]): Promise<FieldChange[]> {
   const isNew = ({ entity_id }: FieldChange) => entity_id !== null && entity_id < 0;
   const ids = new Map<string, number>();

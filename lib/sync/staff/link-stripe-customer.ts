@@ -16,11 +16,11 @@ import { synchronize } from '../synchronize';
 import { readUnconfirmedLinks } from './stripe-customers';
 
 /**
- * The strongest link: nothing that Stripe sends changes it again. Its subscriptions, invoices and their
- * payments move; services stay with their customer, and items that paid for them lose their link.
+ * Links a Stripe customer as staff decided. This link is the strongest one: no later event changes it. Subscriptions,
+ * invoices and their payments move. Services stay with their customer, and items that billed them lose their link.
  *
- * @param link.from the customer that staff saw it linked to
- * @throws AppError not_found; conflict where it was linked anew or a customer was erased; validation_failed
+ * @param link.from the current customer when staff decided
+ * @throws AppError not_found; conflict if the link has changed or a customer was erased; validation_failed
  */
 export async function linkStripeCustomer(
   deps: SyncDeps,
@@ -84,10 +84,10 @@ interface Confirmation {
   to: number;
 }
 
-/** Whether a link was made. */
+/** Outcome of one link. */
 interface LinkResult {
   stripeCustomerId: string;
-  /** Null if the link was made. */
+  /** Reason why the link was refused. Null if the link was made. */
   refusal: string | null;
 }
 
@@ -113,18 +113,18 @@ export async function confirmLinks(
 
 interface NumberedLink {
   stripe_customer_id: string;
-  /** The customer that it was filed under when that was looked at. */
+  /** Number of the customer that it was linked to when the file was exported. */
   filed_under: string;
   customer_number: string;
 }
 
-/** Whether a link was made. `already` means that staff had linked it to that customer before. */
+/** Outcome of one link. `already` means that staff had linked the Stripe customer to that customer before. */
 type NumberedResult<Link> = { link: Link } & (
   | { outcome: 'linked' | 'already' }
   | { outcome: 'refused'; refusal: string }
 );
 
-/** Links Stripe customers to the customers whose numbers a file names. */
+/** Links Stripe customers to customers by the numbers in a file. */
 export async function linkByNumber<Link extends NumberedLink>(
   deps: SyncDeps,
   actor: Actor,
@@ -178,9 +178,9 @@ async function readHolder(db: Database, stripeCustomerId: string) {
 }
 
 /**
- * Links every Stripe customer whose e-mail address names one customer clearly.
+ * Links every Stripe customer whose e-mail address clearly belongs to one customer.
  *
- * @param signal ends it after a batch
+ * @param signal stops the work after the current batch
  * @param onBatch receives the result of each link
  */
 export async function linkByEmail(

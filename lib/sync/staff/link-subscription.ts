@@ -22,7 +22,7 @@ import { synchronize } from '../synchronize';
 
 export type Obstacle = Mismatch | 'customer_unsure' | 'other_customer' | 'already_linked' | 'cancelled';
 
-/** With these staff may still say that it is the one. */
+/** Obstacles despite which staff may still link the subscriptions. */
 const MAY_BE: ReadonlySet<Obstacle> = new Set([
   'nothing_sold',
   'nothing_billed',
@@ -33,14 +33,14 @@ const MAY_BE: ReadonlySet<Obstacle> = new Set([
 export interface Reference {
   /** The sold subscription that the checkout names. */
   id: number;
-  /** Null: nothing, the next that Stripe tells will do it. */
+  /** Why the subscriptions are not linked. Null if nothing prevents it; the next state from Stripe then links them. */
   obstacle: Obstacle | null;
   canAdopt: boolean;
 }
 
 export async function getReference(db: Database, subscriptionId: number): Promise<Reference | null> {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
-  const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false }; // nothing of it is looked at
+  const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false }; // none of these settings is used
   const draft = new Draft(snapshot, settings, () => undefined);
   const found = both(draft, subscriptionId);
   if (!found) return null;
@@ -48,7 +48,7 @@ export async function getReference(db: Database, subscriptionId: number): Promis
   return { id: found.ours.id, obstacle, canAdopt: obstacle === null || MAY_BE.has(obstacle) };
 }
 
-/** Although they do not match. @returns the id that it then has. @throws AppError not_found; conflict */
+/** Links the subscriptions although they differ. @returns the remaining id. @throws AppError not_found; conflict */
 export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<number> {
   return decide(deps, subscriptionId, (draft, found) => {
     const { ours, made } = found;
@@ -115,7 +115,7 @@ function obstacleOf(draft: Draft, { made, ours }: Both): Obstacle | null {
   return typeof matched === 'string' ? matched : null;
 }
 
-/** As they match; where they do not, a single one with a single one. */
+/** Pairs the matching items. If they do not match, pairs a single sold item with a single billed one. */
 function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldItem> {
   const [sold, billed] = [soldItems(draft, ours.id), storedItems(draft, made.id)];
   const matched = matchSold(sold, billed);
@@ -127,8 +127,8 @@ function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldIte
 }
 
 /**
- * @param serviceNumber null: none
- * @returns what changed in services because of it
+ * @param serviceNumber number of the service; null to unlink the item
+ * @returns the resulting changes of services
  * @throws AppError not_found; validation_failed for a service that is not the customer's
  */
 export async function linkItem(
@@ -140,7 +140,7 @@ export async function linkItem(
   return relinkItem(deps, actor, await subscriptionOf(deps.db, itemId), itemId, serviceNumber);
 }
 
-/** @param found the subscription whose item it was last */
+/** @param found the subscription that the item last belonged to */
 export async function relinkItem(
   deps: SyncDeps,
   actor: Actor,

@@ -37,10 +37,10 @@ export interface Seen {
 }
 
 /**
- * Moves everything of one customer to another, which keeps the first one's number as an alias. It cannot be undone.
- * Stripe customers for which either was created are linked to the remaining one, as if by staff.
+ * Moves everything of one customer to another, which keeps the first one's number as an alias. This cannot be undone.
+ * Stripe customers for which either customer was created are linked to the remaining one, as if by staff.
  *
- * @param taken the fields in which the one that stays takes over what the other has; it keeps all others
+ * @param taken the fields that the remaining customer takes over from the other one
  * @throws AppError validation_failed if they are the same; not_found; conflict if one changed or was erased
  */
 export async function mergeCustomers(
@@ -66,7 +66,7 @@ export async function mergeCustomers(
   });
 }
 
-/** In the order of all writers: Stripe customers, invoices, payments; then the two themselves. */
+/** Locks rows in the same order as all writers: Stripe customers, invoices, payments, and at last the two customers. */
 async function lockInOrder(tx: Database, gone: number, kept: number): Promise<void> {
   const links = await tx
     .select({ id: stripeCustomers.stripe_customer_id })
@@ -79,7 +79,7 @@ async function lockInOrder(tx: Database, gone: number, kept: number): Promise<vo
   }
 }
 
-/** Locks both, so that nothing more is given to either until they are one. */
+/** Reads and locks both customers, so that neither gets new rows before they are merged. */
 async function readSeen(tx: Database, kept: Seen, gone: Seen): Promise<[Customer, Customer]> {
   const found = await tx
     .select()
@@ -131,7 +131,7 @@ async function audit(
   });
 }
 
-/** Items and checkouts may name what the other had. @param deps of the transaction: Stripe is not asked */
+/** Links items and checkouts that name rows of the other customer. @param deps the transaction's; Stripe is not asked */
 async function settleMerged(deps: SyncDeps, customerId: number): Promise<void> {
   const links = await deps.db
     .select({ id: stripeCustomers.stripe_customer_id })
@@ -158,14 +158,14 @@ function decide(draft: Draft, id: string): void {
   const stored = draft.link(id);
   if (!stored) return;
   const { customer_id: customerId, linked_by: linkedBy } = stored;
-  // Who merges the customer that was created for it with another one says who it is.
+  // Whoever merges a customer that was created for a Stripe customer thereby confirms the link.
   if (linkedBy === 'created')
     moveStripeCustomer(draft, stored, { customerId, linkedBy: 'staff', origin: null });
   else if (isSure({ linkedBy })) draft.moved.push(id);
   settleMoved(draft);
 }
 
-/** Within a transaction nothing can be read anew after a conflict: all of it begins again. */
+/** Turns a conflict into a restart of the transaction, since a transaction cannot continue after a conflict. */
 function orAgain(error: unknown): never {
   throw isVersionConflict(error) ? new ChangedMeanwhileError() : error;
 }
@@ -194,7 +194,7 @@ export async function compareCustomers(db: Database, ids: { kept: number; gone: 
 
 export type Comparison = Awaited<ReturnType<typeof compareCustomers>>;
 
-/** In the order in which it is written; a test asks the database whether it is complete. */
+/** All tables that refer to customers, in the order of writing. A test compares the list with the database. */
 export const REFERRING = [
   { table: stripeCustomers, noun: 'Stripe customer' },
   { table: mergedCustomers, noun: 'merged customer' },

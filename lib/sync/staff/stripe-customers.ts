@@ -56,7 +56,7 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
         .innerJoin(customers, eq(customers.id, customer_id))
         .where(
           and(
-            sql`${stripeCustomers.linked_by} = 'created'`, // as its partial index says
+            sql`${stripeCustomers.linked_by} = 'created'`, // must match the condition of the partial index
             /^\d{1,9}$/.test(id) && stripeId !== undefined
               ? sql`(${customer_id}, ${stripe_customer_id}) ${beyond} (${id}::int, ${stripeId})`
               : undefined,
@@ -103,26 +103,26 @@ export async function listItemsOfOthers(db: Database, stripeCustomerId: string, 
     .orderBy(asc(subscriptionItems.id));
 }
 
-/** A Stripe customer that neither a number nor staff say whose it is, and what its e-mail address says. */
+/** A Stripe customer that neither a number nor staff has linked, and the customer that its e-mail address suggests. */
 export type UnconfirmedLink = {
   stripe_customer_id: string;
   linked_by: 'created' | 'email';
   email: string | null;
   name: string;
-  /** The customer that it is filed under. */
+  /** Id of the customer that it is currently linked to. */
   from: number;
   from_number: string;
-  /** The number of customers with the address, without those created for Stripe. */
+  /** Number of customers with the address, except customers created for Stripe. */
   matches: number;
-  /** The customer that it may be: `from` where its e-mail links it already; null: none, or several. */
+  /** Id of the suggested customer. Equals `from` if the e-mail already links them. Null if none or several match. */
   to: number | null;
   to_number: string | null;
   to_name: string;
-  /** Stripe told the address and who it is, and one customer alone has the address. */
+  /** True if Stripe itself has confirmed the address, and only one customer has it. */
   is_clear: boolean;
 };
 
-/** The address of a customer that sync created proves nothing. */
+/** Query for unconfirmed links. Ignores addresses of customers that sync created, since they prove nothing. */
 const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",
     c.customer_number as from_number, same.matches, o.id as "to", o.customer_number as to_number,
@@ -222,7 +222,7 @@ const COLUMNS = [
   'reason',
 ];
 
-/** `customer_number` is the proposed customer, or empty. */
+/** Returns the proposals as CSV. `customer_number` is the proposed customer's number, or empty. */
 export function proposalsCsv(db: Database): AsyncGenerator<string> {
   return toCsv(COLUMNS, readRecords(db));
 }

@@ -12,14 +12,14 @@ type InboxRow = typeof stripeEvents.$inferSelect;
 export interface EventEntry
   extends Pick<InboxRow, 'id' | 'type' | 'api_version' | 'livemode' | 'stripe_created' | 'object_id'>,
     Pick<InboxRow, 'stripe_customer_id' | 'payload' | 'outcome' | 'warnings' | 'changes'> {
-  /** The Stripe customers that its payload tells of; none where it holds nothing personal. */
+  /** The Stripe customers that the payload mentions. Empty if the payload contains no personal data. */
   owners: string[];
   processed_at: Date;
-  /** Outcome and attempts as the decision saw them; null: it was new. */
+  /** Outcome and attempts of the inbox row that the decision read. Null if there was no row. */
   before: string | null;
 }
 
-/** The calendar date on which something is booked, and whose calendar that is. */
+/** The calendar date of new journal entries, and its time zone. */
 interface BookedOn {
   today: string;
   timeZone: string;
@@ -29,19 +29,19 @@ export interface Commit {
   plan: Plan;
   events: EventEntry[];
   runId: number | null;
-  /** Asked when it is written, which may be long after the decision. */
+  /** Called at the time of writing, which may be long after the decision. */
   bookedOn(): BookedOn;
 }
 
-/** All of it or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
+/** Writes a whole plan or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
 export async function commit(db: Database, given: Commit): Promise<void> {
   await commitPlan(db, encode([given]));
 }
 
 /**
- * Writes the commits that have no Stripe customer in common. Writes none of them if one fails or has to wait.
+ * Writes the commits that have no Stripe customer in common. Writes none if one of them fails or must wait for a lock.
  *
- * @returns which were written
+ * @returns for each commit whether it was written
  */
 export async function commitTogether(db: Database, all: Commit[]): Promise<boolean[]> {
   const apart = findApart(all);
@@ -54,12 +54,12 @@ export async function commitTogether(db: Database, all: Commit[]): Promise<boole
   return all.map((given) => apart.includes(given));
 }
 
-/** Picks commits that are independent: none writes a row that another's decision was based on. */
+/** Picks independent commits: none of them writes a row that another one's decision was based on. */
 function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();
   const [runId] = all.map((given) => given.runId);
   return all.filter((given, at) => {
-    // Customers that another one creates get numbers.
+    // The customers that another commit creates may get one of these absent numbers.
     if (at > 0 && (given.runId !== runId || given.plan.absentNumbers.length > 0)) return false;
     const keys = toLockKeys(given);
     if (keys.some((key) => taken.has(key))) return false;
@@ -68,10 +68,10 @@ function findApart(all: Commit[]): Commit[] {
   });
 }
 
-/** `payloads` are the bodies of the new events, and then those of the known ones. */
+/** Parameters of the statement. `payloads` contains the bodies of new events, then those of known events. */
 const NAMES = ['plan', 'tables', 'payloads'] as const;
 
-// Outside of a transaction, which would have brought its limits.
+// The statement runs outside a transaction, so it must set the lock timeout itself.
 const LIMIT = localLimit('lock_timeout');
 const SHORT_LIMIT = sql`set_config('lock_timeout', '50', true)`;
 const commitWith = (limit: SQL) =>
@@ -90,7 +90,7 @@ export function isVersionConflict(error: unknown): boolean {
 
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
-/** Never unescaped in JSON, so it can separate texts; escaped, it marks an id that the commit makes. */
+/** JSON contains this character only escaped. Unescaped it separates texts; escaped it marks an id to be created. */
 const SEPARATOR = '\u0001';
 const MARKED = /"\\u0001([1-9]\d*)"/g;
 
@@ -126,7 +126,7 @@ const isNew = ({ before }: EventEntry) => before === null;
 const isKnown = ({ before }: EventEntry) => before !== null;
 const withoutPayload = ({ payload: _, ...entry }: EventEntry) => entry;
 
-/** For PostgreSQL's `format`, which is given the new ids. */
+/** Converts the plan to a template for PostgreSQL's `format`, which inserts the new ids. */
 function toTemplate(plan: string, places: number): string {
   return plan
     .replaceAll('%', '%%')
@@ -134,8 +134,8 @@ function toTemplate(plan: string, places: number): string {
 }
 
 /**
- * Lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time; and for the
- * references under which a program may be recording the same money at this moment.
+ * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time. Also
+ * for the references under which a program may be recording the same money at this moment.
  */
 function toLockKeys({ plan: { concerned, emails, payments }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>

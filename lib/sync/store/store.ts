@@ -16,13 +16,13 @@ import {
 import { type Commit, commit, commitTogether } from './commit';
 
 export interface Store {
-  /** Whose steps on one Stripe customer wait for each other: one process at one database. */
+  /** Scope in which work on one Stripe customer runs in turn: this process and this database. */
   scope: object;
-  /** As of one moment. @param keys a function is asked for them when the read begins */
+  /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
-  /** All of it or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
+  /** Writes a whole plan or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
   commit(commit: Commit, about: string | undefined): Promise<void>;
-  /** Runs the work under the lock of a key, or without a lock if the key is null. If it fails, its commits are undone. */
+  /** Runs the work under the lock of a key. A null key takes no lock. If the work fails, its commits are undone. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T>;
 }
 
@@ -77,7 +77,7 @@ export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
   private underWay = 0;
 
-  /** @param perform what is given, and answers in the same order; if it fails, all of it has failed */
+  /** @param perform handles a batch and returns the results in the same order; if it throws, the whole batch fails */
   constructor(private readonly perform: (given: Given[]) => Promise<Done[]>) {}
 
   run(given: Given): Promise<Done> {
@@ -89,7 +89,7 @@ export class Batches<Given, Done> {
 
   private start(): void {
     this.underWay += 1;
-    // A caller that one batch answered asks for the next one at once.
+    // Wait a tick, since callers whose batch has just ended add their next call at once.
     process.nextTick(async () => {
       while (this.waiting.length > 0) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;
@@ -106,7 +106,7 @@ export class Batches<Given, Done> {
   }
 }
 
-/** Reads all that keys lead to, in one statement, so that it was all so at one moment. */
+/** Reads all rows of the keys, and related rows, in one statement, so that the snapshot is consistent. */
 export async function read(db: Database, keys: Keys): Promise<Snapshot> {
   const state = JSON.parse(await readState(db, toParameters(keys))) as State;
   return {
@@ -134,7 +134,7 @@ export async function read(db: Database, keys: Keys): Promise<Snapshot> {
 
 type Json = Record<string, unknown>;
 
-/** The answer of `read_snapshot`. Null if nothing was asked for or found. */
+/** The result of `read_snapshot`. A list is null if nothing was requested or found. */
 interface State extends Record<keyof Rows, Json[] | null> {
   billing:
     | { customer_service_id: number; subscription_id: number; until: string; endsAt: string | null }[]
@@ -179,7 +179,7 @@ function toMap(table: Table, found: Json[] | null, key: string): Map<unknown, Js
 
 const decoded = new Map<Table, { dates: string[]; amounts: string[] }>();
 
-/** The columns that JSON has no values for. */
+/** Returns the columns whose values JSON cannot represent: dates and decimal numbers. */
 function decodedOf(table: Table) {
   const known = decoded.get(table);
   if (known) return known;

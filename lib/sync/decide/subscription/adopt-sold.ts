@@ -10,15 +10,16 @@ import type { Draft } from '../draft';
 import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
-/** Whether a subscription's checkout names a sold subscription that has not become it. */
+/** Returns whether the subscription's checkout names a sold subscription that it is not merged into yet. */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
 
 type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>;
 
 /**
- * Adopts only if Stripe has reported exactly what was sold, since a payer can write any reference into a payment link.
- * Any reported state counts, so the order of the events does not matter. The customer's link must be sure.
+ * Merges Stripe's subscription into the sold one that its checkout names. Does so only if Stripe has reported exactly
+ * what was sold, since a payer can write any reference into a payment link. Any reported state counts, so the order of
+ * the events does not matter. The customer's link must be sure.
  */
 export function adoptSold(
   draft: Draft,
@@ -101,7 +102,7 @@ function reportedStates(draft: Draft, id: string): ProviderSubscription[] {
     .filter((state) => state !== null);
 }
 
-/** An item that we sold and that has no id at Stripe yet, and its service. */
+/** An item that we sold and that has no id at Stripe yet, with its service. */
 export interface SoldItem {
   id: number;
   quantity: number;
@@ -128,7 +129,10 @@ export interface BilledItem extends ProviderBilled {
 
 export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'price_differs';
 
-/** One to one by Stripe's item id: same money before tax, same interval, same service if Stripe names one. */
+/**
+ * Pairs each billed item with a sold one, keyed by Stripe's item id. A pair has the same amount before tax, the same
+ * interval, and the same service if Stripe names one.
+ */
 export function matchSold(
   all: SoldItem[],
   billed: BilledItem[],
@@ -140,7 +144,7 @@ export function matchSold(
   if (billed.length !== sold.length) return 'price_differs';
   const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
-  // Those that name their service have no choice.
+  // Items that name a service come first, since they fit only that service.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
     Number(namedServiceId !== null || namedServiceNumber !== null);
   for (const item of [...billed].sort((a, b) => isNamed(b) - isNamed(a))) {
@@ -173,7 +177,7 @@ function isSameMoney(billed: BilledItem, { service, quantity }: SoldWithService)
   return months === MONTHS[service.interval] && toMinorUnits(billed.amount, service.currency) === minor;
 }
 
-/** @param pairs by Stripe's id of an item the item that it was sold as, whose service it takes */
+/** @param pairs sold items by Stripe's item id; the billed item takes over the service of the sold one */
 export function mergeIntoSold(
   draft: Draft,
   ours: StoredSubscription,
@@ -190,7 +194,7 @@ export function mergeIntoSold(
   const { id, customer_id, created_at, updated_at, is_stub, version } = ours;
   const reported = { ...made, id, customer_id, created_at, updated_at, is_stub, version };
   const merged = draft.subscriptions.put({
-    // What was only ever named has no state to bring along, but a checkout may have been paid.
+    // A subscription whose state was never reported adds only its ids and its paid checkout.
     ...(made.provider_as_of
       ? reported
       : { ...ours, ...link, checkout_completed_at, ...(status === 'active' && { status }) }),
@@ -202,7 +206,7 @@ export function mergeIntoSold(
   return merged;
 }
 
-/** Those that were read, and by the commit all others. */
+/** Moves the invoices that were read. The commit moves all others. */
 function handOverInvoices(draft: Draft, from: number, to: number): void {
   if (from > 0) draft.handedOver.push({ from, to });
   for (const row of draft.invoices.all()) {

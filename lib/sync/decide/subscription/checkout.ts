@@ -14,8 +14,9 @@ import { dateServices } from './service-dates';
 import { type Applied, findOrAdd } from './subscription';
 
 /**
- * Paid, or with nothing to pay, it makes ours active if Stripe reported no state, or `incomplete` no later
- * than the checkout; Stripe's next state overrides that. It never sets the state's time, since it has none.
+ * Applies a completed checkout. If it is paid or free, it activates the subscription, unless Stripe has reported a
+ * state other than `incomplete`, or a state later than the checkout. Stripe's next state overrides this. A checkout
+ * never sets the time of the state, since it does not report a state.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
@@ -63,9 +64,9 @@ function noteReference(draft: Draft, row: StoredSubscription, reference: number 
   return draft.subscriptions.put({ ...row, checkout_reference: reference });
 }
 
-/** Checkouts and items link only what is their own customer's, once that is sure: both look again. */
+/** Links checkouts and items again after a customer's link changed. They link only rows of one, sure customer. */
 export function settleMoved(draft: Draft): void {
-  // A checkout that is looked at again may move it once more.
+  // Applying a checkout again may move the Stripe customer once more.
   for (let customer = draft.moved.pop(); customer; customer = draft.moved.pop()) {
     reapplyCheckouts(draft, customer);
     const link = draft.links.get(customer);
@@ -84,7 +85,7 @@ function reapplyCheckouts(draft: Draft, customer: string): void {
   for (const { checkout } of checkouts) applyCheckout(draft, checkout);
 }
 
-/** Null if it did not buy a known subscription. */
+/** Returns the parts of a checkout to keep when its body is dropped. Null if it did not buy a subscription of ours. */
 export function toKeptCheckout(payload: string): KeptCheckout | null {
   const { object, account } = fromInbox(payload);
   const checkout = toProviderCheckout(object);
@@ -93,7 +94,10 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
   return { id, stripe_subscription_id, reference, paid };
 }
 
-/** Its customer's details were noted when it was applied first. Null: no such checkout of this customer's. */
+/**
+ * Returns a stored checkout. Null if it is not a checkout of this Stripe customer. A checkout without a body has no
+ * customer details. They were noted when it was first applied.
+ */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);
   if (stored.checkout?.stripe_customer_id !== stripeCustomerId) return null;

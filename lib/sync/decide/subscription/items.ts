@@ -8,9 +8,9 @@ import type { StateOrigin } from '../order';
 type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
 /**
- * @param asOf the time of this state: an item that has moved to another subscription since stays there
- * @param isSure whether its customer is known for sure: else items keep the services they have
- * @returns the services that items had which came from another subscription
+ * @param asOf the time of this state; an item that has moved to another subscription since then stays there
+ * @param isSure whether the customer is known for sure; if not, items keep their services
+ * @returns the previous services of the items that came from another subscription
  */
 export function applyItems(
   draft: Draft,
@@ -39,7 +39,7 @@ export function applyItems(
   return left;
 }
 
-/** The customer's link must be sure. @returns the services of the items, before and after */
+/** Links items to the services that Stripe names. The customer must be sure. @returns the services before and after */
 export function relinkItems(draft: Draft, stripeCustomerId: string): (number | null)[] {
   return draft.subscriptionsOf(stripeCustomerId).flatMap((subscription) =>
     draft.itemsOf(subscription.id).flatMap((item) => {
@@ -50,7 +50,7 @@ export function relinkItems(draft: Draft, stripeCustomerId: string): (number | n
   );
 }
 
-/** Items without an id at Stripe are ours: they say what was sold, and their services keep their link. */
+/** Deletes items that Stripe no longer has. Items without an id at Stripe stay: they record what we sold. */
 function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscription): void {
   for (const row of stored) {
     const before = row.stripe_subscription_item_id;
@@ -60,7 +60,7 @@ function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscr
   }
 }
 
-/** The one item that we sold and Stripe now has its own of: it takes that id, and keeps its service. */
+/** Returns the only sold item if Stripe also has only one. The sold item takes Stripe's id and keeps its service. */
 function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = stored.filter((item) => item.stripe_subscription_item_id === null);
   return provider.items.length === 1 && others.length === 0 ? only : undefined;
@@ -77,7 +77,7 @@ function updateItem(draft: Draft, row: StoredItem, state: Partial<StoredItem>): 
 
 const BILLED = new Set(['amount', 'currency', 'interval', 'interval_count']);
 
-/** An item keeps its id, and its service, when Stripe moves it to another subscription. */
+/** Adds an item. If Stripe moved it here from another subscription, it keeps its id and its service. */
 function addItem(
   draft: Draft,
   subscription_id: number,
@@ -100,7 +100,7 @@ function addItem(
   draft.changes.push(createdChange(subjectOf(row), row.stripe_subscription_item_id));
 }
 
-/** The customer's own service that Stripe names: the id's, where the number is another's. */
+/** Returns the customer's own service that Stripe names. If id and number name different services, the id wins. */
 function namedService(draft: Draft, { customer_id }: StoredSubscription, named: NamedService): number | null {
   const { named_service_id: id, named_service_number: number } = named;
   if (!id && !number) return null;
@@ -129,7 +129,7 @@ const SHOWN = 10;
 export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
   !itemsComplete && items.length > 0;
 
-/** Only the reported ones where Stripe does not answer; the daily job then leaves the subscription to its next run. */
+/** Adds the items not shown. If Stripe does not answer, the daily job leaves the subscription to its next run. */
 export function withAllItems(
   draft: Draft,
   provider: ProviderSubscription,
@@ -143,7 +143,7 @@ export function withAllItems(
   return provider;
 }
 
-/** Whether the other one still has it. If Stripe must be asked and does not answer, the daily job asks for that one. */
+/** Returns whether the other subscription still has the item. If Stripe does not answer, the daily job asks again. */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,
@@ -160,7 +160,7 @@ export function isStillIn(
   return items.some((one) => one.id === item);
 }
 
-/** Of a single item its subscription's metadata counts too. */
+/** Converts an item to columns. The only item of a subscription also takes the subscription's metadata. */
 export function toItemState(
   provider: ProviderSubscription,
   item: ProviderSubscriptionItem,
@@ -199,7 +199,7 @@ export function setItemService(
   customer_service_id: number | null,
 ): void {
   const numberOf = (id: number | null) => (id === null ? null : (draft.service(id)?.service_number ?? null));
-  // A move only takes away what does not fit any more: what Stripe says of the item counts again.
+  // After a move, the service that Stripe names counts again.
   const after = draft.items.put({ ...item, customer_service_id, linked_by_staff: verb !== 'move' });
   draft.audits.push({
     actor,

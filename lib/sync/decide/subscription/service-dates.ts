@@ -10,11 +10,11 @@ export type ServiceDates = Pick<
 
 export interface Billed {
   until: Date;
-  /** When the last of them ends; null: one of them goes on. */
+  /** Time when all subscriptions of the service have ended. Null if one of them continues. */
   endsAt: Date | null;
 }
 
-/** A service is billed next when the last period of all that bills it ends, and ends when all of that does. */
+/** Dates services: the next billing is at the end of the latest paid period, the end is when all subscriptions end. */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
     const service = id === null ? undefined : draft.service(id);
@@ -27,7 +27,7 @@ export function dateServices(draft: Draft, ids: (number | null)[]): void {
   }
 }
 
-/** @param all what bills it, if anything does */
+/** @param all the combined subscriptions that bill the service; undefined if there are none */
 export function toServiceDates(
   { next_billing_date, synced_billing_date, ends_on, synced_ends_on }: ServiceDates,
   all: Billed | undefined,
@@ -60,7 +60,7 @@ export function combineBilled(all: Billed[]): Billed | undefined {
   };
 }
 
-/** Live subscriptions of customers known for sure; `read_snapshot` has the same rule for those it does not return. */
+/** Returns the live subscriptions of sure customers. `read_snapshot` has the same rule for those it does not return. */
 function billed(draft: Draft, serviceId: number): Billed[] {
   const own = draft.items.all().flatMap((item): Billed[] => {
     if (item.customer_service_id !== serviceId || !item.current_period_end) return [];

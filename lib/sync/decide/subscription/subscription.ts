@@ -14,7 +14,7 @@ import { dateServices } from './service-dates';
 
 export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 
-/** @param isDeletion Stripe deleted it: it stays cancelled for good, even if the payload says otherwise */
+/** @param isDeletion Stripe deleted the subscription, which stays cancelled even if the payload says otherwise */
 export function applySubscription(
   draft: Draft,
   incoming: ProviderSubscription,
@@ -34,7 +34,7 @@ export function applySubscription(
   const hasEnded = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
   const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
   if (decision === 'stale' || (hasEnded && revives)) {
-    // Even a stale state may show just what was sold.
+    // Even a stale state may match what was sold.
     if (isSure(link)) adoptSold(draft, row, [incoming]);
     return 'stale';
   }
@@ -129,7 +129,7 @@ export function toSubscriptionState(
   };
 }
 
-/** A checkout that was completed then or later counts, until Stripe says otherwise of a later time. */
+/** Returns whether a checkout completed at or after this state activates the subscription. Later states override it. */
 function isActivated(row: StoredSubscription, provider: ProviderSubscription, asOf: Date): boolean {
   return (
     provider.status === 'incomplete' &&
