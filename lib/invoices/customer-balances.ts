@@ -5,18 +5,18 @@ import type { StaffPage } from '../counted-list/sorted-page';
 import { customerList } from '../customers/list';
 import { toJsonAmount } from '../money';
 
-/** What a customer owes in one currency. */
+/** The unpaid amount of a customer in one currency. */
 export interface Balance {
   currency: string;
   due: number;
-  /** Of it, what is overdue. */
+  /** The overdue part of `due`. */
   overdue: number;
 }
 
 type ListedCustomer = Awaited<ReturnType<typeof customerList.page>>['data'][number];
 export type CustomerWithBalance = ListedCustomer & { balances: Balance[] };
 
-/** The customers as staff see them, with what each owes. */
+/** The list of customers on staff pages, with their unpaid amounts. */
 export const customerBalanceList = {
   ...customerList,
   async read(...args: Parameters<typeof customerList.read>): Promise<StaffPage<CustomerWithBalance>> {
@@ -29,7 +29,7 @@ export const customerBalanceList = {
   },
 };
 
-/** What one customer owes, by currency. */
+/** Returns the unpaid amounts of a customer, by currency. */
 export async function listBalances(db: Database, id: number): Promise<Balance[]> {
   return (await sumBalances(db, [id])).get(id) ?? [];
 }
@@ -47,7 +47,7 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
       >`sum(${invoices.amount_due}) filter (where ${eq(invoices.status, 'overdue')})`,
     })
     .from(invoices)
-    // As the partial index over them says.
+    // must match the condition of the partial index
     .where(and(inArray(invoices.customer_id, ids), sql`${invoices.status} in ('sent', 'overdue')`))
     .groupBy(invoices.customer_id, invoices.currency)
     .orderBy(invoices.currency);
@@ -59,7 +59,7 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
   return byCustomer;
 }
 
-/** What a customer paid too much on our own invoices, by currency; Stripe keeps its customers' credit itself. */
+/** Returns overpayments on a customer's own invoices, by currency. Credit on Stripe's invoices is kept at Stripe. */
 export async function listCustomerCredits(
   db: Database,
   customerId: number,

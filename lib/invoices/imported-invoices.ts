@@ -19,8 +19,8 @@ const ofStripe = {
 const AMOUNTS = ['amount_paid', 'amount_due', 'amount_credited'] as const;
 
 /**
- * Invoices as files tell them: ours, and those that Stripe manages. These come as they are said to be, if they are new
- * here, and only until Stripe itself tells of them; one that is here already changes by Stripe alone.
+ * Invoices from files: our own and those that Stripe manages. A new invoice of Stripe's takes the values of the file
+ * until Stripe reports it. An existing invoice of Stripe's is changed only by Stripe.
  */
 export const importedInvoiceKind: RecordKind = {
   ...invoiceKind,
@@ -55,7 +55,7 @@ function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Ro
     if (name !== 'amount_due' && !Object.hasOwn(ofStripe, name)) rest[name] = value;
   }
   const columns = invoiceKind.toColumns?.(rest, before, writer) ?? rest;
-  // When an invoice was paid is not known if its file does not say so: it was not the day of the import.
+  // If the file has no time of payment, the time is unknown. It was not the time of the import.
   const isToday = columns.paid_at === writer.now && rest.paid_at == null;
   return isToday ? { ...columns, paid_at: before?.paid_at ?? null } : columns;
 }
@@ -89,7 +89,7 @@ function checkOurs(writing: Writing): FieldError[] {
   if (before || problems.length > 0) return problems;
   const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);
   const due = String(after.amount_due);
-  // Files of other programs, and our own older ones, say what was due before a cancelled invoice was cancelled.
+  // For a cancelled invoice, files of other programs and our own older files contain the amount due before cancelling.
   const isDue =
     after.status === 'cancelled' ||
     values.amount_due === undefined ||

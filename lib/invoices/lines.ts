@@ -18,22 +18,22 @@ const decimal = (decimals: number) =>
     .number(NO_NUMBER)
     .refine((value) => Number(value.toFixed(decimals)) === value, `must have at most ${decimals} decimals`);
 
-/** A line of an invoice or a sales document, as people write it. */
+/** A line of an invoice or a sales document in a form or a file. */
 export const lineField = z.strictObject({
   text: textLine(500),
   quantity: decimal(3).gt(0, 'must be more than 0').max(MAX_QUANTITY, 'is too large'),
-  /** Without tax; negative for a discount. */
+  /** Price of one unit without tax. Negative for a discount. */
   unit_price: decimal(3).min(-MAX_AMOUNT, 'is too small').max(MAX_AMOUNT, 'is too large'),
   tax_rate: decimal(2).min(0, 'must not be negative').max(100, 'must be at most 100'),
 });
 
-/** All lines of one, in their order. */
+/** All lines of an invoice or a sales document, in order. */
 export const linesField = z
   .array(lineField)
   .min(1, 'must be at least one')
   .max(MAX_LINES, `must be at most ${MAX_LINES}`);
 
-/** A line as its row holds it. */
+/** A line with the values of its row. */
 export interface LineRow {
   text: string;
   quantity: string;
@@ -50,7 +50,7 @@ export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<type
 
 const SUMS = ['subtotal', 'tax', 'total'] as const;
 
-/** What an invoice or a sales document is over: lines, or what comes from elsewhere with its sums alone. */
+/** Amount fields of an invoice or a sales document: lines, or only the sums for an imported one. */
 export const amountFields = {
   currency: currencyCode.optional(),
   subtotal: amount.optional(),
@@ -59,14 +59,14 @@ export const amountFields = {
   lines: linesField.optional(),
 };
 
-// Made once: a schema is compiled at its first use, which takes longer than to use it.
+// Created only once, because a schema is compiled at its first use, which takes longer than using it.
 const sums = z.object({
   subtotal: amountFields.subtotal,
   tax: amountFields.tax,
   total: amountFields.total,
 });
 
-/** The lines and sums of a record once a draft has set some: of what has lines, what these come to. */
+/** Returns the lines and sums of a record after the values of a draft. Lines, if there are any, determine the sums. */
 export function toAmounts(values: Row, before: Row | null): Row {
   const given = values.lines === undefined ? null : linesField.parse(values.lines).map(toLineRow);
   const lines = given ?? linesOf(before);
@@ -75,12 +75,12 @@ export function toAmounts(values: Row, before: Row | null): Row {
   return { ...(given && { lines: given }), subtotal, tax, total };
 }
 
-/** The other values of a draft. */
+/** Returns the values of a draft except lines and sums. */
 export function withoutAmounts({ subtotal: _, tax: __, total: ___, lines: ____, ...rest }: Row): Row {
   return rest;
 }
 
-/** What speaks against the lines and sums of a record that is about to be written. */
+/** Returns the errors in the lines and sums of a record before it is written. */
 export function amountProblems({ after, values }: Writing): FieldError[] {
   if (after.total === undefined)
     return [{ field: 'lines', message: 'at least one line, or a total, is needed' }];
@@ -98,7 +98,7 @@ export function amountProblems({ after, values }: Writing): FieldError[] {
   });
 }
 
-/** A sum that is left out follows from the others. */
+/** Returns the sums of a record without lines. A missing sum is calculated from the others. */
 function sumsAlone(values: Row, before: Row | null): Row {
   const isSame = (field: string) =>
     values[field] === undefined || toAmountColumn(values[field]) === before?.[field];
@@ -119,20 +119,20 @@ function sumsAlone(values: Row, before: Row | null): Row {
 export const linesOf = (row: Row | null): LineRow[] => (row?.lines ?? []) as LineRow[];
 const currencyOf = (row: Row): string => String(row.currency ?? 'eur');
 
-/** Whose lines: those of either stand in a table of their own. */
+/** The owner of lines. Each kind of owner has its own table of lines. */
 export type Owner = 'invoice' | 'sales_document';
 
-/** A statement has no more than 65,535 values. */
+/** Lines in one statement, which may have at most 65,535 values. */
 const BATCH = 5000;
 
-/** The lines of one record, in their order. */
+/** Reads the lines of one record, in order. */
 export async function listLines(db: Database, owner: Owner, id: number): Promise<LineRow[]> {
   const row: Row = { id };
   await addLines(db, owner, [row]);
   return linesOf(row);
 }
 
-/** Puts their lines into rows, in their order. */
+/** Adds to each row its lines, in order. */
 export async function addLines(db: Database, owner: Owner, rows: Row[]): Promise<void> {
   const ids = rows.map(({ id }) => Number(id));
   const found = ids.length > 0 ? await readLines(db, owner, ids) : [];
@@ -141,7 +141,7 @@ export async function addLines(db: Database, owner: Owner, rows: Row[]): Promise
   for (const row of rows) row.lines = byOwner.get(Number(row.id));
 }
 
-/** Writes the lines of those records of which they have changed. */
+/** Writes the lines of the records whose lines have changed. */
 export async function writeLines(
   tx: Database,
   owner: Owner,

@@ -11,7 +11,7 @@ import { toJsonAmounts } from '../money';
 import { addMoneyBack, isRefundedInPart } from './money-back';
 import { type InvoiceFilters, type InvoiceRow, invoicePage, invoiceRow } from './schema';
 
-/** Of an invoice in a list. */
+/** Columns of an invoice in a list. */
 export const invoiceColumns = rowColumns(invoices, invoiceRow);
 
 export function toInvoiceRow(record: RecordOf<typeof invoices, typeof invoiceColumns>): InvoiceRow {
@@ -21,7 +21,7 @@ export function toInvoiceRow(record: RecordOf<typeof invoices, typeof invoiceCol
   };
 }
 
-/** The states an invoice can be filtered by: its own status, waiting for money, and what happened to its payments since. */
+/** The states that invoices can be filtered by: their statuses, unpaid ones, and partly refunded ones. */
 export const INVOICE_STATES = [...invoiceStatus.enumValues, 'open', 'refunded_in_part'] as const;
 
 const ofStatus = wordFilter(invoiceStatus.enumValues, invoices.status);
@@ -32,7 +32,7 @@ const filters = {
   status: {
     schema: oneOf(INVOICE_STATES),
     means: (state: (typeof INVOICE_STATES)[number], db: Database) => {
-      // As literals, so that the partial indexes over them are used.
+      // The values are literals, so that PostgreSQL can use the partial indexes with this condition.
       if (state === 'open') return { where: sql`${invoices.status} in ('sent', 'overdue')` };
       if (state !== 'refunded_in_part') return ofStatus.means(state, db);
       return { where: isRefundedInPart(), few: true, counted: { is_refunded_in_part: true } };
@@ -54,13 +54,13 @@ const counted = countedList({
   page: invoicePage,
 });
 
-/** Invoices, newest first; a page past the last is empty. */
+/** Lists invoices, newest first. A page past the last one is empty. */
 export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, given);
 
-/** When an invoice falls due; one without a date, on its own. */
+/** The day on which an invoice is due. Without a due date, it is the date of the invoice. */
 export const dueOn = sql`coalesce(${invoices.due_date}, ${invoices.invoice_date})`;
 
-/** The invoices as staff see them, with what became of their payments. */
+/** The list of invoices on staff pages, with their refunds and credits. */
 export const invoiceList = defineList({
   table: invoices,
   filters,
@@ -78,7 +78,7 @@ export const invoiceList = defineList({
   toRecord: inColumns,
 });
 
-/** Invoices of one currency and status together. */
+/** Sums of the invoices with one currency and status. */
 export const invoiceSums = z.object({
   currency: z.string(),
   status: z.string(),
@@ -86,20 +86,20 @@ export const invoiceSums = z.object({
   total: z.number(),
   amount_paid: z.number(),
   amount_due: z.number(),
-  /** Neither paid nor due: by credit notes, or by the customer's balance at Stripe. */
+  /** Amount settled by credit notes or by the customer's balance at Stripe: neither paid nor due. */
   settled_by_credit: z.number(),
-  /** Of `amount_due`: Stripe has given up collecting it. */
+  /** Part of `amount_due` that Stripe has given up collecting. */
   written_off: z.number(),
 });
 
-/** Counts and sums of the invoices that the filters find, per currency and status. */
+/** Counts and sums the invoices that match the filters, per currency and status. */
 export function summarizeInvoices(db: Database, given: InvoiceFilters) {
   const { currency, status, total, amount_paid, amount_due, uncollectible } = invoices;
   const sums = {
     total,
     amount_paid,
     amount_due,
-    // Nothing of a cancelled invoice is settled: its total was never to be paid.
+    // A cancelled invoice has no settled amount, because its total need not be paid.
     settled_by_credit: sql`case when ${status} <> 'cancelled' then greatest(${total} - ${amount_paid} - ${amount_due}, 0) end`,
     written_off: sql`case when ${uncollectible} then ${amount_due} end`,
   };

@@ -4,21 +4,21 @@ import { disputes, invoices, payments, refunds } from '@/db/schema';
 import { toJsonAmount } from '../money';
 
 export type WithMoneyBack<Row> = Row & {
-  /** What came back of its payments. */
+  /** Sum of the refunded amounts of its payments. */
   refunded_amount: number;
-  /** Of the total, by credit notes. */
+  /** Part of the total settled by credit notes. */
   amount_credited: number;
-  /** Paid in cash or by transfer, and only noted at Stripe; null if Stripe has not told. */
+  /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it. */
   amount_off_stripe: number | null;
-  /** Of the total, paid from the customer's balance at Stripe; null: no part of it, or not known. */
+  /** Part of the total paid from the customer's balance at Stripe. Null if there is none, or if it is unknown. */
   balance_applied: number | null;
-  /** Still due, although Stripe has given up collecting it. */
+  /** Amount still due, although Stripe has given up collecting it. */
   written_off: number;
-  /** When Stripe last could not collect it. */
+  /** Time of a failed payment. Null if none has failed. */
   payment_failed_at: Date | null;
 };
 
-/** Adds to the invoices of a page what became of their payments, and what was credited. */
+/** Adds to the invoices of a page their refunds, credits and failed payments. */
 export async function addMoneyBack<Row extends { id: number }>(
   db: Database,
   rows: Row[],
@@ -61,9 +61,9 @@ export async function addMoneyBack<Row extends { id: number }>(
 
 const amountOrNull = (amount: string | null | undefined) => (amount == null ? null : toJsonAmount(amount));
 
-/** Invoices of whose payments some came back, but not all. */
+/** Condition for invoices whose payments were refunded in part. */
 export function isRefundedInPart(): SQL {
-  // From the few payments that came back: no index over all of them knows.
+  // Start from the few refunds and disputes, since no index on payments serves this condition.
   return sql`${invoices.id} in (
     select p.invoice_id from ${payments} p
     where p.status in ('completed', 'refunded') and p.invoice_id in (

@@ -12,7 +12,7 @@ import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
 import { dueOn } from './list';
 
-/** How many days ago an overdue invoice was due, from and to; one whose payment failed may not be due yet. */
+/** First and last day of each age, in days since the due date. An invoice with a failed payment may not be due yet. */
 const AGES = {
   'not-due': [null, 0],
   '1-14': [1, 14],
@@ -24,7 +24,7 @@ const AGES = {
 export const OVERDUE_AGES = ['not-due', '1-14', '15-30', '31-60', 'over-60'] as const;
 export type OverdueAge = (typeof OVERDUE_AGES)[number];
 
-/** What staff narrow the overdue invoices to. */
+/** Filters of the overdue invoices. */
 export const overdueFilters = z.object({
   age: oneOf([...OVERDUE_AGES, 'over-30']).optional(),
   currency: currencyCode.optional(),
@@ -32,7 +32,7 @@ export const overdueFilters = z.object({
 });
 type OverdueFilters = z.infer<typeof overdueFilters>;
 
-/** One page of the overdue invoices, what is due the longest first. */
+/** Returns one page of the overdue invoices, the longest overdue first. */
 export async function listOverdue(
   db: Database,
   { age, currency, per_page }: OverdueFilters,
@@ -41,7 +41,7 @@ export async function listOverdue(
   size = per_page,
 ): Promise<CursorList<OverdueInvoice>> {
   const [from, to] = age === 'over-30' ? [31, null] : age ? AGES[age] : [null, null];
-  // As the partial index over them says.
+  // must match the condition of the partial index
   const where = and(
     sql`${invoices.status} = 'overdue'`,
     from === null ? undefined : sql`${dueOn} <= ${addDays(today, -from)}::date`,
@@ -59,7 +59,7 @@ async function readOverdue(tx: Database, ids: number[], today: string) {
     .select({
       ...pickColumns(invoices, 'id', 'number', 'currency', 'amount_due', 'due_date'),
       ...pickColumns(invoices, 'payment_failed_at', 'stripe_invoice_id'),
-      /** Since it was due. */
+      /** Days since the due date. */
       days: sql<number>`(${today}::date - ${dueOn})::int`,
       customer: snippetColumns,
     })
@@ -72,7 +72,7 @@ async function readOverdue(tx: Database, ids: number[], today: string) {
   }));
 }
 
-/** What is overdue in one currency for how long. */
+/** Sum of the overdue invoices with one currency and age. */
 export interface OverdueSum {
   currency: string;
   age: OverdueAge;
@@ -80,7 +80,7 @@ export interface OverdueSum {
   total: number;
 }
 
-/** What is overdue, by currency and age; the currency of most first. */
+/** Sums the overdue invoices by currency and age. The currency with the most invoices comes first. */
 export async function sumOverdue(db: Database, today: string): Promise<OverdueSum[]> {
   const day = (days: number) => sql`${addDays(today, -days)}::date`;
   const sums = await rows<Record<'currency' | 'total', string> & { age: OverdueAge; count: number }>(
@@ -96,7 +96,7 @@ export async function sumOverdue(db: Database, today: string): Promise<OverdueSu
   return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
-/** The overdue invoices that match as CSV, piece by piece, what is due the longest first. */
+/** Returns the matching overdue invoices as CSV, in pieces, the longest overdue first. */
 export function overdueCsv(db: Database, filters: OverdueFilters, today: string): AsyncGenerator<string> {
   return pagesToCsv(
     [

@@ -10,7 +10,7 @@ import { invoiceColumns, toInvoiceRow } from './list';
 import type { WithMoneyBack } from './money-back';
 import { type UnpaidInvoices, unpaidInvoices } from './schema';
 
-/** What a customer has still to pay; the customer's own currency first where it has unpaid invoices. */
+/** Sums a customer's unpaid invoices by currency. The customer's own currency comes first if it has unpaid invoices. */
 export async function sumUnpaidInvoices(
   db: Database,
   customer: { id: number; currency: string },
@@ -32,12 +32,12 @@ const sumUnpaid = statement(['id', 'currency'], (db, { id, currency }) =>
     .orderBy(desc(sql`${invoices.currency} = ${currency}`), desc(count()), invoices.currency),
 );
 
-/** Invoices by `#id` or by number. Two of Stripe's may share one. */
+/** Condition for invoices by `#id` or by number. Two of Stripe's invoices may have the same number. */
 export function matchInvoice(text: string): SQL {
   return matchNumbered(invoices, text);
 }
 
-/** One invoice with its customer, and what only staff see of it. @throws AppError not_found */
+/** Returns an invoice with its customer and the fields that only staff see. @throws AppError not_found */
 export async function getInvoice(db: Database, id: number) {
   const [found] = await db
     .select({
@@ -57,19 +57,19 @@ export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;
 
 /** The parts of an invoice that payments do not show, in whole units of its currency; 0 if it has no such part. */
 export interface BesidePayments {
-  /** Paid in cash or by transfer, and only noted at Stripe. Null if Stripe has not told yet. */
+  /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it yet. */
   offStripe: number | null;
-  /** Settled with the customer's balance at Stripe: credit that was used, or a total too small to be charged. */
+  /** Amount settled with the customer's balance at Stripe: used credit, or a total too small to be charged. */
   fromBalance: number;
-  /** Added to the customer's balance at Stripe, because the total is negative. */
+  /** Amount added to the customer's balance at Stripe, because the total is negative. */
   toBalance: number;
-  /** Collected beyond the total, since the customer's balance at Stripe was a debt. */
+  /** Amount collected beyond the total, because the customer's balance at Stripe was a debt. */
   earlierDebt: number;
-  /** Paid or due beyond the total, as long as Stripe has not told the balance: an earlier debt, or an overpayment. */
+  /** Amount paid or due beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
   beyondTotal: number;
-  /** Paid beyond the total and an earlier debt. */
+  /** Amount paid beyond the total and an earlier debt. */
   overpaid: number;
-  /** Still due, although Stripe has given up collecting it. */
+  /** Amount still due, although Stripe has given up collecting it. */
   writtenOff: number;
 }
 
@@ -88,7 +88,7 @@ type Amounts = Pick<
 
 /**
  * Explains an invoice whose payments do not add up to its total. Stripe takes the balance of a customer into account
- * before it collects the rest. If Stripe has not told the balance, it is what is neither paid, due nor credited.
+ * before it collects the rest. If Stripe has not reported the balance, it is the amount not paid, due or credited.
  */
 export function besidePayments(invoice: Amounts): BesidePayments {
   const { status, amount_off_stripe, balance_applied } = invoice;

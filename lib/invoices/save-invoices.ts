@@ -25,14 +25,14 @@ import {
 import { settledBy } from './settle';
 
 /**
- * Invoices of our own as people write them. One that leaves draft without a number takes the next of its series; after
- * that it changes by payments, cancelling and its due date alone.
+ * Our own invoices in forms and files. An invoice that leaves draft without a number takes the next one of its series.
+ * After that, only payments, cancelling and a new due date change it.
  */
 export const invoiceKind: RecordKind = {
   name: 'invoice',
   table: invoices,
   key: 'number',
-  // Stripe's invoice, if no own one has the number, so that it is not created a second time.
+  // Also finds Stripe's invoice if no own one has the number, so that it is not created a second time.
   hasKey: (numbers) =>
     sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,
@@ -44,7 +44,7 @@ export const invoiceKind: RecordKind = {
     invoice_date: calendarDate.optional(),
     due_date: calendarDate.nullable().optional(),
     ...amountFields,
-    /** Of an imported one: what was paid before it came here. */
+    /** Amount that was paid before the import of the invoice. */
     amount_paid: amount.optional(),
     paid_at: instantOrDay.nullable().optional(),
   }),
@@ -63,7 +63,7 @@ export const invoiceKind: RecordKind = {
   },
 };
 
-/** A draft has no number: files know it again by a key of its own, also after it was sent. */
+/** Finds drafts by their import key, since they have no number. The key still works after the draft was sent. */
 async function findByImportKey(tx: Database, drafts: Draft[]): Promise<Draft[]> {
   const keys = drafts.flatMap(({ id, values }) => (id === undefined ? keyOf(values) : []));
   if (keys.length === 0) return drafts;
@@ -91,7 +91,7 @@ const keyOf = ({ import_key }: Record<string, unknown>): string[] =>
 const DAYS_TO_PAY = 14;
 const usualDueDate = ({ invoice_date }: Row) => addDays(String(invoice_date), DAYS_TO_PAY);
 
-/** The columns that a draft of an invoice sets, its state among them. */
+/** Returns the columns that the values of an invoice set, including its status and amounts. */
 function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter): Row {
   const { import_key: _, amount_paid, paid_at, status, ...rest } = values;
   const today = toCalendarDate(writer.now, writer.timeZone);
@@ -103,7 +103,7 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   if (after.total === undefined) return columns;
   if (before && before.status !== 'draft') {
     const claimed = toThousandths(String(amount_paid ?? (status === 'paid' ? after.total : 0)));
-    const isMore = claimed > toThousandths(String(before.amount_paid)); // for the check to refuse
+    const isMore = claimed > toThousandths(String(before.amount_paid)); // the check refuses it
     const state = stateAfter(before, after, status, writer);
     return { ...columns, ...state, ...(isMore && { amount_paid: fromThousandths(claimed) }) };
   }
@@ -116,7 +116,7 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   return Object.assign(columns, stateBy(owed, paid, writer));
 }
 
-/** Payments alone decide what is paid of an invoice that was sent; people may cancel it. */
+/** Returns the state of a sent invoice. Only payments decide its paid amount, but people may cancel it. */
 function stateAfter(before: Row, after: Row, wanted: unknown, writer: RecordWriter): Row {
   const isStep = wanted === 'cancelled' || wanted === 'draft' || before.status === 'cancelled';
   const status = isStep && wanted !== undefined ? wanted : before.status;
@@ -136,12 +136,12 @@ function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
   return { ...settledBy(invoice, paid, { today: toCalendarDate(now, timeZone), now }) };
 }
 
-/** What follows from others, so that no rule speaks of it. */
+/** Derived fields, which may always change. */
 const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
 
 const MANAGED = 'Stripe manages this invoice';
 
-/** What speaks against writing an invoice. */
+/** Returns the reasons why an invoice must not be written. */
 function checkInvoice(writing: Writing): FieldError[] {
   const { before, after } = writing;
   if (before?.stripe_invoice_id) return [wrong('', MANAGED)];
@@ -150,7 +150,7 @@ function checkInvoice(writing: Writing): FieldError[] {
   return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
 }
 
-/** What speaks against deleting one: a draft has no number, so that none is missing without it. */
+/** Returns why an invoice must not be deleted. A draft may be, since it has no number that would be missing. */
 function checkDelete({ status, stripe_invoice_id }: Row): string | null {
   if (stripe_invoice_id) return `${MANAGED}.`;
   return status === 'draft' ? null : 'The invoice was issued: cancel it instead of deleting it.';
@@ -171,7 +171,7 @@ function draftProblems({ before, after, values }: Writing): FieldError[] {
   return [];
 }
 
-/** An invoice that was sent changes by payments, cancelling and its due date alone. */
+/** Returns the errors of a change to a sent invoice, which may only be paid, cancelled or given a new due date. */
 function sentProblems({ after, changes, values }: Writing, before: Row): FieldError[] {
   const isCancelled = changes.status === 'cancelled';
   const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
@@ -201,7 +201,7 @@ function dateProblems({ invoice_date, due_date }: Row): FieldError[] {
 
 const wrong = (field: string, message: string): FieldError => ({ field, message });
 
-/** A draft of an invoice as a form has it. */
+/** Form of a draft of an invoice. */
 export const typedInvoice = {
   kind: invoiceKind,
   fields: {
@@ -213,10 +213,10 @@ export const typedInvoice = {
   },
 } satisfies TypedKind;
 
-/** All that a form changes of one that was sent. */
+/** Form of a sent invoice, of which only the due date may change. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
-/** The statuses of an own invoice. Its payments tell what is paid. */
+/** The steps between statuses of our own invoices. Payments make an invoice paid. */
 export const invoiceSteps = {
   kind: invoiceKind,
   steps: {

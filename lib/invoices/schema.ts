@@ -41,7 +41,7 @@ const unpaid = z.object({
   total: z.number().describe('Sum of amount_due'),
 });
 
-/** Invoices that were sent and not paid yet, overdue ones included; one currency, then the others. */
+/** Sums of sent, unpaid invoices, including overdue ones: first of one currency, then of the others. */
 export const unpaidInvoices = z.object({
   ...unpaid.shape,
   other_currencies: z.array(unpaid),

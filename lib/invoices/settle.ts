@@ -5,13 +5,13 @@ import { fromThousandths, toThousandths } from '../money';
 import { unpaidStatus, unpaidStatusSql } from '../overdue';
 
 /**
- * Recomputes an own invoice from the remaining amounts of its completed payments; `settled` is the same in TypeScript. An
- * invoice that Stripe manages is not changed. A draft or a cancelled invoice keeps its status, and a cancelled one owes
- * nothing. An invoice imported as paid stays paid until its payments add up to as much (`paidWithout`). The caller holds
- * the invoice's row lock.
+ * Recomputes our own invoice from the remaining amounts of its completed payments. `settled` is the same in TypeScript.
+ * An invoice that Stripe manages is not changed. A draft or a cancelled invoice keeps its status, and a cancelled one
+ * owes nothing. An invoice imported as paid stays paid until its payments add up to as much (`paidWithout`). The caller
+ * holds the invoice's row lock.
  *
- * @param today calendar date in the time zone of the service: past the due date means overdue
- * @param change by how much its payments are more than before, as a decimal text
+ * @param today calendar date in the time zone of the service, to find out whether the invoice is overdue
+ * @param change increase of the sum of its payments since the last settlement, as decimal text
  */
 export async function settleInvoice(
   tx: Database,
@@ -22,9 +22,9 @@ export async function settleInvoice(
 }
 
 /**
- * The same of many invoices at once.
+ * Recomputes many invoices at once, as `settleInvoice` does.
  *
- * @param changes by how much the payments of each are more than before, by its id
+ * @param changes increase of the sum of each invoice's payments, as decimal text by the invoice's id
  */
 export async function settleInvoices(
   tx: Database,
@@ -46,7 +46,7 @@ const settle = statement(['invoiceId', 'today', 'instant', 'change'], (_, { invo
   settlement(sql`select ${invoiceId}::int as id, ${change}::numeric as change`, at),
 );
 
-/** @param touched rows of `id` and `change` */
+/** Builds the statement of a settlement. @param touched a query for rows of `id` and `change` */
 function settlement(touched: SQL, { today, instant }: { today: SQL; instant: SQL }): SQL {
   return sql`
     update invoices i set
@@ -88,18 +88,18 @@ interface At {
 }
 
 /**
- * What its payments make of an invoice of our own: the same as `settleInvoice` writes.
+ * Returns the state of our own invoice from its payments, the same as `settleInvoice` writes.
  *
- * @param without what counts as paid though no payment tells it, see `paidWithout`
+ * @param without the amount that counts as paid without payments, in thousandths: see `paidWithout`
  */
 export function settled(invoice: Owed, ofInvoice: Payment[], at: At, without = 0): Settled {
   return settledBy(invoice, Math.max(sumOf(ofInvoice), without), at);
 }
 
 /**
- * What was imported as paid, where there are not as many payments; else none.
+ * Returns the amount imported as paid if the payments do not add up to it, and else 0.
  *
- * @param ofInvoice its payments before anything was written
+ * @param ofInvoice the invoice's payments before the write
  * @returns thousandths
  */
 export function paidWithout({ amount_paid }: Pick<Invoice, 'amount_paid'>, ofInvoice: Payment[]): number {
@@ -107,7 +107,7 @@ export function paidWithout({ amount_paid }: Pick<Invoice, 'amount_paid'>, ofInv
   return paid > sumOf(ofInvoice) ? paid : 0;
 }
 
-/** The amounts and the status of an invoice once `paid` thousandths of it are paid. A cancelled invoice owes nothing. */
+/** Returns an invoice's amounts and status with `paid` thousandths paid. A cancelled invoice owes nothing. */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
   const { status, paid_at } = invoice;
   const due = status === 'cancelled' ? 0 : Math.max(0, toThousandths(invoice.total) - paid);
@@ -119,12 +119,12 @@ export function settledBy(invoice: Owed, paid: number, { today, now }: At): Sett
   return { ...amounts, status: unpaidStatus(unpaid, today), paid_at: null };
 }
 
-/** The remaining amount of completed payments, in thousandths. */
+/** Returns the remaining amount of completed payments, in thousandths. */
 function sumOf(ofInvoice: Payment[]): number {
   return ofInvoice.reduce((sum, one) => sum + leftOf(one), 0);
 }
 
-/** What a payment counts towards its invoice, in thousandths. */
+/** Returns the part of a payment that counts towards its invoice, in thousandths. */
 export function leftOf({ amount, refunded_amount, status }: Payment): number {
   return status === 'completed' ? toThousandths(amount) - toThousandths(refunded_amount) : 0;
 }

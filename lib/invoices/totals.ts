@@ -1,20 +1,20 @@
 import { currencyDecimals, toThousandths } from '../money';
 
-/** What a customer pays for: so much of something at a price without tax. Decimal texts, exact as their columns. */
+/** Quantity, price and tax rate of a line, as exact decimal texts. */
 interface LineAmounts {
   /** Up to three decimals. */
   quantity: string;
-  /** Up to three decimals; negative for a discount. */
+  /** Price without tax, up to three decimals. Negative for a discount. */
   unit_price: string;
   /** Percent, up to two decimals. */
   tax_rate: string;
 }
 
-/** Sums as columns hold them, with three decimals. */
+/** Sums with three decimals, as in their columns. */
 export interface LineTotals {
-  /** Of each line, without tax. */
+  /** Net amount of each line, without tax. */
   nets: string[];
-  /** One for each rate, the highest first. */
+  /** One entry for each tax rate, the highest first. */
   rates: { tax_rate: string; net: string; tax: string }[];
   subtotal: string;
   tax: string;
@@ -22,8 +22,8 @@ export interface LineTotals {
 }
 
 /**
- * What lines come to. The net of a line is rounded to the currency's decimals, and the tax of a rate once, on the sum
- * of its nets; halves are rounded away from zero.
+ * Calculates the sums of lines. The net of a line is rounded to the currency's decimals. The tax of a rate is rounded
+ * once, on the sum of its nets. Halves are rounded away from zero.
  */
 export function lineTotals(lines: LineAmounts[], currency: string): LineTotals {
   const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // in thousandths
@@ -53,39 +53,39 @@ export function lineTotals(lines: LineAmounts[], currency: string): LineTotals {
   };
 }
 
-/** Decimal text in whole parts: `toParts('1.5', 3) === 1500n`. */
+/** Converts decimal text to whole parts: `toParts('1.5', 3) === 1500n`. */
 function toParts(text: string, decimals: number): bigint {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(text) ?? [];
   const parts = BigInt(whole + fraction.padEnd(decimals, '0').slice(0, decimals));
   return sign === '-' ? -parts : parts;
 }
 
-/** And back, with all of its decimals. */
+/** Converts whole parts to decimal text with all decimals. */
 function toText(parts: bigint, decimals: number): string {
   const digits = String(parts < 0n ? -parts : parts).padStart(decimals + 1, '0');
   return `${parts < 0n ? '-' : ''}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** A fraction to the nearest multiple of a unit. */
+/** Rounds a fraction to the nearest multiple of a unit. */
 function roundedTo(unit: bigint, numerator: bigint, denominator: bigint): bigint {
   const step = unit * denominator;
   const half = numerator < 0n ? -step : step;
   return ((numerator * 2n + half) / (step * 2n)) * unit;
 }
 
-/** What decides what an invoice of our own owes, in whole units. */
+/** The values that determine the amount due of our own invoice, in whole units. */
 export interface OwedBy {
   status: string;
   total: number;
   amount_paid: number;
   amount_due: number;
-  /** The remaining amount of its completed payments. */
+  /** Sum of the invoice's completed payments, minus refunds. */
   recorded: number;
 }
 
 /**
- * What an invoice of our own will owe once so much of its completed payments has come back or was deleted, as
- * `settleInvoice` will write it. What was imported as paid beyond its payments stays paid.
+ * Returns the amount due of our own invoice after a part of its completed payments is refunded or deleted, the same as
+ * `settleInvoice` will write. An amount imported as paid beyond its payments stays paid.
  */
 export function owedAfter(
   { status, total, amount_paid, amount_due, recorded }: OwedBy,

@@ -18,13 +18,13 @@ import { containsPattern } from '../search-text';
 import { isOpenDispute } from './money-back';
 import { normalReference, type PaymentRow, paymentRow, toPaymentRow } from './schema';
 
-/** The states a payment can be filtered by: its own, and those of its refunds and disputes. */
+/** The states that payments can be filtered by: their own statuses, and those of their refunds and disputes. */
 export const PAYMENT_STATES = [...paymentStatus.enumValues, 'refunded_in_part', 'disputed'] as const;
 
 const p = payments;
 
 const filters = {
-  /** A number, or `#` and our id. */
+  /** Number of the invoice, or `#` and our id. */
   invoice: filter(textLine(100), (text, db) => {
     const named = db.select({ id: invoices.id }).from(invoices).where(matchInvoice(text));
     return { where: inArray(p.invoice_id, named), few: true };
@@ -33,7 +33,7 @@ const filters = {
   status: {
     schema: oneOf(PAYMENT_STATES),
     means(state: (typeof PAYMENT_STATES)[number], db: Database) {
-      // As in the partial index.
+      // must match the condition of the partial index
       const isPart = sql`${p.refunded_amount} > 0 and ${p.refunded_amount} < ${p.amount}`;
       if (state === 'refunded_in_part') return { where: isPart, few: true };
       if (state !== 'disputed') return { where: eq(p.status, state) };
@@ -41,7 +41,7 @@ const filters = {
       return { where: inArray(p.id, open), few: true };
     },
   },
-  /** Part of it; case does not matter. */
+  /** Part of the reference, in any case. */
   reference: filter(textLine(255, normalReference), (text) => ({
     where: ilike(p.payment_reference, containsPattern(text)),
     few: true,
@@ -49,12 +49,12 @@ const filters = {
   ...dayFilters(p.payment_date),
 };
 
-/** The payments as staff see them. */
+/** The list of payments on staff pages. */
 export const paymentList = defineList({
   filters,
   orders: { date: p.payment_date, amount: p.amount, reference: p.payment_reference },
   sort: '-date',
-  // No index has the payments of some days by reference: unless few match, all others could stand before them.
+  // No index sorts the payments of a date range by reference. Unless few match, the query could scan all payments.
   lacks: ({ from, to, invoice, customer, reference }) =>
     (from || to) && [invoice, customer, reference].every((text) => text === undefined)
       ? 'reference'
@@ -71,20 +71,20 @@ export const paymentList = defineList({
   }),
 });
 
-/** The latest payments, neither filtered nor counted. */
+/** Returns the latest payments, without filter and count. */
 export async function listLatestPayments(db: Database, limit: number): Promise<NamedPayment[]> {
   const selection = { where: undefined, few: false, by: 'date', descends: true } as const;
   return (await readPage(db, selection, { start: {}, size: limit, isCounted: false })).data;
 }
 
-/** What a payment is ordered by, and the form that the value has in a cursor. */
+/** For each order, its column and the format of the column's value in a cursor. */
 const ORDERS = {
   date: ['payment_date', calendarDate],
   amount: ['amount', z.string().regex(/^\d{1,12}(\.\d{1,3})?$/)],
   reference: ['payment_reference', textLine(255)],
 } as const;
 
-/** A cursor is `id.value`, where a payment stands: a page goes on behind it even if it was deleted meanwhile. */
+/** Reads a page. A cursor is `id.value` of a payment, so that it works even if that payment was deleted since. */
 function readPage(
   db: Database,
   { where, few, by, descends }: Selection<keyof typeof ORDERS>,
@@ -129,11 +129,11 @@ function partsOf(cursor: string | null | undefined): { id: number; value: string
   return { id: Number(id), value };
 }
 
-/** A payment of a list together with whom and what it is for. */
+/** A listed payment with its customer and invoice number. */
 export interface NamedPayment extends PaymentRow {
   customer: CustomerSnippet | null;
   invoice_number: string | null;
-  /** The status of its open dispute; null without one. */
+  /** Status of the open dispute. Null if there is none. */
   disputed: (typeof disputes.$inferSelect)['status'] | null;
 }
 
@@ -172,14 +172,14 @@ export async function namePayments(db: Database, payments: PaymentRow[]): Promis
 
 type Keys = Pick<PaymentRow, 'customer_id' | 'invoice_id'>;
 
-/** What a page says of the invoice and the customer of a payment. */
+/** Returns the customer and invoice of a payment for its page. */
 export async function getPaymentContext(db: Database, payment: Keys) {
   const [found] = await db
     .select({
       invoice: {
         ...pickColumns(invoices, 'id', 'number', 'status', 'invoice_date', 'due_date', 'currency'),
         ...pickColumns(invoices, 'total', 'amount_paid', 'amount_due', 'stripe_invoice_id'),
-        /** The remaining amount of its completed payments. */
+        /** Sum of the invoice's completed payments, minus refunds. */
         recorded: sql<string>`(select coalesce(sum(p.amount - p.refunded_amount), 0)::text from payments p
           where p.invoice_id = invoices.id and p.status = 'completed')`,
       },
@@ -190,7 +190,7 @@ export async function getPaymentContext(db: Database, payment: Keys) {
     .select(snippetColumns)
     .from(customers)
     .where(eq(customers.id, payment.customer_id));
-  // Deleted between two reads; the tables' foreign keys allow nothing else.
+  // Because of the foreign keys, a missing row means that the payment was deleted between two reads.
   if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
   return {
     customer: toCustomerSnippet(customer),

@@ -9,10 +9,10 @@ import { takesPayments } from '../invoices/settle';
 import { currencyDecimals, hasCurrencyPrecision } from '../money';
 import { keyOfReference, type PaymentRow, paymentNotFound, type StoredPayment, toPaymentRow } from './schema';
 
-/** Whether a payment is as the writer saw it last. */
+/** Returns whether a payment is unchanged since the writer last read it. */
 export type Precondition = (current: PaymentRow) => boolean;
 
-/** A payment and the invoices that a write of it may touch, all locked. */
+/** A payment and the invoices that writing it may change, all locked. */
 export interface LockedPayment {
   payment: StoredPayment;
   invoices: Map<number, LockedInvoice>;
@@ -21,9 +21,9 @@ export interface LockedPayment {
 /**
  * Locks a payment as `lockByReference` does.
  *
- * @param seen the payment as it was read without a lock
- * @param target the invoice that it shall be for
- * @throws AppError precondition_failed where it has changed since the writer saw it
+ * @param seen the payment, read without a lock
+ * @param target id of the invoice that the payment will belong to
+ * @throws AppError precondition_failed if the payment has changed since the writer read it
  */
 export async function lockPayment(
   tx: Database,
@@ -40,17 +40,17 @@ export async function lockPayment(
 }
 
 /**
- * Locks the payment of a reference, if it exists, after its invoices, and these in the order of their ids. All writers of
- * payments use this order, sync included, so that they cannot deadlock. The caller holds the key of the reference.
+ * Locks the payment with a reference, if it exists, and before it the invoices in the order of their ids. All writers
+ * of payments, including sync, use this order, so that they cannot deadlock. The caller holds the reference's key.
  *
- * @param target the requested invoice
+ * @param target id of the requested invoice
  */
 export async function lockByReference(
   tx: Database,
   reference: string,
   target: number,
 ): Promise<Partial<LockedPayment> & Pick<LockedPayment, 'invoices'>> {
-  // Of the invoices, that of the payment with this reference, if any, and the target.
+  // Locks the target invoice, and the invoice of the payment with this reference if there is one.
   const [locked, [payment]] = await answersOf(
     lockRows(tx, { reference, target }),
     lockRow(tx, { reference }),
@@ -65,14 +65,14 @@ const lockRow = statement(['reference'], (db, { reference }) =>
   db.select().from(payments).where(eq(payments.payment_reference, reference)).for('update'),
 );
 
-/** A payment by its id, under its key and that of its reference. @throws AppError not_found */
+/** Locks the keys of a payment's id and reference, and reads the payment. @throws AppError not_found */
 export async function readPayment(tx: Database, id: number): Promise<StoredPayment> {
   const read = async () => {
     const [row] = await tx.select().from(payments).where(eq(payments.id, id));
     if (!row) throw paymentNotFound(id);
     return row;
   };
-  // Who renames a payment holds this key: the reference stays while we wait for its own.
+  // Renaming a payment needs this key, so the reference cannot change while we wait for the key of the reference.
   await lockKey(tx, `payment-id ${id}`);
   await lockKey(tx, keyOfReference((await read()).payment_reference));
   return read();
@@ -109,7 +109,7 @@ const lockRows = statement(['reference', 'target'], (db, { reference, target }) 
     .for('update'),
 );
 
-/** The customer that a payment names; of one that was merged into another, that one. */
+/** Returns the customer that a payment names. If that customer was merged into another one, returns the other one. */
 export async function meantCustomer(
   tx: Database,
   id: number,
@@ -120,11 +120,11 @@ export async function meantCustomer(
 }
 
 /**
- * Checks a payment against the invoice it is for.
+ * Checks a payment against its invoice.
  *
- * @param isNew the payment was not on this invoice before; a refund of a cancelled one stays possible
- * @param takes whether an invoice takes a new one
- * @throws AppError validation_failed naming the fields
+ * @param isNew true if the payment is new on this invoice; an existing one on a cancelled invoice can still be refunded
+ * @param takes returns whether an invoice takes a new payment
+ * @throws AppError validation_failed with the fields
  */
 export function checkPayment(
   payment: { invoice_id: number; customer_id: number; amount: number },
@@ -155,8 +155,8 @@ export function checkPayment(
 }
 
 /**
- * Refuses a completed payment of staff or a file whose day is in the future. A pending payment may be expected later.
- * The REST API takes any day, as its contract says.
+ * Refuses a completed payment by staff or from a file whose day is in the future. A pending payment may have a future
+ * day. The REST API accepts any day, as its contract says.
  *
  * @throws AppError validation_failed at `payment_date`
  */
@@ -170,12 +170,12 @@ export function refuseFuture(
   }
 }
 
-/** True if an invoice takes a payment that was made elsewhere, which may have been before it was cancelled. */
+/** True if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
 export function tookPayments({ status }: Pick<LockedInvoice, 'status'>): boolean {
   return status !== 'draft';
 }
 
-/** Of two payments only one can have a reference. */
+/** Error for a reference that another payment has. */
 export function referenceTaken(): AppError {
   return new AppError('conflict', 'Another payment has this payment_reference.', [
     { field: 'payment_reference', message: 'is used by another payment' },
@@ -184,7 +184,7 @@ export function referenceTaken(): AppError {
 
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
-/** What an invoice's payments add up to must fit where it is kept. */
+/** Runs a write, and reports an error if the sum of an invoice's payments does not fit its column. */
 export async function withAmountLimit<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();

@@ -22,7 +22,7 @@ type Dispute = typeof disputes.$inferSelect;
 
 interface Common {
   id: number;
-  /** Null, like the reference, if the payment is unknown. */
+  /** Id of the payment. Null if the payment is unknown; then the reference is null, too. */
   payment_id: number | null;
   payment_reference: string | null;
   amount: number;
@@ -30,13 +30,13 @@ interface Common {
   reason: string | null;
   issued_at: Date;
   provider_gone_at: Date | null;
-  /** Null: recorded here, and not known to Stripe. */
+  /** Stripe's id of the refund or dispute. Null if it was recorded here and Stripe does not know it. */
   stripe_id: string | null;
-  /** What Stripe calls the payment. */
+  /** Stripe's id of the payment: a payment intent or a charge. */
   stripe_payment: string | null;
 }
 
-/** A refund or a dispute, amounts in whole units of its currency. */
+/** A refund or a dispute, with amounts in whole units of its currency. */
 export type MoneyBackRow =
   | (Common & { kind: 'refund' } & Pick<Refund, 'status' | 'source'>)
   | (Common & { kind: 'dispute' } & Pick<
@@ -49,7 +49,7 @@ export function isUndecided({ kind, status, provider_gone_at }: MoneyBackRow): b
   return kind === 'dispute' && !DECIDED.has(status) && provider_gone_at === null;
 }
 
-/** True for a dispute to which Stripe waits for an answer. */
+/** True for a dispute that Stripe needs an answer to. */
 export function isUnanswered(row: MoneyBackRow): boolean {
   return isUndecided(row) && row.status.endsWith('needs_response');
 }
@@ -58,7 +58,7 @@ const DECIDED = new Set<MoneyBackRow['status']>(DECIDED_DISPUTES);
 
 type Table = typeof refunds | typeof disputes;
 
-/** Which refunds and disputes: a condition on their table and on their payments. */
+/** Selects refunds and disputes, by a condition on their table and their payments. */
 export type Which = (table: Table, kind: MoneyBackRow['kind']) => SQL | undefined;
 
 export const ofPayment =
@@ -72,7 +72,7 @@ export const ofCustomer = (id: number): Which => {
   return () => eq(payments.customer_id, id);
 };
 
-/** Refunds and disputes that match the condition, the latest first. */
+/** Returns the refunds and disputes that match the condition, the latest first. */
 export async function listMoneyBack(db: Database, which: Which, limit: number): Promise<MoneyBackRow[]> {
   const refunded = await db
     .select({ ...getTableColumns(refunds), payment_reference: payments.payment_reference })
@@ -125,20 +125,20 @@ function toCommon(row: Stored, stripe_id: string | null): Common {
   };
 }
 
-/** Of one instant refunds before disputes, the later recorded first. */
+/** Sorts the latest first. At the same time, refunds come before disputes, and later recorded rows first. */
 function latestFirst(a: MoneyBackRow, b: MoneyBackRow): number {
   const later = b.issued_at.getTime() - a.issued_at.getTime();
   return later || b.kind.localeCompare(a.kind) || b.id - a.id;
 }
 
-/** Open disputes that Stripe still has. The literals match those of the partial index. */
+/** Condition for open disputes that Stripe still has. The literals match those of the partial index. */
 export const isOpenDispute = sql`${disputes.status} not in ${decidedDisputes}
   and ${disputes.provider_gone_at} is null`;
 
 /**
- * What counts as having come back, as `cameBack` has it: one row for each succeeded refund and each lost dispute, with
- * the instant at which the money went. A refund went when it was issued; a disputed amount when the bank withdrew it,
- * and else when the dispute was opened.
+ * Query for all money that came back, by the same rule as `cameBack`: one row for each succeeded refund and each lost
+ * dispute, with the time of the money's return. That is the time when a refund was issued, or when the bank withdrew a
+ * disputed amount. Without a withdrawal, it is the time when the dispute was opened.
  *
  * Columns: payment_id, currency, amount, at.
  */
@@ -152,11 +152,11 @@ export const COUNTED_BACK: SQL = sql`
     and ${disputes.funds_withdrawn_at} is not null and ${disputes.funds_returned_at} is null)`;
 
 /**
- * What came back in a time, and with it all that came back of the same payments before: what is more than was paid does
- * not count, and which part that is shows only over all of it.
+ * Returns a query for the money that came back since a time. Money beyond the paid amount does not count. To find that
+ * part, the query also reads all earlier refunds and disputes of the same payments.
  *
- * Columns: payment_id, currency, at, and `back`, the part of the amount that counts. Only payments in their own
- * currency that were received: completed ones and refunded ones.
+ * Columns: payment_id, currency, at, and `back`, the part of the amount that counts. Includes only completed and
+ * refunded payments, and only money in the payment's own currency.
  */
 export function cameBackSince(since: Date): SQL {
   return sql`
@@ -172,7 +172,7 @@ export function cameBackSince(since: Date): SQL {
     where p.status in ('completed', 'refunded') and c.at >= ${since.toISOString()}::timestamptz`;
 }
 
-/** Payments with a refund or dispute since this instant. */
+/** Returns a query for payments with a refund or dispute since this instant. */
 function paymentsSince(since: Date): SQL {
   const at = sql`${since.toISOString()}::timestamptz`;
   return sql`
@@ -182,19 +182,19 @@ function paymentsSince(since: Date): SQL {
     where ${disputes.issued_at} >= ${at} or ${disputes.funds_withdrawn_at} >= ${at}`;
 }
 
-/** So far back are refunds and disputes looked at for what a person should know. */
+/** Days of refunds and disputes to check for questions that a person should answer. */
 export const QUESTION_DAYS = 35;
 
-/** What can be odd about money that came back, the gravest first. */
+/** Possible questions about refunds and disputes, the gravest first. */
 export const QUESTIONS = ['excess', 'other_currency', 'unmatched'] as const;
 export type Question = (typeof QUESTIONS)[number];
 
-/** The refunds and disputes of the last 35 days that raise a question. */
+/** Selects the refunds and disputes of the last 35 days that raise a question. */
 export function raising(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {
     const isLate = gte(table.issued_at, since);
-    // A refund that failed has moved nothing.
+    // A failed refund moved no money.
     const isMoney = kind === 'refund' ? notInArray(refunds.status, ['failed', 'cancelled']) : undefined;
     if (question === 'unmatched') return and(isNull(table.payment_id), isLate, isMoney);
     if (question === 'other_currency') return and(ne(table.currency, payments.currency), isLate, isMoney);
@@ -202,7 +202,7 @@ export function raising(question: Question, now: Date): Which {
   };
 }
 
-/** Payments with more money back than was paid, a part of it since this instant. */
+/** Returns a query for payments with more money back than was paid, and with some of it since this instant. */
 function paidBackTooMuch(since: Date): SQL {
   return sql`
     select p.id from ${payments} p
@@ -212,7 +212,7 @@ function paidBackTooMuch(since: Date): SQL {
     having sum(c.amount) > p.amount`;
 }
 
-/** How many refunds and disputes raise a question; of `excess` how many payments. */
+/** Counts the refunds and disputes that raise a question. For `excess`, counts payments. */
 export async function countRaising(db: Database, question: Question, now: Date): Promise<number> {
   if (question === 'excess') {
     const [found] = await rows<{ total: number }>(
@@ -248,12 +248,12 @@ interface Recorder {
 }
 
 /**
- * Makes the refunds recorded here fit the new status of a payment: one refund of the rest if it becomes refunded, no own
- * refund if it is refunded no longer. Without a status, a wholly refunded payment stays so. Stripe's refunds stay. The
- * caller holds the payment's row lock.
+ * Adapts the refunds recorded here to a payment's new status. If the payment becomes refunded, the rest is recorded as
+ * a refund. If it is no longer refunded, refunds recorded here are cancelled. Without a new status, a wholly refunded
+ * payment stays so. Stripe's refunds never change. The caller holds the payment's row lock.
  *
- * @param payment with its new values
- * @param given the new status, if any
+ * @param payment the payment with its new values
+ * @param given the requested status; undefined if none was requested
  * @returns the refunded amount afterwards
  */
 export async function agreeRefunds(
@@ -275,7 +275,7 @@ export async function agreeRefunds(
 }
 
 /**
- * Records the part of a stated refunded amount that is not recorded yet.
+ * Records a refund of the difference between a given refunded amount and the recorded one.
  *
  * @returns the refunded amount afterwards
  * @throws AppError validation_failed if more is recorded already
@@ -296,7 +296,7 @@ export async function refundUpTo(
   return String(told);
 }
 
-/** Records that an amount was paid back elsewhere. */
+/** Records a refund that was made outside Stripe. */
 export async function recordRefund(
   tx: Database,
   payment: Pick<RefundedPayment, 'id' | 'currency'>,
@@ -306,14 +306,14 @@ export async function recordRefund(
   await tx.insert(refunds).values(toRefund(payment, amount, recorder));
 }
 
-/** What came back of a payment elsewhere, as it is written. */
+/** Returns the row of a refund that was made outside Stripe. */
 export const toRefund = (
   { id, currency }: Pick<RefundedPayment, 'id' | 'currency'>,
   amount: string,
   { source, now }: Recorder,
 ) => ({ payment_id: id, amount, currency, status: 'succeeded' as const, source, issued_at: now });
 
-/** Forgets what was recorded here, before its payment is deleted; what Stripe told is kept without it. */
+/** Deletes refunds recorded here, before their payment is deleted. Refunds that Stripe reported stay without it. */
 export async function forgetRefunds(tx: Database, paymentId: number): Promise<void> {
   await tx.delete(refunds).where(isOurs(paymentId));
   await tx.update(refunds).set({ source: 'stripe' }).where(eq(refunds.payment_id, paymentId));
@@ -324,7 +324,7 @@ async function withdraw(tx: Database, { id }: Pick<RefundedPayment, 'id'>): Prom
     .update(refunds)
     .set({ status: 'cancelled' })
     .where(and(isOurs(id), ne(refunds.status, 'cancelled')));
-  // What is on its way at Stripe counts once it has succeeded.
+  // A refund pending at Stripe then counts only once it has succeeded.
   await tx
     .update(refunds)
     .set({ source: 'stripe' })
@@ -354,16 +354,16 @@ type DisputeFacts = Pick<
 
 type Payment = Pick<typeof payments.$inferSelect, 'amount' | 'currency' | 'refunded_amount' | 'status'>;
 
-/** All that is known to have been asked or paid back of a payment. */
+/** All known refunds and disputes of a payment. */
 interface MoneyBack {
   refunds: RefundFacts[];
   disputes: DisputeFacts[];
 }
 
 /**
- * What came back of a payment: succeeded refunds and lost disputes in its currency, in whole units.
+ * Sums what came back of a payment: succeeded refunds and lost disputes in its currency, in whole units.
  *
- * @returns `refunded` at most the payment's amount; `excess` what would be more
+ * @returns `refunded`, at most the payment's amount, and `excess`, the amount beyond it
  */
 export function cameBack(payment: Pick<Payment, 'amount' | 'currency'>, { refunds, disputes }: MoneyBack) {
   const isIts = ({ currency }: { currency: string }) => currency === payment.currency;
@@ -373,19 +373,19 @@ export function cameBack(payment: Pick<Payment, 'amount' | 'currency'>, { refund
   return { refunded: fromThousandths(Math.min(sum, paid)), excess: Math.max(0, sum - paid) / 1000 };
 }
 
-/** What staff or the API recorded counts at once, until Stripe tells that it failed. */
+/** A refund recorded by staff or the API counts at once, until Stripe reports that it failed. */
 function isPaidBack({ status, source }: RefundFacts): boolean {
   return status === 'succeeded' || (status === 'pending' && source !== 'stripe');
 }
 
-/** One that was prevented is decided for the customer, too, where it kept the money. */
+/** A prevented dispute also counts as lost if the customer kept the money. */
 function isLost({ status, funds_withdrawn_at, funds_returned_at }: DisputeFacts): boolean {
   return status === 'lost' || (status === 'prevented' && funds_withdrawn_at !== null && !funds_returned_at);
 }
 
 /**
- * The status of a payment after its refunds have changed: refunded if all of it came back, else completed. A status that
- * did not follow from the refunds before was set by a person, and stays.
+ * Returns the status of a payment after its refunds have changed: refunded if the whole amount came back, else
+ * completed. If the previous status did not follow from the refunds, a person had set it, and it stays.
  */
 export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
   return payment.status === statusOf(payment) ? statusOf(after) : payment.status;

@@ -9,7 +9,7 @@ import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { type PaymentFilters, type PaymentRow, paymentNotFound, paymentRow, toPaymentRow } from './schema';
 
-/** Payments, newest first; a page past the end is empty. */
+/** Lists payments, newest first. A page past the end is empty. */
 export const listPayments = (db: Database, given: PaymentFilters) => counted.list(db, given);
 
 const counted = countedList({
@@ -41,7 +41,7 @@ const findPayment = statement(['id'], (db, { id }) => db.select().from(payments)
 
 const MAX_LISTED = 20;
 
-/** The payments of an invoice that were deleted, the latest first, at most 20. */
+/** Lists the deleted payments of an invoice, the latest first, at most 20. */
 export async function listDeletedPayments(
   db: Database,
   { id, customer_id }: { id: number; customer_id: number },
@@ -53,7 +53,7 @@ export async function listDeletedPayments(
       and(
         eq(auditLog.entity, 'payment'),
         eq(auditLog.action, 'payment.delete'),
-        sql`${auditLog.action} <> 'payment.create'`, // as the index has it
+        sql`${auditLog.action} <> 'payment.create'`, // must match the condition of the index
         sql`${auditedCustomer(auditLog)} = ${String(customer_id)}`,
         sql`${auditLog.before} ->> 'invoice_id' = ${String(id)}`,
       ),
@@ -69,7 +69,7 @@ export interface DeletedPayment {
   deleted_at: Date;
 }
 
-/** A payment as it was when it was deleted; null where its history does not end so. */
+/** Returns a deleted payment with its last values. Null if its history does not end with a deletion. */
 export function toDeletedPayment([last]: AuditRow[]): DeletedPayment | null {
   if (last?.action !== 'payment.delete' || !last.before) return null;
   const { amount, refunded_amount = '0' } = last.before;

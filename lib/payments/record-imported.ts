@@ -30,22 +30,22 @@ import {
   toNewPayment,
 } from './write-payment';
 
-/** With when that came back of it which did. */
+/** A payment from a file, with the time of its refund if it has one. */
 export type GivenPayment = PaymentInput & Refunded & { refundedAt: Date };
 
 export type Recorded =
   | { outcome: 'created' | 'unchanged'; id: number }
   | { outcome: 'refused'; problems: FieldError[] }
-  /** There is one that differs, or it names money of Stripe's: `recordPayment` writes it. */
+  /** A different payment exists, or the reference names Stripe's money. `recordPayment` must write it alone. */
   | { outcome: 'alone'; payment: StoredPayment | undefined };
 
 type NewPayment = { given: GivenPayment; row: ReturnType<typeof toNewPayment> };
 
 /**
- * Creates those of many payments that are new, as `recordPayment` does, in one transaction that settles each invoice
- * once. No two may have one reference.
+ * Creates the new ones of many payments in one transaction, with the same result as `recordPayment`, but settles each
+ * invoice only once. References must be unique.
  *
- * @returns what became of each, in their order
+ * @returns the outcome of each payment, in the same order
  */
 export async function recordPayments(
   db: Database,
@@ -118,7 +118,7 @@ async function decide(
   }
 }
 
-/** Writes them and all that a new payment brings with it. @returns them by their references */
+/** Writes new payments with their refunds, audit entries and bookings. @returns the payments by reference */
 async function insertNew(
   tx: Database,
   fresh: NewPayment[],
@@ -160,21 +160,21 @@ async function insertNew(
   return created;
 }
 
-/** A refund as a file tells it, with a reference of its own. */
+/** A refund from a file, with its own reference. */
 interface GivenRefund {
   reference: string;
-  /** Of the payment that came back. */
+  /** Reference of the refunded payment. */
   payment_reference: string;
   amount: number;
   currency?: string | undefined;
-  /** The day on which it came back. */
+  /** Day of the refund. */
   date: string;
 }
 
 /**
- * Records a refund of a part of a payment once. Its reference identifies it, even if it changes here.
+ * Records a partial refund of a payment once. The refund's reference identifies it, even if it is changed here later.
  *
- * @throws AppError validation_failed naming the fields
+ * @throws AppError validation_failed with the fields
  */
 export async function recordGivenRefund(
   db: Database,

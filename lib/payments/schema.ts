@@ -5,15 +5,15 @@ import { calendarDate, oneOf, rowId, textLine } from '../fields';
 import { MAX_AMOUNT, toJsonAmount } from '../money';
 import { pageFields } from '../page';
 
-// Default_Ignorable_Code_Point holds what shows nothing: zero-width and bidirectional marks, soft hyphens, fillers.
+// Default_Ignorable_Code_Point covers invisible characters: zero-width and bidirectional marks, soft hyphens, fillers.
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-// Of any kind: no-break, thin, ideographic …
+// Spaces of any kind: no-break, thin, ideographic …
 const SPACES = /\p{Z}+/gu;
 
 /**
- * Normalizes a payment reference for storage and lookup, so that references that look alike are the same. Runs of spaces
- * become one, and spaces at the ends are removed.
+ * Normalizes a payment reference for storage and lookup, so that references that look alike are the same. Runs of
+ * spaces become one, and spaces at the ends are removed.
  */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
@@ -40,7 +40,7 @@ const fields = {
   payment_reference: textLine(255, normalReference).meta({
     description:
       'Names the payment: a POST with a known reference updates. One line of readable text, kept and looked up in NFC, without characters that show nothing, with spaces of any kind as one and none at the ends.',
-    // What the checks of a text line come to, for those who read the schema.
+    // The same rule as the checks of a text line, for readers of the schema.
     pattern: '^[^\\p{Cc}\\p{Cs}]*[^\\p{Z}\\p{C}\\p{Default_Ignorable_Code_Point}][^\\p{Cc}\\p{Cs}]*$',
     examples: ['BANK-2026-0310'],
   }),
@@ -52,7 +52,7 @@ const fields = {
 
 const NOT_AN_OBJECT = 'must be a JSON object';
 
-/** Body of an upsert. Without `status` a new payment is completed and a known one keeps its own. */
+/** Body of an upsert. Without `status`, a new payment is completed and an existing one keeps its status. */
 export const paymentInput = z.strictObject({ ...fields, status: fields.status.optional() }, NOT_AN_OBJECT);
 export type PaymentInput = z.infer<typeof paymentInput>;
 
@@ -72,7 +72,7 @@ const readOnlyFields = {
 };
 export const READ_ONLY = Object.keys(readOnlyFields) as (keyof typeof readOnlyFields)[];
 
-/** Body of an update: any of the fields, at least one; what GET answers can be sent back. */
+/** Body of an update: at least one of the fields. The response of GET can be sent back. */
 export const paymentUpdate = changes
   .extend(readOnlyFields)
   .refine(
@@ -82,7 +82,7 @@ export const paymentUpdate = changes
   .meta({ minProperties: 1 });
 export type PaymentUpdate = z.infer<typeof paymentUpdate>;
 
-/** What a list of payments can be narrowed to; both dates are inclusive. */
+/** Filters of a list of payments. Both dates are inclusive. */
 export const paymentFilters = z
   .strictObject({
     customer_id: rowId.optional(),
@@ -101,7 +101,7 @@ export type PaymentFilters = z.infer<typeof paymentFilters>;
 
 const instant = z.string().meta({ format: 'date-time', examples: ['2026-03-10T09:30:00.000Z'] });
 
-/** A payment as every door shows it: amounts in whole units of the currency, instants in UTC. */
+/** A payment in REST, MCP and pages: amounts in whole units of the currency, instants in UTC. */
 export const paymentRow = z.object({
   id: z.int().meta({ examples: [1] }),
   invoice_id: z.int().meta({ examples: [1] }),
@@ -121,7 +121,7 @@ export const paymentRow = z.object({
 });
 export type PaymentRow = z.infer<typeof paymentRow>;
 
-/** What a write answers. */
+/** Response to a write. */
 export const writtenPayment = paymentRow.extend({
   warning: z
     .string()
@@ -136,7 +136,7 @@ export function paymentNotFound(id: number): AppError {
   return new AppError('not_found', `There is no payment ${id}.`);
 }
 
-/** Parsed, so that a new column shows nowhere by itself. */
+/** Converts a row to a payment. Parses it, so that a new column is not shown by accident. */
 export function toPaymentRow(row: StoredPayment): PaymentRow {
   return paymentRow.parse({
     ...row,
@@ -147,5 +147,5 @@ export function toPaymentRow(row: StoredPayment): PaymentRow {
   });
 }
 
-/** Whose lock serialises the people and programs who write the payment of one reference. */
+/** Returns the lock key that serialises all writes to the payment with a reference. */
 export const keyOfReference = (reference: string): string => `payment ${reference}`;

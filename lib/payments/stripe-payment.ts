@@ -8,7 +8,7 @@ import { type StaffTask, tellStaff } from '../tasks/staff-tasks';
 import type { LockedInvoice } from './lock-payment';
 import type { StoredPayment } from './schema';
 
-/** Matches the ids that Stripe gives to money: payment intents and charges (`py_`: by bank debit), in SQL as well. */
+/** Pattern of Stripe's ids of payment intents and charges (`py_` for bank debits). Also used in SQL. */
 const STRIPE_MONEY = '^(pi|ch|py)_';
 const stripeMoney = new RegExp(STRIPE_MONEY);
 
@@ -18,7 +18,7 @@ export const isIntent = (id: string): boolean => id.startsWith('pi_');
 
 type Named = Pick<StoredPayment, 'payment_reference' | 'invoice_id'>;
 
-/** The Stripe customer whose lock a write needs, if it names money of Stripe's for an invoice of that customer. */
+/** Returns the Stripe customer to lock for a write whose reference names Stripe's money. */
 export async function ownerOfMoney(
   db: Database,
   { payment_reference, invoice_id }: Named,
@@ -31,7 +31,7 @@ export async function ownerOfMoney(
   return found?.owner ?? undefined;
 }
 
-/** Makes sync decide again if it is just deciding on the same invoice. The caller holds the owner's key. */
+/** Makes sync decide again if it is now deciding on an invoice of this owner. The caller holds the owner's key. */
 export async function interruptSync(tx: Database, owner: string): Promise<void> {
   await tx
     .update(stripeCustomers)
@@ -40,11 +40,11 @@ export async function interruptSync(tx: Database, owner: string): Promise<void> 
 }
 
 /**
- * Refuses a payment whose reference names Stripe's money that sync has recorded: the money of its invoice, or of the same
- * intent or charge on any invoice.
+ * Refuses a payment whose reference names Stripe's money if sync has already recorded it: as a payment of the same
+ * invoice, or with the same payment intent or charge on any invoice.
  *
- * @param id of the payment itself, if it exists
- * @throws AppError conflict naming the payment that counts
+ * @param id id of the payment itself, if it exists
+ * @throws AppError conflict with the payment that counts
  */
 export async function refuseCounted(
   tx: Database,
@@ -72,7 +72,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/** What Stripe calls a payment: its payment intent, or a charge that is its reference; null where nothing says so. */
+/** Returns Stripe's id of a payment: its payment intent, or a charge that is its reference. Null if it has neither. */
 export async function findStripePayment(db: Database, id: number): Promise<string | null> {
   const [found] = await db
     .select({ intent: payments.stripe_payment_intent_id, reference: payments.payment_reference })
@@ -81,18 +81,18 @@ export async function findStripePayment(db: Database, id: number): Promise<strin
   return found ? stripePaymentOf(found) : null;
 }
 
-/** The same, from its own row alone. */
+/** Returns Stripe's id of a payment from the payment's own row. */
 export function stripePaymentOf(payment: { intent: string | null; reference: string }): string | null {
   const { intent, reference } = payment;
   return intent ?? (namesStripeMoney(reference) ? reference : null);
 }
 
 /**
- * Tells staff that a payment of an invoice of Stripe's does not count there, and also the writer if more is recorded
- * than Stripe asks for. The payment is accepted all the same: money that came in is booked.
+ * Creates a staff task if a payment on one of Stripe's invoices does not count at Stripe. Also warns the writer if more
+ * is recorded than Stripe asks for. The payment is still accepted, because received money is always booked.
  *
- * @param before the payment as it was; null: it is new
- * @returns a sentence; undefined: it is not too much, or it is no more than before
+ * @param before the previous payment; null for a new one
+ * @returns a warning; undefined if the amount is not too much, or not more than before
  */
 export async function warnOfExcess(
   tx: Database,
@@ -112,7 +112,7 @@ type Owed = Pick<
   'number' | 'currency' | 'amount_due' | 'amount_off_stripe' | 'stripe_invoice_id'
 >;
 
-/** Whether it makes more of an invoice of Stripe's paid than before. */
+/** Returns whether the payment pays more of one of Stripe's invoices than before. */
 export function isMoreAtStripe(
   { stripe_invoice_id }: Owed,
   before: StoredPayment | null,
@@ -124,10 +124,10 @@ export function isMoreAtStripe(
 }
 
 /**
- * The task that a payment of an invoice of Stripe's leaves, whose state only Stripe decides: more is recorded than
- * Stripe asks for, or Stripe does not know of the payment and still asks for its money.
+ * Returns the staff task for a payment on one of Stripe's invoices, whose state only Stripe decides: either more is
+ * recorded than Stripe asks for, or Stripe does not know the payment and still asks for the money.
  *
- * @param beside what else was recorded here of the invoice, in thousandths, and is not Stripe's own money
+ * @param beside the invoice's other payments recorded here that are not Stripe's money, in thousandths
  */
 export function toMoneyTask(invoice: Owed, after: StoredPayment, beside: number): StaffTask | undefined {
   const { id, payment_reference } = after;
@@ -161,7 +161,7 @@ async function recordedBeside(tx: Database, { id, invoice_id }: StoredPayment): 
   return toThousandths(found?.sum ?? '0');
 }
 
-/** An invoice of Stripe's, and how much of what is recorded here Stripe does not count as paid. */
+/** One of Stripe's invoices, with the amount recorded here that Stripe does not count as paid. */
 export interface Uncounted {
   id: number;
   number: string | null;
@@ -169,10 +169,10 @@ export interface Uncounted {
   amount: number;
 }
 
-/** So many are listed. */
+/** Maximum invoices listed. */
 const MAX_LISTED = 5;
 
-/** The invoices of Stripe's with payments recorded here that Stripe does not count, of one customer or one invoice. */
+/** Lists Stripe's invoices of one customer, or one invoice, with payments recorded here that Stripe does not count. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

@@ -26,7 +26,7 @@ import { changePayment, type PaymentWriter, recordPayment, updatePayment } from 
 
 const trimmed = z.string().trim();
 
-/** An amount as a person types it. */
+/** Form field of an amount. */
 const amountField = z
   .string()
   .transform((text, { issues }) => {
@@ -43,18 +43,18 @@ const amountField = z
 
 const typedDate = trimmed.pipe(paymentInput.shape.payment_date);
 
-/** A payment as a person types it. */
+/** Form of a payment. */
 const typedPayment = z.object({
   amount: amountField,
   payment_date: typedDate,
   payment_reference: z.string().overwrite(normalReference).pipe(paymentInput.shape.payment_reference),
 });
 
-/** Names of its fields. */
+/** Field names of the form of a payment. */
 export const TYPED_FIELDS = typedPayment.keyof().options;
 
 /**
- * @param typed `TYPED_FIELDS` as they were typed
+ * @param typed values of `TYPED_FIELDS`
  * @throws AppError validation_failed naming the fields
  */
 export function toPayment(typed: Record<string, string>): z.output<typeof typedPayment> {
@@ -72,7 +72,7 @@ function parseTyped<T>(schema: z.ZodType<T>, typed: Record<string, string>, mess
 /**
  * Records a new, completed payment of an invoice by its customer.
  *
- * @param typed `TYPED_FIELDS` as they were typed
+ * @param typed values of `TYPED_FIELDS`
  * @throws AppError validation_failed naming the fields; conflict when the reference is taken
  */
 export async function recordForInvoice(
@@ -88,14 +88,14 @@ export async function recordForInvoice(
 
 const typedCorrection = typedPayment.extend({ invoice: z.string().trim() });
 
-/** Names of the fields of a correction. */
+/** Field names of the form of a correction. */
 export const CORRECTION_FIELDS = typedCorrection.keyof().options;
 
 /**
- * Corrects what was recorded of a payment: its amount, day, reference or invoice. A payment that is moved to another
- * customer's invoice becomes that customer's. The books take the old payment back in this month if its own is over.
+ * Corrects a payment's amount, day, reference or invoice. A payment that is moved to another customer's invoice becomes
+ * that customer's. The journal cancels the old payment, in the current month if the payment's month is over.
  *
- * @param typed `CORRECTION_FIELDS` as they were typed; the invoice by its number, or `#` and its id
+ * @param typed values of `CORRECTION_FIELDS`; the invoice is its number, or `#` and its id
  * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict if the reference is
  *   taken, or the payment is Stripe's
  */
@@ -115,7 +115,7 @@ export async function correctPayment(
   return updatePayment(db, id, { ...values, ...moved }, writer, precondition);
 }
 
-/** What Stripe reported stays as Stripe has it. */
+/** Returns whether staff may correct a payment. Payments that Stripe reported are corrected only at Stripe. */
 export const isCorrectable = ({ source }: Pick<PaymentRow, 'source'>): boolean => source !== 'stripe';
 
 async function targetOf(db: Database, payment: PaymentRow, text: string) {
@@ -131,15 +131,15 @@ async function targetOf(db: Database, payment: PaymentRow, text: string) {
 
 const typedRefund = z.object({ amount: amountField, date: typedDate });
 
-/** Names of the fields of a refund. */
+/** Field names of the form of a refund. */
 export const REFUND_FIELDS = typedRefund.keyof().options;
 
 /**
- * Records that a completed payment, or a part of it, was paid back. It is refunded once all of it was. Nothing is
- * moved, and Stripe is not told.
+ * Records a full or partial refund of a completed payment. The payment becomes refunded once its whole amount is. No
+ * money is moved, and Stripe is not informed.
  *
- * @param typed `REFUND_FIELDS` as they were typed
- * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict where it is not completed
+ * @param typed values of `REFUND_FIELDS`
+ * @throws AppError validation_failed with the fields; not_found; precondition_failed; conflict if it is not completed
  */
 export async function recordTypedRefund(
   db: Database,
@@ -175,7 +175,7 @@ function cameBackAfter({ amount, refunded_amount, currency }: StoredPayment, mor
   throw invalidField('amount', `must be at most what is left of the payment: ${text}`);
 }
 
-/** Today it was now; of another day its beginning is all that is known. */
+/** Returns the time of a refund: now if it was today, else the beginning of its day. */
 function instantOf(date: string, { payment_date }: StoredPayment, { now, timeZone }: PaymentWriter): Date {
   const today = toCalendarDate(now, timeZone);
   if (date > today) throw invalidField('date', 'must not be in the future');
@@ -183,21 +183,21 @@ function instantOf(date: string, { payment_date }: StoredPayment, { now, timeZon
   return date === today ? now : startOfDay(date, timeZone);
 }
 
-/** A payment written by a member of staff. */
+/** Returns the writer for a payment by a member of staff. */
 export function staffWriter(...by: Parameters<typeof staffRecordWriter>): PaymentWriter {
   return { ...staffRecordWriter(...by), source: 'staff' };
 }
 
-/** The length of a list that a person reads through. */
+/** Maximum invoices found, so that a person can read the list. */
 const MAX_FOUND = 20;
-/** In literals, as in the partial indexes over the unpaid ones. */
+/** Condition for unpaid invoices, with the same literals as in their partial indexes. */
 const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
 
 /**
- * Invoices that a payment may be for: of a customer, with a part of a number, or with an amount, open or in all.
+ * Finds invoices that a payment may belong to: by customer, part of a number, amount due or total.
  *
- * @param text such as a line of a bank statement
- * @returns at most 20: unpaid ones first, those that are due first before others
+ * @param text search text, such as a line of a bank statement
+ * @returns at most 20 invoices: unpaid ones first, sorted by due date
  */
 export async function findPayableInvoices(db: Database, text: string) {
   const query = customerQuery.safeParse(text);
@@ -250,9 +250,9 @@ function distinct<Row extends { id: number }>(rows: Row[]): Row[] {
 const MAX_NAMED = 5;
 
 /**
- * The invoice that staff name, with its customer, when it can be paid.
+ * Finds the invoice that staff entered, with its customer, and checks that it takes payments.
  *
- * @param text its number, or `#` and its id
+ * @param text the invoice's number, or `#` and its id
  * @throws AppError validation_failed at the field `invoice`
  */
 export async function findPayableInvoice(db: Database, text: string) {

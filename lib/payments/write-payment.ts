@@ -38,17 +38,17 @@ import {
 } from './schema';
 import { interruptSync, ownerOfMoney, refuseCounted, warnOfExcess } from './stripe-payment';
 
-/** Who writes a payment, and when. */
+/** The writer of a payment, and the time of writing. */
 export interface PaymentWriter {
   actor: Actor;
   source: 'api' | 'staff' | 'import';
   now: Date;
   timeZone: string;
-  /** When that came back which is recorded as refunded; without it now. */
+  /** Time of a refund that this write records. If absent, the time is `now`. */
   refundedAt?: Date;
 }
 
-/** A payment written by a program that holds an access token. */
+/** Returns the writer for a program that has an access token. */
 export function apiWriter(
   { now, env }: { now(): Date; env: { timeZone: string } },
   token: { id: number; name: string },
@@ -61,7 +61,7 @@ export function apiWriter(
   };
 }
 
-/** The refunded amount, if the writer states it. The part that is not recorded yet becomes a refund. */
+/** The refunded amount, if the writer gives it. The part that is not recorded yet becomes a refund. */
 export interface Refunded {
   cameBack?: number | undefined;
 }
@@ -78,21 +78,21 @@ const WRITTEN_COLUMNS = [
   'refunded_amount',
 ] as const;
 
-/** The columns that a new payment is written with. */
+/** The columns of a new payment. */
 const NEW_COLUMNS = [...WRITTEN_COLUMNS, 'source'] as const;
 
-/** Checks the state that the write would replace. Null means that no payment has this reference. */
+/** Checks the payment that the write would replace. Null if no payment has this reference. */
 type RecordPrecondition = (current: PaymentRow | null) => boolean;
 
 /**
- * Creates a payment, or updates the one with the same reference. Of any number of calls at once with one
- * new reference exactly one creates.
+ * Creates a payment, or updates the one with the same reference. If several simultaneous calls use the same new
+ * reference, exactly one of them creates the payment.
  *
- * @returns `warning` is a sentence if more is recorded on one of Stripe's invoices than is due there
+ * @returns `warning` is set if more is recorded on one of Stripe's invoices than Stripe asks for
  * @param options.onlyNew refuses a known reference instead of updating it
- * @param options.precondition of the current state; null if the payment does not exist
- * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict with `onlyNew`,
- *   or if sync has recorded the money that its reference names
+ * @param options.precondition checks the current payment, or null if it does not exist
+ * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict with
+ *   `onlyNew`, or if sync has recorded the money that the reference names
  */
 export async function recordPayment(
   db: Database,
@@ -143,7 +143,7 @@ async function createPayment(
   const customer_id = await meantCustomer(tx, input.customer_id, invoice);
   await refuseCounted(tx, input);
   const [created] = await insertRow(tx, toNewPayment({ ...input, customer_id }, invoice, writer));
-  // Another writer was first: start again, as an update of its payment.
+  // Another writer was faster. Start again, to update that writer's payment.
   if (!created) throw new ChangedMeanwhileError('the reference was taken');
   const { refunded_amount } = created;
   if (Number(refunded_amount) > 0) await recordRefund(tx, created, refunded_amount, recorderOf(writer));
@@ -156,10 +156,10 @@ const insertRow = statement(NEW_COLUMNS, (db, values) =>
 );
 
 /**
- * Changes some fields of a payment. The caller has checked that the writer may.
+ * Changes some fields of a payment. The caller has checked that the writer may change it.
  *
- * @throws AppError not_found; precondition_failed; validation_failed if it would not fit its invoice, or for a
- *   changed read-only field; conflict if another payment has the reference
+ * @throws AppError not_found; precondition_failed; validation_failed if it does not fit its invoice, or for a changed
+ *   read-only field; conflict if another payment has the reference
  */
 export async function updatePayment(
   db: Database,
@@ -193,7 +193,7 @@ export async function updatePayment(
   }
 }
 
-/** Read-only fields may be sent with the values that a GET returned. */
+/** Refuses changes of read-only fields. They may be sent with the values that GET returned. */
 function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   const problems = READ_ONLY.filter((name) => name in changes && changes[name] !== current[name]).map(
     (field) => ({ field, message: 'is read-only: leave it out, or as it was read' }),
@@ -201,7 +201,7 @@ function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
 }
 
-/** The same as `ownerOfMoney`, for a payment with its changes. */
+/** Returns the result of `ownerOfMoney` for a payment after its changes. */
 async function ownerOfChanged(db: Database, id: number, changes: PaymentUpdate): Promise<string | undefined> {
   if (changes.payment_reference === undefined && changes.invoice_id === undefined) return undefined;
   const [before] = await db
@@ -214,8 +214,8 @@ async function ownerOfChanged(db: Database, id: number, changes: PaymentUpdate):
 }
 
 /**
- * Deletes a payment; its last state stays in the audit log. One that Stripe made leaves a tombstone, so
- * that sync does not bring it back.
+ * Deletes a payment. Its last state stays in the audit log. A payment that Stripe reported leaves a tombstone, so that
+ * sync does not record it again.
  *
  * @throws AppError not_found; precondition_failed
  */
@@ -240,9 +240,9 @@ export async function deletePayment(
 }
 
 /**
- * A new payment as it is written. What of it came back is its refund, which the caller records.
+ * Returns the row of a new payment. If some of it was refunded, the caller records the refund.
  *
- * @throws AppError validation_failed when it does not fit its invoice
+ * @throws AppError validation_failed if the payment does not fit its invoice
  */
 export function toNewPayment(
   { cameBack, ...input }: PaymentInput & Refunded,
@@ -258,7 +258,7 @@ export function toNewPayment(
   return { ...input, amount: String(input.amount), currency, status, refunded_amount, source };
 }
 
-/** Writes what differs, leaves its audit entry, and settles the invoices it touches; same again, no write. */
+/** Writes changed values with an audit entry, and settles the invoices. Writes nothing if no value differs. */
 export async function changePayment(
   tx: Database,
   { payment: before, invoices }: LockedPayment,
@@ -276,14 +276,14 @@ export async function changePayment(
   const values = { ...wanted, currency, amount: String(wanted.amount) };
   const told = changes.cameBack;
   if (isSame(before, values, told)) return before;
-  // A payment that was stored with a later day can still change otherwise.
+  // Check only changed values, so that a payment already stored with a future day can still change otherwise.
   if (wanted.payment_date !== before.payment_date || wanted.status !== before.status) {
     refuseFuture(wanted, writer);
   }
   if (moved || wanted.payment_reference !== before.payment_reference) {
     if (before.source !== 'stripe') await refuseCounted(tx, wanted, before.id);
   }
-  // Sync looks for its payment by reference: renamed, it must not be made a second time.
+  // Sync finds its payment by reference, so without a tombstone it would record a renamed payment a second time.
   if (before.source === 'stripe' && wanted.payment_reference !== before.payment_reference) {
     await leaveTombstone(tx, before.payment_reference);
   }
@@ -299,7 +299,7 @@ export async function changePayment(
   return after;
 }
 
-/** What came back of a payment once it has other values; of most nothing ever did. */
+/** Returns the refunded amount of a payment with its new values. Skips the queries for payments without refunds. */
 function refundedAfter(
   tx: Database,
   before: StoredPayment,
@@ -312,7 +312,7 @@ function refundedAfter(
   return agreeRefunds(tx, before, { id: before.id, ...values }, given, recorderOf(writer));
 }
 
-/** Who records a refund. */
+/** Returns the recorder of refunds for a writer. */
 export const recorderOf = ({ source, now, refundedAt }: PaymentWriter) =>
   ({ source: source === 'api' ? 'api' : 'staff', now: refundedAt ?? now }) as const;
 
@@ -324,7 +324,7 @@ const updateRow = statement(['id', ...WRITTEN_COLUMNS], (db, { id, ...values }) 
     .returning(),
 );
 
-/** What every write ends with: its audit entry, the invoices it touched settled, and the books. */
+/** Ends a write: adds its audit entry, settles its invoices and posts to the journal. */
 async function finishWrite(
   tx: Database,
   action: string,
@@ -347,16 +347,16 @@ async function finishWrite(
 const leftFor = (invoiceId: number, payment: StoredPayment | null): number =>
   payment?.invoice_id === invoiceId ? leftOf(payment) : 0;
 
-/** Keeps sync from making a payment of this reference again. */
+/** Adds a tombstone, so that sync does not record a payment with this reference again. */
 async function leaveTombstone(tx: Database, reference: string): Promise<void> {
   await tx.insert(paymentTombstones).values({ reference }).onConflictDoNothing();
 }
 
-/** Whether a payment already has the requested values. */
+/** Returns whether a payment already has the requested values. */
 export const isAlready = (payment: StoredPayment, changes: PaymentChanges & Refunded): boolean =>
   isSame(payment, withChanges(payment, changes), changes.cameBack);
 
-/** A payment's fields once they are changed. */
+/** Returns a payment's fields with the changes applied. */
 const withChanges = (before: StoredPayment, changes: PaymentChanges) => ({
   invoice_id: changes.invoice_id ?? before.invoice_id,
   customer_id: changes.customer_id ?? before.customer_id,
@@ -366,7 +366,7 @@ const withChanges = (before: StoredPayment, changes: PaymentChanges) => ({
   status: changes.status ?? before.status,
 });
 
-/** @param told how much came back, where the writer knows */
+/** @param told the refunded amount, if the writer gives it */
 function isSame(
   before: StoredPayment,
   values: Partial<Record<keyof StoredPayment, unknown>>,

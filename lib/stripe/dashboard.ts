@@ -1,10 +1,10 @@
 import type { StripeMode } from '../env';
 
 /**
- * A page of Stripe's own dashboard.
+ * Returns the address of a page of Stripe's own dashboard.
  *
- * @param mode of the configured keys; without any, the data is taken for live
- * @param path `payments/pi_…`, `disputes/dp_…`
+ * @param mode mode of the configured keys; null counts as live
+ * @param path such as `payments/pi_…` or `disputes/dp_…`
  */
 export function dashboardUrl(mode: StripeMode | null, path: string): string {
   return `https://dashboard.stripe.com/${mode === 'test' ? 'test/' : ''}${path}`;
@@ -24,7 +24,7 @@ const PLACES: Record<string, string> = {
   sub: 'subscriptions',
 };
 
-/** Where an object is in Stripe's dashboard, by its id; null: on no page of its own. */
+/** Returns the dashboard path of an object by its id. Null if the object has no page of its own. */
 export function dashboardPathOf(id: string): string | null {
   const place = PLACES[id.split('_')[0] ?? ''];
   return place ? `${place}/${encodeURIComponent(id)}` : null;

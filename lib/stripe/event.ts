@@ -2,20 +2,20 @@ import Stripe from 'stripe';
 import type { ProviderCustomer } from './provider';
 import { asId, asInstant, asIsoInstant, asList, asObject, asText, type Json } from './read';
 
-/** Seconds a signed timestamp may lie behind or ahead of our clock. */
+/** Maximum difference in seconds between a signed timestamp and our clock, in both directions. */
 const TOLERANCE = 300;
 
 type Verified =
   | { ok: true; event: ProviderEvent; payload: string }
   | { ok: false; reason: 'invalid_signature' | 'invalid_payload' }
-  /** Our secret signed it, but too long ago or in the future by our clock: `age` is in seconds. */
+  /** The signature is valid, but its time is too old or in the future by our clock. `age` is in seconds. */
   | { ok: false; reason: 'wrong_time'; age: number };
 
 /**
- * Checks a delivery's signature over its bytes, then reads it.
+ * Verifies the signature of a delivery over its bytes, then parses the delivery.
  * https://docs.stripe.com/webhooks#verify-manually
  *
- * @param secrets any of them may have signed (rotation); none: nothing is valid
+ * @param secrets any of them may have signed, as during a rotation; if empty, no signature is valid
  */
 export function verifyEvent(
   bytes: Uint8Array,
@@ -55,7 +55,7 @@ function parseEvent(payload: string): ProviderEvent | null {
   }
 }
 
-/** The SDK would drop a BOM and mend broken UTF-8 before it verifies: a changed body would pass. */
+/** Decodes UTF-8 strictly. The SDK would drop a BOM and repair broken UTF-8, so that a changed body would verify. */
 function decodeExactly(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -64,7 +64,7 @@ function decodeExactly(bytes: Uint8Array): string | null {
   }
 }
 
-/** The signed timestamp, in seconds. Null unless there is exactly one, in plain digits: the SDK reads more. */
+/** Returns the signed timestamp in seconds. Null unless there is exactly one in plain digits; the SDK accepts more. */
 function timeOf(header: string): number | null {
   const times = header.split(',').filter((part) => part.trim().startsWith('t='));
   const [time = ''] = times;
@@ -81,18 +81,18 @@ export interface ProviderEvent {
   type: string;
   apiVersion: string | null;
   livemode: boolean;
-  /** The connected account that it happened in; null: our own. */
+  /** The connected account of the event. Null for our own account. */
   account: string | null;
   created: Date;
   object: Json;
   objectId: string | null;
   stripeCustomerId: string | null;
   previousAttributes: Json | null;
-  /** It names its object, and does not hold it. */
+  /** True if the event names its object but does not contain it. */
   isThin: boolean;
 }
 
-/** @returns null for JSON that is no event */
+/** Converts JSON to an event. @returns null if the JSON is not an event */
 export function toProviderEvent(body: unknown): ProviderEvent | null {
   const payload = asObject(body);
   const isThin = payload.object === 'v2.core.event';
@@ -117,14 +117,14 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
   };
 }
 
-/** An event as the inbox keeps it. */
+/** Reads an event from its stored body. */
 export function fromInbox(payload: string): ProviderEvent {
   const event = toProviderEvent(JSON.parse(payload));
   if (!event) throw new Error('the inbox holds what is no event');
   return event;
 }
 
-/** An object of an event's, which reported what it says of the customer. */
+/** Adds the event's id and time to the customer numbers and details in its object. */
 export function asReported<T extends { customer: ProviderCustomer | null }>(
   { id, created }: ProviderEvent,
   object: T | null,
@@ -140,9 +140,9 @@ export function asReported<T extends { customer: ProviderCustomer | null }>(
 }
 
 /**
- * The last of several events of one subscription that carry the same second. `created` comes first and
- * `deleted` last; between them an update follows the event whose object is what it says was there before.
- * Arrival order decides nothing: of several possible ends the greatest event id is taken.
+ * Returns the last of several events that one subscription has in the same second. `created` comes first and `deleted`
+ * last. Between them, an update follows the event whose object equals the update's previous state. The order of arrival
+ * does not matter: if several events may be the last one, the greatest event id is taken.
  */
 export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined {
   const byId = [...events].sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -152,17 +152,17 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
   const updates = byId
     .filter((event) => event.type === 'customer.subscription.updated')
     .slice(0, MAX_CHAINED);
-  // Where one of them is missing yet, or the API version changed, what was changed must do.
+  // If an event is still missing, or the API version changed, compare only the changed fields.
   const endBy = (isNext: IsNext) => possibleEnds(created, updates, isNext)[0];
   return endBy(follows) ?? endBy(mayFollow) ?? updates[0] ?? byId[0];
 }
 
-/** More updates of one subscription in one second are not put in order: their orders would be too many. */
+/** Maximum updates in one second to put in order, since more would have too many possible orders. */
 const MAX_CHAINED = 12;
 
 type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;
 
-/** Where the orders end in which each event follows the one before, the greatest event id first. */
+/** Returns the last events of all orders in which each event follows the one before, the greatest event id first. */
 function possibleEnds(
   created: ProviderEvent | undefined,
   updates: ProviderEvent[],
@@ -174,7 +174,7 @@ function possibleEnds(
       updates.filter((next) => next !== event && (!event || isNext(next, event))),
     ]),
   );
-  // What may come next depends on the last event and on those left, so each such state is looked at once.
+  // The possible next events depend only on the last event and the remaining ones, so each such state is computed once.
   const known = new Map<string, Set<ProviderEvent>>();
   const endsAfter = (last: ProviderEvent | undefined, left: ProviderEvent[]): Set<ProviderEvent> => {
     if (last && left.length === 0) return new Set([last]);
@@ -197,14 +197,14 @@ function possibleEnds(
   return [...endsAfter(created, updates)].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** True where `next` without its change is the whole of what `event` shows. */
+/** Returns whether `next` without its change equals the whole object of `event`. */
 function follows(next: ProviderEvent, event: ProviderEvent): boolean {
   return (
     next.previousAttributes !== null && isSame(rewind(next.object, next.previousAttributes), event.object)
   );
 }
 
-/** True where `next` says that it changed what `event` shows, and shows something else itself. */
+/** Returns whether the fields that `next` changed had their previous values in `event` and differ in `next`. */
 function mayFollow(next: ProviderEvent, event: ProviderEvent): boolean {
   const before = next.previousAttributes;
   if (!before || Object.keys(before).length === 0) return false;
@@ -213,7 +213,7 @@ function mayFollow(next: ProviderEvent, event: ProviderEvent): boolean {
   );
 }
 
-/** An object with its changed fields as they were before; a list that changed is given as a whole. */
+/** Returns an object with the previous values of its changed fields. A changed list is replaced as a whole. */
 function rewind(value: unknown, before: unknown): unknown {
   if (typeof before !== 'object' || before === null || Array.isArray(before)) return before;
   const object: Json = { ...asObject(value) };
@@ -221,7 +221,7 @@ function rewind(value: unknown, before: unknown): unknown {
   return object;
 }
 
-/** Stripe writes null for a field that was not there. */
+/** Compares two values deeply. A missing field equals null, because Stripe writes null for it. */
 function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
     return (a ?? null) === (b ?? null);
@@ -250,10 +250,10 @@ const FIELDS = new Set(
   ),
 );
 
-/** What our own integration writes into metadata. */
+/** The metadata fields that our own integration writes. */
 const METADATA = ['customer_number', 'customer_service_id', 'service_number', 'subscription_id'];
 
-/** An event's body without anything personal, and with all that applying it reads but that. Pure. */
+/** Removes personal data from an event's body, and keeps all other fields needed to apply the event. */
 export function withoutPersonalData(payload: string): string {
   return JSON.stringify(reduce(JSON.parse(payload)));
 }
@@ -267,7 +267,7 @@ function reduce(value: unknown): unknown {
 
 function reduceField(name: string, value: unknown): unknown {
   if (name === 'metadata') return reduceMetadata(asObject(value));
-  // It stands in the address of a payment link, where a payer may write anything.
+  // The field comes from the address of a payment link, where a payer can write anything.
   if (name === 'client_reference_id') return /^\d+$/.test(String(value)) ? value : null;
   return reduce(value);
 }

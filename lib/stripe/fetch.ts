@@ -25,17 +25,17 @@ export interface ProviderObjects {
 
 export type Fetched<T> =
   | { state: 'found'; object: T; asOf: Date }
-  /** Deleted there, or never there. */
+  /** The object was deleted at Stripe, or never existed there. */
   | { state: 'gone' }
   | { state: 'unavailable'; reason: string };
 
 /**
- * What tells whether an open, attempted invoice's payment failed: four levels, the most Stripe expands. And
- * what was paid without Stripe, however many payments there are.
+ * Expansions of an invoice. The payment intents, at the maximum of four levels, show whether an open, attempted
+ * invoice's payment failed. `amount_paid_off_stripe` is complete for any number of payments.
  */
 const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amount_paid_off_stripe'];
 
-/** The payments of an invoice that are read. If it has more, its own amounts count. */
+/** Maximum payments read of an invoice. If it has more, its own amounts count. */
 const MAX_PAYMENTS = 100;
 
 /** Retrieves one object by its id. Never throws for what Stripe or the network does. */
@@ -57,7 +57,7 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
   }
 }
 
-/** What Stripe or the network did, or what no column holds. Anything else is thrown on. */
+/** Converts an error of Stripe or the network, or a value that no column can hold. Rethrows any other error. */
 function unavailable(error: unknown): { state: 'unavailable'; reason: string } {
   if (error instanceof UnstorableError) return { state: 'unavailable', reason: error.name };
   if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
@@ -92,9 +92,9 @@ async function retrieveInvoice(stripe: Stripe, invoice: string) {
 }
 
 /**
- * As of when an answer holds: the moment Stripe answered less the time the request took, in whole seconds,
- * so that no event which the answer may miss looks older than it. Our clock counts only where the answer
- * has no Date.
+ * Returns the time of a response's state: Stripe's response time minus the duration of the request, in whole seconds.
+ * So no event that the response may miss looks older than the response. Our clock counts only if the response has no
+ * Date header.
  */
 function responseTime(
   response: { lastResponse?: { headers?: Record<string, string> } },
@@ -110,19 +110,19 @@ function isGone(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404;
 }
 
-/** A short name of what went wrong, for logs and tables: `rate_limit`, `connection`, `api_error`… */
+/** Returns a short error code for logs and tables, such as `stripe_rate_limit` or `stripe_connection`. */
 export function stripeErrorCode(error: unknown): string {
   if (!(error instanceof Stripe.errors.StripeError)) return 'invalid_answer';
   const kind = error.type.replace(/^Stripe|Error$/g, '').replace(/(?<=[a-z])[A-Z]/g, '_$&');
   return `stripe_${error.code ?? kind.toLowerCase()}`;
 }
 
-/** Far more than one invoice has; the newest come first. */
+/** Maximum payments read, the newest first. No invoice has nearly as many. */
 const MAX_COLLECTED = 100;
 
 /**
- * When Stripe last collected something for an invoice; null: it never did. What was paid elsewhere and only
- * noted there does not count. Never throws for what Stripe or the network does.
+ * Fetches the time of Stripe's last collection for an invoice. Null if Stripe never collected. Payments made elsewhere
+ * and only recorded at Stripe do not count. Never throws errors of Stripe or the network.
  */
 export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: string) {
   const paid = { invoice, status: 'paid', limit: MAX_COLLECTED } as const;
@@ -134,7 +134,7 @@ export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: strin
   });
 }
 
-/** Which invoice a payment intent was made for; null: none. Never throws for what Stripe or the network does. */
+/** Fetches the invoice of a payment intent. Null if it has none. Never throws errors of Stripe or the network. */
 export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
   const payment = { type: 'payment_intent', payment_intent } as const;
   return fetchPayments(stripe, now, { payment, limit: 1 }, ([first]) => asId(first?.invoice));
@@ -156,14 +156,14 @@ async function fetchPayments<T>(
   }
 }
 
-/** The most that Stripe gives at once. */
+/** Stripe's maximum page size. */
 const ITEM_PAGE = 100;
-/** Of 100 each: far more than a subscription may have. */
+/** Maximum pages of 100 items each, far more than a subscription may have. */
 const MAX_PAGES = 5;
 
 /**
- * All items of a subscription, of which its object shows the first ten. Never throws for what Stripe or the
- * network does.
+ * Fetches all items of a subscription, since the subscription's object shows only the first ten. Never throws errors of
+ * Stripe or the network.
  */
 export async function fetchItems(
   stripe: Stripe,
@@ -189,13 +189,13 @@ export async function fetchItems(
   }
 }
 
-/** Whether a key opens the account that we know: `other` knows none of the customers it was asked for. */
+/** Result of a key's check. With `other`, the key's account has none of the requested customers. */
 type Probe = 'known' | 'other' | 'refused' | { silent: string };
 
 /**
- * Tries a key out before much is asked with it. Never throws for what Stripe or the network does.
+ * Checks a key before it is used for many requests. Never throws errors of Stripe or the network.
  *
- * @param customers some of the account's, if any are known; deleted ones are known to Stripe all the same
+ * @param customers some Stripe customers of the account, if any are stored; Stripe also knows deleted ones
  */
 export async function probeAccount(stripe: Stripe, customers: string[]): Promise<Probe> {
   try {
@@ -204,7 +204,7 @@ export async function probeAccount(stripe: Stripe, customers: string[]): Promise
     return customers.length === 0 ? 'known' : 'other';
   } catch (error) {
     if (error instanceof Stripe.errors.StripeAuthenticationError) return 'refused';
-    // A restricted key that may not read these: the run tells what it may not read.
+    // The key is restricted and may not read customers. The run reports which lists it may not read.
     if (error instanceof Stripe.errors.StripePermissionError) return 'known';
     if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
     return { silent: stripeErrorCode(error) };
@@ -221,16 +221,16 @@ async function isKnown(stripe: Stripe, id: string): Promise<boolean> {
   }
 }
 
-/** An account of Stripe's, and the time zone of its dashboard and its reports. */
+/** A Stripe account, with the time zone of its dashboard and reports. */
 interface Account {
   id: string | null;
   timeZone: string | null;
 }
 
 /**
- * Reads the account that a key belongs to. Never throws for what Stripe or the network does.
+ * Fetches the account that a key belongs to. Never throws errors of Stripe or the network.
  *
- * @returns the reason if it cannot be read; a restricted key may not read it
+ * @returns the reason if the account cannot be read, as with a restricted key
  */
 export async function fetchAccount(stripe: Stripe): Promise<Account | { reason: string }> {
   try {
@@ -242,31 +242,31 @@ export async function fetchAccount(stripe: Stripe): Promise<Account | { reason: 
   }
 }
 
-/** The most Stripe gives at once. */
+/** Stripe's maximum page size. */
 const LIMIT = 100;
 
 export interface ProviderPage<T> {
   objects: T[];
-  /** Those that no column holds, with the reason. */
+  /** Objects with a value that no column can hold, with the reason. */
   refused: { id: string; error: UnstorableError }[];
-  /** As of when the whole page holds. */
+  /** Time of the state that the whole page shows. */
   asOf: Date;
-  /** Where the next page begins; null: this was the last. */
+  /** Cursor of the next page. Null on the last page. */
   next: string | null;
 }
 
 export interface ListRequest {
-  /** Null: the filter's default (subscriptions: all but cancelled ones). */
+  /** Status to filter by. Null for Stripe's default, which leaves out cancelled subscriptions. */
   status: string | null;
   createdFrom: Date | null;
   after: string | null;
-  /** Of refunds and disputes those of one payment alone. */
+  /** Limits refunds and disputes to one payment. */
   of?: { payment_intent: string } | { charge: string };
 }
 
 type ListedKind = Exclude<keyof ProviderObjects, 'customer'>;
 
-/** A page of objects of one kind, newest first. @throws Stripe's errors */
+/** Fetches a page of objects of one kind, newest first. @throws Stripe's errors */
 export async function listObjects<Kind extends ListedKind>(
   stripe: Stripe,
   now: () => Date,
@@ -285,12 +285,12 @@ export async function listObjects<Kind extends ListedKind>(
 
 function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof params>) {
   if (kind === 'subscription') return stripe.subscriptions.list(request);
-  // Only its payments tell what was paid without Stripe.
+  // In a list, only the payments show the amount paid outside Stripe.
   if (kind === 'invoice') return stripe.invoices.list({ ...request, expand: ['data.payments'] });
   return kind === 'refund' ? stripe.refunds.list(request) : stripe.disputes.list(request);
 }
 
-/** Of a page of credit notes, newest first, which invoice each changed when. @throws Stripe's errors */
+/** Fetches a page of credit notes, newest first: the invoice and the time of each change. @throws Stripe's errors */
 export async function listProviderCreditNotes(stripe: Stripe, request: ListRequest) {
   const { data, has_more } = await stripe.creditNotes.list(params(request));
   const notes = data.flatMap((note) => {
@@ -301,7 +301,7 @@ export async function listProviderCreditNotes(stripe: Stripe, request: ListReque
   return { notes, next: has_more ? (data.at(-1)?.id ?? null) : null };
 }
 
-/** The latest completed checkouts of a Stripe customer. @throws Stripe's errors */
+/** Fetches the latest completed checkouts of a Stripe customer. @throws Stripe's errors */
 export async function listProviderCheckouts(stripe: Stripe, customer: string): Promise<ProviderCheckout[]> {
   const page = await stripe.checkout.sessions.list({ customer, limit: LIMIT });
   return page.data
@@ -335,16 +335,16 @@ function mapAll<T>(map: (object: unknown) => T | null, data: { id: string }[]) {
   return { objects, refused };
 }
 
-/** The cursor's object left the filter meanwhile: the list has to be begun again. */
+/** Returns whether the cursor's object has left the list, so that the list must start again. */
 export function isCursorGone(error: unknown): boolean {
   const { code, param } = error as { code?: string; param?: string };
   return code === 'resource_missing' && param === 'starting_after';
 }
 
-/** Far more than one invoice has. */
+/** Maximum payment intents read. No invoice has nearly as many. */
 const MAX_INTENTS = 100;
 
-/** The payment intents that collected for an invoice. @throws Stripe's errors */
+/** Fetches the payment intents that collected for an invoice. @throws Stripe's errors */
 export async function listIntents(stripe: Stripe, invoice: string): Promise<string[]> {
   const page = await stripe.invoicePayments.list({ invoice, status: 'paid', limit: MAX_INTENTS });
   return page.data.flatMap(({ payment }) => asId(payment.payment_intent) ?? []);

@@ -1,18 +1,18 @@
 import type { disputeStatus, numberSource, refundStatus, subscriptionStatus } from '@/db/schema';
 
-/** What a payload tells of the customer it belongs to. */
+/** The customer of a payload, with the details that the payload contains. */
 export interface ProviderCustomer {
   stripeCustomerId: string;
-  /** Our customer numbers in the metadata at hand, the strongest first. */
+  /** Our customer numbers in the payload's metadata, the strongest first. */
   customerNumbers: ProviderCustomerNumber[];
   email: string | null;
-  /** Name, e-mail address, phone and postal address, each with where it stands. */
+  /** Name, e-mail address, phone and postal address, each with its source. */
   details: ProviderDetail[];
 }
 
 export interface ProviderDetail extends NumberOrigin {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** Of an address its parts. */
+  /** The text by the name of its field. An address has several parts. */
   value: Record<string, string | null>;
 }
 
@@ -20,18 +20,18 @@ export interface ProviderCustomerNumber extends NumberOrigin {
   number: string;
 }
 
-/** Where something that is reported of a customer stands, and which event reported it when. */
+/** The source of a reported number or detail of a customer, with the reporting event and its time. */
 export interface NumberOrigin {
   source: (typeof numberSource.enumValues)[number];
-  /** Null: no event did. */
+  /** Time of the reporting event. Null if no event reported it. */
   at: Date | null;
-  /** The id of that event; else when the object it stands in was created (seconds since 1970), and its id. */
+  /** Id of the reporting event. Without one, the creation time (seconds since 1970) and the id of the source object. */
   by: string | null;
 }
 
-/** What an item is billed with. */
+/** The price of an item. */
 export interface ProviderBilled {
-  /** For all of its quantity and one interval, before tax, in whole units; null: the price does not tell. */
+  /** Amount for the whole quantity and one interval, before tax, in whole units. Null if the price does not show it. */
   amount: string | null;
   currency: string | null;
   /** day, week, month or year. */
@@ -53,15 +53,15 @@ export interface ProviderSubscription {
   status: (typeof subscriptionStatus.enumValues)[number] | null;
   providerStatus: string | null;
   cancelAtPeriodEnd: boolean;
-  /** When it is to end, whichever of the two says so. */
+  /** Scheduled end: `cancel_at`, or the period's end if the subscription is cancelled then. */
   cancelAt: Date | null;
-  /** While it is not to be collected. */
+  /** Pause of the collection. Null if collection is not paused. */
   pause: { behavior: string; resumesAt: Date | null } | null;
   endedAt: Date | null;
-  /** Of the subscription as a whole, where its items have none of their own. */
+  /** End of the subscription's period, in API versions whose items have no periods of their own. */
   periodEnd: Date | null;
   items: ProviderSubscriptionItem[];
-  /** False while more items exist than the payload lists. */
+  /** False if the payload does not list all items. */
   itemsComplete: boolean;
   metadata: Record<string, string>;
 }
@@ -76,7 +76,7 @@ export interface ProviderInvoice {
   /** Null: a status that Stripe added after this was written. */
   status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void' | null;
   providerStatus: string | null;
-  /** The date on the invoice: the one that was set for it, else when it was finalized, else when it was created. */
+  /** Date on the invoice: the date set for it, or else the time it was finalized, or else created. */
   issuedAt: Date | null;
   dueAt: Date | null;
   paidAt: Date | null;
@@ -86,20 +86,20 @@ export interface ProviderInvoice {
   subtotal: string;
   tax: string;
   total: string;
-  /** What customers paid, overpayments included. */
+  /** Amount that the customer paid, including overpayments. */
   amountPaid: string;
-  /** What Stripe still counts as remaining. A void invoice has a remaining amount, too, although it is not owed. */
+  /** Amount that Stripe counts as remaining. A void invoice may have a remaining amount, although it is not owed. */
   amountDue: string;
-  /** Paid without Stripe; null: the payload does not tell. */
+  /** Amount paid outside Stripe. Null if the payload does not contain it. */
   amountOffStripe: string | null;
-  /** Of the total, by credit notes, before and after payment; null: the payload does not tell. */
+  /** Part of the total settled by credit notes, before and after payment. Null if the payload does not contain it. */
   amountCredited: string | null;
-  /** Paid from the customer's balance, less what was added to it; null: not told. */
+  /** Amount paid from the customer's balance, minus the amount added to it. Null if the payload does not contain it. */
   balanceApplied: string | null;
   paymentIntentId: string | null;
   /** All payment intents and charges that the payload names. */
   moneyIds: string[];
-  /** Open, and its payment was tried and refused; reported by expanded payment intents alone. */
+  /** True if the invoice is open and its payment was refused. Only expanded payment intents show it. */
   paymentFailed: boolean;
 }
 
@@ -107,18 +107,18 @@ export interface ProviderCheckout {
   id: string;
   customer: ProviderCustomer | null;
   stripeSubscriptionId: string | null;
-  /** Our subscription's id, perhaps as the payer's browser sent it: to be believed only after checks. */
+  /** Id of our subscription. The payer's browser may have sent it, so it must be checked. */
   reference: number | null;
-  /** Paid, or nothing was to be paid. */
+  /** True if the checkout was paid, or if nothing had to be paid. */
   paid: boolean;
-  /** When it was completed; null: nothing tells. */
+  /** Time of completion. Null if unknown. */
   completedAt: Date | null;
 }
 
-/** What refunds and disputes tell alike. */
+/** The common fields of refunds and disputes. */
 interface ProviderMoneyBack {
   id: string;
-  /** In whole units of the currency, as decimal text. */
+  /** Amount in whole units of the currency, as decimal text. */
   amount: string;
   currency: string;
   reason: string | null;

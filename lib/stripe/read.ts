@@ -1,7 +1,7 @@
 import { fromEpoch } from '../dates';
 import { fromMinorUnits } from '../money';
 
-/** Reading of JSON whose shape differs by API version: a field that is not of its kind is not there. */
+/** JSON whose shape differs by API version. The functions here treat a field of the wrong type as missing. */
 export type Json = Record<string, unknown>;
 
 export function asObject(value: unknown): Json {
@@ -17,8 +17,8 @@ const CONTROLS = /\p{Cc}/gu;
 const LINE_BREAKS = /[\t-\r\u0085]+/g;
 
 /**
- * One line without spaces around it: Stripe keeps control characters as they were typed, but files, terminals
- * and PostgreSQL (NUL, half characters) do not.
+ * Reads one line of text, without control characters and outer spaces. Stripe keeps control characters as typed, but
+ * files, terminals and PostgreSQL (NUL, half characters) cannot.
  */
 export function asText(value: unknown): string | null {
   if (typeof value !== 'string') return null;
@@ -27,7 +27,7 @@ export function asText(value: unknown): string | null {
   return text === '' ? null : text;
 }
 
-/** Whole number; a few old payloads write numbers as text. */
+/** Reads a whole number. A few old payloads write numbers as text. */
 export function asInteger(value: unknown): number | null {
   const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
@@ -39,14 +39,14 @@ export function asInstant(value: unknown): Date | null {
   return seconds !== null && seconds > 0 && seconds < 32_503_680_000 ? fromEpoch(seconds) : null;
 }
 
-/** An instant as version 2 of Stripe's API writes it: `2026-03-15T12:00:00.000Z`. */
+/** Reads an instant in the form of version 2 of Stripe's API: `2026-03-15T12:00:00.000Z`. */
 export function asIsoInstant(value: unknown): Date | null {
   const milliseconds =
     typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(milliseconds) ? null : fromEpoch(milliseconds / 1000);
 }
 
-/** The id of a reference, be it a string or the expanded object. */
+/** Reads the id of a reference, which is either a string or an expanded object. */
 export function asId(value: unknown): string | null {
   return asText(value) ?? asText(asObject(value).id);
 }
@@ -60,14 +60,14 @@ export function asMetadata(value: unknown): Record<string, string> {
   );
 }
 
-/** An amount in minor units, as a payload writes it. @throws UnstorableError where it cannot be read exactly */
+/** Reads an amount in minor units. @throws UnstorableError if it cannot be read exactly */
 export function asAmount(value: unknown): number | null {
   const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || Number.isSafeInteger(number)) return asInteger(number);
   throw new UnstorableError(`The amount ${number} is no whole number of at most twelve digits.`);
 }
 
-/** @throws UnstorableError where no column holds it */
+/** Reads a currency code in lower case. A missing one is USD. @throws UnstorableError unless it has three letters */
 export function toCurrency(value: unknown): string {
   const currency = asText(value)?.toLowerCase() ?? 'usd';
   if (/^[a-z]{3}$/.test(currency)) return currency;
@@ -75,14 +75,14 @@ export function toCurrency(value: unknown): string {
   throw new UnstorableError(`The currency ${shown} is no code of three letters.`);
 }
 
-/** Minor units in whole ones, as decimal text. @throws UnstorableError where no column holds it */
+/** Converts minor units to whole units, as decimal text. @throws UnstorableError if the amount is too large */
 export function toMoney(minor: number, currency: string): string {
   const amount = fromMinorUnits(minor, currency);
   if (!/^-?\d{13}/.test(amount)) return amount;
   throw new UnstorableError(`The amount ${amount} ${currency.toUpperCase()} has more than twelve digits.`);
 }
 
-/** Stripe sent a value that no column can hold. The message names it; staff read it. */
+/** Stripe sent a value that no column can hold. The message contains the value and is shown to staff. */
 export class UnstorableError extends Error {
   override readonly name = 'UnstorableError';
 }

@@ -2,10 +2,10 @@ import type { NumberOrigin, ProviderCustomer, ProviderDetail } from './provider'
 import { asId, asInteger, asMetadata, asObject, asText, type Json } from './read';
 
 /**
- * The customer of a payload. Fields of an expanded customer object come first, then those that the
- * payload itself carries (`customer_email`, `customer_details`…).
+ * Reads the customer of a payload. Fields of an expanded customer object come first, then those of the payload itself
+ * (`customer_email`, `customer_details`…).
  *
- * @param metadata of the payload itself and of its subscription
+ * @param metadata metadata of the payload's subscription and of the payload itself
  */
 export function toProviderCustomer(
   payload: Json,
@@ -45,7 +45,7 @@ export function toProviderCustomer(
   };
 }
 
-/** A customer object as fetched; null for a deleted one. */
+/** Reads a fetched customer object. Returns null for a deleted customer. */
 export function toFetchedCustomer(object: unknown): ProviderCustomer | null {
   const customer = asObject(object);
   return customer.deleted === true ? null : toProviderCustomer({ customer }, {});

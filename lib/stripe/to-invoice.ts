@@ -5,11 +5,11 @@ import { toProviderCustomer } from './to-customer';
 const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
 
 /**
- * One shape from every API version: the subscription under `parent` (from 2025-03-31.basil) or beside it,
- * `status` or, before 2018, `paid`, `closed` and `forgiven`.
+ * Converts an invoice of any API version. The subscription is under `parent` from 2025-03-31.basil on, and at the top
+ * before. The status is `status` or, before 2018, `paid`, `closed` and `forgiven`.
  *
  * @returns null for an object without an id
- * @throws UnstorableError for an amount or a currency that no column holds
+ * @throws UnstorableError for an amount or a currency that no column can hold
  */
 export function toProviderInvoice(object: unknown): ProviderInvoice | null {
   const payload = asObject(object);
@@ -51,7 +51,7 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     paidAt: asInstant(transitions.paid_at),
     attempted: payload.attempted === true,
     currency,
-    // Stripe's own is before discounts, which stand nowhere here.
+    // Stripe's subtotal is before discounts, which this service does not store.
     subtotal: money(total - tax),
     tax: money(tax),
     total: money(total),
@@ -78,8 +78,9 @@ function amountCredited(payload: Json): number | null {
 }
 
 /**
- * Null for a draft: Stripe takes the balance into account when it finalizes the invoice. A balance of zero
- * matters only if more than the total was paid or due: it tells an overpayment from an earlier debt.
+ * Returns the amount taken from the customer's balance. Null for a draft, because Stripe applies the balance when it
+ * finalizes the invoice. Zero matters only if more than the total was paid or due: then the excess is an overpayment,
+ * not an earlier debt.
  */
 function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
   const before = asAmount(payload.starting_balance);
@@ -103,9 +104,9 @@ function amountPaid(payload: Json): number {
 }
 
 /**
- * From basil on, what was overpaid is in `amount_overpaid`, which may stand beside `amount_paid` or be a part of it.
- * The payments decide where the payload lists them all. Without them, the part that `amount_paid` has beyond
- * `amount_due` is what was overpaid; older versions tell it in this way only.
+ * Returns the paid amount with overpayments. From basil on, `amount_overpaid` may be in addition to `amount_paid` or a
+ * part of it. If the payload lists all payments, their sum decides. Otherwise `amount_paid` includes the overpayment if
+ * it exceeds `amount_due` by at least as much. Older versions always include it.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];
@@ -115,7 +116,7 @@ function withOverpaid(payload: Json, paid: number): number {
   return isPartOfIt ? paid : paid + overpaid;
 }
 
-/** Before basil `amount_paid` left out what was paid out of band, and all of it still counted as remaining. */
+/** Before basil, `amount_paid` did not include payments out of band, and their amount still counted as remaining. */
 function isSettledOutOfBand(payload: Json): boolean {
   return payload.paid === true && payload.paid_out_of_band === true;
 }
@@ -135,7 +136,7 @@ function taxOf(payload: Json, total: number): number {
   return taxes.reduce<number>((sum, entry) => sum + (asAmount(asObject(entry).amount) ?? 0), 0);
 }
 
-/** In minor units; null where the payload does not tell, as events from basil on do not. */
+/** Returns the amount paid outside Stripe in minor units. Null if missing, as in events from basil on. */
 function amountOffStripe(payload: Json, paid: number): number | null {
   const reported = asAmount(payload.amount_paid_off_stripe);
   if (reported !== null) return reported;
@@ -146,7 +147,7 @@ function amountOffStripe(payload: Json, paid: number): number | null {
   return paid === 0 ? 0 : null;
 }
 
-/** The payments of an invoice; null if the payload does not list all of them. */
+/** Returns the payments of an invoice. Null if the payload does not list all of them. */
 function listedPayments(payload: Json): Json[] | null {
   const { data, has_more } = asObject(payload.payments);
   return Array.isArray(data) && has_more !== true ? data.map(asObject) : null;
@@ -177,7 +178,7 @@ function moneyIdsOf(payload: Json): string[] {
   return [...new Set(named.filter((id) => id !== null))];
 }
 
-/** `requires_payment_method` alone is also where an intent starts: only an error tells that it failed. */
+/** Returns whether a payment intent failed. A new intent is `requires_payment_method`, too, but has no error. */
 function hasFailedIntent(payload: Json): boolean {
   return asList(asObject(payload.payments).data).some((entry) => {
     const intent = asObject(asObject(asObject(entry).payment).payment_intent);

@@ -67,7 +67,7 @@ function toMoneyBack(payload: Json) {
   };
 }
 
-/** When the last of a dispute's movements of that sign was made. */
+/** Returns the time of the dispute's last balance transaction with the given sign. */
 function movedAt(payload: Json, isOne: (amount: number) => boolean): Date | null {
   const moved = asList(payload.balance_transactions).map(asObject);
   const times = moved

@@ -35,11 +35,11 @@ const STATUS = new Map<string, NonNullable<ProviderSubscription['status']>>(
 );
 
 /**
- * One shape from every API version. Before 2025-03-31.basil the period end stood on the subscription;
- * from then on it stands on each item.
+ * Converts a subscription of any API version. Before 2025-03-31.basil, the subscription had the period's end. Since
+ * then, each item has its own.
  *
  * @returns null for an object without an id
- * @throws UnstorableError for a quantity that no column holds
+ * @throws UnstorableError for a quantity that no column can hold
  */
 export function toProviderSubscription(object: unknown): ProviderSubscription | null {
   const payload = asObject(object);
@@ -78,10 +78,10 @@ function toPause({ behavior, resumes_at }: Json): ProviderSubscription['pause'] 
 }
 
 /**
- * One shape of an item.
+ * Converts an item of any API version.
  *
- * @param subscription as it was reported, where it came with the item
- * @returns null for one without an id
+ * @param subscription the subscription's payload, if it contained the item
+ * @returns null for an item without an id
  */
 export function toProviderItem(object: unknown, subscription: Json = {}): ProviderSubscriptionItem | null {
   const item = asObject(object);
@@ -96,7 +96,7 @@ export function toProviderItem(object: unknown, subscription: Json = {}): Provid
   };
 }
 
-/** Metered prices have none. */
+/** Reads a quantity. Items with metered prices have none, which counts as 1. */
 function toQuantity(value: unknown): number {
   const quantity = asInteger(value) ?? 1;
   if (quantity >= 0 && quantity <= 2_147_483_647) return quantity;
@@ -104,10 +104,10 @@ function toQuantity(value: unknown): number {
 }
 
 /**
- * What an item of a subscription is billed with, reported by its price or, in old API versions, by its plan.
+ * Reads the price of an item from its `price` or, in old API versions, its `plan`.
  *
- * The amount is null where it does not follow from the price and the quantity alone: tiers, metered use,
- * packages, a price that includes its tax, or one that stands in another currency than the subscription.
+ * The amount is null if price and quantity alone do not determine it: tiers, metered use, packages, a price that
+ * includes tax, or a price in another currency than the subscription's.
  */
 function toBilled(item: Json, subscription: Json): ProviderBilled {
   const [price, plan] = [asObject(item.price), asObject(item.plan)];
@@ -149,17 +149,17 @@ function amountOf(item: Json, currency: string): string | null {
   return fits && scaled % scale === 0n ? fromMinorUnits(Number(minor), currency) : null;
 }
 
-/** Minor units, with fractions where Stripe has them; Stripe's client gives decimals as objects. */
+/** Returns the unit price in minor units, perhaps with decimals. Stripe's client returns decimals as objects. */
 function unitOf(priced: Json, prefix: string): string {
   const value = priced[`${prefix}amount`] ?? priced[`${prefix}amount_decimal`];
   return value == null ? '' : String(value);
 }
 
 /**
- * A completed checkout that bought a subscription.
+ * Converts a completed checkout that bought a subscription.
  *
- * @param completedAt when its event reported that it was
- * @returns null for one that did not (mode payment or setup, or no mode at all)
+ * @param completedAt time of the event that reported the completion
+ * @returns null for other checkouts (mode payment or setup, or no mode at all)
  */
 export function toProviderCheckout(
   object: unknown,
@@ -172,7 +172,7 @@ export function toProviderCheckout(
     id,
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
-    // The program that created the checkout sets metadata. The payer may have set the other in a payment link.
+    // The program that created the checkout set the metadata. The payer may have set the other field in a payment link.
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),
     ),

@@ -29,7 +29,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
     source,
     row: { ...row, recheck_at: null },
     isStored: (told) => row.provider_status === told.providerStatus && isSameState(row, toState(told, row)),
-    decideFromInbox: () => incoming, // no handled event reports it
+    decideFromInbox: () => incoming, // no event tells of it
   });
   if (typeof decision === 'string') return;
   const { take, asOf } = decision;

@@ -153,7 +153,7 @@ const REVISED_DAYS = 32;
 /** Days to look back for open disputes. Most are decided within three months; older ones are retrieved one by one. */
 const DISPUTE_DAYS = 120;
 
-/** Returns the start of the refund list. Refunds that failed since the last run may be older. Null for all of history. */
+/** Returns since when to list refunds: one that failed since the last run may be older. Null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }

@@ -131,7 +131,7 @@ async function audit(
   });
 }
 
-/** Links items and checkouts that name rows of the other customer. @param deps the transaction's; Stripe is not asked */
+/** Links items and checkouts that name rows of the other customer. Stripe is not asked. @param deps within `tx` */
 async function settleMerged(deps: SyncDeps, customerId: number): Promise<void> {
   const links = await deps.db
     .select({ id: stripeCustomers.stripe_customer_id })
