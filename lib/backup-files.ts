@@ -5,7 +5,7 @@ import { type Database, rows } from '@/db/database';
 import { StartError } from './errors';
 import { inheritedEnv } from './inherited-env';
 
-/** Parameters of an address that PostgreSQL's own programs know, too. The driver hands all others to the server. */
+/** Parameters of an address that PostgreSQL's own programs also accept. The driver passes all others to the server. */
 const KNOWN =
   /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
 
@@ -13,7 +13,7 @@ const KNOWN =
  * Runs pg_dump or pg_restore on the database of an address. The password is passed in the environment, since other
  * users of the machine see the arguments.
  *
- * @throws StartError with what the program said
+ * @throws StartError with the error message of the program
  */
 export async function runPgTool(
   program: 'pg_dump' | 'pg_restore',
@@ -49,7 +49,7 @@ function withoutPassword(url: string): { address: string; password: string | und
   return { address, password: password === undefined ? undefined : decodeURIComponent(password) };
 }
 
-/** What a backup of a database holds, in words. Null if the database has none of our tables. */
+/** Describes the contents of a backup of the database. Returns null if the database has none of our tables. */
 export async function describeContents(db: Database): Promise<string | null> {
   const [found] = await rows<{ is_ours: boolean }>(
     db,
@@ -68,7 +68,7 @@ export async function describeContents(db: Database): Promise<string | null> {
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** The place of a server's database, without its user and password. */
+/** Describes where a server's database is, without its user and password. */
 export function placeOf(url: string): string {
   const [, hosts = '', name = ''] = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)\/?([^?#]*)/.exec(url) ?? [];
   return `the ${name === '' ? 'default database' : `database ${decodeURIComponent(name)}`} on ${hosts || 'this machine'}`;

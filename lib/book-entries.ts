@@ -2,17 +2,17 @@ import { sql } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
 import { toCalendarDate } from './dates';
 
-/** When something is booked, and in whose calendar. */
+/** The time of booking, and the time zone of its calendar date. */
 export interface BookedAt {
   now: Date;
   timeZone: string;
 }
 
 /**
- * Posts what has become of invoices and payments (db/functions/accounting.sql), in the transaction that changed them:
- * on their own days, or today where the month of that day is over.
+ * Posts the changes of invoices and payments to the journal (db/functions/accounting.sql), in the transaction that
+ * changed them. Each entry has the day of its invoice or payment, or today's date if that day's month is over.
  *
- * @param touched by id; payments that were deleted, too
+ * @param touched ids of the changed invoices and payments, including deleted payments
  */
 export async function bookEntries(
   tx: Database,

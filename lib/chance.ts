@@ -1,12 +1,12 @@
-/** Seeded chance: the same state draws the same numbers, so that a history can be replayed. */
+/** A seeded random number generator: the same state returns the same numbers, so that a history can be replayed. */
 export interface Chance {
-  /** At least 0, below 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   draw(): number;
-  /** Give it to `seededChance` to go on from here. */
+  /** Current state. `seededChance(state)` continues from here. */
   readonly state: number;
 }
 
-/** Mulberry32: 2^32 numbers before it repeats. */
+/** Creates a Mulberry32 generator, which repeats after 2^32 numbers. */
 export function seededChance(seed: number): Chance {
   let state = seed >>> 0;
   return {

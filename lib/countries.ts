@@ -1,4 +1,4 @@
-/** ISO 3166-1 alpha-2, and XK, which Stripe and ICU use for Kosovo. */
+/** Country codes of ISO 3166-1 alpha-2, and XK, which Stripe and ICU use for Kosovo. */
 export const COUNTRIES: readonly string[] = (
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
   'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO ' +
@@ -11,17 +11,17 @@ export const COUNTRIES: readonly string[] = (
 
 const CODES = new Set(COUNTRIES);
 
-/** Whether a text is a code of a country, in capitals. */
+/** Returns whether a text is a country code in capitals. */
 export const isCountry = (code: string): boolean => CODES.has(code);
 
-/** A country by its code, "AT" as "Austria"; any other text as it is. */
+/** Returns the name of a country by its code, such as "Austria" for "AT". Returns any other text unchanged. */
 export function countryName(code: string): string {
   return isCountry(code) ? (NAMES.of(code) ?? code) : code;
 }
 
 const NAMES = new Intl.DisplayNames('en-GB', { type: 'region' });
 
-/** Names that people write and Intl does not know. */
+/** Country names that people write but Intl does not know. */
 const OTHER_NAMES: Record<string, string> = {
   uk: 'GB',
   'great britain': 'GB',
@@ -36,12 +36,12 @@ const OTHER_NAMES: Record<string, string> = {
   macau: 'MO',
 };
 
-/** Filled when the first name is looked up, since reading all names takes a while. */
+/** Filled at the first lookup of a name, because reading all names takes time. */
 const codesByName = new Map<string, string>();
 
 /**
- * The code of a country that people write by its code or its English or German name, in any case. A text that is
- * neither stays as it is, for `isCountry` to refuse: it is never cut.
+ * Converts a country's code or its English or German name, in any case, to its code. Any other text is returned
+ * unchanged and never cut, so that `isCountry` refuses it.
  */
 export function toCountryCode(text: string): string {
   const trimmed = text.trim();
@@ -58,7 +58,7 @@ function readNames(): void {
   }
 }
 
-/** Without case, accents and doubled spaces. */
+/** Removes case, accents and repeated spaces from a text. */
 const folded = (text: string): string =>
   text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/\s+/g, ' ').toLowerCase();
 
@@ -68,7 +68,7 @@ interface VatFormat {
 }
 
 /**
- * How the VAT IDs of the EU's members look, by country, as the EU's service for checking them describes it
+ * Formats of the VAT IDs of the EU's members, by country, from the EU's validation service
  * (https://ec.europa.eu/taxation_customs/vies/#/faq, "What is the format of a VAT number?"). Check digits are not
  * checked. Greece writes EL instead of its code.
  */
@@ -102,20 +102,20 @@ const VAT_IDS: Record<string, VatFormat> = {
   SK: { pattern: /^SK\d{10}$/, example: 'SK1234567890' },
 };
 
-/** Whether a country is a member of the EU. */
+/** Returns whether a country is a member of the EU. */
 export const isInEu = (country: string): boolean => Object.hasOwn(VAT_IDS, country);
 
-/** A VAT ID of an EU country without the spaces, dots and hyphens people put into it, in capitals; others as they are. */
+/** Normalizes a VAT ID of an EU country: capitals without spaces, dots and hyphens. Only trims any other text. */
 export function normalVatId(text: string): string {
   const compact = text.replace(/[\s.-]/g, '').toUpperCase();
   return isInEu(countryOfVatId(compact)) ? compact : text.trim();
 }
 
 /**
- * What is wrong with a VAT ID; undefined if nothing is. Only those of the EU are checked, by the customer's country,
- * or by the country that the ID itself begins with if the customer's is outside the EU or not known.
+ * Returns the problem of a VAT ID, or undefined if it is valid. Only VAT IDs of the EU are checked: by the customer's
+ * country or, if that is unknown or outside the EU, by the country at the beginning of the ID.
  *
- * @param vatId as `normalVatId` returns it
+ * @param vatId a VAT ID from `normalVatId`
  */
 export function vatIdProblem(vatId: string, country: string | null): string | undefined {
   const own = countryOfVatId(vatId);
@@ -128,7 +128,7 @@ export function vatIdProblem(vatId: string, country: string | null): string | un
     : `is not a VAT ID of ${countryName(checked)}, such as ${format.example}`;
 }
 
-/** The EU country whose letters a VAT ID begins with, if a digit follows somewhere; else an empty text. */
+/** Returns the EU country at the beginning of a VAT ID, or an empty text. The ID must contain a digit. */
 function countryOfVatId(vatId: string): string {
   const letters = /^([A-Z]{2})(?=[A-Z\d+*]*\d)[A-Z\d+*]+$/.exec(vatId)?.[1] ?? '';
   const country = letters === 'EL' ? 'GR' : letters;

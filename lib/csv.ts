@@ -1,10 +1,10 @@
 import { stringify } from 'csv-stringify/sync';
 
-/** What makes a spreadsheet take a cell for a formula, if it stands first in the cell. */
+/** Characters at the beginning of a cell that make a spreadsheet read it as a formula. */
 const FORMULA = '[=+\\-@\\t\\r\\uff1d\\uff0b\\uff0d\\uff20]';
 /**
- * Where a cell may begin. Where decimals have commas, spreadsheets split a file at semicolons, even inside quotes,
- * and some split at tabs. Spaces and quotes that it drops may follow.
+ * Positions at which a cell may begin. With decimal commas, spreadsheets split a file at semicolons, even inside
+ * quotes, and some split at tabs. Spaces and quotes that they drop may follow.
  */
 const START = '(?<=^|[;\\t\\r\\n])';
 const DROPPED = `[ \\u00a0"']*`;
@@ -12,8 +12,8 @@ const ARMED = new RegExp(`${START}(?=${DROPPED}${FORMULA})`, 'g');
 const DISARMED = new RegExp(`${START}'(?=${DROPPED}${FORMULA})`, 'g');
 
 /**
- * Records as CSV (RFC 4180), piece by piece. A byte order mark tells spreadsheets that it is UTF-8, and an
- * apostrophe keeps them from taking a text for a formula.
+ * Converts records to CSV (RFC 4180), in pieces. A byte order mark marks the file as UTF-8 for spreadsheets, and an
+ * apostrophe prevents them from reading a text as a formula.
  */
 export async function* toCsv(
   columns: string[],
@@ -34,12 +34,12 @@ export async function* toCsv(
   }
 }
 
-/** A text in which no spreadsheet finds a formula, however it splits it into cells. */
+/** Escapes a text so that no spreadsheet finds a formula in it, even if it splits the text into cells. */
 function escapeFormulas(text: string): string {
   return text.replace(ARMED, "'");
 }
 
-/** The text of a cell that `toCsv` wrote. */
+/** Returns the original text of a cell that `toCsv` wrote. */
 export function unescapeFormulas(cell: string): string {
   return cell.replace(DISARMED, '');
 }

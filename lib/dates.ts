@@ -2,7 +2,7 @@ const MOST_OFFSET_MS = 15 * 3_600_000;
 
 const formatters = new Map<string, { format: Intl.DateTimeFormat; last?: { at: number; date: string } }>();
 
-/** The calendar date (YYYY-MM-DD) that an instant falls on in a time zone. */
+/** Returns the calendar date (YYYY-MM-DD) of an instant in a time zone. */
 export function toCalendarDate(instant: Date, timeZone: string): string {
   let formatter = formatters.get(timeZone);
   if (!formatter) {
@@ -16,19 +16,19 @@ export function toCalendarDate(instant: Date, timeZone: string): string {
     formatter = { format };
     formatters.set(timeZone, formatter);
   }
-  // Writing many records asks for the same moment again and again, and formatting is slow.
+  // Cache the last date: writing many records needs the same moment often, and formatting is slow.
   const at = instant.getTime();
   if (formatter.last?.at !== at) formatter.last = { at, date: formatter.format.format(instant) };
   return formatter.last.date;
 }
 
-/** The calendar date some days after another; negative counts back. */
+/** Adds days to a calendar date. A negative number goes back. */
 export function addDays(date: string, days: number): string {
   const at = Date.parse(`${date}T00:00:00Z`) + days * 86_400_000;
   return toCalendarDate(fromEpoch(at / 1000), 'UTC');
 }
 
-/** The instant at which a calendar date begins in a time zone; where the clock skips midnight, the first after it. */
+/** Returns the start of a calendar date in a time zone. If the clock skips midnight, it is the first instant after. */
 export function startOfDay(date: string, timeZone: string): Date {
   const utc = Date.parse(`${date}T00:00:00Z`);
   let [before, after] = [utc - MOST_OFFSET_MS, utc + MOST_OFFSET_MS];
@@ -40,7 +40,7 @@ export function startOfDay(date: string, timeZone: string): Date {
   return new Date(after);
 }
 
-/** Whether a text names a time zone that this runtime knows. */
+/** Returns whether this runtime knows a time zone. */
 export function isTimeZone(text: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }) !== null;
@@ -49,7 +49,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** Whether days begin at the same instants in both time zones, looked at in each month of a year from an instant on. */
+/** Returns whether days begin at the same time in both time zones. Compares one day in each of the next 12 months. */
 export function haveSameDays(one: string, other: string, from: Date): boolean {
   const [year = 0, month = 1] = toCalendarDate(from, 'UTC').split('-').map(Number);
   return Array.from({ length: 12 }, (_, i) => new Date(Date.UTC(year, month + i, 1)))
@@ -57,14 +57,14 @@ export function haveSameDays(one: string, other: string, from: Date): boolean {
     .every((date) => startOfDay(date, one).getTime() === startOfDay(date, other).getTime());
 }
 
-/** Seconds since the epoch, as Stripe writes instants. */
+/** Converts seconds since the epoch, Stripe's format of instants, to an instant. */
 export function fromEpoch(seconds: number): Date {
   const instant = new Date(0);
   instant.setTime(seconds * 1000);
   return instant;
 }
 
-/** An instant in whole seconds since the epoch. */
+/** Converts an instant to whole seconds since the epoch. */
 export function toEpoch(instant: Date): number {
   return Math.floor(instant.getTime() / 1000);
 }
@@ -87,19 +87,19 @@ export function earliest(...instants: Date[]): Date {
   return new Date(Math.min(...instants.map((instant) => instant.getTime())));
 }
 
-/** An instant as PostgreSQL reads it, or none. */
+/** Converts an instant to an ISO 8601 text, and null to null. */
 export function toIso(instant: Date | null): string | null {
   return instant?.toISOString() ?? null;
 }
 
-/** A range of days by its name, both ends inclusive. */
+/** A named range of days. Both ends are inclusive. */
 export interface DatePreset {
   label: string;
   from: string;
   to: string;
 }
 
-/** This and the last month, quarter and year. */
+/** Returns the ranges of this and the last month, quarter and year. */
 export function pastPresets(today: string): DatePreset[] {
   return [
     month('This month', today, 0),
@@ -111,7 +111,7 @@ export function pastPresets(today: string): DatePreset[] {
   ];
 }
 
-/** Weeks and months from this one on; weeks begin on Monday. */
+/** Returns the ranges of this week and month and the following ones. Weeks begin on Monday. */
 export function comingPresets(today: string): DatePreset[] {
   return [
     week('This week', today, 0),
@@ -143,7 +143,7 @@ function year(label: string, today: string, by: number): DatePreset {
   return { label, from: firstOf(today, start), to: addDays(firstOf(today, start + 12), -1) };
 }
 
-/** The first day of a month so many after today's. */
+/** Returns the first day of the month that is `by` months after today's. */
 function firstOf(today: string, by: number): string {
   return new Date(Date.UTC(Number(today.slice(0, 4)), monthOf(today) - 1 + by, 1)).toISOString().slice(0, 10);
 }

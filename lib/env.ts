@@ -11,7 +11,7 @@ export type Env = ReturnType<typeof toEnv>;
 
 /**
  * @param source the environment; an empty value counts as unset
- * @param used by who asks, where that is not everything: the others count as unset, and nothing asks for them
+ * @param used the variables that the caller uses, by default all; the others count as unset and are not required
  * @throws StartError with one sentence per wrong variable
  */
 export function parseEnv(
@@ -37,47 +37,47 @@ export function parseEnv(
 function toEnv(v: Variables) {
   return {
     databaseUrl: v.DATABASE_URL ?? null,
-    /** Past a pooler, for migrations and dry runs; null: as `databaseUrl`. */
+    /** Address of the database without a pooler, for migrations and dry runs. Null if it is `databaseUrl`. */
     databaseUrlDirect: v.DATABASE_URL_DIRECT ?? null,
-    /** `transaction`: statements have no names. Null: that is found out. */
+    /** With `transaction`, statements have no names. Null to detect the pooler at startup. */
     databasePooler: v.DATABASE_POOLER ?? null,
     dataDir: v.DATA_DIR,
     port: v.PORT,
-    /** Where the server listens; null: on this machine only. */
+    /** Address on which the server listens. Null for this machine only. */
     host: v.HOST ?? null,
-    /** Addresses and networks whose forwarding headers are believed. */
+    /** Addresses and networks of proxies whose forwarding headers are trusted. */
     trustedProxies: list(v.TRUSTED_PROXIES),
-    /** Without a trailing slash. */
+    /** Public address of the service, without a trailing slash. */
     publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
     timeZone: v.APP_TIMEZONE ?? 'UTC',
-    /** In which 03:40 is meant by a server of our own; null: in the machine's own. */
+    /** Time zone of the daily run at 03:40 on our own server. Null for the machine's time zone. */
     scheduleTimeZone: v.APP_TIMEZONE ?? null,
-    /** Where we are taxed, and the rate of new lines for customers there, in percent. */
+    /** The country in which we pay tax, and the tax rate of new lines for customers there, in percent. */
     tax: { country: v.TAX_COUNTRY, rate: v.TAX_RATE },
     stripe: {
       secretKey: v.STRIPE_SECRET_KEY ?? null,
-      /** Several during a rotation; empty: every webhook request is refused. */
+      /** Webhook secrets, several during a rotation. If empty, every webhook request is refused. */
       webhookSecrets: list(v.STRIPE_WEBHOOK_SECRET),
       apiBase: v.STRIPE_API_BASE ?? null,
-      /** Of the configured keys; null where none is set, so that any mode is accepted. */
+      /** Mode of the configured keys. Null if no key is set; then events of both modes are accepted. */
       mode: keyMode(v.STRIPE_SECRET_KEY) ?? keyMode(v.STRIPE_PUBLISHABLE_KEY),
     },
-    /** An e-mail that a payer gave links a Stripe customer by itself; else staff confirm it. */
+    /** True if an e-mail address that a payer gave may link a Stripe customer. If false, staff confirm such links. */
     linkByEmail: v.LINK_BY_EMAIL === 'on',
-    /** After so many days the inbox drops the bodies of events that were dealt with. */
+    /** Days after which the inbox drops the bodies of handled events. */
     eventRetentionDays: v.EVENT_RETENTION_DAYS,
     cronSecret: v.CRON_SECRET ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
     oauth: {
-      /** Off: clients are registered by hand or by their metadata documents only. */
+      /** If off, clients are registered only by hand or by their metadata documents. */
       dynamicRegistration: v.OAUTH_DYNAMIC_REGISTRATION === 'on',
-      /** Private schemes that clients may have themselves redirected to. */
+      /** Private URL schemes that clients may use in redirect addresses. */
       redirectSchemes: list(v.OAUTH_REDIRECT_SCHEMES),
     },
-    /** After so many days a call of a tool is forgotten. */
+    /** Days after which tool calls are deleted. */
     toolCallRetentionDays: v.TOOL_CALL_RETENTION_DAYS,
-    /** Of one token; 0: any number. */
+    /** Rate limit of one token, in requests per minute. 0 for no limit. */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
       /** Hours after which the daily run counts as missing, on top of its 24. */
@@ -87,7 +87,7 @@ function toEnv(v: Variables) {
       /** Health reports the disk of the embedded database if it has less free space than this, in megabytes. */
       diskMb: v.ALERT_DISK_MB,
     },
-    /** Off: Next answers every path, as on Vercel. */
+    /** If off, Next handles every path, as on Vercel. */
     fastPaths: v.FAST_PATHS === 'on',
     logLevel: v.LOG_LEVEL,
     development: v.NODE_ENV === 'development',
@@ -95,7 +95,7 @@ function toEnv(v: Variables) {
   };
 }
 
-/** The environment of this process, `.env` files included (real variables win); see `parseEnv`. */
+/** Reads the environment of this process, including `.env` files. Real variables win over files. See `parseEnv`. */
 export function readEnv(used?: readonly Variable[]): Env {
   nextEnv.loadEnvConfig(process.cwd(), inheritedEnv().NODE_ENV === 'development', { info() {}, error() {} });
   return parseEnv(inheritedEnv(), used);
@@ -180,13 +180,13 @@ export const variables = z.object({
   VERCEL: z.string().optional(),
 });
 
-/** The variables as they are set. */
+/** The parsed variables. */
 export type Variables = z.infer<typeof variables>;
 
 /** A variable that the service reads. */
 export type Variable = keyof Variables;
 
-/** What every command needs that opens the database. */
+/** Variables of every command that opens the database. */
 export const DATABASE_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_URL_DIRECT',
@@ -195,7 +195,7 @@ export const DATABASE_VARIABLES = [
   'APP_TIMEZONE',
 ] as const satisfies Variable[];
 
-/** What every command that runs a reconciliation reads. */
+/** Variables of every command that runs a reconciliation. */
 export const RECONCILIATION_VARIABLES = [
   ...DATABASE_VARIABLES,
   'LINK_BY_EMAIL',
@@ -207,7 +207,7 @@ export const RECONCILIATION_VARIABLES = [
   'LOG_LEVEL',
 ] as const satisfies Variable[];
 
-/** The entries of a value with commas between. */
+/** Splits a value at its commas. */
 function list(value: string | undefined): string[] {
   return (value ?? '')
     .split(',')
@@ -223,7 +223,7 @@ function isNetworkList(value: string): boolean {
   }
 }
 
-/** What the driver can read: it decodes the whole, and takes several hosts with commas between. */
+/** Returns whether the driver can read an address. The driver decodes it as a whole, and accepts several hosts. */
 function isDatabaseUrl(value: string): boolean {
   const [, before = '', hosts = '', after = ''] =
     /^(\w+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(value) ?? [];
@@ -239,7 +239,7 @@ function isOriginList(value: string): boolean {
   return list(value).every((entry) => URL.canParse(entry) && new URL(entry).origin === entry);
 }
 
-/** Schemes that a browser hands to an app, and runs or shows nothing of by itself. */
+/** Returns whether all schemes are passed to an app, and none of them is run or shown by the browser itself. */
 function isSchemeList(value: string): boolean {
   const own = /^(https?|file|ftp|data|javascript|vbscript|blob|about|mailto|ws|wss|view-source)$/;
   return list(value).every((entry) => /^[a-z][a-z\d+.-]*$/.test(entry) && !own.test(entry));
@@ -247,7 +247,7 @@ function isSchemeList(value: string): boolean {
 
 export type StripeMode = 'test' | 'live';
 
-/** What variables say against each other: sentences, each begins with the variable to change. */
+/** Returns the contradictions between variables, as sentences that begin with the variable to change. */
 function contradictions(v: Variables): string[] {
   const secret = keyMode(v.STRIPE_SECRET_KEY);
   const publishable = keyMode(v.STRIPE_PUBLISHABLE_KEY);
@@ -275,7 +275,7 @@ function contradictions(v: Variables): string[] {
   ].filter((sentence) => sentence !== '');
 }
 
-/** The mode that a Stripe key is of. */
+/** Returns the mode of a Stripe key. */
 export function keyMode(key: string | undefined): StripeMode | null {
   if (key === undefined) return null;
   return key.includes('_live_') ? 'live' : 'test';

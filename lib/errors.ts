@@ -1,4 +1,4 @@
-/** Every error the product answers with, and its HTTP status. */
+/** Every error code of the service, with its HTTP status. */
 export const ERROR_STATUS = {
   malformed_json: 400,
   unauthenticated: 401,
@@ -19,15 +19,15 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 export interface FieldError {
-  /** The body field or query parameter; empty where the whole is meant. */
+  /** The body field or query parameter. Empty if the error is about the whole request. */
   field: string;
   message: string;
 }
 
 /**
  * An error class whose `instanceof` holds across bundles. Next bundles pages, routes and instrumentation separately,
- * so each has its own copy of the class, and an error may be thrown by one copy and caught by another: what is shared
- * by `perProcess` keeps the functions of the bundle that came first.
+ * so each has its own copy of the class. An error may be thrown by one copy and caught by another, because objects
+ * shared by `perProcess` keep the functions of the first bundle.
  */
 class OwnError extends Error {
   /** Names the class in every bundle. Each subclass declares its own, because a build may rename classes. */
@@ -68,12 +68,12 @@ export class AppError extends OwnError {
   }
 }
 
-/** The 422 of a single field. */
+/** Returns the 422 error for a single field. */
 export function invalidField(field: string, message: string): AppError {
   return new AppError('validation_failed', `${field}: ${message}`, [{ field, message }]);
 }
 
-/** The 507 of a write that found no room on the database's disk. */
+/** Returns the 507 error for a write that failed because the database's disk is full. */
 export function diskFull(): AppError {
   return new AppError(
     'insufficient_storage',
@@ -91,7 +91,7 @@ export class StartError extends OwnError {
   }
 }
 
-/** The database is older than the code: nothing works until it is migrated, or another one is given. */
+/** The database is older than the code. Nothing works until it is migrated, or another database is configured. */
 export class NotMigratedError extends StartError {
   static override readonly kind = 'NotMigratedError';
   override readonly name = 'NotMigratedError';
@@ -115,14 +115,14 @@ const SENTENCES: Record<string, string> = {
   ENAMETOOLONG: 'has too long a name',
 };
 
-/** An error of the file system as a sentence that names the file; any other as it is. */
+/** Converts an error of the file system to a sentence with the file's path. Returns any other error unchanged. */
 export function fileProblem(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   return new StartError([`${path} ${SENTENCES[code] ?? `cannot be read or written (${code})`}.`]);
 }
 
-/** Does something with a file; what is wrong with it is thrown as a sentence. */
+/** Runs work on a file. Converts its file system errors to sentences with the path. */
 export async function withFile<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

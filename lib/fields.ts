@@ -4,21 +4,21 @@ import { MAX_ID } from './page';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Anything but spaces and characters that show nothing. */
+/** Matches a visible character: neither a space nor an invisible character. */
 const VISIBLE = /[^\p{Z}\p{C}]/u;
 
-/** Our id of a row. */
+/** The id of a row in our database. */
 export const rowId = z
   .int('must be an integer')
   .min(1, 'must be at least 1')
   .max(MAX_ID, `must be at most ${MAX_ID}`);
 
-/** A real calendar date, YYYY-MM-DD; PostgreSQL knows no year 0. */
+/** A valid calendar date, YYYY-MM-DD. PostgreSQL has no year 0. */
 export const calendarDate = z.iso
   .date('must be a calendar date YYYY-MM-DD')
   .refine((date) => !date.startsWith('0000'), 'must be a calendar date YYYY-MM-DD');
 
-/** The first and the last day of a range, both inclusive; refined with `isInOrder`, else `WRONG_ORDER`. */
+/** The first and last day of a range, both inclusive. Refine the object with `isInOrder` and `WRONG_ORDER`. */
 export const dateRange = { from: calendarDate.optional(), to: calendarDate.optional() };
 export const WRONG_ORDER = { path: ['to'], message: 'must not be before the first day' };
 
@@ -27,9 +27,9 @@ export function isInOrder({ from, to }: { from?: string | undefined; to?: string
 }
 
 /**
- * One line of text without control characters; its length is counted in characters, as PostgreSQL does.
+ * One line of text without control characters. Its length is counted in characters, as in PostgreSQL.
  *
- * @param normal what is made of it before it is looked at
+ * @param normal normalizes the text before the checks
  */
 export function textLine(max: number, normal: (text: string) => string = (text) => text) {
   return z
@@ -45,7 +45,7 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .meta({ maxLength: max });
 }
 
-/** A character takes two places at most: a longer text need not be taken apart. */
+/** Returns whether a text has at most `max` characters. Longer than `2 * max` units, it need not be split to know. */
 function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }

@@ -1,4 +1,4 @@
-/** The environment as it is, for processes started with it. Apart from `env.ts`, which takes a while to load. */
+/** Returns the unparsed environment, for child processes. Separate from `env.ts`, which takes time to load. */
 export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;
 }

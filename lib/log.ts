@@ -4,7 +4,7 @@ import { perProcess } from '@/db/per-process';
 
 export type Logger = PinoLogger;
 
-/** JSON lines on stdout. Never give it a request body, a token, or a driver's error message. */
+/** Creates a logger of JSON lines on stdout. Never log a request body, a token, or a driver's error message. */
 export function createLogger(level: string): Logger {
   const options = {
     level,
@@ -16,7 +16,7 @@ export function createLogger(level: string): Logger {
   return stream ? pino(options, stream) : pino(options);
 }
 
-/** Where it happened, without the message. */
+/** Returns the stack of an error without its message. */
 export function stackOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return error.stack
@@ -26,7 +26,7 @@ export function stackOf(error: unknown): string | undefined {
     .join('\n');
 }
 
-/** Lines of one message that are written within a second; the rest is counted. */
+/** Maximum lines of one message per second. Further lines are only counted. */
 const LINES_A_SECOND = 20;
 const WARN = 40;
 
@@ -54,14 +54,14 @@ function tellRest(log: PinoLogger, message: string): void {
   if (dropped > 0) log.warn({ dropped, message }, 'lines were left out of the log');
 }
 
-/** Bytes that wait for a slow reader or for room on the disk. While more wait, new lines are dropped. */
+/** Maximum bytes that wait for a slow reader or for space on the disk. Beyond it, new lines are dropped. */
 const MOST_WAITING = 1_000_000;
 const RETRY_MS = 100;
 const MOST_TRIES_AT_EXIT = 20;
 
 /**
- * Writes log lines to stdout, one after the other. pino's own stream ends the process when the disk of the log is full,
- * and while it exits it waits for room without end. A line that finds no room is written with the next one instead.
+ * Writes log lines to stdout, one after the other. pino's own stream ends the process when the disk is full, and at the
+ * exit of the process it waits for space without end. Here, a line that does not fit is written with the next one.
  */
 class LogStream {
   private waiting = Buffer.alloc(0);
@@ -81,12 +81,12 @@ class LogStream {
     this.write('');
   }
 
-  /** @returns false if the reader is slow, so that the rest is to be written in a while */
+  /** @returns false if the reader is slow, so that the rest must be written later */
   private writeWaiting(): boolean {
     try {
       while (this.waiting.length > 0) this.waiting = this.waiting.subarray(writeSync(this.fd, this.waiting));
     } catch (error) {
-      return !isBusy(error); // no room, or the reader is gone: the next line tries again
+      return !isBusy(error); // the disk is full, or the reader has ended; the next line tries again
     }
     return true;
   }
@@ -98,10 +98,10 @@ class LogStream {
   }
 }
 
-/** True for a pipe whose reader is slow. */
+/** Returns whether an error means that the pipe's reader is slow. */
 const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN';
 
-/** The stream of this process's log. Undefined if something has replaced stdout's own: pino then writes to that. */
+/** Returns the stream of this process's log. Undefined if `stdout.write` was replaced; pino then uses that. */
 function logStream(): Pick<LogStream, 'write'> | undefined {
   const { stdout } = process;
   if (stdout.write !== stdout.constructor.prototype.write) return undefined;

@@ -3,16 +3,16 @@ const ZERO_DECIMAL = new Set(
   'bif clp djf gnf isk jpy kmf krw mga pyg rwf ugx vnd vuv xaf xof xpf'.split(' '),
 );
 const THREE_DECIMAL = new Set('bhd iqd jod kwd lyd omr tnd'.split(' '));
-// Without decimals, but given by Stripe in hundredths (https://docs.stripe.com/currencies#special-cases).
+// Currencies without decimals that Stripe counts in hundredths (https://docs.stripe.com/currencies#special-cases).
 const ZERO_DECIMAL_IN_HUNDREDTHS = new Set(['isk', 'ugx']);
 
-/** How many decimals amounts of a currency have: 0, 2 or 3. */
+/** Returns the number of decimals of a currency: 0, 2 or 3. */
 export function currencyDecimals(currency: string): 0 | 2 | 3 {
   if (ZERO_DECIMAL.has(currency)) return 0;
   return THREE_DECIMAL.has(currency) ? 3 : 2;
 }
 
-/** The currencies in use, in lower case (ISO 4217), to choose from. */
+/** The current currencies of ISO 4217, in lower case. */
 export const CURRENCIES: readonly string[] = (
   'aed afn all amd aoa ars aud awg azn bam bbd bdt bhd bif bmd bnd bob brl bsd btn bwp byn bzd cad cdf chf clp cny ' +
   'cop crc cup cve czk djf dkk dop dzd egp ern etb eur fjd fkp gbp gel ghs gip gmd gnf gtq gyd hkd hnl htg huf idr ' +
@@ -22,7 +22,7 @@ export const CURRENCIES: readonly string[] = (
   'uzs ved ves vnd vuv wst xaf xcd xcg xof xpf yer zar zmw zwg'
 ).split(' ');
 
-/** What the euro and others replaced: old books still have them. */
+/** Former currencies, such as those before the euro, which old records still contain. */
 const FORMER =
   'ats bef bgn cuc cyp dem eek esp fim frf grd hrk iep itl ltl luf lvl mtl nlg pte sit skk sll ang'.split(
     ' ',
@@ -30,13 +30,13 @@ const FORMER =
 
 const KNOWN = new Set([...CURRENCIES, ...FORMER]);
 
-/** Whether a text is the code of a currency, in lower case. */
+/** Returns whether a text is a currency code in lower case. */
 export const isCurrency = (code: string): boolean => KNOWN.has(code);
 
 /**
- * Stripe's minor units to our decimal text: `fromMinorUnits(1999, 'eur') === '19.99'`.
+ * Converts Stripe's minor units to our decimal text: `fromMinorUnits(1999, 'eur') === '19.99'`.
  *
- * @param minor whole number, may be negative
+ * @param minor a whole number, which may be negative
  */
 export function fromMinorUnits(minor: number, currency: string): string {
   const decimals = stripeDecimals(currency);
@@ -49,7 +49,7 @@ export function fromMinorUnits(minor: number, currency: string): string {
   return minor < 0 ? `-${text}` : text;
 }
 
-/** Our decimal text to Stripe's minor units: `toMinorUnits('19.990', 'eur') === 1999`. */
+/** Converts our decimal text to Stripe's minor units: `toMinorUnits('19.990', 'eur') === 1999`. */
 export function toMinorUnits(amount: string, currency: string): number {
   const decimals = stripeDecimals(currency);
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
@@ -57,18 +57,18 @@ export function toMinorUnits(amount: string, currency: string): number {
   return amount.startsWith('-') ? -minor : minor;
 }
 
-/** An amount to calculate with: exact, since a column holds fifteen digits, three of them decimals. */
+/** Converts decimal text to thousandths for calculations. Exact, since a column has 15 digits, 3 of them decimals. */
 export const toThousandths = (amount: string): number => Math.round(Number(amount) * 1000);
 
-/** And back, as a column shows it. */
+/** Converts thousandths to decimal text with three decimals, as in a column. */
 export const fromThousandths = (amount: number): string => (amount / 1000).toFixed(3);
 
-/** A `numeric` column's text as the number of a JSON answer: exact, since it has at most 15 digits. */
+/** Converts a `numeric` column's text to a JSON number. Exact, since it has at most 15 digits. */
 export function toJsonAmount(amount: string): number {
   return Number(amount);
 }
 
-/** A record with some of its amounts as numbers; no amount, such as a sum of no rows, is 0. */
+/** Converts some amounts of a record to numbers. Null, such as the sum of no rows, becomes 0. */
 export function toJsonAmounts<Name extends string, Row extends Record<Name, string | null>>(
   row: Row,
   ...names: Name[]
@@ -77,18 +77,18 @@ export function toJsonAmounts<Name extends string, Row extends Record<Name, stri
   return { ...row, ...(numbers as Record<Name, number>) };
 }
 
-/** An amount as people read it: with the currency's decimals, and with the currency. */
+/** Formats an amount for people: with the currency's decimals and its code. */
 export function toAmountText(amount: string, currency: string): string {
   return `${Number(amount).toFixed(currencyDecimals(currency))} ${currency.toUpperCase()}`.trim();
 }
 
-/** True where a number has no more decimals than its currency: 12.34 EUR, but not 12.345. */
+/** Returns whether a number has no more decimals than its currency: 12.34 EUR does, 12.345 EUR does not. */
 export function hasCurrencyPrecision(amount: number, currency: string): boolean {
   const text = String(amount);
   return /^\d+(\.\d+)?$/.test(text) && (text.split('.')[1] ?? '').length <= currencyDecimals(currency);
 }
 
-/** The largest amount a `numeric(15,3)` column holds to the last digit as a JSON number. */
+/** The largest amount of a `numeric(15,3)` column that a JSON number represents exactly. */
 export const MAX_AMOUNT = 999_999_999_999;
 
 function stripeDecimals(currency: string): 0 | 2 | 3 {

@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Addresses and networks as one list to check addresses against.
+ * Converts addresses and networks to one list that addresses can be checked against.
  *
  * @param entries such as `10.0.0.0/8`, `192.0.2.7` and `fd00::/8`
- * @throws RangeError naming the first that is neither
+ * @throws RangeError with the first entry that is neither
  */
 export function toNetworks(entries: string[]): BlockList {
   const networks = new BlockList();
@@ -20,15 +20,15 @@ export function toNetworks(entries: string[]): BlockList {
   return networks;
 }
 
-/** @param address as `normalAddress` gives it */
+/** Returns whether an address is in one of the networks. @param address a result of `normalAddress` */
 export function isWithin(networks: BlockList, address: string): boolean {
   return networks.check(address, familyOf(address));
 }
 
 /**
- * The one way an address is written here: IPv4 where IPv6 only carries one, and no zone.
+ * Normalizes an address: an IPv4 address in IPv6 notation becomes plain IPv4, and a zone is removed.
  *
- * @returns null for what is no address
+ * @returns null if the text is not an address
  */
 export function normalAddress(text: string): string | null {
   const address = text.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
@@ -36,10 +36,10 @@ export function normalAddress(text: string): string | null {
 }
 
 /**
- * The wider networks that an address belongs to, the widest last: a customer of a provider often has an IPv6 network
- * of 56 or 48 bits, and with it hundreds of counted addresses.
+ * Returns the wider networks of an address, the widest last. A provider's customer often has an IPv6 network of 56 or
+ * 48 bits, and so at least hundreds of counted addresses.
  *
- * @param address as `countedAddress` gives it: an IPv6 network of 64 bits, an IPv4 address or `unknown`
+ * @param address a result of `countedAddress`: an IPv6 network of 64 bits, an IPv4 address or `unknown`
  */
 export function widerNetworks(address: string): string[] {
   const [first, second, third, fourth = '0'] = address.slice(0, -2).split(':');
@@ -56,11 +56,11 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /**
- * The key by which a client is counted: an IPv4 address, or an IPv6 network of 64 bits, since a client that has one
- * address of it has them all.
+ * Returns the rate limit key of a client: an IPv4 address, or an IPv6 network of 64 bits, since a client with one
+ * address of the network has all of them.
  *
- * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. In a
- *   chain it is unknown which part the client wrote.
+ * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. In a chain of several,
+ *   it is unknown which part the client wrote.
  */
 export function countedAddress(forwardedFor: string | null): string {
   const address = normalAddress(forwardedFor?.trim() ?? '');
@@ -68,7 +68,7 @@ export function countedAddress(forwardedFor: string | null): string {
   return isIP(address) === 4 ? address : `${networkOf(address)}::`;
 }
 
-/** The first four of the eight groups, in the one spelling that the URL standard gives them. */
+/** Returns the first four of the eight groups, in the normal form of the URL standard. */
 function networkOf(address: string): string {
   const [left = [], right = []] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)

@@ -28,9 +28,9 @@ import { NotMigratedError, StartError } from './errors';
 const LOOK_MS = 250;
 
 export interface OpenOptions {
-  /** For a command that changes nothing: see `openScratch`. */
+  /** True for a command that changes nothing: see `openScratch`. */
   scratch?: boolean;
-  /** Milliseconds to wait for an embedded database that a command, not a server, has open. */
+  /** Milliseconds to wait while a command (not a server) has the embedded database open. */
   patience?: number;
   /** Called once before waiting. */
   onWait?: (busy: DatabaseBusyError) => void;
@@ -43,7 +43,7 @@ export class DatabaseBusyError extends StartError {
   constructor(
     dataDir: string,
     readonly pid: number,
-    /** Where it takes commands; undefined: it does not, or not yet. */
+    /** Socket on which the other process accepts commands. Undefined if it does not accept commands, or not yet. */
     readonly socket: string | undefined,
   ) {
     super([
@@ -55,7 +55,7 @@ export class DatabaseBusyError extends StartError {
 /**
  * Opens the configured database and makes sure that it has this version's schema.
  *
- * @throws StartError when it cannot be used, saying what to do; DatabaseBusyError, NotMigratedError among them
+ * @throws StartError with advice if the database cannot be used; this includes DatabaseBusyError and NotMigratedError
  */
 export async function openDatabase(
   env: Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler' | 'dataDir'>,
@@ -119,7 +119,7 @@ export async function restoreDatabase(
     .finally(() => handle.close());
 }
 
-/** @throws StartError where it cannot be written */
+/** Creates the data directory if it is missing. @throws StartError if it cannot be written */
 export function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -133,7 +133,7 @@ export function makeDataDir(dataDir: string): void {
 
 type ServerEnv = Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler'>;
 
-/** What a pooler answers who asks it for settings of the session. */
+/** Error code of a pooler when a client requests settings of the session. */
 const PROTOCOL_VIOLATION = '08P01';
 const NEEDS_DIRECT =
   'A dry run needs a session of its own, which the pooler of DATABASE_URL does not give: set DATABASE_URL_DIRECT to the address of the database itself.';
@@ -142,11 +142,11 @@ const UNPATCHED =
   'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';
 
 /**
- * Opens the database of DATABASE_URL and makes sure that it has this version's schema. What stands in between is
- * found out, where DATABASE_POOLER does not tell.
+ * Opens the database of DATABASE_URL and makes sure that it has this version's schema. Detects a pooler unless
+ * DATABASE_POOLER is set.
  *
- * @param url of DATABASE_URL
- * @throws StartError saying what to do; NotMigratedError
+ * @param url the value of DATABASE_URL
+ * @throws StartError with advice; NotMigratedError
  */
 async function openServer(url: string, { databasePooler }: ServerEnv): Promise<DatabaseHandle> {
   requirePatchedDriver();
@@ -160,7 +160,7 @@ async function openServer(url: string, { databasePooler }: ServerEnv): Promise<D
 }
 
 /**
- * Opens one direct session to the server. Its temporary tables are its own, and it can only read all other tables.
+ * Opens one direct session to the server. It can write only its own temporary tables, and only read all others.
  *
  * @throws StartError saying what to do; NotMigratedError
  */
@@ -170,7 +170,7 @@ async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promi
   const handle = openPostgres(direct, { scratch: true });
   const isRefused = await handle.db.execute('select 1').then(
     () => false,
-    (error: unknown) => pgErrorCode(error) === PROTOCOL_VIOLATION, // any other is explained below
+    (error: unknown) => pgErrorCode(error) === PROTOCOL_VIOLATION, // any other error is explained below
   );
   if (isRefused) {
     await handle.close();
@@ -183,8 +183,8 @@ async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promi
 }
 
 /**
- * Migrates the database of DATABASE_URL to this version, through DATABASE_URL_DIRECT if that is set. Does nothing for the
- * embedded database, which is migrated when it is opened.
+ * Migrates the database of DATABASE_URL to this version, through DATABASE_URL_DIRECT if that is set. Does nothing for
+ * the embedded database, which is migrated when it is opened.
  *
  * @throws StartError with advice; NotMigratedError if our migrations cannot follow the database's
  */
@@ -195,7 +195,11 @@ export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEn
   await withServer(url, (db) => migrate({ db }).catch(explainRefusal));
 }
 
-/** Connects to the database of a server for one piece of work. Its schema may be of any version. @throws StartError saying what is wrong with the address */
+/**
+ * Connects to the database of a server for one piece of work. Its schema may be of any version.
+ *
+ * @throws StartError with the problem of the address
+ */
 export async function withServer<T>(url: string, use: (db: Database) => Promise<T>): Promise<T> {
   const handle = openPostgres(url, { max: 1, pooler: TRANSACTION_POOLER });
   const answer = await tryServer(handle, url, () => use(handle.db));
@@ -253,9 +257,10 @@ const SENTENCES: { code: RegExp; url?: RegExp; sentence: string }[] = [
 ];
 
 /**
- * First use of a server's database. One that does not speak PostgreSQL may keep us waiting for ever.
+ * Connects to a server's database for the first time, with a timeout: a server that does not speak PostgreSQL may
+ * never answer.
  *
- * @throws StartError saying what is wrong with the address; the handle is closed then
+ * @throws StartError with the problem of the address; the handle is then closed
  */
 export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () => Promise<T>): Promise<T> {
   const silence = new AbortController();
@@ -291,7 +296,7 @@ const NOT_UNICODE =
 const newerSentence = ({ found, known }: NewerDatabaseError) =>
   `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;
 
-/** @throws NotMigratedError if the database is older or newer than the code */
+/** Checks the version of the database. @throws NotMigratedError if the database is older or newer than the code */
 export async function requireMigrated(db: Database): Promise<void> {
   if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
 }

@@ -1,12 +1,12 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 
-/** Statuses of invoices that were sent and wait for their payment. */
+/** Statuses of sent invoices that are not paid yet. */
 export const UNPAID_STATUSES = ['sent', 'overdue'] as const;
 type UnpaidStatus = (typeof UNPAID_STATUSES)[number];
 
 export const isUnpaid = (status: string): boolean => UNPAID_STATUSES.some((one) => one === status);
 
-/** What makes an invoice overdue; the last two are Stripe's alone. */
+/** The fields that can make an invoice overdue. The last two exist only on Stripe's invoices. */
 interface Owed {
   due_date: string | null;
   paymentFailed?: boolean;
@@ -14,8 +14,8 @@ interface Owed {
 }
 
 /**
- * How an invoice stands that was sent and is not paid: overdue from the day after its due date, and at once
- * where a payment has failed or the invoice was written off.
+ * Returns the status of a sent, unpaid invoice. It is overdue from the day after its due date, and at once if a payment
+ * has failed or the invoice was written off.
  *
  * @param today calendar date in the time zone of the service
  */
@@ -23,7 +23,7 @@ export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, t
   return uncollectible || paymentFailed || isPastDue(due_date, today) ? 'overdue' : 'sent';
 }
 
-/** The rule of `unpaidStatus` over columns. The caller has cast `today` to a date. */
+/** Returns the rule of `unpaidStatus` as SQL over columns. The caller has cast `today` to a date. */
 export function unpaidStatusSql(
   columns: Record<'due_date' | 'payment_failed_at' | 'uncollectible', SQLWrapper>,
   today: SQLWrapper,
@@ -33,14 +33,14 @@ export function unpaidStatusSql(
     then 'overdue' else 'sent' end::invoice_status`;
 }
 
-/** The part of it that time alone brings about. */
+/** Returns the SQL condition that the due date is over. */
 export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql`${dueDate} < ${today}`;
 
 function isPastDue(dueDate: string | null, today: string): boolean {
   return dueDate !== null && dueDate < today;
 }
 
-/** A status that is kept: a failed payment makes what was sent overdue, a due date does not. */
+/** Returns the status to keep. A failed payment makes a sent invoice overdue, but its due date does not. */
 export function keptStatus<Status extends string>(
   status: Status,
   paymentFailed: boolean,

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Page, type PageRequest, pageBounds, toPage } from './page';
 
-/** Reads one page, and counts only where the page itself does not tell the total. */
+/** Reads one page. Counts all rows only if the page itself does not show the total. */
 export async function readPage<Row>(
   request: PageRequest,
   read: (bounds: { limit: number; offset: number }) => Promise<Row[]>,
@@ -14,25 +14,25 @@ export async function readPage<Row>(
 }
 
 /**
- * A number as it stands in the statement's text: with a bound LIMIT a generic plan is made for a tenth
- * of the table. Drizzle takes any SQL there, though its type says number.
+ * Returns a number that is written into the statement's text, because a generic plan expects a bound LIMIT to return a
+ * tenth of the table. Drizzle accepts any SQL there, although its type is a number.
  */
 export function literal(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a whole number');
   return sql.raw(String(value)) as unknown as number;
 }
 
-/** The instant at which a date begins in a time zone, as PostgreSQL computes it: also of the year 10000. */
+/** Returns SQL for the start of a date in a time zone. PostgreSQL calculates it even for the year 10000. */
 export const startOfDaySql = (date: string, timeZone: string): SQL =>
   sql`(${date}::date::timestamp at time zone ${timeZone}::text)`;
 
-/** Where a page begins: behind a row or before one, by the cursors of the page that led there. */
+/** The start of a page: after or before a row, by a cursor of the neighbouring page. */
 export interface PageStart {
   after?: string | undefined;
   before?: string | undefined;
 }
 
-/** A page that costs the same however deep it is, because nothing before it is read or counted. */
+/** A page whose cost does not grow with its depth, because the rows before it are neither read nor counted. */
 export interface CursorPage<Row> {
   data: Row[];
   /** Cursors of the neighbouring pages. Null if that page does not exist. */
@@ -41,9 +41,9 @@ export interface CursorPage<Row> {
 }
 
 /**
- * Reads the page behind or before a cursor.
+ * Reads the page after or before a cursor.
  *
- * @param read at most `limit` rows beyond a cursor (null: from the start); `backwards` in the opposite order
+ * @param read reads at most `limit` rows beyond a cursor, or from the start if it is null; `backwards` in reverse order
  */
 export async function readCursorPage<Row>(
   { after, before }: PageStart,
@@ -65,8 +65,8 @@ export async function readCursorPage<Row>(
 }
 
 /**
- * One of our own words as it stands in the statement's text: how many rows it has differs a millionfold from
- * one to the next, which a generic plan for a bound one cannot know.
+ * Returns one of our own words, written into the statement's text. The number of rows per word differs a millionfold,
+ * and a generic plan for a bound parameter cannot consider that.
  */
 export function constant(word: string): SQL {
   if (!/^[\w.]+$/.test(word)) throw new RangeError('not a word of the schema');

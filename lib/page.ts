@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 export const MAX_PER_PAGE = 100;
-/** 100 rows each; an offset beyond the integers of PostgreSQL is no page. */
+/** Maximum page number. With 100 rows per page, the offset still fits a PostgreSQL integer. */
 const MAX_PAGE = 20_000_000;
 
-/** Page numbers count from 1. */
+/** A requested page. Page numbers start at 1. */
 export interface PageRequest {
   page: number;
   per_page: number;
@@ -16,7 +16,7 @@ export interface Page<Row> extends PageRequest {
   data: Row[];
 }
 
-/** The largest id of a PostgreSQL `integer` column: above it no row can exist. */
+/** The largest id of a PostgreSQL `integer` column. No row can have a larger one. */
 export const MAX_ID = 2_147_483_647;
 
 export const pageFields = {
@@ -34,10 +34,10 @@ export const pageFields = {
     .describe('Rows per page, 1 to 100. Default 25.'),
 };
 
-/** Rows per page as an address has them; what is no number of rows counts as not given. */
+/** The page size in an address. An invalid one counts as missing. */
 export const perPageParam = z.coerce.number().int().min(1).max(MAX_PER_PAGE).catch(25);
 
-/** What `page` and `per_page` default to. */
+/** Adds the defaults of `page` and `per_page`. */
 export function pageRequest(input: {
   page?: number | undefined;
   per_page?: number | undefined;
@@ -45,12 +45,12 @@ export function pageRequest(input: {
   return { page: input.page ?? 1, per_page: input.per_page ?? 25 };
 }
 
-/** SQL limit and offset of a page. */
+/** Returns the SQL limit and offset of a page. */
 export function pageBounds({ page, per_page }: PageRequest): { limit: number; offset: number } {
   return { limit: per_page, offset: (page - 1) * per_page };
 }
 
-/** The envelope of a list answer; an empty list has one, empty, page. */
+/** Returns the envelope of a list response. An empty list has one empty page. */
 export function toPage<Row>(request: PageRequest, total: number, data: Row[]): Page<Row> {
   return {
     page: request.page,
@@ -61,7 +61,7 @@ export function toPage<Row>(request: PageRequest, total: number, data: Row[]): P
   };
 }
 
-/** The schema of a `Page` of these rows. */
+/** Returns the schema of a `Page` of rows. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
   return z.object({
     page: z.int(),

@@ -1,6 +1,6 @@
 import { isCurrency } from './money';
 
-/** An amount that a text states. */
+/** An amount read from a text. */
 export interface Amount {
   /** Decimal text with a point and without groups: `-1234.5`. */
   decimal: string;
@@ -30,15 +30,15 @@ const SIGNS: Record<string, readonly string[]> = {
 const LEADING = /^(\p{L}*\p{Sc}|\p{L}+\.?(?=[\s\d(+-]))\s*/u;
 const TRAILING = /\s*([\p{L}\p{Sc}]+\.?)$/u;
 
-/** A double keeps so many digits of any decimal number. */
+/** The number of decimal digits that a double always keeps. */
 const MAX_DIGITS = 15;
 
 /**
- * Reads an amount as spreadsheets, banks and programs write it: with brackets or a minus on either side, with a currency
- * on either side, and with groups of three digits. A single separator before three digits may be either kind, so the
- * caller gets both readings unless it names the decimal separator.
+ * Reads an amount as spreadsheets, banks and programs write it: with brackets or a minus on either side, with a
+ * currency on either side, and with groups of three digits. A single separator before three digits may be either kind,
+ * so the caller gets both readings unless it names the decimal separator.
  *
- * @param separator the decimal separator, if known: other texts are refused then
+ * @param separator the decimal separator, if known; texts with another one are then refused
  * @returns null if the text is not an amount
  */
 export function readAmount(text: string, separator?: DecimalSeparator): AmountReading | null {
@@ -55,7 +55,7 @@ export function readAmount(text: string, separator?: DecimalSeparator): AmountRe
   return second === undefined ? { decimal: first, currencies } : { readings: [first, second] };
 }
 
-/** Takes brackets, signs and currencies off both ends. */
+/** Removes brackets, signs and currencies from both ends. */
 function peel(text: string) {
   let rest = text;
   let signs = 0;
@@ -95,16 +95,16 @@ function currenciesOf(mark: string): readonly string[] | undefined {
   return isCurrency(name) ? [name] : undefined;
 }
 
-/** The currencies that all marks may mean; null without marks, undefined if they contradict one another. */
+/** Returns the currencies that all marks may mean. Null without marks; undefined if they contradict each other. */
 function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] | null | undefined {
   if (marks.length === 0) return null;
   const common = marks.reduce((all, one) => all?.filter((code) => one?.includes(code)));
   return common?.length ? common : undefined;
 }
 
-/** @returns no reading, one, or two */
+/** Reads digits with separators. @returns none, one or two possible amounts */
 function readDigits(text: string, separator: DecimalSeparator | undefined): string[] {
-  // Spaces and apostrophes only ever separate groups, so that a separator behind them is the decimal one.
+  // Spaces and apostrophes only separate groups, so a point or comma after them is the decimal separator.
   if (/^[1-9]\d{0,2}([ '])\d{3}(\1\d{3})*([.,]\d+)?$/.test(text))
     return readPlain(text.replace(/[ ']/g, ''), separator);
   const [first] = /[.,]/.exec(text) ?? [];
@@ -121,19 +121,19 @@ function readDigits(text: string, separator: DecimalSeparator | undefined): stri
   return groups.test(text) && separator !== first ? readPlain(text.replaceAll(first, ''), separator) : [];
 }
 
-/** Digits with at most one separator, which is the decimal one. */
+/** Reads digits with at most one separator, which is the decimal separator. */
 function readPlain(text: string, separator: DecimalSeparator | undefined): string[] {
   const [, whole = '', found, decimals = ''] = /^(\d*)(?:([.,])(\d+))?$/.exec(text) ?? [];
   if (whole + decimals === '' || (found && separator && found !== separator)) return [];
   return [found ? `${whole}.${decimals}` : whole];
 }
 
-/** `007.50` as `7.50`, `.5` as `0.5`. */
+/** Normalizes leading zeros: `007.50` becomes `7.50`, `.5` becomes `0.5`. */
 const toCanonical = (digits: string) => digits.replace(/^0+(?=\d)/, '').replace(/^\./, '0.');
 
 /**
- * The meanings of a typed amount, as decimal texts: none if it is not an amount, and two if its only separator stands
- * before three digits, so that `1.500` can be 1500 or 1.5. A currency beside the amount is ignored.
+ * Returns the meanings of a typed amount, as decimal texts. None if it is not an amount, and two if its only separator
+ * is before three digits: `1.500` can be 1500 or 1.5. A currency beside the amount is ignored.
  */
 export function typedAmounts(text: string): string[] {
   const read = readAmount(text);
@@ -141,13 +141,13 @@ export function typedAmounts(text: string): string[] {
   return 'readings' in read ? read.readings : [read.decimal];
 }
 
-/** A typed amount as decimal text; null if it is not an amount, or can mean two. */
+/** Converts a typed amount to decimal text. Returns null if it is not an amount, or is ambiguous. */
 export function typedAmount(text: string): string | null {
   const [amount, other] = typedAmounts(text);
   return amount === undefined || other !== undefined ? null : amount;
 }
 
-/** The problem of an amount that can mean two, with both meanings; undefined if it cannot. */
+/** Returns the error for an ambiguous amount, with both meanings. Undefined if the amount is not ambiguous. */
 export function ambiguityProblem(text: string): string | undefined {
   const [whole, fraction] = typedAmounts(text);
   if (whole === undefined || fraction === undefined) return undefined;
@@ -156,5 +156,5 @@ export function ambiguityProblem(text: string): string | undefined {
   return `can mean ${whole} or ${small}: write ${whole}, or ${isShort ? Number(small).toFixed(2) : `${fraction}0`}`;
 }
 
-/** A decimal text for a field: three decimals take a fourth, since `1.500` can mean two when the form is sent again. */
+/** Returns decimal text for a form field. Adds a fourth decimal to three, since `1.500` would be ambiguous. */
 export const unmistakable = (text: string): string => (typedAmounts(text).length > 1 ? `${text}0` : text);

@@ -9,26 +9,26 @@ import { AppError, NotMigratedError, StartError } from './errors';
 import { createLogger, type Logger, stackOf } from './log';
 import { type OpenOptions, openDatabase, requireMigrated } from './open-database';
 
-/** What the world gives us; tests put their own in its place. */
+/** The external dependencies of the service. Tests replace them. */
 export interface Runtime {
   env: Env;
   db: Database;
-  /** Null without STRIPE_SECRET_KEY. */
+  /** Stripe's client. Null without STRIPE_SECRET_KEY. */
   stripe: Stripe | null;
   now(): Date;
   newId(): string;
   randomBytes(size: number): Buffer;
   log: Logger;
   close(): Promise<void>;
-  /** Reads the JSON at a public address, in place of an https request. */
+  /** Replaces the https request that reads JSON at a public address. */
   fetchDocument?: (url: URL) => Promise<unknown>;
-  /** Of an embedded database: one in memory as it is now, to try things out on. */
+  /** Copies an embedded database into memory, for trial runs. */
   copyDatabase?: () => Promise<DatabaseHandle>;
-  /** Of an embedded database: all of it as it is now, as a file's contents. */
+  /** Returns the contents of a backup file of an embedded database. */
   dumpDatabase?: () => Promise<Blob>;
 }
 
-/** A command that has the embedded database open ends soon. */
+/** Time to wait for a command that has the embedded database open, since commands end soon. */
 const PATIENCE_MS = 10_000;
 
 // Next bundles pages, routes and instrumentation separately: a module variable would exist three times.
@@ -38,8 +38,8 @@ const holder = globalThis as { [KEY]?: Promise<Runtime> | undefined };
 /**
  * The runtime of this process, built at the first call.
  *
- * @throws NotMigratedError while the database is older than the code: asked when the runtime is built, and
- *   again after a statement that failed as if it were
+ * @throws NotMigratedError while the database is older than the code; checked when the runtime is built, and again
+ *   after a statement failed in a way that suggests it
  */
 export async function getRuntime(): Promise<Runtime> {
   holder[KEY] ??= openRuntime().catch((error: unknown) => {
@@ -51,12 +51,12 @@ export async function getRuntime(): Promise<Runtime> {
   return runtime;
 }
 
-/** The runtime where it is built, without a look at the database; null where it is not. */
+/** Returns the runtime if it is already built, without a check of the database. Null if it is not built. */
 export async function builtRuntime(): Promise<Runtime | null> {
   return (await holder[KEY]?.catch(() => null)) ?? null;
 }
 
-/** The runtime, or the 503 to answer where it cannot be had: why was logged, and is its cause. */
+/** Returns the runtime, or a 503 error if it cannot be built. The reason is logged, and is the error's cause. */
 export function runtimeOrError(): Promise<Runtime | AppError> {
   return getRuntime().catch((error: unknown) => {
     const sentences = error instanceof StartError ? error.sentences : undefined;
@@ -65,7 +65,7 @@ export function runtimeOrError(): Promise<Runtime | AppError> {
   });
 }
 
-/** An error of a request, or what is behind it: 503 where the database is older than the code. */
+/** Returns a 503 error if an outdated database caused the error of a request. Otherwise returns the error itself. */
 export async function explainFailure({ db }: Pick<Runtime, 'db'>, error: unknown): Promise<unknown> {
   if (!isSchemaDoubted()) return error;
   const found = await settleDoubt(db).catch((cause: unknown) => cause);
@@ -88,15 +88,15 @@ async function openRuntime(): Promise<Runtime> {
   return createRuntime(readEnv(), { patience: PATIENCE_MS });
 }
 
-/** Puts a runtime in place of the process's own; undefined takes it away again. */
+/** Replaces the runtime of this process. Undefined removes the replacement. */
 export function setRuntime(runtime: Runtime | undefined): void {
   holder[KEY] = runtime && Promise.resolve(runtime);
 }
 
 /**
- * Opens the database (migrating the embedded one) and puts everything together.
+ * Opens the database, migrates an embedded one, and creates the runtime.
  *
- * @throws StartError when the database cannot be used, saying what to do
+ * @throws StartError with advice if the database cannot be used
  */
 export async function createRuntime(env: Env, options: OpenOptions = {}): Promise<Runtime> {
   const handle = await openDatabase(env, options);
@@ -111,16 +111,16 @@ export async function createRuntime(env: Env, options: OpenOptions = {}): Promis
   };
 }
 
-/** The clock, chance and log of this process. */
+/** Returns the clock, randomness and log of this process. */
 export function worldOf(env: Pick<Env, 'logLevel'>): Pick<Runtime, 'now' | 'newId' | 'randomBytes' | 'log'> {
   return { now: () => new Date(), newId: randomUUID, randomBytes, log: createLogger(env.logLevel) };
 }
 
-/** Of our own, well below the 25 that Stripe's test mode takes. */
+/** Rate limit of our requests to Stripe, well below the 25 per second of Stripe's test mode. */
 const REQUESTS_PER_SECOND = 10;
 
 /**
- * The Stripe SDK with bounded waiting (three tries of 10 s) and bounded haste.
+ * Creates the Stripe SDK with a timeout (three tries of 10 s) and a rate limit.
  *
  * @param apiBase address of another Stripe API, for tests and the demo
  */
@@ -154,7 +154,7 @@ function unhurried(requestsPerSecond: number) {
   return client;
 }
 
-/** Lets callers through one after the other, so many a second and no more. */
+/** Creates a gate that lets callers pass one after the other, at most `perSecond` per second. */
 function createGate(perSecond: number): () => Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
   return async () => {

@@ -1,37 +1,37 @@
-/** As `searchForm` of the schema writes it, but for upper case. */
+/** Returns a text in the form of the schema's `searchForm`, except for upper case. */
 export function composed(text: string): string {
   return text.normalize('NFC').replace(/[ßẞ]/g, 'ss');
 }
 
-/** An ILIKE pattern for texts that contain this one: `%`, `_` and `\` stand for themselves. */
+/** Returns an ILIKE pattern for texts that contain this one. `%`, `_` and `\` are escaped. */
 export function containsPattern(text: string): string {
   return `%${escapeLike(text)}%`;
 }
 
-/** Whether a trigram index serves a search for any part of a text. */
+/** Returns whether a trigram index can search for a text as any part of another. */
 export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
-/** Each two letters that follow one another in a text; of a text of one letter that one. */
+/** Returns all pairs of adjacent letters in a text. A single letter returns itself. */
 export function letterPairs(text: string): string[] {
   const letters = [...text];
   return letters.length === 1 ? letters : letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
 }
 
-/** An ILIKE pattern for texts that start with this one. */
+/** Returns an ILIKE pattern for texts that start with this one. */
 export function prefixPattern(text: string): string {
   return `${escapeLike(text)}%`;
 }
 
-/** An ILIKE pattern for this text, in any case. */
+/** Returns an ILIKE pattern for exactly this text, in any case. */
 export function wholePattern(text: string): string {
   return escapeLike(text);
 }
 
 /**
- * ILIKE patterns that a trigram index serves: for any part of a text, where it has three letters or digits in
- * a row; for a shorter one, that a word starts with it. None where an index would not help.
+ * Returns ILIKE patterns for which PostgreSQL can use a trigram index. A search text with three letters or digits in a
+ * row may be any part of a text. A shorter one must start a word. Returns none if an index would not help.
  *
- * @param separators what may stand before a word in the texts that are searched
+ * @param separators the possible texts before a word in the searched texts
  */
 export function indexedPatterns(text: string, separators: string[]): string[] {
   if (hasTrigram(text)) return [containsPattern(text)];

@@ -21,7 +21,7 @@ const REFUND_STATUSES: Record<string, ProviderRefund['status']> = {
   canceled: 'cancelled',
 };
 
-/** @returns null for an object without an id @throws UnstorableError for an amount or a currency that no column holds */
+/** @returns null if the object has no id. @throws UnstorableError for an amount or currency that no column can hold */
 export function toProviderRefund(object: unknown): ProviderRefund | null {
   const payload = asObject(object);
   const common = toMoneyBack(payload);
@@ -34,7 +34,7 @@ export function toProviderRefund(object: unknown): ProviderRefund | null {
   };
 }
 
-/** @returns null for an object without an id @throws UnstorableError for an amount or a currency that no column holds */
+/** @returns null if the object has no id. @throws UnstorableError for an amount or currency that no column can hold */
 export function toProviderDispute(object: unknown): ProviderDispute | null {
   const payload = asObject(object);
   const common = toMoneyBack(payload);
