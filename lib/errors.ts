@@ -81,7 +81,7 @@ export function diskFull(): AppError {
   );
 }
 
-/** Stops a command or the start of the server: each line is a sentence for the person who started it. */
+/** Stops a command or the start of the server. Each line is a sentence for the person who started it. */
 export class StartError extends OwnError {
   static override readonly kind: string = 'StartError';
   override readonly name: string = 'StartError';

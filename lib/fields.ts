@@ -45,7 +45,7 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .meta({ maxLength: max });
 }
 
-/** Returns whether a text has at most `max` characters. Longer than `2 * max` units, it need not be split to know. */
+/** Returns whether a text has at most `max` characters. A text of more than `2 * max` units has more, so skip it. */
 function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }

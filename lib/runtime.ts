@@ -31,7 +31,7 @@ export interface Runtime {
 /** Time to wait for a command that has the embedded database open, since commands end soon. */
 const PATIENCE_MS = 10_000;
 
-// Next bundles pages, routes and instrumentation separately: a module variable would exist three times.
+// Next bundles pages, routes and instrumentation separately, so a module variable would exist three times.
 const KEY = Symbol.for('w5t.runtime');
 const holder = globalThis as { [KEY]?: Promise<Runtime> | undefined };
 

@@ -49,7 +49,7 @@ export interface ProviderSubscriptionItem extends ProviderBilled {
 export interface ProviderSubscription {
   id: string;
   customer: ProviderCustomer | null;
-  /** Null: a status that Stripe added after this was written. */
+  /** Our status. Null if Stripe added its status after this was written. */
   status: (typeof subscriptionStatus.enumValues)[number] | null;
   providerStatus: string | null;
   cancelAtPeriodEnd: boolean;
@@ -73,7 +73,7 @@ export interface ProviderInvoice {
   stripeSubscriptionId: string | null;
   /** The invoice that this one replaces. Stripe voided it when it finalized this one. */
   revises: string | null;
-  /** Null: a status that Stripe added after this was written. */
+  /** Our status. Null if Stripe added its status after this was written. */
   status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void' | null;
   providerStatus: string | null;
   /** Date on the invoice: the date set for it, or else the time it was finalized, or else created. */
@@ -131,13 +131,13 @@ interface ProviderMoneyBack {
 
 export interface ProviderRefund extends ProviderMoneyBack {
   object: 'refund';
-  /** Null: a status that Stripe added after this was written. */
+  /** Our status. Null if Stripe added its status after this was written. */
   status: (typeof refundStatus.enumValues)[number] | null;
 }
 
 export interface ProviderDispute extends ProviderMoneyBack {
   object: 'dispute';
-  /** Null: a status that Stripe added after this was written. */
+  /** Our status. Null if Stripe added its status after this was written. */
   status: (typeof disputeStatus.enumValues)[number] | null;
   evidenceDueAt: Date | null;
   fundsWithdrawnAt: Date | null;

@@ -38,7 +38,7 @@ export interface Snapshot {
   events: Map<string, StoredEvent>;
 }
 
-/** Returns an empty set of the keys that a snapshot is read by. Related rows are read along: see `read`. */
+/** Returns an empty set of keys for reading a snapshot. A snapshot also contains related rows: see `read`. */
 export const noKeys = () => ({
   events: [] as string[],
   /** Ids of Stripe customers, to read their links and linked customers. */

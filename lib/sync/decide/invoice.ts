@@ -96,7 +96,7 @@ function applyFetched(
   return { applied: 'unchanged', invoice: null };
 }
 
-/** Finds the subscription. An unknown one gets a row without state, so that the order of events does not matter. */
+/** Finds the invoice's subscription. An unknown one gets a row without state, so that events may come in any order. */
 function subscriptionOf(
   draft: Draft,
   { stripeSubscriptionId }: ProviderInvoice,

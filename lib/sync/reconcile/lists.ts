@@ -147,13 +147,13 @@ async function unseen({ db }: SyncDeps, run: Run, kind: Ordered, after: number) 
 
 const DAY_MS = 86_400_000;
 
-/** Days to look back: a refund may fail up to 30 days later (docs.stripe.com/refunds#failed-refunds). Also disputes. */
+/** Days to look back, since a refund may fail up to 30 days later (docs.stripe.com/refunds#failed-refunds). */
 const REVISED_DAYS = 32;
 
 /** Days to look back for open disputes. Most are decided within three months; older ones are retrieved one by one. */
 const DISPUTE_DAYS = 120;
 
-/** Returns since when to list refunds: one that failed since the last run may be older. Null for all of history. */
+/** Returns the earliest creation time of refunds to list, since refunds may fail late. Null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }

@@ -39,7 +39,7 @@ export interface Progress {
 
 export interface ReconcileResult {
   runId: number;
-  /** `running` if another process holds the run; `stopped` at the deadline or signal: the next call continues it. */
+  /** `running`: another process has the lease. `stopped`: the deadline or signal came, and the next call continues. */
   status: 'completed' | 'completed_with_errors' | 'failed' | 'running' | 'stopped';
   checked: number;
   changes: number;

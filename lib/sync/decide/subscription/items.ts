@@ -160,7 +160,7 @@ export function isStillIn(
   return items.some((one) => one.id === item);
 }
 
-/** Converts an item to columns. The only item of a subscription also takes the subscription's metadata. */
+/** Converts an item to columns. If the subscription has only this item, the subscription's metadata counts, too. */
 export function toItemState(
   provider: ProviderSubscription,
   item: ProviderSubscriptionItem,

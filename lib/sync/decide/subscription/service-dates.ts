@@ -14,7 +14,7 @@ export interface Billed {
   endsAt: Date | null;
 }
 
-/** Dates services: the next billing is at the end of the latest paid period, the end is when all subscriptions end. */
+/** Sets the dates of services. The next billing is when the last current period ends, the end when all have ended. */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
     const service = id === null ? undefined : draft.service(id);
