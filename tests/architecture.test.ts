@@ -33,7 +33,7 @@ describe('architecture rules', () => {
     expect(clientValuesOnTheServer(sources)).toEqual([]);
   });
 
-  test('modules do not hold state of the process', () => {
+  test('modules keep no process-wide state at the top level', () => {
     expect(moduleState(sources)).toEqual([]);
   });
 });

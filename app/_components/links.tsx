@@ -4,7 +4,7 @@ import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/cor
 import Link, { type LinkProps } from 'next/link';
 import type { AriaAttributes, ReactNode } from 'react';
 
-// Pages cannot pass Next's Link to Mantine: on the server it is a function, and functions are no props for clients.
+// A page cannot pass Next's Link to Mantine, because server components cannot pass functions to client components.
 type Target = Pick<LinkProps, 'href' | 'prefetch'> & AriaAttributes & { rel?: string; children: ReactNode };
 
 export function LinkButton(props: Target & ButtonProps) {

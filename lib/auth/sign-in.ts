@@ -217,7 +217,7 @@ async function findOrigin(runtime: Runtime, email: string, headers: Headers): Pr
   return { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
 }
 
-/** Returns the `Set-Cookie` header that makes the device known. Undefined if the account has no password. */
+/** Returns the `Set-Cookie` header that marks the device as known. Empty if the account does not exist or has no password. */
 export async function rememberDevice(
   runtime: Runtime,
   email: string,

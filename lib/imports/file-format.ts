@@ -12,7 +12,7 @@ export interface FileFormat {
   values?: Record<string, (cell: string) => Translated>;
   /** Values that are the same for all rows and missing in the files, by our column names. */
   constants?: Record<string, string>;
-  /** Decodes the program's encoding of texts in cells. */
+  /** Unescapes the text of a cell if the program escapes it, such as `&amp;` for `&`. */
   decode?(cell: string): string;
   /** Whether the program doubles quotation marks even in unquoted cells. */
   doublesAllQuotes?: boolean;

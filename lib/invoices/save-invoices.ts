@@ -32,7 +32,7 @@ export const invoiceKind: RecordKind = {
   name: 'invoice',
   table: invoices,
   key: 'number',
-  // Also finds Stripe's invoice if no own one has the number, so that it is not created a second time.
+  // Falls back to Stripe's invoice if no invoice of our own has this number. Otherwise a write would create a copy of it.
   hasKey: (numbers) =>
     sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 /** The number of files that the database, its connections and Next may have open at once. */
 const OWN_FILES = 192;
 
-/** The limits of what clients may use. Times are in milliseconds, sizes in bytes. */
+/** Limits on client connections and requests. Times are in milliseconds, sizes in bytes. */
 export const LIMITS = {
   /** The body of a page's request, including server actions, which send forms. API routes limit their own bodies. */
   pageBody: 131_072,

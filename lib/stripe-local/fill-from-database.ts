@@ -126,7 +126,7 @@ async function fillInvoices(
   }
 }
 
-/** Reads the payment intent that Stripe collected for each invoice, including deleted payments. Null if not known. */
+/** Reads the payment intents of the payments that Stripe collected, by Stripe invoice id. Null if an intent is not known. */
 async function readCollected(db: Database): Promise<Map<string, string | null>> {
   const recorded = await db
     .select({ reference: payments.payment_reference, intent: payments.stripe_payment_intent_id })

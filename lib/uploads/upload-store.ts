@@ -155,7 +155,7 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Converts a file name of another computer to one without folders that every file system accepts. */
+/** Turns an uploaded file's name into one that every file system accepts, without folders. */
 function toFileName(name: string): string {
   const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
   let fits = [...safe.replace(/^\.+/, '')];

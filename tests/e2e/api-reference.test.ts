@@ -112,7 +112,7 @@ test('the API reference reports a missing document and offers to try again', asy
   expect(await page.getByRole('alert').filter({ hasText: 'could not be loaded' }).count()).toBe(0);
 });
 
-test('the API reference links to the document if scripts are off', async () => {
+test('the API reference links to the OpenAPI document when JavaScript is disabled', async () => {
   const page = await site.open(PATH, { javaScriptEnabled: false });
   expect(await page.locator('noscript p').isVisible()).toBe(true);
   expect(await page.getByRole('status').isVisible()).toBe(false);

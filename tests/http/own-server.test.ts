@@ -537,7 +537,7 @@ describe('concurrency limits of pages', () => {
     expect(begun).not.toContain('/left');
   });
 
-  test('a page whose client has left keeps its slot until its work ends', async () => {
+  test('a page request keeps its slot after its client disconnects, until its work ends', async () => {
     const { begun, ends, ask, until } = await servePages();
     const left = ask('/a', '198.51.100.1');
     await until(['/a']);

@@ -116,7 +116,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
     await late.expectFound();
   });
 
-  test('a refund found before its invoice is known gets no payment in a run that Stripe does not answer', async () => {
+  test('a refund found before its invoice stays without a payment while Stripe fails, and gets it in the next run', async () => {
     const { belong, refundOf, expectFound } = await refundEarly('pi_early_fault');
     belong();
     const isAsked = ({ path }: { path: string }) => path === '/v1/invoice_payments';

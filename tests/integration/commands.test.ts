@@ -180,7 +180,7 @@ describe('a server with the embedded database', () => {
     );
   });
 
-  test('the command reconcile shows its progress, and its dry run works on a copy', async () => {
+  test('the reconcile command shows its progress, and its dry run leaves the real tables unchanged', async () => {
     const done = await ask('reconcile');
     expect(done).toMatchObject({ code: 0, out: expect.stringMatching(/^Run 1, completed:/m) });
     expect(done.err).toMatch(/^\[#+\.*\] \d+\/\d+ /);

@@ -270,7 +270,7 @@ describe('the one-time address of the first admin', () => {
     expect(await staff()).toEqual([]);
   });
 
-  test('a one-time address expires when a staff user is added, and no new one is issued', async () => {
+  test('the first admin’s one-time address expires when a staff user is added, and no new one is issued', async () => {
     const token = await issue();
     await add('ada@example.com');
     await expectRefused(token);

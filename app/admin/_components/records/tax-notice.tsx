@@ -5,7 +5,7 @@ import { getRuntime } from '@/lib/runtime';
 
 interface TaxNoticeProps {
   customerId: number;
-  /** Lines of a draft, which can still be changed. */
+  /** Lines of a draft. Issued documents get no notice, because their tax can no longer change. */
   lines: { tax_rate: string }[];
 }
 
