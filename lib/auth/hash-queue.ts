@@ -25,7 +25,7 @@ const RETRY_AFTER = 5;
 type HashQueue = <T>(network: string | null, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Makes a concurrency limit for password hashes, each of which occupies a core for a tenth of a second. Known devices
+ * Limits how many passwords are hashed at once, because one hash occupies a core for a tenth of a second. Known devices
  * go first. If the queue is full, the last unknown device makes room for a known one.
  *
  * @throws AppError too_many_requests (the queue's functions) if the queue is full or the wait is too long

@@ -201,7 +201,7 @@ const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, start, pa
 /** A customer in a form's list of choices, with the defaults for a new record. */
 export interface CustomerChoice {
   customer_number: string;
-  /** The company, or "first last" if there is none. */
+  /** The company, or "first last" for a customer without a company. */
   name: string;
   status: CustomerRow['status'];
   currency: string;

@@ -22,7 +22,7 @@ export const customerIdFilter = customerId.optional();
 export const customerSnippet = z.object({
   id: z.int(),
   customer_number: z.string(),
-  /** The company, or "first last" if there is none. */
+  /** The company, or "first last" for a customer without a company. */
   name: z.string(),
   email: z.string().nullable(),
   status: z.enum(customerStatus.enumValues),

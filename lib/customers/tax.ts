@@ -36,7 +36,7 @@ export function taxRuleOf(
 }
 
 /**
- * Describes a contradiction between the rates of lines and a customer's usual tax. Null if there is none. Tax for a
+ * Describes a contradiction between the rates of lines and a customer's usual tax. Null if they agree. Tax for a
  * customer who pays none is a contradiction, and so is a rate of 0 for a customer who pays tax. A reduced rate is not.
  *
  * @param rates of the lines in their order, in percent; null if a rate cannot be read yet

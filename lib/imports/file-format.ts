@@ -21,7 +21,7 @@ export interface FileFormat {
 /** Translated text of a cell, or its already parsed value. */
 export type Translated = string | CellValue;
 
-/** Column of ours that is computed from several columns of the file. */
+/** One of our columns, which is computed from several columns of the file. */
 export interface Derived {
   of: readonly string[];
   /** Computes the cell. @param cells texts of the columns; '' for a column that the file does not have */

@@ -12,8 +12,8 @@ type Names = { [name in (typeof INVOICE_NAMES)[number]]?: string | null | undefi
 export type NamedInvoice = Awaited<ReturnType<typeof readNamed>>[number];
 
 /**
- * Finds the invoices that rows refer to, except those of erased customers. If an invoice of ours and one of Stripe have
- * the same number, ours is found.
+ * Finds the invoices that rows refer to, except those of erased customers. If one of our invoices and one of
+ * Stripe's have the same number, returns ours.
  */
 export async function findInvoices(
   db: Database,

@@ -10,7 +10,7 @@ export type WithMoneyBack<Row> = Row & {
   amount_credited: number;
   /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it. */
   amount_off_stripe: number | null;
-  /** Part of the total paid from the customer's balance at Stripe. Null if there is none, or if it is unknown. */
+  /** Part of the total paid from the customer's balance at Stripe. Null if the balance paid nothing, or if that is unknown. */
   balance_applied: number | null;
   /** Amount still due, although Stripe has given up collecting it. */
   written_off: number;

@@ -213,7 +213,7 @@ export const typedInvoice = {
   },
 } satisfies TypedKind;
 
-/** Form of a sent invoice, of which only the due date may change. */
+/** Form of a sent invoice. Only the due date may change. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
 /** The steps between statuses of our own invoices. Payments make an invoice paid. */

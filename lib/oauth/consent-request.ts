@@ -7,7 +7,7 @@ import { hashOAuthToken } from './grant';
 import { issuerOf, type ReadScope, toReadScopes } from './metadata';
 import { isLoopback } from './register-client';
 
-/** Who confirms a client's identity: an admin, the client's own site, or nobody. */
+/** Who confirms a client's identity: an admin or its own site. `nobody` if it is unconfirmed. */
 type Vouched = 'staff' | 'site' | 'nobody';
 
 /** The request for consent that a member of staff sees. */

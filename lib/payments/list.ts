@@ -133,7 +133,7 @@ function partsOf(cursor: string | null | undefined): { id: number; value: string
 export interface NamedPayment extends PaymentRow {
   customer: CustomerSnippet | null;
   invoice_number: string | null;
-  /** Status of the open dispute. Null if there is none. */
+  /** Status of the open dispute. Null without an open dispute. */
   disputed: (typeof disputes.$inferSelect)['status'] | null;
 }
 

@@ -117,7 +117,7 @@ function findPayment(draft: Draft, source: Named): Found {
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
 }
 
-/** Returns the invoice that a payment intent paid. Null if there is none so far, or if Stripe does not answer. */
+/** Returns the invoice that a payment intent paid. Null if it has paid no invoice so far, or if Stripe does not answer. */
 function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
   const asked = draft.ask('invoicePaid', intent, '');
   if (asked.state === 'found') return asked.object;

@@ -146,7 +146,7 @@ export const linkCheckouts: StepPage<StripeDeps> = async (deps, run, after) => {
   return nextAfter(unlinked);
 };
 
-/** Links a subscription to its checkout at Stripe. If there is none, the next run asks again. */
+/** Links a subscription to its checkout at Stripe. Without a checkout, the next run asks again. */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === id)) {

@@ -108,7 +108,7 @@ function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entrie
   return [...days];
 }
 
-/** Returns true for a payment of which only the day is known. */
+/** Returns true for a payment that has a day but no time. */
 function isOfDay(entry: TimelineEntry): entry is Extract<TimelineEntry, { kind: 'payment' }> {
   return entry.kind === 'payment' && entry.isDayOnly;
 }

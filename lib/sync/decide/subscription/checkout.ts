@@ -85,7 +85,7 @@ function reapplyCheckouts(draft: Draft, customer: string): void {
   for (const { checkout } of checkouts) applyCheckout(draft, checkout);
 }
 
-/** Returns the parts of a checkout to keep when its body is dropped. Null if it did not buy a subscription of ours. */
+/** Returns the parts of a checkout to keep when its body is dropped. Null if it did not buy one of our subscriptions. */
 export function toKeptCheckout(payload: string): KeptCheckout | null {
   const { object, account } = fromInbox(payload);
   const checkout = toProviderCheckout(object);
