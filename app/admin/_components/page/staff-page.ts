@@ -35,5 +35,5 @@ export const adminPage = pageFor(requireAdmin);
 /** Parses the numeric id in a page's path. Shows the not-found page if the id is invalid. */
 export const rowIdIn = ({ id }: { id: string }): number => toId(id) ?? notFound();
 
-/** An id of Stripe's in the path of a page; not found if it cannot be one. */
+/** Parses the Stripe id in a page's path. Shows the not-found page if the id is invalid. */
 export const stripeIdIn = ({ id }: { id: string }): string => (/^[\w-]{1,255}$/.test(id) ? id : notFound());
