@@ -23,16 +23,6 @@ export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, t
   return uncollectible || paymentFailed || isPastDue(due_date, today) ? 'overdue' : 'sent';
 }
 
-/** Returns the rule of `unpaidStatus` as SQL over columns. The caller has cast `today` to a date. */
-export function unpaidStatusSql(
-  columns: Record<'due_date' | 'payment_failed_at' | 'uncollectible', SQLWrapper>,
-  today: SQLWrapper,
-): SQL {
-  const { due_date, payment_failed_at, uncollectible } = columns;
-  return sql`case when ${uncollectible} or ${payment_failed_at} is not null or ${isPastDueSql(due_date, today)}
-    then 'overdue' else 'sent' end::invoice_status`;
-}
-
 /** Returns the SQL condition that the due date is over. */
 export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql`${dueDate} < ${today}`;
 

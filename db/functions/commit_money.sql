@@ -51,7 +51,7 @@ BEGIN
       FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted');
     IF EXISTS (
       SELECT FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
-        JOIN payment_tombstones t ON t.reference = p.payment_reference
+        JOIN payment_tombstones t ON t.reference = p.payment_reference WHERE p.source = 'stripe'
     ) OR EXISTS (
       -- A program has just recorded the same money under one of these ids, whose keys this plan locks.
       SELECT FROM payments WHERE payment_reference = ANY (ARRAY(
@@ -60,6 +60,16 @@ BEGIN
       ))
     ) THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
+  -- Sync has just recorded the money that one of these references names.
+  IF plan ?| ARRAY['paymentsInserted', 'paymentsUpdated'] AND EXISTS (
+    SELECT FROM jsonb_populate_recordset(NULL::payments,
+        coalesce(plan -> 'paymentsInserted', '[]') || coalesce(plan -> 'paymentsUpdated', '[]')) r
+      CROSS JOIN LATERAL (
+        SELECT id FROM payments WHERE stripe_payment_intent_id = r.payment_reference
+        UNION ALL SELECT id FROM payments WHERE stripe_charge_id = r.payment_reference
+      ) p
+      WHERE r.source <> 'stripe' AND r.payment_reference ~ '^(pi|ch|py)_' AND p.id <> r.id
+  ) THEN RAISE SQLSTATE '40001'; END IF;
   IF plan ? 'paymentsUpdated' THEN
     UPDATE payments t SET
       invoice_id = r.invoice_id, customer_id = r.customer_id, amount = r.amount,

@@ -1,13 +1,21 @@
+-- Earlier versions of commit_plan returned nothing. PostgreSQL does not replace a function by one with another result.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure('commit_plan(jsonb, text[])') AND prorettype = 'void'::regtype)
+  THEN DROP FUNCTION commit_plan(jsonb, text[]); END IF;
+END $$;
+--> statement-breakpoint
 -- Writes what decisions of sync change, or nothing: fails with 40001 where a row is not the one that was read. Each
 -- list of the plan is there only if something is in it. Table names have no schema, so that a dry run's temporary
--- tables take their place. Planned once, by index, like read_snapshot.
-CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, payloads text[]) RETURNS void LANGUAGE plpgsql
+-- tables take their place. Planned once, by index, like read_snapshot. Returns the time that the written rows have, and
+-- the ids of new rows.
+CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, payloads text[]) RETURNS text LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   entry jsonb;
   written int;
+  at text := to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 BEGIN
   -- A retry already holds its Stripe customer's lock when it reads; others wait here and then fail the version check.
   FOR entry IN SELECT jsonb_array_elements(plan -> 'keys') LOOP
@@ -39,9 +47,13 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'touched') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
-  IF plan ?| ARRAY['handedOver', 'invoicesUpdated', 'moves', 'paymentsInserted', 'paymentsUpdated'] THEN
+  IF plan ?| ARRAY['handedOver', 'invoicesUpdated', 'moves', 'paymentsInserted', 'paymentsUpdated', 'invoicesSeen'] THEN
     PERFORM lock_invoices(plan);
   END IF;
+  IF plan ? 'invoicesSeen' AND EXISTS (
+    SELECT FROM jsonb_to_recordset(plan -> 'invoicesSeen') AS s(id int, version int)
+      LEFT JOIN invoices i ON i.id = s.id WHERE i.version IS DISTINCT FROM s.version
+  ) THEN RAISE SQLSTATE '40001'; END IF;
   IF plan ?| ARRAY['customersInserted', 'linksInserted', 'linksUpdated', 'customersUpdated'] THEN
     PERFORM commit_customers(plan);
   END IF;
@@ -55,13 +67,25 @@ BEGIN
   IF plan ?| ARRAY['refundsDeleted', 'refundsUpdated', 'refundsInserted', 'disputesUpdated', 'disputesInserted'] THEN
     PERFORM commit_money_back(plan);
   END IF;
+  IF plan ? 'paymentsDeleted' THEN
+    DELETE FROM payments t USING jsonb_populate_recordset(NULL::payments, plan -> 'paymentsDeleted') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'paymentsDeleted') THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
+  IF plan ? 'tombstones' THEN
+    INSERT INTO payment_tombstones (reference) SELECT jsonb_array_elements_text(plan -> 'tombstones')
+      ON CONFLICT DO NOTHING;
+  END IF;
   -- An older version, which does not tell the day, leaves this to the daily job.
-  IF plan ? 'day' AND plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'paymentsInserted', 'paymentsUpdated'] THEN
+  IF plan ? 'day' AND plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'paymentsInserted', 'paymentsUpdated',
+    'paymentsDeleted'] THEN
     PERFORM book_entries(
       ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesInserted') r
         UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesUpdated') r),
       ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsInserted') r
-        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsUpdated') r),
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsUpdated') r
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsDeleted') r),
       (plan #>> '{day,today}')::date, plan #>> '{day,timeZone}');
   END IF;
   IF plan ? 'abandoned' THEN
@@ -83,8 +107,11 @@ BEGIN
       WHERE t.kind = o.kind AND t.subject = o.subject AND t.done_at IS NULL;
   END IF;
   IF plan ? 'audits' THEN
+    -- A row after the change has the times that this transaction writes.
     INSERT INTO audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
-      SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before, after
+      SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before,
+        after || CASE WHEN after @> '{"created_at": null}' THEN jsonb_build_object('created_at', at) ELSE '{}' END
+          || CASE WHEN after @> '{"updated_at": null}' THEN jsonb_build_object('updated_at', at) ELSE '{}' END
       FROM jsonb_populate_recordset(NULL::audit_log, plan -> 'audits');
   END IF;
   IF plan ? 'run' THEN
@@ -92,6 +119,7 @@ BEGIN
       SELECT (plan ->> 'run')::int, entity, entity_id, stripe_id, field, before, after, outcome
       FROM jsonb_populate_recordset(NULL::reconciliation_changes, plan -> 'changes');
   END IF;
+  RETURN json_build_object('at', at, 'ids', plan -> 'ids');
 END $$;
 --> statement-breakpoint
 -- The plan with ids for its new rows, which are of these tables, in this order. Where there are any, the plan is a
@@ -108,6 +136,7 @@ CREATE OR REPLACE FUNCTION lock_invoices(plan jsonb) RETURNS void LANGUAGE plpgs
 BEGIN
   PERFORM FROM invoices WHERE id IN (
     SELECT r.id FROM jsonb_to_recordset(plan -> 'invoicesUpdated') AS r(id int)
+    UNION ALL SELECT r.id FROM jsonb_to_recordset(plan -> 'invoicesSeen') AS r(id int)
     UNION ALL SELECT r.invoice_id FROM jsonb_to_recordset(plan -> 'paymentsInserted') AS r(invoice_id int)
     UNION ALL SELECT r.invoice_id FROM jsonb_to_recordset(plan -> 'paymentsUpdated') AS r(invoice_id int)
     UNION ALL SELECT i.id FROM jsonb_to_recordset(plan -> 'handedOver') AS h("from" int)

@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION read_snapshot(
   emails text[], subscriptions_by_id text[], subscription_ids int[], items_by_id text[], service_ids int[],
   service_numbers text[], invoices_by_id text[], "references" text[], seconds timestamptz[], objects text[],
   reported text[], refunds_by_id text[], disputes_by_id text[], payment_ids int[], intents text[],
-  tasks text[]
+  tasks text[], recorded text[], invoice_ids int[], money text[], merged_ids int[]
 ) RETURNS text LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
@@ -15,7 +15,6 @@ AS $$
 DECLARE
   more_ids int[];
   named_ids int[];
-  invoice_ids int[];
   customer_ids int[] := linked;
   link_ids text[] := stripe_customers_by_id;
   more_links text[];
@@ -31,6 +30,8 @@ DECLARE
   refunds_found json;
   disputes_found json;
   tombstones json;
+  paid json;
+  merged_into json;
   billing json;
   told json;
   events json;
@@ -87,12 +88,31 @@ BEGIN
     SELECT array_agg(p.id) INTO more_ids FROM payments p WHERE p.stripe_payment_intent_id = ANY (intents);
     payment_ids := payment_ids || more_ids;
   END IF;
-  IF payment_ids IS NOT NULL THEN
-    SELECT array_agg(p.invoice_id) INTO invoice_ids FROM payments p WHERE p.id = ANY (payment_ids);
-    -- An invoice of our own is settled by all of its payments.
-    SELECT array_agg(p.id) INTO more_ids FROM invoices i JOIN payments p ON p.invoice_id = i.id
-      WHERE i.id = ANY (invoice_ids) AND i.stripe_invoice_id IS NULL;
+  IF recorded IS NOT NULL THEN
+    SELECT array_agg(p.id) INTO more_ids FROM payments p WHERE p.payment_reference = ANY (recorded);
     payment_ids := payment_ids || more_ids;
+  END IF;
+  IF money IS NOT NULL THEN
+    -- What Stripe reported of this money or of these invoices: see lib/payments/stripe-payment.ts.
+    SELECT array_agg(p.id) INTO named_ids FROM (
+      SELECT id FROM payments WHERE stripe_payment_intent_id = ANY (money)
+      UNION ALL SELECT id FROM payments WHERE stripe_charge_id = ANY (money)
+      UNION ALL SELECT id FROM payments WHERE invoice_id = ANY (invoice_ids) AND source = 'stripe'
+      UNION ALL SELECT p.id FROM invoices i JOIN payments p ON p.payment_reference = i.stripe_invoice_id
+        WHERE i.id = ANY (invoice_ids)
+    ) p;
+  END IF;
+  IF payment_ids IS NOT NULL THEN
+    SELECT array_agg(p.invoice_id) INTO more_ids FROM payments p WHERE p.id = ANY (payment_ids);
+    invoice_ids := invoice_ids || more_ids;
+  END IF;
+  IF invoice_ids IS NOT NULL THEN
+    SELECT json_agg(s) INTO paid FROM (
+      SELECT p.invoice_id, (1000 * sum(p.amount - p.refunded_amount))::bigint AS "all",
+        (1000 * coalesce(sum(p.amount - p.refunded_amount) FILTER (
+          WHERE p.source <> 'stripe' AND p.payment_reference !~ '^(pi|ch|py)_'), 0))::bigint AS "offStripe"
+      FROM payments p WHERE p.invoice_id = ANY (invoice_ids) AND p.status = 'completed' GROUP BY p.invoice_id
+    ) s;
   END IF;
   IF refunds_by_id IS NOT NULL OR payment_ids IS NOT NULL THEN
     SELECT json_agg(r ORDER BY r.id) INTO refunds_found FROM (
@@ -149,10 +169,11 @@ BEGIN
   END IF;
   IF "references" IS NOT NULL THEN
     -- What programs recorded of an invoice under an id that Stripe has for money: see lib/payments/stripe-payment.ts.
-    SELECT array_agg(p.id) INTO named_ids FROM invoices i JOIN payments p ON p.invoice_id = i.id
+    SELECT array_agg(p.id) INTO more_ids FROM invoices i JOIN payments p ON p.invoice_id = i.id
       WHERE i.stripe_invoice_id = ANY ("references") AND p.payment_reference ~ '^(pi|ch|py)_';
+    named_ids := named_ids || more_ids;
   END IF;
-  IF "references" IS NOT NULL OR payment_ids IS NOT NULL THEN
+  IF "references" IS NOT NULL OR payment_ids IS NOT NULL OR named_ids IS NOT NULL THEN
     SELECT json_agg(p ORDER BY p.id) INTO payments_found FROM (
       SELECT * FROM payments WHERE payment_reference = ANY ("references")
       UNION ALL SELECT * FROM payments WHERE id = ANY (payment_ids || named_ids)
@@ -161,6 +182,11 @@ BEGIN
   END IF;
   IF "references" IS NOT NULL THEN
     SELECT json_agg(t.reference) INTO tombstones FROM payment_tombstones t WHERE t.reference = ANY ("references");
+  END IF;
+  IF merged_ids IS NOT NULL THEN
+    SELECT json_agg(m) INTO merged_into FROM (
+      SELECT m.id, m.customer_id FROM merged_customers m WHERE m.id = ANY (merged_ids)
+    ) m;
   END IF;
   IF tasks IS NOT NULL THEN
     SELECT json_agg(wanted.key) INTO told FROM unnest(tasks) AS wanted(key) WHERE EXISTS (
@@ -185,7 +211,8 @@ BEGIN
     'links', links, 'customers', customers_found, 'merged', merged, 'withEmail', with_email,
     'services', services,
     'subscriptions', subscriptions_found, 'items', items, 'invoices', invoices_found, 'payments', payments_found,
-    'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones, 'told', told,
+    'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones, 'paid', paid,
+    'mergedInto', merged_into, 'told', told,
     'billing', billing, 'events', events, 'outcomes', (
       -- One after the other: for all of them at once a whole index is read, while statistics know of few events.
       SELECT json_agg(o) FROM unnest(event_ids) AS wanted(id) CROSS JOIN LATERAL (

@@ -135,13 +135,13 @@ function plan(row: PaymentFields, { invoice, customers }: Named, { timeZone }: R
 /** Returns the outcome of a payment. Writes the payment if it could not be written together with others. */
 async function finish(
   db: Database,
-  { refundedAt, ...payment }: GivenPayment,
+  payment: GivenPayment,
   recorded: Recorded | undefined,
   { actor, now, timeZone }: RecordWriter,
 ): Promise<Saved> {
   if (!recorded) throw new Error('a payment was lost');
   if (recorded.outcome !== 'alone') return recorded;
-  const writer = { actor, source: 'import' as const, now, timeZone, refundedAt };
+  const writer = { actor, source: 'import' as const, now, timeZone };
   // The file may be older than the refund, or contain the refund as another row, so it must not undo the refund.
   const before = recorded.payment;
   const isOlder = payment.status === 'completed' && before?.status === 'refunded';
@@ -159,8 +159,8 @@ function recordRefund(
   const refundedAt = startOfDay(payment_date, timeZone);
   return recordGivenRefund(
     db,
-    { reference, payment_reference: refund_of, amount, currency, date: payment_date },
-    { actor, source: 'import', now, timeZone, refundedAt },
+    { reference, payment_reference: refund_of, amount, currency, date: payment_date, refundedAt },
+    { actor, source: 'import', now, timeZone },
   );
 }
 

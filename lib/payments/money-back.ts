@@ -16,6 +16,8 @@ import { DECIDED_DISPUTES, decidedDisputes, disputes, payments, refunds } from '
 import { invalidField } from '../errors';
 import { fromThousandths, toAmountText, toJsonAmount, toThousandths } from '../money';
 import { literal } from '../page-query';
+import type { Table as Rows, StoredDispute, StoredPayment, StoredRefund } from '../store/snapshot';
+import type { PaymentChanges, PaymentWriter, Refunded } from './schema';
 
 type Refund = typeof refunds.$inferSelect;
 type Dispute = typeof disputes.$inferSelect;
@@ -240,110 +242,82 @@ async function countOf(db: Database, table: typeof refunds | typeof disputes, wh
 
 const sinceOf = (now: Date) => new Date(now.getTime() - QUESTION_DAYS * 86_400_000);
 
-type RefundedPayment = Pick<typeof payments.$inferSelect, 'id' | 'amount' | 'currency' | 'status'>;
-
-interface Recorder {
-  source: Refund['source'];
-  now: Date;
+/** The refunds and disputes that a decision about a payment reads and changes. */
+interface RefundDraft {
+  refunds: Rows<number, StoredRefund>;
+  moneyBackOf(paymentId: number): { refunds: StoredRefund[]; disputes: StoredDispute[] };
+  newId(): number;
 }
 
 /**
- * Adapts the refunds recorded here to a payment's new status. If the payment becomes refunded, the rest is recorded as
- * a refund. If it is no longer refunded, refunds recorded here are cancelled. Without a new status, a wholly refunded
- * payment stays so. Stripe's refunds never change. The caller holds the payment's row lock.
- *
- * @param payment the payment with its new values
- * @param given the requested status; undefined if none was requested
- * @returns the refunded amount afterwards
+ * Adapts the refunds recorded here to a payment's new values, and returns the refunded amount. If the payment becomes
+ * refunded, the rest is recorded as a refund. If it is no longer refunded, refunds recorded here are cancelled. Without
+ * a new status, a wholly refunded payment stays so. Stripe's refunds never change.
  */
-export async function agreeRefunds(
-  tx: Database,
-  before: Pick<RefundedPayment, 'status'>,
-  payment: RefundedPayment,
-  given: RefundedPayment['status'] | undefined,
-  recorder: Recorder,
-): Promise<string> {
+export function refundedAfter(
+  draft: RefundDraft,
+  before: StoredPayment,
+  payment: StoredPayment,
+  { status: given, cameBack: told, refundedAt }: PaymentChanges & Refunded,
+  writer: PaymentWriter,
+): string {
   const wasRefunded = before.status === 'refunded';
-  if (wasRefunded && given !== undefined && given !== 'refunded') await withdraw(tx, payment);
-  const known = await moneyBackOf(tx, payment.id);
+  if (wasRefunded && given !== undefined && given !== 'refunded') withdrawRefunds(draft, payment.id);
+  const known = draft.moneyBackOf(payment.id);
   const { refunded } = cameBack(payment, known);
   const isRefunded =
-    given === undefined ? wasRefunded && known.refunds.some(isRecorded) : given === 'refunded';
-  if (!isRefunded || Number(refunded) === Number(payment.amount)) return refunded;
-  await recordRefund(tx, payment, (Number(payment.amount) - Number(refunded)).toFixed(3), recorder);
-  return payment.amount;
-}
-
-/**
- * Records a refund of the difference between a given refunded amount and the recorded one.
- *
- * @returns the refunded amount afterwards
- * @throws AppError validation_failed if more is recorded already
- */
-export async function refundUpTo(
-  tx: Database,
-  payment: Pick<RefundedPayment, 'id' | 'currency'>,
-  known: string,
-  told: number,
-  recorder: Recorder,
-): Promise<string> {
-  const more = toThousandths(String(told)) - toThousandths(known);
-  if (more < 0) {
-    const text = toAmountText(known, payment.currency);
+    given === undefined ? wasRefunded && known.refunds.some(isRecordedRefund) : given === 'refunded';
+  const sum = isRefunded ? payment.amount : refunded;
+  const wanted = told === undefined ? sum : told.toFixed(3);
+  const more = toThousandths(wanted) - toThousandths(refunded);
+  if (toThousandths(wanted) < toThousandths(sum)) {
+    const text = toAmountText(sum, payment.currency);
     throw invalidField('refunded_amount', `must not be less than what came back already: ${text}`);
   }
-  if (more > 0) await recordRefund(tx, payment, fromThousandths(more), recorder);
-  return String(told);
+  if (more > 0) recordRefund(draft, payment, fromThousandths(more), { ...writer, refundedAt });
+  return wanted;
+}
+
+function withdrawRefunds(draft: RefundDraft, paymentId: number): void {
+  for (const refund of draft.moneyBackOf(paymentId).refunds) {
+    if (refund.stripe_refund_id === null) draft.refunds.put({ ...refund, status: 'cancelled' });
+    // A refund pending at Stripe then counts only once it has succeeded.
+    else if (refund.status === 'pending') draft.refunds.put({ ...refund, source: 'stripe' });
+  }
 }
 
 /** Records a refund that was made outside Stripe. */
-export async function recordRefund(
-  tx: Database,
-  payment: Pick<RefundedPayment, 'id' | 'currency'>,
+export function recordRefund(
+  draft: RefundDraft,
+  { id, currency }: StoredPayment,
   amount: string,
-  recorder: Recorder,
-): Promise<void> {
-  await tx.insert(refunds).values(toRefund(payment, amount, recorder));
+  { source, now, refundedAt }: PaymentWriter & Pick<Refunded, 'refundedAt'>,
+): void {
+  draft.refunds.put({
+    id: draft.newId(),
+    payment_id: id,
+    amount,
+    currency,
+    status: 'succeeded',
+    source: source === 'api' ? 'api' : 'staff',
+    issued_at: refundedAt ?? now,
+    reason: null,
+    stripe_refund_id: null,
+    stripe_payment_intent_id: null,
+    stripe_charge_id: null,
+    stripe_invoice_id: null,
+    provider_status: null,
+    provider_as_of: null,
+    provider_gone_at: null,
+    version: 0,
+    created_at: now,
+    updated_at: now,
+  });
 }
 
-/** Returns the row of a refund that was made outside Stripe. */
-export const toRefund = (
-  { id, currency }: Pick<RefundedPayment, 'id' | 'currency'>,
-  amount: string,
-  { source, now }: Recorder,
-) => ({ payment_id: id, amount, currency, status: 'succeeded' as const, source, issued_at: now });
-
-/** Deletes refunds recorded here, before their payment is deleted. Refunds that Stripe reported stay without it. */
-export async function forgetRefunds(tx: Database, paymentId: number): Promise<void> {
-  await tx.delete(refunds).where(isOurs(paymentId));
-  await tx.update(refunds).set({ source: 'stripe' }).where(eq(refunds.payment_id, paymentId));
-}
-
-async function withdraw(tx: Database, { id }: Pick<RefundedPayment, 'id'>): Promise<void> {
-  await tx
-    .update(refunds)
-    .set({ status: 'cancelled' })
-    .where(and(isOurs(id), ne(refunds.status, 'cancelled')));
-  // A refund pending at Stripe then counts only once it has succeeded.
-  await tx
-    .update(refunds)
-    .set({ source: 'stripe' })
-    .where(and(eq(refunds.payment_id, id), eq(refunds.status, 'pending')));
-}
-
-const isRecorded = ({ source, status }: Refund) =>
+/** True for a refund that was recorded here and counts. */
+const isRecordedRefund = ({ source, status }: Pick<Refund, 'source' | 'status'>): boolean =>
   source !== 'stripe' && (status === 'succeeded' || status === 'pending');
-
-const isOurs = (paymentId: number) =>
-  and(eq(refunds.payment_id, paymentId), isNull(refunds.stripe_refund_id));
-
-async function moneyBackOf(tx: Database, id: number) {
-  const [ofRefunds, ofDisputes] = await Promise.all([
-    tx.select().from(refunds).where(eq(refunds.payment_id, id)),
-    tx.select().from(disputes).where(eq(disputes.payment_id, id)),
-  ]);
-  return { refunds: ofRefunds, disputes: ofDisputes };
-}
 
 type RefundFacts = Pick<Refund, 'amount' | 'currency' | 'status' | 'source'>;
 

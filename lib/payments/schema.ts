@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { paymentSource, paymentStatus, type payments } from '@/db/schema';
+import type { Actor } from '../audit/audit-log';
 import { AppError } from '../errors';
 import { calendarDate, oneOf, rowId, textLine } from '../fields';
 import { MAX_AMOUNT, toJsonAmount } from '../money';
@@ -132,6 +133,46 @@ export type WrittenPayment = z.infer<typeof writtenPayment>;
 
 export type StoredPayment = typeof payments.$inferSelect;
 
+/** The writer of a payment, and the time of writing. */
+export interface PaymentWriter {
+  actor: Actor;
+  source: 'api' | 'staff' | 'import';
+  now: Date;
+  timeZone: string;
+}
+
+/** The refunded amount, if the writer gives it. The part that is not recorded yet becomes a refund. */
+export interface Refunded {
+  cameBack?: number | undefined;
+  /** Time of a refund that this write records. If absent, the time is that of the write. */
+  refundedAt?: Date | undefined;
+}
+
+/** Returns whether the payment is as the writer last read it. It is null if no payment has the reference. */
+export type Precondition<Current = PaymentRow> = (current: Current) => boolean;
+
+type Changes = PaymentUpdate & Refunded;
+
+/** The requested changes, or a function that derives them from the payment. The latter never moves or renames it. */
+export type RequestedChanges = Changes | ((current: StoredPayment) => Changes);
+
+/** A change that a person or a program requests. */
+export type PaymentChange =
+  | {
+      kind: 'record';
+      input: PaymentInput & Refunded;
+      /** Refuses a known reference instead of updating its payment. */
+      onlyNew?: boolean;
+      precondition?: Precondition<PaymentRow | null> | undefined;
+    }
+  | {
+      kind: 'update';
+      id: number;
+      changes: RequestedChanges;
+      precondition?: Precondition | undefined;
+    }
+  | { kind: 'delete'; id: number; precondition?: Precondition | undefined };
+
 export function paymentNotFound(id: number): AppError {
   return new AppError('not_found', `There is no payment ${id}.`);
 }
@@ -146,6 +187,3 @@ export function toPaymentRow(row: StoredPayment): PaymentRow {
     updated_at: row.updated_at.toISOString(),
   });
 }
-
-/** Returns the lock key that serialises all writes to the payment with a reference. */
-export const keyOfReference = (reference: string): string => `payment ${reference}`;

@@ -2,7 +2,6 @@ import { and, asc, desc, eq, inArray, like, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
-import { transact } from '@/db/transaction';
 import { findCustomers } from '../customers/find-customers';
 import { spellings } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/queries';
@@ -12,17 +11,23 @@ import { AppError, invalidField } from '../errors';
 import { textLine } from '../fields';
 import { matchInvoice } from '../invoices/queries';
 import { takesPayments } from '../invoices/settle';
-import { toAmountText, toJsonAmounts, toThousandths } from '../money';
+import { toJsonAmounts } from '../money';
 import { literal } from '../page-query';
 import { ambiguityProblem, typedAmount, typedAmounts } from '../read-amount';
-import { amountProblem } from '../records/fields';
 import { staffRecordWriter } from '../records/record-kind';
 import { containsPattern, prefixPattern } from '../search-text';
 import { getPaymentContext } from './list';
-import { lockPayment, type Precondition, readPayment } from './lock-payment';
 import { getPayment } from './queries';
-import { normalReference, type PaymentRow, paymentInput, type StoredPayment, toPaymentRow } from './schema';
-import { changePayment, type PaymentWriter, recordPayment, updatePayment } from './write-payment';
+import { cameBackAfter } from './record-imported';
+import {
+  normalReference,
+  type PaymentRow,
+  type PaymentWriter,
+  type Precondition,
+  paymentInput,
+  type StoredPayment,
+} from './schema';
+import { recordPayment, updatePayment } from './write-payment';
 
 const trimmed = z.string().trim();
 
@@ -149,30 +154,15 @@ export async function recordTypedRefund(
   precondition?: Precondition,
 ): Promise<PaymentRow> {
   const { amount, date } = parseTyped(typedRefund, typed, 'The refund is not complete.');
-  return transact(
-    db,
-    async (tx) => {
-      const seen = await readPayment(tx, id);
-      const locked = await lockPayment(tx, seen, seen.invoice_id, precondition);
-      const { payment } = locked;
-      if (payment.status !== 'completed')
-        throw new AppError('conflict', 'Only completed payments are refunded.');
-      const cameBack = cameBackAfter(payment, amount);
-      const refundedAt = instantOf(date, payment, writer);
-      return toPaymentRow(await changePayment(tx, locked, { cameBack }, { ...writer, refundedAt }));
-    },
-    `payment ${id}`,
-  );
-}
-
-function cameBackAfter({ amount, refunded_amount, currency }: StoredPayment, more: number): number {
-  const problem = amountProblem(more, currency);
-  if (problem) throw invalidField('amount', problem);
-  const back = toThousandths(refunded_amount) + toThousandths(String(more));
-  if (back <= toThousandths(amount)) return back / 1000;
-  const left = (toThousandths(amount) - toThousandths(refunded_amount)) / 1000;
-  const text = toAmountText(String(left), currency);
-  throw invalidField('amount', `must be at most what is left of the payment: ${text}`);
+  const changes = (payment: StoredPayment) => {
+    if (payment.status !== 'completed')
+      throw new AppError('conflict', 'Only completed payments are refunded.');
+    return {
+      cameBack: cameBackAfter(payment, amount, 'must be at most what is left of the payment'),
+      refundedAt: instantOf(date, payment, writer),
+    };
+  };
+  return updatePayment(db, id, changes, writer, precondition);
 }
 
 /** Returns the time of a refund: now if it was today, else the beginning of its day. */

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { Database } from '@/db/database';
 import type { StripeMode } from '../env';
 import type { Logger } from '../log';
-import type { Store } from './store/store';
+import type { Store } from '../store/store';
 
 export interface SyncDeps {
   db: Database;

@@ -1,12 +1,12 @@
 import type Stripe from 'stripe';
 import { perProcess } from '@/db/per-process';
 import { toCalendarDate } from '../dates';
+import { type EventEntry, isVersionConflict } from '../store/commit';
+import { isEmpty, type Keys, mergeKeys, type Plan, type Snapshot } from '../store/snapshot';
+import { databaseStore, type Store } from '../store/store';
 import { type Fetched, fetchCollectedAt, fetchInvoicePaid, fetchItems, fetchObject } from '../stripe/fetch';
 import { type Answers, Draft, type Settings, type Wanted, type WantedKind } from './decide/draft';
-import { isEmpty, type Plan, toPlan } from './decide/plan';
-import { type Keys, mergeKeys, type Snapshot } from './snapshot';
-import { type EventEntry, isVersionConflict } from './store/commit';
-import { databaseStore, type Store } from './store/store';
+import { toPlan } from './decide/plan';
 import type { SyncDeps } from './sync-deps';
 
 /** Maximum restarts after conflicts, questions to Stripe for one decision, and reads of a snapshot for one attempt. */

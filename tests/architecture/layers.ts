@@ -22,6 +22,7 @@ const LAYERS: string[][] = [
   ['lib/services'],
   ['lib/customers', 'lib/servers'],
   ['lib/records'],
+  ['lib/store'],
   ['lib/audit', 'lib/counted-list', 'lib/tasks'],
   ['lib/runtime.ts'],
   ['lib/stripe'],

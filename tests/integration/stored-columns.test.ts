@@ -1,9 +1,8 @@
 import { type Column, desc, getTableColumns } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
 import { CREATED_COLUMNS } from '@/lib/customers/sure-link';
-import type { Plan } from '@/lib/sync/decide/plan';
-import { keyColumn, TABLE_NAMES, TABLES, type TableName } from '@/lib/sync/snapshot';
-import { commit } from '@/lib/sync/store/commit';
+import { commit } from '@/lib/store/commit';
+import { emptyPlan, keyColumn, TABLE_NAMES, TABLES, type TableName } from '@/lib/store/snapshot';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
@@ -73,22 +72,8 @@ const valuesOf = (name: TableName, which: 0 | 1): Values =>
   Object.fromEntries(columnsOf(name).map(([column, type]) => [column, valueFor(column, type, which)]));
 
 async function write(name: TableName, kind: 'inserted' | 'updated', row: Values): Promise<void> {
-  const nothing = { inserted: [], updated: [], deleted: [] };
-  const plan = {
-    ...Object.fromEntries(TABLE_NAMES.map((table) => [table, nothing])),
-    [name]: { ...nothing, [kind]: [row] },
-    ...{
-      moves: [],
-      handedOver: [],
-      abandoned: [],
-      audits: [],
-      tasks: [],
-      tasksOver: [],
-      concerned: [],
-      absentNumbers: [],
-    },
-    ...{ emails: [], touched: [], changes: [], warnings: [] },
-  } as unknown as Plan;
+  const plan = emptyPlan();
+  Object.assign(plan[name], { [kind]: [row] });
   await commit(base.db, { plan, events: [], runId: null, bookedOn });
 }
 

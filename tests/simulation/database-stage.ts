@@ -18,13 +18,13 @@ import type { HttpRequest } from '@/lib/http/messages';
 import { receiveDelivery } from '@/lib/http/webhook-route';
 import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { createStripeClient, setRuntime } from '@/lib/runtime';
+import { isVersionConflict } from '@/lib/store/commit';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
-import { isVersionConflict } from '@/lib/sync/store/commit';
 import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import { withDatabase } from '../support/database-url';
 import {

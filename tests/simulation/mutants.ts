@@ -91,11 +91,11 @@ checkout-forgotten lib/sync/decide/subscription/subscription.ts
 - row.checkout_completed_at >= asOf
 + row.checkout_completed_at >= new Date(8e15)
 
-absence-not-compared lib/sync/store/commit.ts
+absence-not-compared lib/store/commit.ts
 - ['40001', '40P01', '23505', '23503']
 + ['40001']
 
-locks-in-any-order lib/sync/store/commit.ts PostgreSQL
+locks-in-any-order lib/store/commit.ts PostgreSQL
 - all.flatMap(toLockKeys))].sort();
 + all.flatMap(toLockKeys))].sort(() => Math.random() - 0.5);
 
@@ -110,6 +110,34 @@ staff-not-heeded-of-items lib/sync/decide/subscription/items.ts
 own-number-not-asked-again lib/sync/decide/customer.ts
 - isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined
 + isAnother && isAnswered ? askCustomer(draft, reported, noted) : undefined
+
+deleted-payment-without-tombstone lib/payments/decide-payment.ts
+- if (payment.source === 'stripe') draft.tombstones.push(payment.payment_reference);
++
+
+deletion-not-settled lib/payments/decide-payment.ts
+- draft.count(payment, -1);
++
+
+counted-money-recorded-again lib/payments/decide-payment.ts
+- refuseCounted(draft, wanted);
++
+
+refund-here-not-recorded lib/payments/money-back.ts
+- if (more > 0) recordRefund(
++ if (more > 1e9) recordRefund(
+
+withdrawn-refund-counts lib/payments/money-back.ts
+- draft.refunds.put({ ...refund, status: 'cancelled' });
++ draft.refunds.put({ ...refund });
+
+invoice-not-settled lib/payments/decide-payment.ts
+- if (!invoice || invoice.stripe_invoice_id !== null) continue;
++ if (invoice) continue;
+
+excess-not-told lib/payments/decide-payment.ts
+- draft.tasks.push(task);
++
 
 unknown-status-is-active lib/sync/decide/subscription/subscription.ts
 - provider.status ?? row.status

@@ -1,13 +1,13 @@
-import type { Faults } from '@/lib/stripe-local/respond';
-import type { World } from '@/lib/stripe-local/world';
-import type { ReconcileResult } from '@/lib/sync/reconcile/reconcile';
 import type {
   StoredInvoice,
   StoredItem,
   StoredLink,
   StoredPayment,
   StoredService,
-} from '@/lib/sync/snapshot';
+} from '@/lib/store/snapshot';
+import type { Faults } from '@/lib/stripe-local/respond';
+import type { World } from '@/lib/stripe-local/world';
+import type { ReconcileResult } from '@/lib/sync/reconcile/reconcile';
 import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { Tables } from './tables';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Batches } from '@/lib/sync/store/store';
+import { Batches } from '@/lib/store/store';
 
 /** Opens batches that the test ends one by one. */
 function open() {

@@ -2,13 +2,13 @@ import { type NotedDetail, type NotedNumber, numberSource } from '@/db/schema';
 import type { LinkedBy } from '@/lib/customers/sure-link';
 import { CREATED_COLUMNS, isSure, toCreatedColumns } from '../../customers/sure-link';
 import { toIso } from '../../dates';
+import type { StoredLink } from '../../store/snapshot';
 import type {
   NumberOrigin,
   ProviderCustomer,
   ProviderCustomerNumber,
   ProviderDetail,
 } from '../../stripe/provider';
-import type { StoredLink } from '../snapshot';
 import type { Draft } from './draft';
 
 /**

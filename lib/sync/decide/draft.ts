@@ -1,10 +1,8 @@
 import type { FieldChange } from '@/db/schema';
 import type { AuditEntry } from '../../audit/audit-log';
 import { isSure } from '../../customers/sure-link';
+import { leftOf } from '../../invoices/settle';
 import { namesStripeMoney } from '../../payments/stripe-payment';
-import type { Fetched, ProviderObjects } from '../../stripe/fetch';
-import type { ProviderSubscriptionItem } from '../../stripe/provider';
-import type { StaffTask } from '../../tasks/staff-tasks';
 import {
   type KeyOf,
   type Keys,
@@ -23,8 +21,12 @@ import {
   type StoredService,
   type StoredSubscription,
   secondKey,
+  Table,
   type TableName,
-} from '../snapshot';
+} from '../../store/snapshot';
+import type { Fetched, ProviderObjects } from '../../stripe/fetch';
+import type { ProviderSubscriptionItem } from '../../stripe/provider';
+import type { StaffTask } from '../../tasks/staff-tasks';
 
 export interface Wanted extends ProviderObjects {
   /** All items of a subscription. The id is the subscription's. */
@@ -318,17 +320,24 @@ export class Draft implements Tables {
     };
   }
 
-  invoiceOf(payment: StoredPayment): { invoice: StoredInvoice | undefined; payments: StoredPayment[] } {
-    const { invoice_id } = payment;
+  invoiceOf(payment: StoredPayment): StoredInvoice | undefined {
     this.requireWhole(payment);
-    return {
-      invoice: this.invoices.get(invoice_id),
-      payments: this.payments.all().filter((row) => row.invoice_id === invoice_id),
-    };
+    return this.invoices.get(payment.invoice_id);
+  }
+
+  /** Sums of an invoice's completed payments before this draft and with its changes, in thousandths. */
+  paidOf(invoiceId: number): { before: number; after: number } {
+    const before = this.snapshot.paid.get(invoiceId)?.all ?? 0;
+    const leftFor = (payment: StoredPayment | null | undefined) =>
+      payment?.invoice_id === invoiceId ? leftOf(payment) : 0;
+    const changes = [...this.payments.changed].map(
+      ([id, payment]) => leftFor(payment) - leftFor(this.payments.before(id)),
+    );
+    return { before, after: changes.reduce((sum, change) => sum + change, before) };
   }
 
   ownerOf(payment: StoredPayment | undefined): string | null {
-    return (payment && this.invoiceOf(payment).invoice?.stripe_customer_id) ?? null;
+    return (payment && this.invoiceOf(payment)?.stripe_customer_id) ?? null;
   }
 
   /** Requires all rows of a payment. A snapshot read by its refund, dispute or payment intent already contains them. */
@@ -350,41 +359,5 @@ export class Draft implements Tables {
       const known: (string | number)[] = this.snapshot.keys[name];
       if (!keys[name]?.every((key) => known.includes(key))) this.missing = mergeKeys(this.missing, keys);
     }
-  }
-}
-
-/** The stored rows of a table, overlaid with the decided changes. */
-export class Table<Key extends string | number, Row extends object> {
-  /** Changed rows by key. Null if the row is deleted. */
-  readonly changed = new Map<Key, Row | null>();
-
-  constructor(
-    private readonly stored: ReadonlyMap<Key, Row>,
-    private readonly keyOf: (row: Row) => Key,
-  ) {}
-
-  get(key: Key): Row | undefined {
-    const changed = this.changed.get(key);
-    return changed === undefined ? this.stored.get(key) : (changed ?? undefined);
-  }
-
-  before(key: Key): Row | undefined {
-    return this.stored.get(key);
-  }
-
-  all(): Row[] {
-    if (this.changed.size === 0) return [...this.stored.values()];
-    const rows = [...this.stored.keys()].flatMap((key) => this.get(key) ?? []);
-    const added = [...this.changed].flatMap(([key, row]) => (row && !this.stored.has(key) ? row : []));
-    return [...rows, ...added];
-  }
-
-  put(row: Row): Row {
-    this.changed.set(this.keyOf(row), row);
-    return row;
-  }
-
-  delete(key: Key): void {
-    this.changed.set(key, null);
   }
 }

@@ -1,8 +1,8 @@
+import { type Keys, keysOf } from '../../store/snapshot';
 import { asReported, type ProviderEvent } from '../../stripe/event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
 import { toProviderCheckout, toProviderSubscription } from '../../stripe/to-subscription';
 import type { HandledEvent, HandledEventType } from '../event-types';
-import { type Keys, keysOf } from '../snapshot';
 import type { Draft } from './draft';
 import { applyInvoice } from './invoice';
 import { keysOfCheckout, keysOfInvoice, keysOfSubscription } from './object';

@@ -1,4 +1,4 @@
-import type { StoredInvoice } from '../snapshot';
+import type { StoredInvoice } from '../../store/snapshot';
 import { toChanges } from './changes';
 import type { Draft } from './draft';
 import { KINDS, type MoneyBackKind } from './money-back';

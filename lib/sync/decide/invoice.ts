@@ -2,7 +2,7 @@ import { earliest, latest, toCalendarDate } from '@/lib/dates';
 import { keptStatus, unpaidStatus } from '@/lib/overdue';
 import type { ProviderInvoice } from '@/lib/stripe/provider';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
-import type { StoredInvoice } from '../snapshot';
+import type { StoredInvoice } from '../../store/snapshot';
 import { createdChange, differing, isSameState, toChanges } from './changes';
 import { linkCustomer, reportUnowned } from './customer';
 import type { Draft } from './draft';

@@ -1,12 +1,12 @@
 import type { FieldChange } from '@/db/schema';
 import { toCalendarDate } from '../../dates';
-import { paidWithout, settled } from '../../invoices/settle';
+import { settledAfter } from '../../invoices/settle';
 import { toAmountText } from '../../money';
 import { cameBack, statusAfter } from '../../payments/money-back';
 import { isIntent } from '../../payments/stripe-payment';
+import type { StoredDispute, StoredPayment, StoredRefund } from '../../store/snapshot';
 import type { ProviderObjects } from '../../stripe/fetch';
 import type { ProviderDispute, ProviderRefund } from '../../stripe/provider';
-import type { StoredDispute, StoredPayment, StoredRefund } from '../snapshot';
 import { createdChange, isSameState, type Subject, toChanges } from './changes';
 import type { Draft } from './draft';
 import { decideOrder, type StateOrigin } from './order';
@@ -110,8 +110,7 @@ interface Found {
 function findPayment(draft: Draft, source: Named): Found {
   const { paymentIntentId: intent, chargeId: charge } = source;
   const known = findStored(draft, [intent, charge]);
-  if (known)
-    return { payment: known, stripe_invoice_id: draft.invoiceOf(known).invoice?.stripe_invoice_id ?? null };
+  if (known) return { payment: known, stripe_invoice_id: draft.invoiceOf(known)?.stripe_invoice_id ?? null };
   if (!intent) return { payment: undefined, stripe_invoice_id: null };
   const invoice = askInvoice(draft, source.id, intent);
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
@@ -146,7 +145,7 @@ function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
  */
 function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): void {
   const dispute = draft.dispute(stripeId);
-  const { invoice } = draft.invoiceOf(payment);
+  const invoice = draft.invoiceOf(payment);
   if (!dispute || !invoice || invoice.stripe_invoice_id === null) return;
   const task = { kind: 'money_came_back' as const, subject: stripeId };
   const { amount, currency, status } = dispute;
@@ -218,21 +217,16 @@ function excessBefore(draft: Draft, payment: StoredPayment): number {
 }
 
 function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
-  const { invoice, payments } = draft.invoiceOf(payment);
-  if (!invoice || invoice.stripe_invoice_id !== null) return;
-  const today = toCalendarDate(draft.now, draft.timeZone);
-  const after = settled(invoice, payments, { today, now: draft.now }, importedAsPaid(draft, invoice));
+  const invoice = draft.invoiceOf(payment);
+  // Read the row before this draft, which may settle the invoice repeatedly.
+  const before = invoice && draft.invoices.before(invoice.id);
+  if (!invoice || !before || invoice.stripe_invoice_id !== null) return;
+  const at = { today: toCalendarDate(draft.now, draft.timeZone), now: draft.now };
+  const after = settledAfter({ ...invoice, amount_paid: before.amount_paid }, draft.paidOf(invoice.id), at);
   draft.changes.push(
     ...toChanges({ entity: 'invoice', entity_id: invoice.id, stripe_id: null }, invoice, after),
   );
   draft.invoices.put({ ...invoice, ...after });
-}
-
-/** Returns the amount imported as paid. Reads the rows before this draft, which may settle the invoice repeatedly. */
-function importedAsPaid(draft: Draft, { id }: { id: number }): number {
-  const before = draft.invoices.before(id);
-  const payments = [...draft.snapshot.rows.payments.values()].filter(({ invoice_id }) => invoice_id === id);
-  return before ? paidWithout(before, payments) : 0;
 }
 
 export type MoneyBackKind = 'refund' | 'dispute';

@@ -1,11 +1,4 @@
 import { latest } from '../../dates';
-import type { ProviderObjects } from '../../stripe/fetch';
-import type {
-  ProviderCheckout,
-  ProviderCustomer,
-  ProviderInvoice,
-  ProviderSubscription,
-} from '../../stripe/provider';
 import {
   type Keys,
   keysOf,
@@ -13,7 +6,14 @@ import {
   type StoredInvoice,
   type StoredRefund,
   type StoredSubscription,
-} from '../snapshot';
+} from '../../store/snapshot';
+import type { ProviderObjects } from '../../stripe/fetch';
+import type {
+  ProviderCheckout,
+  ProviderCustomer,
+  ProviderInvoice,
+  ProviderSubscription,
+} from '../../stripe/provider';
 import type { Draft } from './draft';
 import { markGone } from './gone';
 import { applyInvoice } from './invoice';

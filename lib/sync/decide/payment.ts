@@ -1,8 +1,8 @@
 import { toCalendarDate } from '../../dates';
 import { fromThousandths, toAmountText, toThousandths } from '../../money';
 import { isIntent } from '../../payments/stripe-payment';
+import type { StoredInvoice, StoredPayment } from '../../store/snapshot';
 import type { StaffTask } from '../../tasks/staff-tasks';
-import type { StoredInvoice, StoredPayment } from '../snapshot';
 import { createdChange, toChanges } from './changes';
 import type { Draft } from './draft';
 import { settleMoneyBack } from './money-back';

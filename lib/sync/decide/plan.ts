@@ -1,46 +1,15 @@
-import type { FieldChange } from '@/db/schema';
-import type { AuditEntry } from '../../audit/audit-log';
 import { isSure } from '../../customers/sure-link';
-import {
-  type StoredDispute,
-  type StoredInvoice,
-  type StoredLink,
-  type StoredPayment,
-  type StoredRefund,
-  type StoredRows,
-  type StoredService,
-  type StoredSubscription,
-  TABLE_NAMES,
-  type TableName,
-} from '../snapshot';
-import type { Draft, Table } from './draft';
-
-/** The changes to one table. Negative ids are temporary. The commit replaces them. */
-export interface TablePlan<Row> {
-  inserted: Row[];
-  /** Rows with their new values. `version` is still the version that was read. */
-  updated: Row[];
-  deleted: Row[];
-}
-
-type TablePlans = { [Name in TableName]: TablePlan<StoredRows[Name]> };
-
-export interface Plan extends TablePlans {
-  moves: Draft['moves'];
-  handedOver: Draft['handedOver'];
-  abandoned: number[];
-  audits: AuditEntry[];
-  tasks: Draft['tasks'];
-  tasksOver: Draft['tasksOver'];
-  concerned: string[];
-  /** Customer numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
-  absentNumbers: string[];
-  emails: { email: string; ids: number[] }[];
-  /** Links that get a new version and no other change. */
-  touched: Pick<StoredLink, 'stripe_customer_id' | 'version'>[];
-  changes: FieldChange[];
-  warnings: string[];
-}
+import type {
+  StoredDispute,
+  StoredInvoice,
+  StoredLink,
+  StoredPayment,
+  StoredRefund,
+  StoredService,
+  StoredSubscription,
+} from '../../store/snapshot';
+import { emptyPlan, type Plan, toTablePlan } from '../../store/snapshot';
+import type { Draft } from './draft';
 
 export function toPlan(draft: Draft): Plan {
   const links = toTablePlan(draft.links);
@@ -50,6 +19,7 @@ export function toPlan(draft: Draft): Plan {
   services.updated.push(...billedAnew(draft, services.updated));
   payments.updated.push(...paidBackAnew(draft, payments));
   return {
+    ...emptyPlan(),
     links,
     customers: toTablePlan(draft.customers),
     services,
@@ -88,44 +58,6 @@ function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const customers = [draft.payments.before(row.id), ...moves].map((of) => of?.customer_id);
   const moved = customers.filter((id, at) => at > 0 && id !== customers[at - 1]);
   return { ...row, version: row.version + moved.length };
-}
-
-/** Returns whether the plan changes nothing. A link that only gets a new version does not count. */
-export function isEmpty(plan: Plan): boolean {
-  const lists = [
-    plan.changes,
-    plan.moves,
-    plan.handedOver,
-    plan.abandoned,
-    plan.audits,
-    plan.tasks,
-    plan.tasksOver,
-  ];
-  return lists.every((list) => list.length === 0) && TABLE_NAMES.every((name) => isUnchanged(plan[name]));
-}
-
-const isUnchanged = ({ inserted, updated, deleted }: TablePlan<unknown>) =>
-  inserted.length + updated.length + deleted.length === 0;
-
-function toTablePlan<Key extends string | number, Row extends object>(
-  table: Table<Key, Row>,
-): TablePlan<Row> {
-  const plan: TablePlan<Row> = { inserted: [], updated: [], deleted: [] };
-  for (const [key, row] of table.changed) {
-    const before = table.before(key);
-    if (!before && row) plan.inserted.push(row);
-    else if (before && !row) plan.deleted.push(before);
-    else if (before && row && !isSameRow(before, row)) plan.updated.push(row);
-  }
-  return plan;
-}
-
-function isSameRow(one: object, other: object): boolean {
-  return Object.entries(one).every(([name, value]) => {
-    const now = Reflect.get(other, name);
-    if (typeof value !== 'object' || value === null) return value === now;
-    return value === now || JSON.stringify(value) === JSON.stringify(now);
-  });
 }
 
 function touched(draft: Draft, updated: StoredLink[]): Pick<StoredLink, 'stripe_customer_id' | 'version'>[] {

@@ -5,13 +5,13 @@ import { customers, payments, stripeCustomers, stripeEvents } from '@/db/schema'
 import type { StripeMode } from '../../env';
 import { AppError } from '../../errors';
 import { literal } from '../../page-query';
+import type { EventEntry } from '../../store/commit';
+import { type Keys, keysOf, mergeKeys, noKeys, type StoredOutcome, uniteKeys } from '../../store/snapshot';
 import { fromInbox, type ProviderEvent, toProviderEvent, withoutPersonalData } from '../../stripe/event';
 import { UnstorableError } from '../../stripe/read';
 import type { Draft } from '../decide/draft';
 import { decideEvent, keysOfEvent } from '../decide/event';
 import { type HandledEvent, isHandled, THIN_WARNING } from '../event-types';
-import { type Keys, keysOf, mergeKeys, noKeys, type StoredOutcome, uniteKeys } from '../snapshot';
-import type { EventEntry } from '../store/commit';
 import type { SyncDeps } from '../sync-deps';
 import {
   attemptOf,

@@ -2,12 +2,12 @@ import { type SQL, sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { decidedDisputes, reconciliationSeen } from '@/db/schema';
 import { earliest } from '../../dates';
+import { isEmpty, uniteKeys } from '../../store/snapshot';
 import { isCursorGone, type ListRequest, listObjects, listProviderCreditNotes } from '../../stripe/fetch';
 import { type Answers, Draft, type WantedKind } from '../decide/draft';
 import { applyObject, keysOfProvided, type Provided } from '../decide/object';
 import type { Ordered } from '../decide/order';
-import { isEmpty, toPlan } from '../decide/plan';
-import { uniteKeys } from '../snapshot';
+import { toPlan } from '../decide/plan';
 import type { SyncDeps } from '../sync-deps';
 import { settingsOf, storeOf } from '../synchronize';
 import {

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
+import { keysOf, type StoredInvoice } from '../../store/snapshot';
 import type { Draft } from '../decide/draft';
 import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { applyPayment } from '../decide/payment';
-import { keysOf, type StoredInvoice } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE, type StepPage } from './object';
 import type { Run } from './run';

@@ -1,12 +1,12 @@
 import { and, asc, eq, gt, isNotNull, isNull, notExists, or, sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { invoices, reconciliationFailures, stripeCustomers, stripeEvents, subscriptions } from '@/db/schema';
+import { keysOf } from '../../store/snapshot';
 import { listProviderCheckouts } from '../../stripe/fetch';
 import { recheckLink } from '../decide/customer';
 import { keysOfCheckout } from '../decide/object';
 import { applyCheckout, settleMoved } from '../decide/subscription/checkout';
 import { replayEvent } from '../inbox/handle-event';
-import { keysOf } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import {
   guarded,

@@ -14,6 +14,7 @@ import { type Actor, type AuditRow, recordAudit } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import { stackOf } from '../../log';
 import { stripePaymentOf } from '../../payments/stripe-payment';
+import { keysOf } from '../../store/snapshot';
 import { type ListRequest, listIntents, listObjects } from '../../stripe/fetch';
 import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
@@ -21,7 +22,6 @@ import type { Ordered } from '../decide/order';
 import { nameChanges } from '../reconcile/changes';
 import { decideMissing } from '../reconcile/missing-payments';
 import { failureCode, type StripeDeps } from '../reconcile/object';
-import { keysOf } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize, type Work } from '../synchronize';
 

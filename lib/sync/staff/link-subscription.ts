@@ -3,6 +3,8 @@ import type { Database } from '@/db/database';
 import { type FieldChange, subscriptionItems, subscriptions } from '@/db/schema';
 import type { Actor } from '../../audit/audit-log';
 import { AppError, invalidField } from '../../errors';
+import { type Keys, keysOf, type StoredSubscription } from '../../store/snapshot';
+import { read } from '../../store/store';
 import { Draft } from '../decide/draft';
 import {
   isWaiting,
@@ -15,8 +17,6 @@ import {
 } from '../decide/subscription/adopt-sold';
 import { setItemService } from '../decide/subscription/items';
 import { dateServices } from '../decide/subscription/service-dates';
-import { type Keys, keysOf, type StoredSubscription } from '../snapshot';
-import { read } from '../store/store';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
 

@@ -19,12 +19,12 @@ import { toCustomerRow } from '../../customers/queries';
 import { isSure } from '../../customers/sure-link';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
+import { commit, isVersionConflict } from '../../store/commit';
+import { keysOf } from '../../store/snapshot';
+import { read } from '../../store/store';
 import { moveStripeCustomer } from '../decide/customer';
 import type { Draft } from '../decide/draft';
 import { settleMoved } from '../decide/subscription/checkout';
-import { keysOf } from '../snapshot';
-import { commit, isVersionConflict } from '../store/commit';
-import { read } from '../store/store';
 import type { SyncDeps } from '../sync-deps';
 import { bookedOn, Inquiry, readAndDecide, settingsOf } from '../synchronize';
 

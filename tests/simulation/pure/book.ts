@@ -1,6 +1,6 @@
 import { toCalendarDate } from '@/lib/dates';
 import { toThousandths } from '@/lib/money';
-import type { StoredInvoice, StoredPayment } from '@/lib/sync/snapshot';
+import type { StoredInvoice, StoredPayment } from '@/lib/store/snapshot';
 import type { ModelEntry, ModelTables } from './tables';
 
 /** Ids of the written records, and the calendar date of their booking. */

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Plan, TablePlan } from '@/lib/sync/decide/plan';
-import { type TableName as Planned, type StoredLink, TABLE_NAMES } from '@/lib/sync/snapshot';
-import type { Commit } from '@/lib/sync/store/commit';
+import { namesStripeMoney } from '@/lib/payments/stripe-payment';
+import { type Commit, idInText, type Written } from '@/lib/store/commit';
+import type { Plan, TablePlan } from '@/lib/store/snapshot';
+import {
+  type TableName as Planned,
+  type StoredLink,
+  type StoredPayment,
+  TABLE_NAMES,
+} from '@/lib/store/snapshot';
 import { bookModel } from './book';
 import { storeEvent } from './inbox';
 import {
@@ -20,9 +26,10 @@ import {
  * Writes like the SQL function `commit_plan`, statement by statement. @throws StateError if a write is refused; then
  * nothing is written
  */
-export function commitModel(tables: ModelTables, commit: Commit, now: Date): void {
+export function commitModel(tables: ModelTables, commit: Commit, now: Date): Written {
   const made = makeIds(tables, commit.plan);
   tables.atOnce(() => write(new Writer(tables, made, now), commit));
+  return { at: now, ids: made };
 }
 
 /** Takes the ids for new rows. Like a sequence, it does not take them back when the commit fails. */
@@ -41,6 +48,9 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
     const link = tables.rows.links.get(stripe_customer_id);
     if (link?.version !== version) throw conflict('links');
     tables.put('links', stripe_customer_id, { ...link, version: version + 1 });
+  }
+  for (const { id, version } of plan.invoicesSeen) {
+    if (tables.rows.invoices.get(id)?.version !== version) throw conflict('invoices');
   }
   for (const row of plan.customers.inserted)
     insertCreated(
@@ -66,16 +76,30 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
   }
   writer.insert('payments', plan.payments);
   writer.update('payments', plan.payments);
-  for (const { payment_reference } of plan.payments.inserted) {
-    if (tables.rows.tombstones.has(payment_reference)) throw conflict('tombstones');
+  for (const { payment_reference, source } of plan.payments.inserted) {
+    if (source === 'stripe' && tables.rows.tombstones.has(payment_reference)) throw conflict('tombstones');
   }
   for (const { stripe_payment_intent_id, stripe_charge_id } of plan.payments.inserted) {
     const isTold = (one: string) => one === stripe_payment_intent_id || one === stripe_charge_id;
     if ([...tables.rows.payments.values()].some((row) => isTold(row.payment_reference)))
       throw conflict('money');
   }
-  for (const task of plan.tasks)
-    tables.tell({ ...task, entity_id: toId(task.entity_id, made) as number | null });
+  const told = [...plan.payments.inserted, ...plan.payments.updated].filter(
+    ({ source }) => source !== 'stripe',
+  );
+  for (const { id, payment_reference: name } of told.filter((row) =>
+    namesStripeMoney(row.payment_reference),
+  )) {
+    const isIts = (row: StoredPayment) =>
+      row.id !== toId(id, made) && (row.stripe_payment_intent_id === name || row.stripe_charge_id === name);
+    if ([...tables.rows.payments.values()].some(isIts)) throw conflict('money');
+  }
+  for (const task of plan.tasks) {
+    const named = (text: string) =>
+      [...made].reduce((so_far, [id, real]) => so_far.replaceAll(idInText(id), String(real)), text);
+    const entity_id = toId(task.entity_id, made) as number | null;
+    tables.tell({ ...task, subject: named(task.subject), message: named(task.message), entity_id });
+  }
   for (const { kind, subject } of plan.tasksOver) {
     for (const task of tables.rows.tasks.values()) {
       const isIt = task.kind === kind && task.subject === subject && task.done_by === null;
@@ -87,8 +111,10 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
   writer.insert('refunds', plan.refunds);
   writer.update('disputes', plan.disputes);
   writer.insert('disputes', plan.disputes);
-  const written = ({ inserted, updated }: TablePlan<{ id: number }>) =>
-    [...inserted, ...updated].map(({ id }) => Number(toId(id, made)));
+  deletePayments(writer, plan.payments);
+  for (const reference of plan.tombstones) tables.put('tombstones', reference, { reference });
+  const written = ({ inserted, updated, deleted }: TablePlan<{ id: number }>) =>
+    [...inserted, ...updated, ...deleted].map(({ id }) => Number(toId(id, made)));
   bookModel(tables, {
     invoices: written(plan.invoices),
     payments: written(plan.payments),
@@ -137,6 +163,17 @@ function deleteSubscriptions(writer: Writer, plan: Plan['subscriptions']): void 
   }
 }
 
+function deletePayments(writer: Writer, plan: Plan['payments']): void {
+  const { tables } = writer;
+  writer.delete('payments', plan);
+  for (const { id } of plan.deleted) {
+    for (const row of tables.rows.disputes.values()) {
+      if (row.payment_id !== id) continue;
+      tables.put('disputes', row.id, { ...row, payment_id: null, version: row.version + 1 });
+    }
+  }
+}
+
 const conflict = (what: string) => new StateError('40001', what);
 
 type AnyRow = { id?: number; stripe_customer_id?: string | null; version: number };
@@ -168,7 +205,7 @@ class Writer {
     }
   }
 
-  delete(name: 'items' | 'subscriptions' | 'refunds', { deleted }: AnyPlan): void {
+  delete(name: 'items' | 'subscriptions' | 'refunds' | 'payments', { deleted }: AnyPlan): void {
     for (const row of deleted) {
       if (this.stored(name, row)?.version !== row.version) throw conflict(name);
       this.tables.delete(name, Number(row.id));

@@ -1,19 +1,13 @@
-import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
-import { leftOf, settled } from '@/lib/invoices/settle';
-import { checkPayment, referenceTaken } from '@/lib/payments/lock-payment';
-import { cameBack } from '@/lib/payments/money-back';
-import { alreadyCounted, isMoreAtStripe, namesStripeMoney, toMoneyTask } from '@/lib/payments/stripe-payment';
-import type { StoredPayment, StoredRefund } from '@/lib/sync/snapshot';
+import { writePayment } from '@/lib/payments/write-payment';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { relinkItem } from '@/lib/sync/staff/link-subscription';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { OF_MERGED, OWN_INVOICE } from '../setup';
-import type { Hands, Making, NewPayment } from '../stage';
+import type { Hands, Making } from '../stage';
 import { defaultsOf } from '../tables';
-import { bookModel } from './book';
 import type { Model, ModelProcess } from './model';
-import type { ModelTables, RowOf, TableName } from './tables';
+import type { RowOf, TableName } from './tables';
 
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 const byId = <T extends { id: number }>(rows: Iterable<T>) => [...rows].sort((a, b) => a.id - b.id);
@@ -24,11 +18,7 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
   const { rows } = tables;
   const ownerOf = (subscriptionId: number) => rows.subscriptions.get(subscriptionId);
   const write = <T>(work: () => T) => process.stating(() => tables.atOnce(work));
-  const { timeZone } = deps;
-  const book = (payment: number) => {
-    const today = toCalendarDate(model.now(), timeZone);
-    bookModel(tables, { invoices: [], payments: [payment], today, timeZone });
-  };
+  const writer = () => ({ actor: ACTOR, source: 'api' as const, now: model.now(), timeZone: deps.timeZone });
   return {
     ...modelMaking(model),
     now: model.now,
@@ -46,36 +36,16 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
         .filter((item) => ownerOf(item.subscription_id)?.stripe_customer_id === stripeCustomerId)
         .map((item) => item.stripe_subscription_item_id),
     isLinkedByStaff: async (id) => rows.items.get(id)?.linked_by_staff === true,
-    deletePayment: (id) =>
-      write(() => {
-        const found = existing(rows.payments.get(id), 'payment');
-        const { payment_reference: reference } = found;
-        if (found.source === 'stripe') tables.put('tombstones', reference, { reference });
-        forgetMoneyBack(tables, id);
-        tables.delete('payments', id);
-        settleModelInvoice(model, found.invoice_id);
-        book(id);
-      }),
-    updatePayment: (id, { amount: wanted, status }) =>
-      write(() => {
-        const before = existing(rows.payments.get(id), 'payment');
-        const amount = wanted ?? Number(before.amount);
-        checkPayment({ ...before, amount }, rows.invoices.get(before.invoice_id), false);
-        if (Number(before.amount) === amount && before.status === status) return;
-        const after = { ...before, amount: amount.toFixed(3), status, version: before.version + 1 };
-        const refunded_amount = agreeModelRefunds(tables, before, after, model.now());
-        tables.put('payments', id, { ...after, refunded_amount });
-        settleModelInvoice(model, before.invoice_id);
-        book(id);
-        warnOfModelExcess(tables, before, { ...after, refunded_amount });
-      }),
-    recordPayment: (payment) =>
-      write(() => {
-        const made = insertPayment(model, payment);
-        book(made.id);
-        warnOfModelExcess(tables, null, made);
-        return made;
-      }),
+    deletePayment: async (id) => {
+      await writePayment(process, { kind: 'delete', id }, writer());
+    },
+    updatePayment: async (id, changes) => {
+      await writePayment(process, { kind: 'update', id, changes }, writer());
+    },
+    recordPayment: async (input) => {
+      const { after } = await writePayment(process, { kind: 'record', input, onlyNew: true }, writer());
+      return existing(after ?? undefined, 'payment');
+    },
     linkStripeCustomer: (id, link) => linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, link),
     linkItem: async (id, serviceNumber) => {
       const found = ownerOf(rows.items.get(id)?.subscription_id ?? 0);
@@ -92,78 +62,6 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
 function existing<T>(found: T | undefined, what: string): T {
   if (!found) throw new AppError('not_found', `There is no such ${what}.`);
   return found;
-}
-
-function insertPayment(model: Model, payment: NewPayment): StoredPayment {
-  const { tables, now } = model;
-  const { rows } = tables;
-  const isTaken = [...rows.payments.values()].some(
-    ({ payment_reference }) => payment_reference === payment.payment_reference,
-  );
-  if (isTaken) throw referenceTaken();
-  const { currency } = checkPayment(payment, rows.invoices.get(payment.invoice_id), true);
-  refuseCountedModel(tables, payment);
-  const made: StoredPayment = {
-    ...payment,
-    id: tables.nextId('payments'),
-    amount: payment.amount.toFixed(3),
-    currency,
-    refunded_amount: '0.000',
-    status: 'completed',
-    source: 'api',
-    provider_amount: null,
-    provider_payment_date: null,
-    stripe_payment_intent_id: null,
-    stripe_charge_id: null,
-    version: 0,
-    created_at: now(),
-    updated_at: now(),
-  };
-  tables.put('payments', made.id, made);
-  settleModelInvoice(model, made.invoice_id);
-  return made;
-}
-
-/**
- * Refuses a payment like `refuseCounted`. A sync that is deciding on the invoice at the same time notices it by the
- * version of the link.
- */
-function refuseCountedModel(
-  tables: ModelTables,
-  { payment_reference: reference, invoice_id }: NewPayment,
-): void {
-  if (!namesStripeMoney(reference)) return;
-  const invoice = tables.rows.invoices.get(invoice_id);
-  const link = tables.rows.links.get(invoice?.stripe_customer_id ?? '');
-  if (link) tables.put('links', link.stripe_customer_id, { ...link, version: link.version + 1 });
-  const counted = [...tables.rows.payments.values()].find(
-    (row) =>
-      row.source === 'stripe' &&
-      (row.stripe_payment_intent_id === reference ||
-        row.stripe_charge_id === reference ||
-        row.payment_reference === invoice?.stripe_invoice_id ||
-        (row.invoice_id === invoice_id && invoice?.stripe_invoice_id != null)),
-  );
-  if (counted) throw alreadyCounted(counted);
-}
-
-/** Warns like `warnOfExcess`. */
-function warnOfModelExcess(tables: ModelTables, before: StoredPayment | null, after: StoredPayment): void {
-  const invoice = tables.rows.invoices.get(after.invoice_id);
-  if (!invoice || !isMoreAtStripe(invoice, before, after)) return;
-  const beside = [...tables.rows.payments.values()].filter(
-    (one) =>
-      one.invoice_id === after.invoice_id &&
-      one.id !== after.id &&
-      one.source !== 'stripe' &&
-      !namesStripeMoney(one.payment_reference),
-  );
-  const task = toMoneyTask(
-    invoice,
-    after,
-    beside.reduce((sum, one) => sum + leftOf(one), 0),
-  );
-  if (task) tables.tell(task);
 }
 
 /** Creates rows like the factories of the tests. */
@@ -209,61 +107,4 @@ function modelMaking({ tables, now }: Model): Making {
       } as unknown as RowOf<'links'>);
     },
   };
-}
-
-/** Matches refunds like `agreeRefunds`. @returns the refunded amount of the payment */
-function agreeModelRefunds(
-  tables: ModelTables,
-  before: StoredPayment,
-  payment: StoredPayment,
-  now: Date,
-): string {
-  const { refunds, disputes } = tables.rows;
-  const ofIt = <Row extends { payment_id: number | null }>(rows: Map<number, Row>) =>
-    [...rows.values()].filter(({ payment_id }) => payment_id === payment.id);
-  if (before.status === 'refunded' && payment.status !== 'refunded') {
-    for (const row of ofIt(refunds)) {
-      const isOurs = row.stripe_refund_id === null;
-      const version = row.version + 1;
-      if (isOurs && row.status !== 'cancelled') {
-        tables.put('refunds', row.id, { ...row, status: 'cancelled', version });
-      } else if (row.status === 'pending')
-        tables.put('refunds', row.id, { ...row, source: 'stripe', version });
-    }
-  }
-  const { refunded } = cameBack(payment, { refunds: ofIt(refunds), disputes: ofIt(disputes) });
-  if (payment.status !== 'refunded' || Number(refunded) === Number(payment.amount)) return refunded;
-  const id = tables.nextId('refunds');
-  const made = {
-    ...{ ...defaultsOf('refunds'), id, payment_id: payment.id, currency: payment.currency, version: 0 },
-    ...{ amount: (Number(payment.amount) - Number(refunded)).toFixed(3), status: 'succeeded', source: 'api' },
-    ...{ issued_at: now, created_at: now, updated_at: now },
-  };
-  tables.put('refunds', id, made as unknown as StoredRefund);
-  return payment.amount;
-}
-
-/** Detaches Stripe's refunds and disputes from a payment before it is deleted. */
-function forgetMoneyBack(tables: ModelTables, paymentId: number): void {
-  for (const row of tables.rows.refunds.values()) {
-    if (row.payment_id !== paymentId) continue;
-    if (row.stripe_refund_id === null) tables.delete('refunds', row.id);
-    else {
-      const version = row.version + 2; // one increment by the update, one by the foreign key
-      tables.put('refunds', row.id, { ...row, source: 'stripe', payment_id: null, version });
-    }
-  }
-  for (const row of tables.rows.disputes.values()) {
-    if (row.payment_id !== paymentId) continue;
-    tables.put('disputes', row.id, { ...row, payment_id: null, version: row.version + 1 });
-  }
-}
-
-/** Settles an invoice like `settleInvoice`, after one of its payments was written. */
-function settleModelInvoice({ tables, now }: Model, id: number): void {
-  const invoice = tables.rows.invoices.get(id);
-  if (!invoice || invoice.stripe_invoice_id !== null) return;
-  const ofInvoice = [...tables.rows.payments.values()].filter(({ invoice_id }) => invoice_id === id);
-  const after = settled(invoice, ofInvoice, { today: toCalendarDate(now(), 'UTC'), now: now() });
-  tables.put('invoices', id, { ...invoice, ...after, version: invoice.version + 1 });
 }

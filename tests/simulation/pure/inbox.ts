@@ -1,8 +1,8 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import type { EventEntry } from '@/lib/store/commit';
 import type { ProviderEvent } from '@/lib/stripe/event';
 import { toKeptCheckout } from '@/lib/sync/decide/subscription/checkout';
 import { type EventOutcome, isSettled, takeIn } from '@/lib/sync/inbox/handle-event';
-import type { EventEntry } from '@/lib/sync/store/commit';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { ModelProcess } from './model';
 import { type ModelTables, StateError } from './tables';

@@ -1,9 +1,9 @@
 import { isConflict } from '@/db/transaction';
 import { type Chance, seededChance } from '@/lib/chance';
+import { type Commit, isVersionConflict, type Written } from '@/lib/store/commit';
+import type { Keys, Snapshot } from '@/lib/store/snapshot';
+import type { Store } from '@/lib/store/store';
 import type { ProviderEvent } from '@/lib/stripe/event';
-import type { Keys, Snapshot } from '@/lib/sync/snapshot';
-import { type Commit, isVersionConflict } from '@/lib/sync/store/commit';
-import type { Store } from '@/lib/sync/store/store';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Crash } from '../plan';
 import type { Hands } from '../stage';
@@ -72,22 +72,27 @@ export class ModelProcess implements Store {
     return this.stating(() => this.bookNow(booking));
   }
 
-  async commit(commit: Commit): Promise<void> {
+  async commit(commit: Commit): Promise<Written> {
     const owner: Owner = { waitsFor: null };
     try {
-      await this.commitAs(owner, commit);
+      return await this.commitAs(owner, commit);
     } finally {
       this.model.locks.release(owner);
     }
   }
 
   /** Runs a transaction, and retries it after a conflict. */
-  async locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T> {
+  async locked<T>(
+    key: string | null,
+    work: (store: Store) => Promise<T>,
+    invoiceIds: number[] = [],
+  ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const owner: Owner = { waitsFor: null };
       try {
         this.pass();
         if (key !== null) await this.model.locks.take(owner, key);
+        for (const id of invoiceIds.toSorted((a, b) => a - b)) await this.model.locks.take(owner, rowKey(id));
         return await work({
           scope: this.scope,
           read: this.read,
@@ -111,28 +116,33 @@ export class ModelProcess implements Store {
     return result;
   }
 
-  private async commitAs(owner: Owner, commit: Commit): Promise<void> {
+  private async commitAs(owner: Owner, commit: Commit): Promise<Written> {
     const { locks, turns } = this.model;
     await turns.wait();
     this.pass(true);
     const emails = commit.plan.emails.map(({ email }) => `email ${email}`);
-    for (const key of [...commit.plan.concerned, ...emails].sort()) await locks.take(owner, key);
+    const { concerned, invoices, invoicesSeen, lockKeys } = commit.plan;
+    for (const key of [...concerned, ...emails, ...lockKeys].sort()) await locks.take(owner, key);
+    const rows = [...invoices.updated, ...invoicesSeen].map(({ id }) => id).sort((a, b) => a - b);
+    for (const id of rows) await locks.take(owner, rowKey(id));
+    let written: Written;
     try {
-      await this.commitNow(commit);
+      written = await this.commitNow(commit);
     } catch (error) {
       this.went.contested ||= isVersionConflict(error);
       throw error;
     }
     this.pass();
+    return written;
   }
 
   protected readNow(keys: Keys): Snapshot | Promise<Snapshot> {
     return readModel(this.model.tables, keys);
   }
 
-  protected commitNow(commit: Commit): void | Promise<void> {
+  protected commitNow(commit: Commit): Written | Promise<Written> {
     checkNews(this.model.tables, commit.plan);
-    commitModel(this.model.tables, commit, this.model.now());
+    return commitModel(this.model.tables, commit, this.model.now());
   }
 
   protected failEventNow(event: ProviderEvent, payload: string, code: string): void | Promise<void> {
@@ -156,6 +166,8 @@ export class ModelProcess implements Store {
     throw new StateError(CODES[crash.mode], `made to fail: ${crash.mode}`);
   }
 }
+
+const rowKey = (invoiceId: number) => `row of invoice ${invoiceId}`;
 
 /** A transaction that holds locks until it ends. */
 interface Owner {

@@ -1,5 +1,6 @@
 import { DECIDED_DISPUTES } from '@/db/schema';
 import { toCalendarDate } from '@/lib/dates';
+import { mergeKeys, noKeys, type StoredInvoice } from '@/lib/store/snapshot';
 import { toProviderEvent } from '@/lib/stripe/event';
 import {
   type ListRequest,
@@ -21,7 +22,6 @@ import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/check
 import { findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
 import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
 import { inRun } from '@/lib/sync/reconcile/object';
-import { mergeKeys, noKeys, type StoredInvoice } from '@/lib/sync/snapshot';
 import { takeModelEvent } from './inbox';
 import type { Night } from './night';
 import type { ModelRows } from './tables';

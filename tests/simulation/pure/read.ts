@@ -1,6 +1,14 @@
 import { isSure } from '@/lib/customers/sure-link';
-import { namesStripeMoney } from '@/lib/payments/stripe-payment';
-import type { BillingElsewhere, Keys, Snapshot, StoredEvent } from '@/lib/sync/snapshot';
+import { leftOf } from '@/lib/invoices/settle';
+import { isOffStripe, namesStripeMoney } from '@/lib/payments/stripe-payment';
+import type {
+  BillingElsewhere,
+  Keys,
+  Paid,
+  Snapshot,
+  StoredEvent,
+  StoredPayment,
+} from '@/lib/store/snapshot';
 import type { ModelEvent, ModelTables } from './tables';
 
 /** Reads the same rows as `read`. */
@@ -73,6 +81,12 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
         .filter(([, ids]) => ids.length > 0),
     ),
     tombstones: new Set(keys.payments.filter((reference) => rows.tombstones.has(reference))),
+    paid: money.paid,
+    mergedInto: new Map(
+      [...rows.merged.values()]
+        .filter(({ id }) => has(keys.mergedIds, id))
+        .map((row) => [row.id, row.customer_id]),
+    ),
     told: new Set(
       [...rows.tasks.values()]
         .map(({ kind, subject }) => `${kind} ${subject}`)
@@ -96,9 +110,20 @@ function readMoney(rows: ModelTables['rows'], keys: Keys) {
     whole.add(row.payment_id);
   for (const row of pick(rows.payments, keys.intents, (one) => one.stripe_payment_intent_id))
     whole.add(row.id);
-  const paid = new Set([...whole].map((id) => rows.payments.get(id ?? 0)?.invoice_id));
-  const isOwn = (id: number) => paid.has(id) && rows.invoices.get(id)?.stripe_invoice_id === null;
-  if (whole.size > 0) for (const row of rows.payments.values()) if (isOwn(row.invoice_id)) whole.add(row.id);
+  for (const row of pick(rows.payments, keys.recorded, (one) => one.payment_reference)) whole.add(row.id);
+  const paid = new Set([
+    ...[...whole].map((id) => rows.payments.get(id ?? 0)?.invoice_id),
+    ...keys.invoiceIds,
+  ]);
+  const reported = new Set(
+    keys.invoiceIds.map((id) => rows.invoices.get(id)?.stripe_invoice_id ?? null).filter((id) => id !== null),
+  );
+  const isReported = (row: StoredPayment) =>
+    keys.money.length > 0 &&
+    (has(keys.money, row.stripe_payment_intent_id) ||
+      has(keys.money, row.stripe_charge_id) ||
+      (row.source === 'stripe' && has(keys.invoiceIds, row.invoice_id)) ||
+      reported.has(row.payment_reference));
   const named = new Set(
     pick(rows.invoices, keys.payments, (one) => one.stripe_invoice_id).map(({ id }) => id),
   );
@@ -108,8 +133,10 @@ function readMoney(rows: ModelTables['rows'], keys: Keys) {
     invoices: where(rows.invoices, (row) => has(keys.invoices, row.stripe_invoice_id) || paid.has(row.id)),
     payments: where(
       rows.payments,
-      (row) => has(keys.payments, row.payment_reference) || whole.has(row.id) || isRecorded(row),
+      (row) =>
+        has(keys.payments, row.payment_reference) || whole.has(row.id) || isRecorded(row) || isReported(row),
     ),
+    paid: sumPaid(where(rows.payments, (row) => paid.has(row.invoice_id))),
     refunds: where(
       rows.refunds,
       (row) =>
@@ -121,6 +148,17 @@ function readMoney(rows: ModelTables['rows'], keys: Keys) {
         has(keys.disputes, row.stripe_dispute_id) || (row.payment_id !== null && whole.has(row.payment_id)),
     ),
   };
+}
+
+function sumPaid(payments: Map<number, StoredPayment>): Map<number, Paid> {
+  const sums = new Map<number, Paid>();
+  for (const row of payments.values()) {
+    if (row.status !== 'completed') continue;
+    const { all, offStripe } = sums.get(row.invoice_id) ?? { all: 0, offStripe: 0 };
+    const left = leftOf(row);
+    sums.set(row.invoice_id, { all: all + left, offStripe: offStripe + (isOffStripe(row) ? left : 0) });
+  }
+  return sums;
 }
 
 const numberOf = (row: { customer_number: string }) => row.customer_number.toLowerCase();

@@ -10,7 +10,7 @@ import type {
   StoredRefund,
   StoredService,
   StoredSubscription,
-} from '@/lib/sync/snapshot';
+} from '@/lib/store/snapshot';
 import type { StaffTask } from '@/lib/tasks/staff-tasks';
 
 /** An event of the inbox, with the columns that sync or the oracle reads. */

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { type Database, pgErrorCode, rows } from '@/db/database';
 import { bookEntries } from '@/lib/book-entries';
 import { type Chance, seededChance } from '@/lib/chance';
+import { type Commit, commit, type Written } from '@/lib/store/commit';
+import { type Keys, type Snapshot, TABLE_NAMES } from '@/lib/store/snapshot';
+import { read } from '@/lib/store/store';
 import type { ProviderEvent } from '@/lib/stripe/event';
 import { failEvent } from '@/lib/sync/inbox/handle-event';
 import { dropBatch } from '@/lib/sync/reconcile/upkeep';
-import { type Keys, type Snapshot, TABLE_NAMES } from '@/lib/sync/snapshot';
-import { type Commit, commit } from '@/lib/sync/store/commit';
-import { read } from '@/lib/sync/store/store';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { clear, databaseHands, readRows } from '../database-stage';
 import { plans } from '../draw-plan';
@@ -162,13 +162,13 @@ class TwinProcess extends ModelProcess {
     });
   }
 
-  protected override commitNow(given: Commit): Promise<void> {
+  protected override commitNow(given: Commit): Promise<Written> {
     const { twin } = this;
     return twin.alone(async () => {
       const isStale = twin.past.length > 0 && twin.chance.draw() < CHANCE_OF_STALE;
       if (isStale) await this.commitBoth(spoil(twin)).catch(requireRefused);
       twin.past.push(given);
-      await this.commitBoth(given);
+      return this.commitBoth(given);
     });
   }
 
@@ -202,13 +202,13 @@ class TwinProcess extends ModelProcess {
     );
   }
 
-  private async commitBoth(given: Commit): Promise<void> {
+  private async commitBoth(given: Commit): Promise<Written> {
     const { twin } = this;
     if (given.runId !== null)
       await twin.db.execute(sql`insert into reconciliation_runs (id, trigger, status, started_at, heartbeat_at)
         overriding system value values (${given.runId}::int, 'cron', 'completed', now(), now())
         on conflict do nothing`);
-    await twin.bothNow(
+    return twin.bothNow(
       'a commit',
       () => commit(twin.db, given),
       () => commitModel(twin.tables, given, twin.now()),
@@ -221,7 +221,7 @@ function requireRefused(error: unknown): void {
   if (pgErrorCode(error) === undefined) throw error;
 }
 
-/** Applies the actions of staff and programs to both sides. Links go through sync, which compares them itself. */
+/** Applies the actions of staff and programs to both sides. Links and payments use a store, which compares them. */
 function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
   const both =
     <Given extends unknown[], Result>(
@@ -244,9 +244,6 @@ function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
     };
   return {
     ...model,
-    deletePayment: both('a deletion', database.deletePayment, model.deletePayment),
-    updatePayment: both('an update', database.updatePayment, model.updatePayment),
-    recordPayment: both('a payment', database.recordPayment, model.recordPayment),
     dateService: both('a date', database.dateService, model.dateService),
     makeCustomer: making(database.makeCustomer),
     makeMerged: making(database.makeMerged),

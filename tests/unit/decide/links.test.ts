@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NotedNumber } from '@/db/schema';
 import type { LinkedBy } from '@/lib/customers/sure-link';
+import type { StoredCustomer, StoredLink } from '@/lib/store/snapshot';
 import type { NumberOrigin, ProviderCustomer } from '@/lib/stripe/provider';
 import {
   findLink,
@@ -15,7 +16,6 @@ import {
 } from '@/lib/sync/decide/customer';
 import type { Answers } from '@/lib/sync/decide/draft';
 import { type BilledItem, matchSold, type SoldItem } from '@/lib/sync/decide/subscription/adopt-sold';
-import type { StoredCustomer, StoredLink } from '@/lib/sync/snapshot';
 import { draftOf, NOW } from '../../support/draft';
 
 type Source = NumberOrigin['source'];

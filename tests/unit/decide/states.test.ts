@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { StoredInvoice, StoredItem, StoredPayment, StoredSubscription } from '@/lib/store/snapshot';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderSubscription } from '@/lib/stripe/to-subscription';
 import type { Answers } from '@/lib/sync/decide/draft';
@@ -13,7 +14,6 @@ import {
   toServiceDates,
 } from '@/lib/sync/decide/subscription/service-dates';
 import { endOf, toSubscriptionState } from '@/lib/sync/decide/subscription/subscription';
-import type { StoredInvoice, StoredItem, StoredPayment, StoredSubscription } from '@/lib/sync/snapshot';
 import { draftOf, NOW } from '../../support/draft';
 
 // In all tests, the current time is noon on 15 March.

@@ -1,10 +1,10 @@
 import type { billingInterval } from '@/db/schema';
 import { toMinorUnits } from '../../../money';
+import type { StoredItem, StoredSubscription } from '../../../store/snapshot';
 import { fromInbox } from '../../../stripe/event';
 import type { ProviderBilled, ProviderSubscription } from '../../../stripe/provider';
 import { toProviderSubscription } from '../../../stripe/to-subscription';
 import { SUBSCRIPTION_EVENT_TYPES } from '../../event-types';
-import type { StoredItem, StoredSubscription } from '../../snapshot';
 import { toChanges } from '../changes';
 import type { Draft } from '../draft';
 import { toItemState } from './items';

@@ -1,10 +1,10 @@
 import type { KeptCheckout } from '@/db/schema';
 import { isSure } from '../../../customers/sure-link';
 import { latest } from '../../../dates';
+import type { StoredEvent, StoredSubscription } from '../../../store/snapshot';
 import { asReported, fromInbox } from '../../../stripe/event';
 import type { ProviderCheckout } from '../../../stripe/provider';
 import { toProviderCheckout } from '../../../stripe/to-subscription';
-import type { StoredEvent, StoredSubscription } from '../../snapshot';
 import { createdChange, toChanges } from '../changes';
 import { linkCustomer } from '../customer';
 import type { Draft } from '../draft';

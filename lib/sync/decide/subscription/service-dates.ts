@@ -1,5 +1,5 @@
 import { latest, toCalendarDate } from '../../../dates';
-import type { StoredService } from '../../snapshot';
+import type { StoredService } from '../../../store/snapshot';
 import { isSameState, toChanges } from '../changes';
 import type { Draft } from '../draft';
 

@@ -1,9 +1,9 @@
 import { isSure } from '../../../customers/sure-link';
 import { earliest, latest, toCalendarDate } from '../../../dates';
+import type { StoredSubscription } from '../../../store/snapshot';
 import { lastOfSecond } from '../../../stripe/event';
 import type { ProviderSubscription } from '../../../stripe/provider';
 import { toProviderSubscription } from '../../../stripe/to-subscription';
-import type { StoredSubscription } from '../../snapshot';
 import { createdChange, isSameState, toChanges } from '../changes';
 import { linkCustomer, reportUnowned } from '../customer';
 import type { Draft } from '../draft';

@@ -1,19 +1,21 @@
-import { getTableColumns, sql, type Table } from 'drizzle-orm';
-import { type Database, readStatement } from '@/db/database';
+import { getTableColumns, is, sql, type Table } from 'drizzle-orm';
+import { PgTransaction } from 'drizzle-orm/pg-core';
+import { type Database, readStatement, statement } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import { isServer, transact, writeInTurn } from '@/db/transaction';
+import { type Commit, commit, commitTogether, type Written } from './commit';
 import {
   type BillingElsewhere,
   type Keys,
   keyColumn,
+  type Paid,
   type Rows,
   type Snapshot,
   type StoredEvent,
   TABLE_NAMES,
   TABLES,
   uniteKeys,
-} from '../snapshot';
-import { type Commit, commit, commitTogether } from './commit';
+} from './snapshot';
 
 export interface Store {
   /** Scope in which work on one Stripe customer runs in turn: this process and this database. */
@@ -21,28 +23,47 @@ export interface Store {
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
   /** Writes a whole plan or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
-  commit(commit: Commit, about: string | undefined): Promise<void>;
-  /** Runs the work under the lock of a key. A null key takes no lock. If the work fails, its commits are undone. */
-  locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T>;
+  commit(commit: Commit, about: string | undefined): Promise<Written>;
+  /**
+   * Runs the work under the lock of a key and of the rows of invoices. A null key takes no lock. If the work fails, its
+   * commits are undone.
+   */
+  locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 
 export function databaseStore(db: Database): Store {
   const together = isServer(db) ? togetherAt(db) : null;
-  const commitAlone: Store['commit'] = (given, about) => writeInTurn(db, about, () => commit(db, given));
+  const commitAlone: Store['commit'] = (given, about) =>
+    // A savepoint keeps the caller's transaction usable after a conflict.
+    is(db, PgTransaction)
+      ? db.transaction((tx) => commit(tx, given))
+      : writeInTurn(db, about, () => commit(db, given));
   return {
     scope: db,
     read: (keys) => (together ? together.reads.run(keys) : read(db, toKeys(keys))),
-    commit: async (given, about) => {
-      const isWritten = await together?.commits.run(given);
-      if (!isWritten) await commitAlone(given, about);
-    },
-    locked: (key, work) => transact(db, (tx) => work(databaseStore(tx)), key ?? undefined, key ?? undefined),
+    commit: async (given, about) => (await together?.commits.run(given)) ?? commitAlone(given, about),
+    locked: (key, work, invoiceIds = []) =>
+      transact(
+        db,
+        async (tx) => {
+          if (invoiceIds.length > 0) await lockInvoices(tx, { ids: `{${invoiceIds}}` });
+          return work(databaseStore(tx));
+        },
+        key ?? undefined,
+        key ?? undefined,
+      ),
   };
 }
 
+/** Locks the rows as `lock_invoices` does, in the order of their ids. */
+const lockInvoices = statement(
+  ['ids'],
+  (_, { ids }) => sql`select from invoices where id = any(${ids}::int[]) order by id for no key update`,
+);
+
 interface Together {
   reads: Batches<Keys | (() => Keys), Snapshot>;
-  commits: Batches<Commit, boolean>;
+  commits: Batches<Commit, Written | undefined>;
 }
 
 const batches = perProcess('batches', () => new WeakMap<Database, Together>());
@@ -122,6 +143,8 @@ export async function read(db: Database, keys: Keys): Promise<Snapshot> {
     merged: new Map(state.merged?.map(({ number, customer_id }) => [number, customer_id])),
     withEmail: toIds(state.withEmail ?? []),
     tombstones: new Set(state.tombstones),
+    paid: new Map(state.paid?.map(({ invoice_id, ...sums }) => [invoice_id, sums])),
+    mergedInto: new Map(state.mergedInto?.map(({ id, customer_id }) => [id, customer_id])),
     told: new Set(state.told),
     events: new Map(
       [...(state.outcomes ?? []).map(withoutPayload), ...(state.events ?? [])].map((event) => [
@@ -142,6 +165,8 @@ interface State extends Record<keyof Rows, Json[] | null> {
   merged: { number: string; customer_id: number }[] | null;
   withEmail: { id: number; email: string }[] | null;
   tombstones: string[] | null;
+  paid: ({ invoice_id: number } & Paid)[] | null;
+  mergedInto: { id: number; customer_id: number }[] | null;
   told: string[] | null;
   events: StoredEvent[] | null;
   outcomes: Pick<StoredEvent, 'id' | 'outcome' | 'attempts'>[] | null;
@@ -218,6 +243,10 @@ const NAMES = [
   'paymentIds',
   'intents',
   'tasks',
+  'recorded',
+  'invoiceIds',
+  'money',
+  'mergedIds',
 ] as const;
 
 function toParameters(keys: Keys): Record<(typeof NAMES)[number], string | null> {

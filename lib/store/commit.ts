@@ -1,11 +1,10 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
-import { type Database, pgErrorCode, statement } from '@/db/database';
+import { type Database, pgErrorCode, readStatement } from '@/db/database';
 import type { stripeEvents } from '@/db/schema';
 import { localLimit } from '@/db/transaction';
-import type { AuditEntry } from '../../audit/audit-log';
-import { keyOfReference } from '../../payments/schema';
-import type { Plan, TablePlan } from '../decide/plan';
-import { TABLE_NAMES, TABLES } from '../snapshot';
+import type { AuditEntry } from '../audit/audit-log';
+import type { Plan, TablePlan } from './snapshot';
+import { TABLE_NAMES, TABLES } from './snapshot';
 
 type InboxRow = typeof stripeEvents.$inferSelect;
 
@@ -33,25 +32,35 @@ export interface Commit {
   bookedOn(): BookedOn;
 }
 
+/** The result of a commit. */
+export interface Written {
+  /** The time of the transaction, as `updated_at` of all written rows has it. */
+  at: Date;
+  /** The real id of each new row, keyed by its temporary id. */
+  ids: Map<number, number>;
+}
+
 /** Writes a whole plan or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
-export async function commit(db: Database, given: Commit): Promise<void> {
-  await commitPlan(db, encode([given]));
+export async function commit(db: Database, given: Commit): Promise<Written> {
+  const { parameters, toWritten } = encode([given]);
+  return toWritten(await commitPlan(db, parameters))(given);
 }
 
 /**
  * Writes the commits that have no Stripe customer in common. Writes none if one of them fails or must wait for a lock.
  *
- * @returns for each commit whether it was written
+ * @returns the result of each commit; undefined if it was not written
  */
-export async function commitTogether(db: Database, all: Commit[]): Promise<boolean[]> {
+export async function commitTogether(db: Database, all: Commit[]): Promise<(Written | undefined)[]> {
   const apart = findApart(all);
+  const { parameters, toWritten } = encode(apart);
   try {
-    await commitPlanQuickly(db, encode(apart));
+    const writtenOf = toWritten(await commitPlanQuickly(db, parameters));
+    return all.map((given) => (apart.includes(given) ? writtenOf(given) : undefined));
   } catch (error) {
     if (pgErrorCode(error) === undefined) throw error;
-    return all.map(() => false);
+    return all.map(() => undefined);
   }
-  return all.map((given) => apart.includes(given));
 }
 
 /** Picks independent commits: none of them writes a row that another one's decision was based on. */
@@ -61,7 +70,9 @@ function findApart(all: Commit[]): Commit[] {
   return all.filter((given, at) => {
     // The customers that another commit creates may get one of these absent numbers.
     if (at > 0 && (given.runId !== runId || given.plan.absentNumbers.length > 0)) return false;
-    const keys = toLockKeys(given);
+    const { invoices, invoicesSeen } = given.plan;
+    const rows = [...invoices.updated, ...invoicesSeen].map(({ id }) => `invoice ${id}`);
+    const keys = [...toLockKeys(given), ...rows];
     if (keys.some((key) => taken.has(key))) return false;
     for (const key of keys) taken.add(key);
     return true;
@@ -75,10 +86,11 @@ const NAMES = ['plan', 'tables', 'payloads'] as const;
 const LIMIT = localLimit('lock_timeout');
 const SHORT_LIMIT = sql`set_config('lock_timeout', '50', true)`;
 const commitWith = (limit: SQL) =>
-  statement(
+  readStatement(
     NAMES,
-    (_, { plan, tables, payloads }) =>
-      sql`select ${limit}, commit_plan(with_new_ids(${plan}, ${tables}), string_to_array(${payloads}, chr(1)))`,
+    ({ plan, tables, payloads }) =>
+      // The limit comes first, because a query computes its `from` before its columns.
+      sql`select commit_plan(with_new_ids(${plan}, ${tables}), string_to_array(${payloads}, chr(1))) from ${limit} as limited`,
   );
 const commitPlan = commitWith(LIMIT);
 const commitPlanQuickly = commitWith(SHORT_LIMIT);
@@ -92,13 +104,19 @@ const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
 /** JSON contains this character only escaped. Unescaped it separates texts; escaped it marks an id to be created. */
 const SEPARATOR = '\u0001';
-const MARKED = /"\\u0001([1-9]\d*)"/g;
+const MARKED = /"\\u0001([1-9]\d*)"|\\u0001<([1-9]\d*)>/g;
 
-function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
+/** Returns the text for the id of a new row inside another text. The commit replaces it with the real id. */
+export const idInText = (id: number): string => (id < 0 ? `${SEPARATOR}(${id})` : String(id));
+const NAMED = /\\u0001\((-\d+)\)/g;
+
+function encode(all: Commit[]) {
   const lists = new Map<string, string[]>();
   const tables: string[] = [];
+  const placesOf = new Map<Commit, Map<number, number>>();
   for (const given of all) {
     const places = new Map<number, number>();
+    placesOf.set(given, places);
     for (const name of TABLE_NAMES) {
       for (const row of given.plan[name].inserted) {
         if ('id' in row) places.set(row.id, tables.push(getTableName(TABLES[name])));
@@ -107,7 +125,10 @@ function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
     const mark = (_: string, value: unknown) =>
       typeof value === 'number' && places.has(value) ? `${SEPARATOR}${places.get(value)}` : value;
     for (const [name, list] of toLists(given)) {
-      const text = JSON.stringify(list, places.size > 0 ? mark : undefined);
+      const text = JSON.stringify(list, places.size > 0 ? mark : undefined).replace(
+        NAMED,
+        (named, id: string) => (places.has(Number(id)) ? `\\u0001<${places.get(Number(id))}>` : named),
+      );
       lists.set(name, [...(lists.get(name) ?? []), text.slice(1, -1)]);
     }
   }
@@ -115,11 +136,19 @@ function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
   const parts = [...lists].map(([name, texts]) => `,"${name}":[${texts.join()}]`);
   const run = lists.has('changes') ? `,"run":${all[0]?.runId}` : '';
   const day = JSON.stringify(all[0]?.bookedOn());
-  const text = `{"keys":${JSON.stringify(keys)},"day":${day}${run}${parts.join('')}}`;
+  const ids = JSON.stringify(tables.map((_, at) => `${SEPARATOR}${at + 1}`));
+  const text = `{"keys":${JSON.stringify(keys)},"ids":${ids},"day":${day}${run}${parts.join('')}}`;
   const plan = tables.length === 0 ? text : toTemplate(text, tables.length);
   const events = all.flatMap((given) => given.events);
   const payloads = [...events.filter(isNew), ...events.filter(isKnown)].map(({ payload }) => payload);
-  return { plan, tables: `{${tables}}`, payloads: payloads.join(SEPARATOR) };
+  const toWritten = (answer: string) => {
+    const { at, ids } = JSON.parse(answer) as { at: string; ids: number[] };
+    return (given: Commit): Written => ({
+      at: new Date(at),
+      ids: new Map([...(placesOf.get(given) ?? [])].map(([id, place]) => [id, ids[place - 1] ?? id])),
+    });
+  };
+  return { parameters: { plan, tables: `{${tables}}`, payloads: payloads.join(SEPARATOR) }, toWritten };
 }
 
 const isNew = ({ before }: EventEntry) => before === null;
@@ -128,28 +157,34 @@ const withoutPayload = ({ payload: _, ...entry }: EventEntry) => entry;
 
 /** Converts the plan to a template for PostgreSQL's `format`, which inserts the new ids. */
 function toTemplate(plan: string, places: number): string {
-  return plan
-    .replaceAll('%', '%%')
-    .replace(MARKED, (text, place: string) => (Number(place) <= places ? `%${place}$s` : text));
+  return plan.replaceAll('%', '%%').replace(MARKED, (text, value?: string, inText?: string) => {
+    const place = Number(value ?? inText);
+    return place <= places ? `%${place}$s` : text;
+  });
 }
 
 /**
  * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time. Also
  * for the references under which a program may be recording the same money at this moment.
  */
-function toLockKeys({ plan: { concerned, emails, payments }, events }: Commit): string[] {
+function toLockKeys({ plan: { concerned, emails, payments, lockKeys }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
     own === null ? owners : [own, ...owners],
   );
   const money = payments.inserted.flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) =>
     [intent, charge].filter((id) => id !== null).map(keyOfReference),
   );
-  return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told, ...money];
+  return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told, ...money, ...lockKeys];
 }
+
+/** Returns the lock key for the money that a reference names. */
+export const keyOfReference = (reference: string): string => `payment ${reference}`;
 
 function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
   const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits, tasks, tasksOver } = plan;
   const lists = {
+    invoicesSeen: plan.invoicesSeen,
+    tombstones: plan.tombstones,
     moves,
     handedOver,
     abandoned,

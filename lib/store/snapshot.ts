@@ -1,0 +1,338 @@
+import {
+  customerServices,
+  customers,
+  disputes,
+  type FieldChange,
+  invoices,
+  type KeptCheckout,
+  payments,
+  refunds,
+  stripeCustomers,
+  type stripeEvents,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import type { AuditEntry } from '../audit/audit-log';
+import type { StaffTask } from '../tasks/staff-tasks';
+
+export type Rows = { [Name in TableName]: Map<KeyOf<Name>, StoredRows[Name]> };
+
+export interface StoredEvent {
+  id: string;
+  outcome: StoredOutcome;
+  attempts: number;
+  /** Body of the event. Empty if only the outcome was requested, or if the body was removed. */
+  payload: string;
+  checkout: (KeptCheckout & { completed_at: string; stripe_customer_id: string }) | null;
+  isStorable: boolean;
+}
+
+export interface Snapshot {
+  keys: Keys;
+  rows: Rows;
+  billing: BillingElsewhere[];
+  /** Numbers of customers that were merged into another one, in lower case, with the id of that other customer. */
+  merged: Map<string, number>;
+  /** Ids of the customers with each requested e-mail address, as the database compares addresses. */
+  withEmail: Map<string, number[]>;
+  tombstones: Set<string>;
+  /** What the payments of each read invoice add up to. An invoice without payments has no entry. */
+  paid: Map<number, Paid>;
+  /** Requested ids of customers that were merged, with the id of the customer they were merged into. */
+  mergedInto: Map<number, number>;
+  /** Requested tasks that staff were already told of. */
+  told: Set<string>;
+  events: Map<string, StoredEvent>;
+}
+
+/** Sums of an invoice's completed payments without what was refunded, in thousandths. */
+export interface Paid {
+  all: number;
+  /** The part that was recorded here and is not Stripe's money. */
+  offStripe: number;
+}
+
+/** Returns an empty set of keys for reading a snapshot. A snapshot also contains related rows: see `read`. */
+export const noKeys = () => ({
+  events: [] as string[],
+  /** Ids of Stripe customers, to read their links and linked customers. */
+  stripeCustomers: [] as string[],
+  /** Ids of Stripe customers, to read all their subscriptions. */
+  whole: [] as string[],
+  /** Ids of Stripe customers, to read their completed checkouts. */
+  checkouts: [] as string[],
+  /** Ids of our customers, to read all their links. */
+  linked: [] as number[],
+  /** Customer numbers, in any case. */
+  numbers: [] as string[],
+  emails: [] as string[],
+  subscriptions: [] as string[],
+  subscriptionIds: [] as number[],
+  items: [] as string[],
+  serviceIds: [] as number[],
+  serviceNumbers: [] as string[],
+  invoices: [] as string[],
+  /** References of payments and of deleted payments. */
+  payments: [] as string[],
+  /** Payments by our ids, by reference and by Stripe's payment intents: with invoice, refunds and disputes. */
+  paymentIds: [] as number[],
+  recorded: [] as string[],
+  intents: [] as string[],
+  /** Invoices by our ids. */
+  invoiceIds: [] as number[],
+  /** Stripe's ids of money, to read the payments by which Stripe reported it or the requested invoices. */
+  money: [] as string[],
+  /** Ids of customers that may have been merged. */
+  mergedIds: [] as number[],
+  /** Refunds and disputes by Stripe's ids, each with its payment. */
+  refunds: [] as string[],
+  disputes: [] as string[],
+  /** A second and an object's id (`secondKey`), to read all events of the object that Stripe created in that second. */
+  seconds: [] as string[],
+  /** Staff tasks that may already exist, by kind and subject. */
+  tasks: [] as string[],
+  /** Subscriptions, to read their applied events, the latest first. */
+  reported: [] as string[],
+});
+
+export type Keys = ReturnType<typeof noKeys>;
+type Key = Keys[keyof Keys][number];
+
+/** Returns a full set of keys in which all others are empty. */
+export const keysOf = (some: Partial<Keys>): Keys => mergeKeys(noKeys(), some);
+
+export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
+  const merged: Record<string, Key[]> = { ...one };
+  for (const name in more) {
+    const known: Key[] = merged[name] ?? [];
+    const keys: Key[] = more[name as keyof Keys] ?? [];
+    if (!keys.every((key) => known.includes(key))) merged[name] = [...new Set([...known, ...keys])];
+  }
+  return merged as unknown as Keys;
+}
+
+/** Returns whether the first keys contain all of the second. */
+export function includesKeys(keys: Keys, needed: Keys): boolean {
+  return (Object.keys(needed) as (keyof Keys)[]).every((name) => {
+    const known: Key[] = keys[name];
+    return needed[name].every((key) => known.includes(key));
+  });
+}
+
+export function uniteKeys(all: Keys[]): Keys {
+  const [first = noKeys(), ...others] = all;
+  if (others.length === 0) return first;
+  const names = Object.keys(first) as (keyof Keys)[];
+  const united = names.map((name) => [name, [...new Set<Key>(all.flatMap((keys): Key[] => keys[name]))]]);
+  return Object.fromEntries(united) as Keys;
+}
+
+export const secondKey = (objectId: string, second: Date): string => `${second.toISOString()} ${objectId}`;
+
+/** The tables that sync reads and writes, in the order in which the commit creates ids. */
+export const TABLES = {
+  links: stripeCustomers,
+  customers,
+  services: customerServices,
+  subscriptions,
+  items: subscriptionItems,
+  invoices,
+  payments,
+  refunds,
+  disputes,
+} as const;
+
+export type TableName = keyof typeof TABLES;
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+
+export type KeyOf<Name extends TableName> = Name extends 'links' ? string : number;
+export const keyColumn = (name: TableName) => (name === 'links' ? 'stripe_customer_id' : 'id');
+
+export type StoredRows = {
+  [Name in TableName]: Name extends keyof InPart ? InPart[Name] : (typeof TABLES)[Name]['$inferSelect'];
+};
+
+interface InPart {
+  customers: Pick<
+    typeof customers.$inferSelect,
+    | 'id'
+    | 'customer_number'
+    | 'email'
+    | 'last_name'
+    | 'phone'
+    | 'street'
+    | 'postal_code'
+    | 'city'
+    | 'country'
+    | 'erased_at'
+    | 'version'
+  >;
+  services: Pick<
+    typeof customerServices.$inferSelect,
+    | 'id'
+    | 'customer_id'
+    | 'service_number'
+    | 'status'
+    | 'price'
+    | 'currency'
+    | 'billing_interval'
+    | 'next_billing_date'
+    | 'synced_billing_date'
+    | 'ends_on'
+    | 'synced_ends_on'
+    | 'version'
+  >;
+}
+
+export type StoredLink = StoredRows['links'];
+export type StoredCustomer = StoredRows['customers'];
+export type StoredService = StoredRows['services'];
+export type StoredSubscription = StoredRows['subscriptions'];
+export type StoredItem = StoredRows['items'];
+export type StoredInvoice = StoredRows['invoices'];
+export type StoredPayment = StoredRows['payments'];
+export type StoredRefund = StoredRows['refunds'];
+export type StoredDispute = StoredRows['disputes'];
+export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
+
+/** A live item of a sure customer, in a subscription that the snapshot does not contain as a whole. */
+export interface BillingElsewhere {
+  customer_service_id: number;
+  subscription_id: number;
+  until: Date;
+  endsAt: Date | null;
+}
+
+/** The changes to one table. Negative ids are temporary. The commit replaces them. */
+export interface TablePlan<Row> {
+  inserted: Row[];
+  /** Rows with their new values. `version` is still the version that was read. */
+  updated: Row[];
+  deleted: Row[];
+}
+
+type TablePlans = { [Name in TableName]: TablePlan<StoredRows[Name]> };
+
+export interface Plan extends TablePlans {
+  /** Stripe customers whose rows all move to another customer, including rows that were not read. */
+  moves: { stripe_customer_id: string; customer_id: number }[];
+  /** Subscriptions whose invoices all move to another subscription, including invoices that were not read. */
+  handedOver: { from: number; to: number }[];
+  abandoned: number[];
+  audits: AuditEntry[];
+  tasks: StaffTask[];
+  /** Staff tasks that are no longer necessary. The commit closes them. */
+  tasksOver: Pick<StaffTask, 'kind' | 'subject'>[];
+  concerned: string[];
+  /** Customer numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
+  absentNumbers: string[];
+  emails: { email: string; ids: number[] }[];
+  /** Links that get a new version and no other change. */
+  touched: Pick<StoredLink, 'stripe_customer_id' | 'version'>[];
+  /** Invoices that the decision is based on but does not change. The commit compares their versions. */
+  invoicesSeen: Pick<StoredInvoice, 'id' | 'version'>[];
+  /** References of deleted or renamed Stripe payments, which sync must not record again. */
+  tombstones: string[];
+  /** Keys that the commit locks in addition to the Stripe customers it concerns. */
+  lockKeys: string[];
+  changes: FieldChange[];
+  warnings: string[];
+}
+
+/** Returns a plan that changes nothing. */
+export function emptyPlan(): Plan {
+  const tables = TABLE_NAMES.map((name) => [name, { inserted: [], updated: [], deleted: [] }]);
+  return {
+    ...(Object.fromEntries(tables) as unknown as TablePlans),
+    moves: [],
+    handedOver: [],
+    abandoned: [],
+    audits: [],
+    tasks: [],
+    tasksOver: [],
+    concerned: [],
+    absentNumbers: [],
+    emails: [],
+    touched: [],
+    invoicesSeen: [],
+    tombstones: [],
+    lockKeys: [],
+    changes: [],
+    warnings: [],
+  };
+}
+
+/** The stored rows of a table, overlaid with the decided changes. */
+export class Table<Key extends string | number, Row extends object> {
+  /** Changed rows by key. Null if the row is deleted. */
+  readonly changed = new Map<Key, Row | null>();
+
+  constructor(
+    private readonly stored: ReadonlyMap<Key, Row>,
+    private readonly keyOf: (row: Row) => Key,
+  ) {}
+
+  get(key: Key): Row | undefined {
+    const changed = this.changed.get(key);
+    return changed === undefined ? this.stored.get(key) : (changed ?? undefined);
+  }
+
+  before(key: Key): Row | undefined {
+    return this.stored.get(key);
+  }
+
+  all(): Row[] {
+    if (this.changed.size === 0) return [...this.stored.values()];
+    const rows = [...this.stored.keys()].flatMap((key) => this.get(key) ?? []);
+    const added = [...this.changed].flatMap(([key, row]) => (row && !this.stored.has(key) ? row : []));
+    return [...rows, ...added];
+  }
+
+  put(row: Row): Row {
+    this.changed.set(this.keyOf(row), row);
+    return row;
+  }
+
+  delete(key: Key): void {
+    this.changed.set(key, null);
+  }
+}
+
+/** Returns whether the plan changes nothing. A link that only gets a new version does not count. */
+export function isEmpty(plan: Plan): boolean {
+  const lists = [
+    plan.changes,
+    plan.moves,
+    plan.handedOver,
+    plan.abandoned,
+    plan.audits,
+    plan.tasks,
+    plan.tasksOver,
+    plan.tombstones,
+  ];
+  return lists.every((list) => list.length === 0) && TABLE_NAMES.every((name) => isUnchanged(plan[name]));
+}
+
+const isUnchanged = ({ inserted, updated, deleted }: TablePlan<unknown>) =>
+  inserted.length + updated.length + deleted.length === 0;
+
+export function toTablePlan<Key extends string | number, Row extends object>(
+  table: Table<Key, Row>,
+): TablePlan<Row> {
+  const plan: TablePlan<Row> = { inserted: [], updated: [], deleted: [] };
+  for (const [key, row] of table.changed) {
+    const before = table.before(key);
+    if (!before && row) plan.inserted.push(row);
+    else if (before && !row) plan.deleted.push(before);
+    else if (before && row && !isSameRow(before, row)) plan.updated.push(row);
+  }
+  return plan;
+}
+
+function isSameRow(one: object, other: object): boolean {
+  return Object.entries(one).every(([name, value]) => {
+    const now = Reflect.get(other, name);
+    if (typeof value !== 'object' || value === null) return value === now;
+    return value === now || JSON.stringify(value) === JSON.stringify(now);
+  });
+}

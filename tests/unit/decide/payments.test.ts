@@ -1,0 +1,294 @@
+import { expect, test } from 'vitest';
+import { AppError } from '@/lib/errors';
+import { decidePayment, PaymentDraft, warnOfExcess } from '@/lib/payments/decide-payment';
+import type { PaymentChange } from '@/lib/payments/schema';
+import type { StoredInvoice, StoredLink, StoredPayment, StoredRefund } from '@/lib/store/snapshot';
+import { defaultsOf } from '../../simulation/tables';
+import { NOW, snapshotOf } from '../../support/draft';
+
+const WRITER = {
+  actor: { type: 'token', id: '1', name: 'program' },
+  source: 'api',
+  now: NOW,
+  timeZone: 'UTC',
+} as const;
+const CLOCKS = { created_at: NOW, updated_at: NOW, version: 3 };
+
+const invoice = (given: Partial<StoredInvoice>) =>
+  ({
+    ...defaultsOf('invoices'),
+    ...{ id: 1, number: 'R-1', customer_id: 1, status: 'sent', currency: 'eur', due_date: '2026-03-20' },
+    ...{ total: '100.000', amount_paid: '0.000', amount_due: '100.000', stripe_invoice_id: null },
+    ...CLOCKS,
+    ...given,
+  }) as StoredInvoice;
+
+const payment = (given: Partial<StoredPayment> = {}) =>
+  ({
+    ...defaultsOf('payments'),
+    ...{
+      id: 7,
+      invoice_id: 1,
+      customer_id: 1,
+      amount: '100.000',
+      currency: 'eur',
+      payment_date: '2026-03-10',
+    },
+    ...{ payment_reference: 'BANK-1', refunded_amount: '0.000', status: 'completed', source: 'api' },
+    ...CLOCKS,
+    ...given,
+  }) as StoredPayment;
+
+const refund = (given: Partial<StoredRefund>) =>
+  ({
+    ...defaultsOf('refunds'),
+    ...{ id: 9, payment_id: 7, amount: '40.000', currency: 'eur', status: 'succeeded', source: 'stripe' },
+    ...CLOCKS,
+    ...given,
+  }) as StoredRefund;
+
+const LINK = { ...defaultsOf('links'), stripe_customer_id: 'cus_1', customer_id: 1, ...CLOCKS } as StoredLink;
+
+interface State {
+  invoices?: Partial<StoredInvoice>[];
+  payments?: StoredPayment[];
+  refunds?: StoredRefund[];
+  /** What the payments of invoice 1 add up to, in thousandths. */
+  paid?: number;
+}
+
+const byId = <Row extends { id: number }>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]));
+
+/** Decides on a change, and returns what the plan writes. */
+function decide({ invoices = [{}], payments = [], refunds = [], paid = 0 }: State, change: PaymentChange) {
+  const draft = new PaymentDraft(
+    snapshotOf({
+      rows: {
+        invoices: byId(invoices.map(invoice)),
+        payments: byId(payments),
+        refunds: byId(refunds),
+        links: new Map([['cus_1', LINK]]),
+      },
+      paid: new Map([[1, { all: paid, offStripe: paid }]]),
+    }),
+  );
+  const decision = decidePayment(draft, change, WRITER);
+  draft.settle(WRITER);
+  const warning = warnOfExcess(draft, decision);
+  return { ...draft.toPlan(), warning };
+}
+
+const input = {
+  ...{ invoice_id: 1, customer_id: 1, amount: 100, payment_date: '2026-03-10', payment_reference: 'BANK-1' },
+};
+const record = (given: object = {}): PaymentChange => ({ kind: 'record', input: { ...input, ...given } });
+const update = (changes: object): PaymentChange => ({ kind: 'update', id: 7, changes });
+const REMOVE: PaymentChange = { kind: 'delete', id: 7 };
+const PAID = { status: 'paid', amount_paid: '100.000', amount_due: '0.000' } as const;
+const STRIPES = { stripe_invoice_id: 'in_1', stripe_customer_id: 'cus_1' };
+const OTHER = { id: 2, number: 'R-2' };
+
+test.each<[string, State, PaymentChange, object]>([
+  [
+    'a new payment pays its invoice',
+    {},
+    record(),
+    { payments: { inserted: [{ amount: '100.000', source: 'api' }] }, invoices: { updated: [PAID] } },
+  ],
+  [
+    'a pending payment leaves its invoice unpaid but depends on its version',
+    {},
+    record({ status: 'pending' }),
+    { invoices: { updated: [] }, invoicesSeen: [{ id: 1, version: 3 }] },
+  ],
+  [
+    'a part of the amount leaves the rest due',
+    {},
+    record({ amount: 30 }),
+    { invoices: { updated: [{ status: 'sent', amount_due: '70.000' }] } },
+  ],
+  [
+    'a payment recorded as refunded gets a refund of its amount',
+    {},
+    record({ status: 'refunded' }),
+    { refunds: { inserted: [{ amount: '100.000', source: 'api' }] }, invoices: { updated: [] } },
+  ],
+  [
+    'the same payment again writes nothing',
+    { payments: [payment()], paid: 100_000 },
+    record(),
+    { payments: { inserted: [], updated: [] }, audits: [], invoicesSeen: [] },
+  ],
+  [
+    'a known reference updates its payment',
+    { invoices: [PAID], payments: [payment()], paid: 100_000 },
+    record({ amount: 60 }),
+    {
+      payments: { updated: [{ id: 7, amount: '60.000', version: 3 }] },
+      invoices: { updated: [{ status: 'sent', amount_due: '40.000', version: 3 }] },
+      audits: [{ action: 'payment.update', entity_id: 7, after: { version: 4, updated_at: null } }],
+    },
+  ],
+  [
+    'a payment moved to another invoice settles both',
+    { invoices: [PAID, OTHER], payments: [payment()], paid: 100_000 },
+    update({ invoice_id: 2 }),
+    {
+      invoices: {
+        updated: [
+          { id: 1, status: 'sent' },
+          { id: 2, status: 'paid' },
+        ],
+      },
+    },
+  ],
+  [
+    'the status refunded records the rest as a refund',
+    {
+      invoices: [PAID],
+      payments: [payment({ refunded_amount: '40.000' })],
+      refunds: [refund({})],
+      paid: 60_000,
+    },
+    update({ status: 'refunded' }),
+    {
+      payments: { updated: [{ refunded_amount: '100.000', status: 'refunded' }] },
+      refunds: { inserted: [{ payment_id: 7, amount: '60.000' }] },
+    },
+  ],
+  [
+    'the status completed cancels the refunds recorded here and keeps Stripe’s',
+    {
+      payments: [payment({ refunded_amount: '100.000', status: 'refunded' })],
+      refunds: [
+        refund({ stripe_refund_id: 're_1' }),
+        refund({ id: 10, amount: '60.000', source: 'api', stripe_refund_id: null }),
+      ],
+    },
+    update({ status: 'completed' }),
+    {
+      payments: { updated: [{ refunded_amount: '40.000' }] },
+      refunds: { updated: [{ id: 10, status: 'cancelled' }] },
+      invoices: { updated: [{ amount_paid: '60.000' }] },
+    },
+  ],
+  [
+    'a deletion reopens the invoice, and keeps Stripe’s refunds without the payment',
+    {
+      invoices: [PAID],
+      payments: [payment()],
+      refunds: [
+        refund({ stripe_refund_id: 're_1' }),
+        refund({ id: 10, source: 'api', stripe_refund_id: null }),
+      ],
+      paid: 100_000,
+    },
+    REMOVE,
+    {
+      payments: { deleted: [{ id: 7 }] },
+      refunds: { updated: [{ id: 9, payment_id: null }], deleted: [{ id: 10 }] },
+      invoices: { updated: [{ status: 'sent', amount_due: '100.000' }] },
+      tombstones: [],
+    },
+  ],
+  [
+    'a deleted payment of Stripe’s leaves a tombstone',
+    { invoices: [STRIPES], payments: [payment({ source: 'stripe', payment_reference: 'in_1' })] },
+    REMOVE,
+    { tombstones: ['in_1'], invoices: { updated: [] }, invoicesSeen: [{ id: 1, version: 3 }] },
+  ],
+  [
+    'a renamed payment of Stripe’s leaves a tombstone',
+    { invoices: [STRIPES], payments: [payment({ source: 'stripe', payment_reference: 'in_1' })] },
+    update({ payment_reference: 'BANK-2' }),
+    { tombstones: ['in_1'] },
+  ],
+  [
+    'a reference that names Stripe’s money makes sync decide again',
+    { invoices: [STRIPES] },
+    record({ payment_reference: 'pi_1' }),
+    {
+      concerned: ['cus_1'],
+      touched: [{ stripe_customer_id: 'cus_1', version: 3 }],
+      lockKeys: ['payment pi_1'],
+    },
+  ],
+  [
+    'more than Stripe asks for is recorded, with a task and a warning',
+    { invoices: [STRIPES] },
+    record({ amount: 150 }),
+    { tasks: [{ kind: 'payment_exceeds_due' }], warning: expect.stringContaining('150.00 EUR is recorded') },
+  ],
+])('%s', (_, state, change, expected) => {
+  expect(decide(state, change)).toMatchObject(expected);
+});
+
+test.each<[string, State, PaymentChange, string]>([
+  ['a payment of an unknown invoice', { invoices: [] }, record(), 'validation_failed invoice_id'],
+  ['a payment of a draft', { invoices: [{ status: 'draft' }] }, record(), 'validation_failed invoice_id'],
+  ['a payment by another customer', {}, record({ customer_id: 2 }), 'validation_failed customer_id'],
+  ['a fraction of a cent', {}, record({ amount: 1.005 }), 'validation_failed amount'],
+  ['a sum that no column holds', { paid: 1e15 - 2 }, record(), 'validation_failed amount'],
+  [
+    'a change of a read-only field',
+    { payments: [payment()] },
+    update({ source: 'staff' }),
+    'validation_failed source',
+  ],
+  [
+    'a new currency without an amount',
+    { invoices: [{}, { ...OTHER, currency: 'jpy' }], payments: [payment()] },
+    update({ invoice_id: 2 }),
+    'validation_failed amount',
+  ],
+  [
+    'less than what came back',
+    { payments: [payment({ refunded_amount: '40.000' })], refunds: [refund({})] },
+    update({ cameBack: 30 }),
+    'validation_failed refunded_amount',
+  ],
+  [
+    'a reference of another payment',
+    { payments: [payment(), payment({ id: 8, payment_reference: 'BANK-2' })] },
+    update({ payment_reference: 'BANK-2' }),
+    'conflict payment_reference',
+  ],
+  [
+    'money that Stripe reported as this invoice’s',
+    { invoices: [STRIPES], payments: [payment({ source: 'stripe', payment_reference: 'in_1' })] },
+    record({ payment_reference: 'pi_1' }),
+    'conflict payment_reference',
+  ],
+  [
+    'money that Stripe reported under the same intent',
+    {
+      payments: [payment({ source: 'stripe', payment_reference: 'in_9', stripe_payment_intent_id: 'pi_1' })],
+    },
+    record({ payment_reference: 'pi_1' }),
+    'conflict payment_reference',
+  ],
+  [
+    'a known reference that must be new',
+    { payments: [payment()] },
+    { ...record(), onlyNew: true } as PaymentChange,
+    'conflict payment_reference',
+  ],
+  [
+    'a payment that has changed since it was read',
+    { payments: [payment()] },
+    { ...REMOVE, precondition: () => false } as PaymentChange,
+    'precondition_failed ',
+  ],
+  ['a payment that does not exist', {}, REMOVE, 'not_found '],
+])('the decision refuses %s', (_, state, change, expected) => {
+  const refusal = () => {
+    try {
+      decide(state, change);
+      return 'written';
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return `${error.code} ${error.fields.map(({ field }) => field)}`;
+    }
+  };
+  expect(refusal()).toBe(expected);
+});
