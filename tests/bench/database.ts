@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { openPostgres } from '@/db/client';
+import { type DatabaseHandle, openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { seedDatabase } from '@/db/seed';
@@ -11,6 +11,7 @@ import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { createAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { withDatabase } from '../support/database-url';
+import { openFilled } from './scale-fill';
 
 /** A PostgreSQL server on which the benches may create databases. */
 export const SERVER =
@@ -29,18 +30,35 @@ export function withSeededDatabase(work: (db: Database, url: string) => Promise<
   });
 }
 
+/** The same on a copy of the small database of the scale bench. */
+export async function withFilledDatabase(work: (db: Database, url: string) => Promise<void>): Promise<void> {
+  const { url, handle } = await openFilled(SERVER, 1);
+  await handle.close();
+  await withNewDatabase(`template ${new URL(url).pathname.slice(1)}`, async (handle, copyUrl) => {
+    await handle.db.execute(sql`analyze`);
+    await work(handle.db, copyUrl);
+  });
+}
+
 /** The same on a database without rows. */
-export async function withMigratedDatabase(
-  work: (db: Database, url: string) => Promise<void>,
+export function withMigratedDatabase(work: (db: Database, url: string) => Promise<void>): Promise<void> {
+  return withNewDatabase('', async (handle, url) => {
+    await migrate(handle);
+    await work(handle.db, url);
+  });
+}
+
+async function withNewDatabase(
+  options: string,
+  work: (handle: DatabaseHandle, url: string) => Promise<void>,
 ): Promise<void> {
   const name = `w5t_bench_${randomBytes(6).toString('hex')}`;
   const admin = openPostgres(SERVER, { max: 1 });
-  await admin.db.execute(sql.raw(`create database ${name}`));
+  await admin.db.execute(sql.raw(`create database ${name} ${options}`));
   const url = withDatabase(SERVER, name);
   const handle = openPostgres(url, { max: 2 });
   try {
-    await migrate(handle);
-    await work(handle.db, url);
+    await work(handle, url);
   } finally {
     await handle.close();
     await admin.db.execute(sql.raw(`drop database ${name} with (force)`));

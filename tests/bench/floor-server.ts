@@ -2,9 +2,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import postgres, { type ISql } from 'postgres';
-import { type Row as Payment, readPayment, readToken, toJson as toPayment, upsertPayment } from './same-sql';
+import { openEngine } from './engine';
+import { type Row as Payment, readPayment, readToken, toJson as toPayment } from './same-sql';
 
-// The floor of the benches: node:http, the driver and the product's statements, without a framework and validation.
+// The floor of the benches: node:http and the driver. It runs the product's reading statements, and writes a payment with
+// one statement, whose triggers keep the counts and sums. It validates nothing, decides nothing and settles nothing.
+// With BENCH_ENGINE it hands deliveries to Supabase's sync engine instead, after the same check of the signature.
 
 /** A statement as the product sent it to the database. */
 interface Statement {
@@ -23,17 +26,24 @@ const sql = postgres(process.env.DATABASE_URL ?? '', {
 });
 const recorded: Recorded = JSON.parse(process.env.BENCH_STATEMENTS ?? '{}');
 const secret = process.env.STRIPE_WEBHOOK_SECRET ?? '';
-const CUSTOMER = 'get-customer-tool';
+const CUSTOMER = 'get-customer';
 const AMOUNTS = ['subtotal', 'tax', 'total', 'amount_paid', 'amount_due', 'price'];
 const MAX_MATCHES = 25;
+
+const engine = process.env.BENCH_ENGINE ? await openEngine(process.env.DATABASE_URL ?? '') : null;
+process.once('SIGTERM', async () => {
+  await engine?.close();
+  process.exit();
+});
 
 createServer((request, response) => {
   answer(request)
     .catch((error: Error) => [500, { message: error.message }] as const)
     .then(([status, body]) => {
+      if (body === undefined) return response.writeHead(status).end();
       const json = JSON.stringify(body);
       const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(json) };
-      response.writeHead(status, headers).end(json);
+      return response.writeHead(status, headers).end(json);
     });
 }).listen(process.env.PORT);
 
@@ -43,20 +53,49 @@ async function answer(request: IncomingMessage): Promise<readonly [number, unkno
   if (url === '/api/stripe/webhook') {
     const payload = await text(request);
     if (!isSigned(payload, String(headers['stripe-signature']))) return [400, {}];
-    await takeDelivery(payload);
+    if (engine) await engine.take(payload);
+    else await takeDelivery(payload);
     return [200, { received: true, outcome: 'processed' }];
   }
-  const scope = url === '/mcp' ? 'mcp:read' : method === 'POST' ? 'payments:write' : 'payments:read';
+  const scope = url === '/mcp' ? 'mcp:read' : method === 'GET' ? 'payments:read' : 'payments:write';
   const token = await readToken(sql, headers.authorization ?? null, scope);
   if (!token) return [401, {}];
   if (url === '/mcp') return [200, await callTool(JSON.parse(await text(request)))];
-  if (method === 'POST') {
-    const { payment, created } = await upsertPayment(sql, token, JSON.parse(await text(request)));
-    return [created ? 201 : 200, payment];
-  }
+  if (method === 'POST') return [201, await upsert(JSON.parse(await text(request)))];
   const id = /^\/api\/w5t\/payments\/(\d+)$/.exec(url)?.[1];
+  if (method === 'PATCH') return [200, await update(Number(id), JSON.parse(await text(request)))];
+  if (method === 'DELETE') {
+    await sql`delete from payments where id = ${Number(id)}`;
+    return [204, undefined];
+  }
   if (id) return [200, await readPayment(sql, Number(id))];
   return [200, await listPayments(recorded.payments)];
+}
+
+interface Input {
+  invoice_id: number;
+  customer_id: number;
+  amount: number;
+  payment_date: string;
+  payment_reference: string;
+  status: string;
+}
+
+async function upsert({ invoice_id, customer_id, amount, payment_date, payment_reference, status }: Input) {
+  const [row] = await sql<[Payment]>`
+    insert into payments (invoice_id, customer_id, amount, payment_date, payment_reference, status, source)
+    values (${invoice_id}, ${customer_id}, ${amount}, ${payment_date}, ${payment_reference}, ${status}, 'api')
+    on conflict (payment_reference) do update set invoice_id = excluded.invoice_id,
+      customer_id = excluded.customer_id, amount = excluded.amount, payment_date = excluded.payment_date,
+      status = excluded.status, updated_at = now(), version = payments.version + 1
+    returning *`;
+  return toPayment(row);
+}
+
+async function update(id: number, { amount }: Pick<Input, 'amount'>) {
+  const [row] = await sql<[Payment]>`
+    update payments set amount = ${amount}, updated_at = now(), version = version + 1 where id = ${id} returning *`;
+  return toPayment(row);
 }
 
 interface Subscription {
@@ -200,7 +239,7 @@ async function callTool({ id, params: { name } }: { id: number; params: { name: 
 function toContent(tool: string, answers: Row[][]): Row {
   const [first = [], ...others] = answers;
   if (tool === CUSTOMER) return { ...first[0], details: others.map((found) => found.map(toRow)) };
-  if (tool === 'list-invoices-tool') return { ...pageOf(first), data: first.map(toRow) };
+  if (tool.startsWith('list-invoices')) return { ...pageOf(first), data: first.map(toRow) };
   const known = new Map(answers.flat().map((row) => [row.id, row]));
   known.delete(null);
   const matches = [...known.values()].slice(0, MAX_MATCHES).map(toCustomer);

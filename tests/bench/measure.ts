@@ -179,7 +179,7 @@ function readProcess(pid: number | undefined, name: string): string {
 
 export interface Target {
   name: string;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   url: URL;
   headers: Record<string, string>;
   /** A function makes a new body for each request. */
@@ -188,8 +188,8 @@ export interface Target {
 
 export const asking = (target: Target) => (agent: Agent) => send(target, agent);
 
-/** Sends one request. @throws if the status is neither 200 nor 201 */
-export function send(target: Target, agent?: Agent): Promise<{ status: 200 | 201; body: string }> {
+/** Sends one request. @throws if the status is none of 200, 201 and 204 */
+export function send(target: Target, agent?: Agent): Promise<{ status: number; body: string }> {
   const { name, method, url, body } = target;
   const text = typeof body === 'function' ? body() : (body ?? '');
   const headers =
@@ -200,9 +200,9 @@ export function send(target: Target, agent?: Agent): Promise<{ status: 200 | 201
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.once('error', reject);
       response.once('end', () => {
-        const status = response.statusCode;
+        const status = response.statusCode ?? 0;
         const answer = Buffer.concat(chunks).toString();
-        if (status === 200 || status === 201) resolve({ status, body: answer });
+        if ([200, 201, 204].includes(status)) resolve({ status, body: answer });
         else reject(new Error(`${name} answered ${status}: ${answer.slice(0, 300)}`));
       });
     });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { and, eq, isNull, notInArray, sql } from 'drizzle-orm';
+import type { Agent } from 'node:http';
+import { and, eq, isNull, like, notInArray, sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { type Database, rows } from '@/db/database';
 import { auditLog, invoices, payments } from '@/db/schema';
@@ -61,12 +62,49 @@ export async function paymentOperations(
   ];
 }
 
+/** Changes of known payments in turn, and payments that are created and deleted. One function for each door. */
+export async function otherWrites(
+  db: Database,
+  doors: Door[],
+  token: string,
+): Promise<{ name: string; ask: ((agent: Agent) => Promise<unknown>)[] }[]> {
+  const open = await openInvoices(db);
+  const known = await db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(like(payments.payment_reference, 'BENCH-KNOWN-%'));
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  let sent = 0;
+  const change = ({ name, url }: Door) => {
+    return (agent: Agent) => {
+      sent += 1;
+      const body = JSON.stringify({ amount: 1 + (sent % 500) });
+      const path = `${url}/${known[sent % known.length]?.id}`;
+      return send({ name, method: 'PATCH', url: new URL(path), headers, body }, agent);
+    };
+  };
+  const createAndDelete = (door: Door) => async (agent: Agent) => {
+    sent += 1;
+    const invoice = open[sent % open.length] as Invoice;
+    const body = () => JSON.stringify(paymentFor(invoice, `BENCH-GONE-${sent}`, 2));
+    const { id } = JSON.parse((await send(post(door, token, body), agent)).body);
+    const { name, url } = door;
+    await send({ name, method: 'DELETE', url: new URL(`${url}/${id}`), headers }, agent);
+  };
+  return [
+    { name: 'PATCH', ask: doors.map(change) },
+    { name: 'POST a new reference, DELETE', ask: doors.map(createAndDelete) },
+  ];
+}
+
 /** Payable invoices that are not Stripe's, so that each payment settles its invoice. */
 export function openInvoices(db: Database): Promise<Invoice[]> {
   return db
     .select({ id: invoices.id, customer_id: invoices.customer_id, currency: invoices.currency })
     .from(invoices)
-    .where(and(isNull(invoices.stripe_invoice_id), notInArray(invoices.status, ['draft', 'cancelled'])));
+    .where(and(isNull(invoices.stripe_invoice_id), notInArray(invoices.status, ['draft', 'cancelled'])))
+    .orderBy(invoices.id)
+    .limit(2000);
 }
 
 export function paymentFor({ id, customer_id }: Invoice, payment_reference: string, amount: number) {
@@ -183,7 +221,8 @@ export async function linkServices(db: Database): Promise<void> {
 export async function requireAllProcessed(db: Database): Promise<void> {
   const wrong = await rows(
     db,
-    sql`select outcome, count(*) from stripe_events where outcome not in ('processed', 'stale') group by 1`,
+    sql`select outcome, count(*) from stripe_events
+      where outcome not in ('processed', 'stale') and payload <> '' group by 1`,
   );
   if (wrong.length > 0) throw new Error(`not all were processed: ${JSON.stringify(wrong)}`);
 }

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as StripeSyncEngine from '@supabase/stripe-sync-engine';
+import postgres from 'postgres';
+import { withDatabase } from '../support/database-url';
+import { CONNECTIONS } from './measure';
+
+/**
+ * Supabase's sync engine, which stores Stripe's objects as they are, one table per kind. It gets its own database,
+ * because its migrations would take our types for its own.
+ */
+export async function openEngine(server: string) {
+  // As an ES module the package does not find its migrations.
+  const { runMigrations, StripeSync }: typeof StripeSyncEngine = createRequire(import.meta.url)(
+    '@supabase/stripe-sync-engine',
+  );
+  const name = `w5t_bench_engine_${randomBytes(6).toString('hex')}`;
+  const admin = postgres(server, { max: 1 });
+  await admin.unsafe(`create database ${name}`);
+  const url = withDatabase(server, name);
+  await runMigrations({ databaseUrl: url, schema: 'stripe' });
+  const sync = new StripeSync({
+    poolConfig: { connectionString: url, max: CONNECTIONS },
+    stripeSecretKey: 'sk_test_bench',
+    stripeWebhookSecret: 'whsec_bench',
+    backfillRelatedEntities: false,
+    autoExpandLists: false,
+  });
+  return {
+    take: (payload: string) => sync.processEvent(JSON.parse(payload)),
+    close: async () => {
+      await sync.postgresClient.pool.end();
+      // The pool does not wait until its connections are closed.
+      while ((await admin`select from pg_stat_activity where datname = ${name}`).length > 0) await sleep(50);
+      await admin.unsafe(`drop database ${name}`);
+      await admin.end();
+    },
+  };
+}
