@@ -8,28 +8,28 @@ describe('architecture rules', () => {
   const sources = readSources(['app', 'lib', 'db', 'proxy.ts', 'instrumentation.ts']);
   const product = sources.filter(({ path }) => !path.startsWith('db/'));
 
-  test('every folder has a layer', () => {
+  test('every source folder belongs to an architecture layer', () => {
     expect(product.length).toBeGreaterThan(50);
     expect(homeless(sources)).toEqual([]);
   });
 
-  test('imports follow the layers', () => {
+  test('source imports respect the order of the architecture layers', () => {
     expect(brokenImports(sources)).toEqual([]);
   });
 
-  test('imports have no cycles', () => {
+  test('source files have no import cycles', () => {
     expect(findCycles(sources)).toEqual([]);
   });
 
-  test('the public files of the folders of lib are those in public-files.txt', async () => {
+  test('public-files.txt lists every file that one folder of lib imports from another', async () => {
     await expect(publicFiles(sources)).toMatchFileSnapshot('architecture/public-files.txt');
   });
 
-  test('environment, clock and randomness are each read in one file', () => {
+  test('environment, clock and randomness are read only in their dedicated files', () => {
     expect(usesOfTheWorld(product)).toEqual([]);
   });
 
-  test('server files take only components, hooks and types from client files', () => {
+  test('server files import only components, hooks and types from client files', () => {
     expect(clientValuesOnTheServer(sources)).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe('tests of the architecture rules', () => {
     expect(imports(path, target)).toEqual([]);
   });
 
-  test('exports, types and dynamic imports count as imports', () => {
+  test('the import scanner recognizes re-exports, type imports, dynamic imports and require calls', () => {
     const text = "\nexport * from './a';\ntype B = import('./b').B;\nvoid import('./c');\nrequire('./d');";
     expect(parseSource('lib/x/y.ts', text).imports).toEqual([
       { line: 2, target: 'lib/x/a' },
@@ -87,7 +87,7 @@ describe('tests of the architecture rules', () => {
     ]);
   });
 
-  test('a cycle is reported with its path', () => {
+  test('an import cycle is reported with the path of its files', () => {
     const files = { a: 'b', b: 'c', c: 'a', d: 'a' };
     const parsed = Object.entries(files).map(([from, to]) => ({
       ...parseSource(`lib/${from}.ts`, ''),
@@ -109,7 +109,7 @@ describe('tests of the architecture rules', () => {
     ['// new Date()', 0],
     ['now()', 0],
     ['randomBytes(5)', 0],
-  ])('the source %s reads the clock, randomness or environment %d times', (text, asks) => {
+  ])('the source text %s reads the clock, randomness or environment %d times', (text, asks) => {
     expect(usesOfTheWorld([parseSource('lib/x.ts', text)])).toHaveLength(asks);
   });
 
@@ -119,7 +119,7 @@ describe('tests of the architecture rules', () => {
     ['export const all = [];', 1],
     ["const all = new Set(['a']);", 0],
     ["const seen = perProcess('seen', () => new Map());", 0],
-  ])('the source %s has %d module states', (text, states) => {
+  ])('the source text %s declares %d pieces of module state', (text, states) => {
     expect(moduleState([parseSource('lib/x.ts', text)])).toHaveLength(states);
   });
 

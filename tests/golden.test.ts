@@ -21,7 +21,7 @@ test('the OpenAPI document equals its golden file', async () => {
   await golden('openapi.txt', [JSON.stringify(openApiDocument('https://admin.w5t.test'), null, 2)]);
 });
 
-test('the headers of all CSV files equal their golden file', async () => {
+test('the header rows of all CSV files equal their golden file', async () => {
   const { db } = server.runtime;
   const files: Record<string, AsyncGenerator<string>> = { accounting: accountingCsv(db, '2026-02') };
   for (const [name, kind] of Object.entries(EXPORT_KINDS)) files[`records ${name}`] = exportCsv(db, kind);
@@ -52,7 +52,7 @@ interface List {
   };
 }
 
-test('the pages, the routes and their methods equal their golden file', async () => {
+test('the app’s pages, routes and HTTP methods equal their golden file', async () => {
   const pages = sources('app').flatMap((path) => /^app(.*)\/page\.tsx$/.exec(path)?.[1] ?? []);
   const routes = import.meta.glob<Record<string, unknown>>([
     '../app/**/route.ts',
@@ -85,12 +85,12 @@ function sources(folder: string): string[] {
   return names.filter((name) => /\.tsx?$/.test(name)).map((name) => `${folder}/${name}`);
 }
 
-test('the body of the health check equals its golden file', async () => {
+test('the response body of the health check equals its golden file', async () => {
   const answer = await fetch(`${server.url}/api/health`);
   await golden('health.txt', [JSON.stringify(await answer.json(), null, 2)]);
 });
 
-test('the actions of the audit log equal their golden file', async () => {
+test('the action names of the audit log equal their golden file', async () => {
   const actions = new Set<string>();
   for (const path of sources('lib')) {
     for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(

@@ -9,7 +9,7 @@ const DOCUMENT = '/api/openapi.json';
 
 const site = useSite('company');
 
-test('the API reference is public, has its own security policy and is not cached', async () => {
+test('the API reference is served publicly with a content security policy', async () => {
   const { status, headers } = await fetch(site.url + PATH);
   expect(status).toBe(200);
   expect(headers.get('content-security-policy')).toContain("'strict-dynamic'");
@@ -46,7 +46,7 @@ test('the API reference shows every operation of the OpenAPI document', async ()
   expect([await page.locator('h1').count(), await page.locator('main').count()]).toEqual([1, 1]);
 });
 
-test('the API reference can send requests with a token, and forgets the token with the page', async () => {
+test('the API reference forgets a typed access token on reload', async () => {
   const page = await openReference();
   await page.getByRole('button', { name: 'Authorize' }).click();
   // the dialog asks for the API token only, not for secrets of the cron job or the webhook
@@ -73,12 +73,12 @@ test('the API reference can send requests with a token, and forgets the token wi
   expect(await page.getByLabel('accessToken').inputValue()).toBe('');
 });
 
-test('a link to an operation opens that operation in the API reference', async () => {
+test('a link to an API operation opens that operation in the API reference', async () => {
   const page = await site.open(`${PATH}#/Health/checkHealth`);
   await page.locator('.opblock.is-open [data-path="/api/health"]').waitFor();
 });
 
-test('the API reference fits a phone screen', async () => {
+test('the API reference does not scroll sideways on a phone screen', async () => {
   const page = await openReference({ viewport: { width: 390, height: 844 } });
   expect(await scrollsSideways(page)).toBe(false);
   expect(await violationsOf(page)).toEqual([]);
@@ -88,7 +88,7 @@ test('the API reference fits a phone screen', async () => {
   expect(await scrollsSideways(page)).toBe(false);
 });
 
-test('the API reference follows the colour scheme', async () => {
+test('the API reference switches between light and dark with the browser’s colour scheme', async () => {
   const page = await openReference({ colorScheme: 'dark' });
   const colours = () =>
     page
@@ -100,7 +100,7 @@ test('the API reference follows the colour scheme', async () => {
   await expect.poll(colours).toEqual(['rgb(255, 255, 255)', 'rgb(26, 31, 54)']);
 });
 
-test('the API reference reports a missing document and offers to try again', async () => {
+test('the API reference offers a retry when the OpenAPI document cannot be loaded', async () => {
   site.allowComplaints(/503/);
   const page = await site.open('/');
   await page.route(`**${DOCUMENT}`, (route) => route.fulfill({ status: 503, body: '' }));
@@ -120,7 +120,7 @@ test('the API reference links to the OpenAPI document when JavaScript is disable
   await page.waitForURL(site.url + DOCUMENT);
 });
 
-test('the link from the start page loads the API reference as a new document with its own security policy', async () => {
+test('the link from the start page loads the API reference with a content security policy nonce', async () => {
   const page = await site.open('/');
   const loaded = page.waitForResponse(site.url + PATH);
   await page.getByRole('link', { name: 'API reference' }).click();
@@ -128,7 +128,7 @@ test('the link from the start page loads the API reference as a new document wit
   await operation(page, 'List payments').waitFor();
 });
 
-test('only the API reference loads Swagger UI, and it sends no requests to other sites', async () => {
+test('Swagger UI is loaded only on the API reference page', async () => {
   const page = await site.open('/', { own: true });
   const foreign = watchForeignRequests(page, site.url);
   const carriers: string[] = [];

@@ -75,7 +75,7 @@ const call = (token: string) =>
   });
 
 describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
-  test('a client can register, get consent, call tools, refresh its token and be disconnected', {
+  test('an MCP client can connect, call tools, refresh its token and be disconnected', {
     timeout: 90_000,
   }, async () => {
     const provider = browserProvider(page);
@@ -120,7 +120,7 @@ describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
   });
 });
 
-test('a client that an admin registers by hand can connect', { timeout: 60_000 }, async () => {
+test('an MCP client that an admin registered by hand can connect', { timeout: 60_000 }, async () => {
   await page.goto(`${site.url}/admin/tokens/clients`);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByLabel('Name').fill('Copilot Studio');
@@ -140,7 +140,7 @@ test('a client that an admin registers by hand can connect', { timeout: 60_000 }
   }
 });
 
-test('a client with a metadata document can connect', { timeout: 60_000 }, async () => {
+test('an MCP client that is identified by a metadata document can connect', { timeout: 60_000 }, async () => {
   for (const { open } of GENERATIONS) {
     const provider = browserProvider(page, { document: SITE_CLIENT });
     await expect(open(provider).connect()).rejects.toThrow();
@@ -159,7 +159,7 @@ test('a client with a metadata document can connect', { timeout: 60_000 }, async
   await page.getByText('Example app').first().waitFor();
 });
 
-test('an invalid request of a website’s client returns to the website only after a click', {
+test('an invalid authorization request returns to the client’s website only after a click', {
   timeout: 60_000,
 }, async () => {
   const { client_id, redirect_uris } = SITE_CLIENT;
@@ -180,7 +180,7 @@ test('an invalid request of a website’s client returns to the website only aft
   expect(Object.fromEntries(await sent())).toMatchObject({ error: 'invalid_scope', state: 'a state' });
 });
 
-test('the link back to a client fits a phone screen, even with a long host name', {
+test('the link back to an OAuth client fits a phone screen despite a long host name', {
   timeout: 60_000,
 }, async () => {
   const redirect_uri = `https://${'a-long-name-'.repeat(4)}x.of-somebody-else.example/callback`;
@@ -197,14 +197,14 @@ test('the link back to a client fits a phone screen, even with a long host name'
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-test('denying consent sends the client an error and no code', async () => {
+test('an OAuth client receives the error access_denied when consent is denied', async () => {
   const provider = browserProvider(page);
   await expect(GENERATIONS[0]?.open(provider).connect()).rejects.toThrow();
   await page.getByRole('button', { name: 'Deny' }).click();
   expect((await sent()).get('error')).toBe('access_denied');
 });
 
-test('the log shows the calls of clients, and the connection check finds no problem but the local address', {
+test('the connection check in the browser finds no problem except the local address', {
   timeout: 60_000,
 }, async () => {
   await page.goto(`${site.url}/admin/tokens/calls?tool=list-invoices-tool`);
@@ -227,7 +227,7 @@ test('the log shows the calls of clients, and the connection check finds no prob
   await page.getByText(/Bearer w5t_[\w-]{43}/).waitFor();
 });
 
-test('a member of staff who owes a password and a second factor reaches the consent page after both', {
+test('a member of staff sets a password and a second factor before consenting to an MCP client', {
   timeout: 90_000,
 }, async () => {
   await site.restart(async (db) => {

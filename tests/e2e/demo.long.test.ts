@@ -17,7 +17,7 @@ const newEnv = async (name: string) => ({
   LOG_LEVEL: 'error',
 });
 
-test('restarting the demo keeps data and password and replaces the access token', async () => {
+test('restarting the demo keeps its data and password but replaces the access token', async () => {
   const env = await newEnv('data');
   const start = async () => {
     const demo = await startUntil(DEMO_READY, DEMO, env);
@@ -53,7 +53,7 @@ test('restarting the demo keeps data and password and replaces the access token'
   await again.stop();
 }, 120_000);
 
-test('a demo shows no login if another program has taken its port', async () => {
+test('the demo prints no login if another program has taken its port', async () => {
   const env = await newEnv('other');
   const { output, exited } = await startUntil(/Filling the empty database/, DEMO, env);
   const program = createServer((_, response) => response.end('{"status":"ok"}'));

@@ -23,12 +23,12 @@ afterAll(async () => {
 
 const shown = (pattern: RegExp) => pattern.exec(demo?.output() ?? '')?.[0] ?? '';
 
-test('the curl command of the demo lists payments', async () => {
+test('the curl command that the demo prints lists payments', async () => {
   const { output } = await runToEnd(['bash', '-c', shown(/^curl .*$/m)]);
   expect(JSON.parse(output)).toMatchObject({ per_page: 2, data: [{}, {}] });
 });
 
-test('the demo’s settings for an MCP client reach every tool and show names', async () => {
+test('the MCP settings that the demo prints give access to every tool', async () => {
   const { url, headers } = JSON.parse(shown(/^\{\n.*?^\}$/ms)).mcpServers.w5t;
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
@@ -46,18 +46,26 @@ test('the demo’s settings for an MCP client reach every tool and show names', 
 });
 
 test.each([
-  ['an event reaches the webhook of the demo', ['invoice.payment_failed'], /200 processed/],
-  ['a silent event is not delivered', ['invoice.paid', '--silent'], /Not delivered/],
+  [
+    'npm run stripe:event delivers an event to the demo’s webhook',
+    ['invoice.payment_failed'],
+    /200 processed/,
+  ],
+  [
+    'npm run stripe:event --silent delivers no event to the demo’s webhook',
+    ['invoice.paid', '--silent'],
+    /Not delivered/,
+  ],
 ])('%s', async (_, args, out) => {
   const told = await runCommandFile('stripe-event', args, env);
   expect(told).toEqual({ code: 0, out: expect.stringMatching(out), err: '' });
 });
 
-test('the demo’s secret files are readable only by their owner, whatever the umask', () => {
+test('the demo’s secret file is readable only by its owner even with umask 0', () => {
   expect(statSync(join(env.DATA_DIR, 'demo.json')).mode & 0o777).toBe(0o600);
 });
 
-test('a second demo reports that the port is in use', async () => {
+test('a second demo on the same port reports that the port is in use', async () => {
   const second = await runCommandFile('demo', [], env);
   expect(second).toMatchObject({ code: 1, err: expect.stringMatching(/^Port \d+ is in use/) });
 });

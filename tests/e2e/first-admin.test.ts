@@ -36,7 +36,7 @@ const signIn = async (on: Page, email: string, password: string) => {
   await on.getByRole('button', { name: 'Sign in' }).click();
 };
 
-test('a server without staff prints a one-time address once, and its page can be opened repeatedly', async () => {
+test('a server without staff prints one address for creating the first admin', async () => {
   expect(site.log()).toMatch(
     /^Nobody can sign in yet\. Create the first admin here, once and within an hour:\nhttp/m,
   );
@@ -49,13 +49,13 @@ test('a server without staff prints a one-time address once, and its page can be
   await page.getByRole('heading', { name: 'Create the first admin' }).waitFor();
 });
 
-test('a wrong one-time address explains how to get another', async () => {
+test('a wrong first-admin address is answered with 404 and instructions for a new one', async () => {
   const other = printed()[0]?.replace(/.{8}$/, 'AAAAAAAA') ?? '';
   const answer = await fetch(other);
   expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('prints a new one')]);
 });
 
-test('the first-admin page shows an error at its field and keeps the typed values', async () => {
+test('the first-admin page shows an error at the invalid field and keeps the typed values', async () => {
   await create({ 'E-mail': GRACE.email, Password: 'eleven char', 'Password again': 'eleven char' });
   await page.getByText('Must have 12 to 128 characters.').waitFor();
   await create({ Password: GRACE.password, 'Password again': 'another password' });
@@ -65,7 +65,7 @@ test('the first-admin page shows an error at its field and keeps the typed value
   await expect.poll(focused).toBe('repeated');
 });
 
-test('the first admin is created and signed in on a known device, and the one-time address expires', async () => {
+test('the first-admin address is answered with 404 after the first admin is created', async () => {
   const [address = ''] = printed();
   await create({ Name: 'Grace Hopper', Password: GRACE.password, 'Password again': GRACE.password });
   await page.waitForURL(`${site.url}/admin`);
@@ -77,7 +77,7 @@ test('the first admin is created and signed in on a known device, and the one-ti
   expect(complaints).toEqual([]);
 });
 
-test('the sign-in page works without scripts', async () => {
+test('staff can sign in without JavaScript', async () => {
   const plain = await browser.newPage({ javaScriptEnabled: false });
   plain.setDefaultTimeout(15_000);
   await plain.goto(`${site.url}/sign-in?next=%2Fadmin%2Fpayments`);
@@ -105,7 +105,7 @@ test('the sign-in page shows how long to wait after too many attempts', async ()
   await stranger.close();
 });
 
-test('a server with staff prints no one-time address, and no server prints a password', async () => {
+test('a server that has staff prints no first-admin address', async () => {
   await site.restart();
   await visit(page, `${site.url}/admin`);
   await page.getByRole('button', { name: 'Account of Grace Hopper' }).waitFor();

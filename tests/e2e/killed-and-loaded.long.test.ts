@@ -48,7 +48,7 @@ const childOf = ({ child: { pid } }: Command) =>
 // Enough rows for several batches. A server writes two batches at once; those of the embedded database are smaller.
 const ROWS = onPostgres() ? 5000 : 1000;
 test.each(['SIGKILL', 'SIGINT'] as const)(
-  'running an import again completes it after %s',
+  'an import interrupted by %s completes when it runs again',
   async (signal) => {
     const file = join(folder, `${signal}.csv`);
     const lines = Array.from({ length: ROWS }, (_, i) => `T${i},Company ${i}`);
@@ -74,7 +74,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
 );
 
 describe('a killed server', () => {
-  test('a killed server blocks neither commands nor the next server', async () => {
+  test('commands and a new server still start after the server is killed', async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'killed')) };
     const run = (name: string, ...args: string[]) => runCommandFile(name, args, env);
     const { server } = await startServer(env);
@@ -92,7 +92,7 @@ describe('a killed server', () => {
   }, 120_000);
 
   test.runIf(canSeeProcesses)(
-    'a server whose parent process is killed ends and unlocks the database',
+    'a server ends and unlocks its database when its parent process is killed',
     async () => {
       const env = { DATA_DIR: await makeDataDir(join(folder, 'orphan')) };
       const { server } = await startServer(env);
@@ -128,7 +128,7 @@ describe('stopping npm start while payments are recorded', () => {
   }, 60_000);
   afterAll(() => database?.drop());
 
-  test('a stopping server keeps every payment that it confirmed and truncates no response', async () => {
+  test('every payment confirmed before SIGTERM is stored', async () => {
     const { server, port: own } = await startServer({ DATA_DIR: join(folder, 'stopped'), ...database.env });
     port = own;
     expect((await fetch(`http://127.0.0.1:${port}/sign-in`)).status).toBe(200);
@@ -226,7 +226,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
     fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(20_000) });
   const countFiles = () => readdirSync(`/proc/${pid}/fd`).length;
 
-  test('1,500 upgrade requests leave no files open', async () => {
+  test('1,500 upgrade requests leave no file descriptors open', async () => {
     const before = countFiles();
     const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket' };
     const held = [];
@@ -241,7 +241,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
     for (const { socket } of held) socket.destroy();
   }, 120_000);
 
-  test('120 unfinished request bodies of 9 MiB use little memory', async () => {
+  test('120 unfinished request bodies of 9 MiB use less than 120 MiB of memory', async () => {
     const before = memoryOf(pid);
     let largest = 0;
     const piece = Buffer.alloc(MIB);
@@ -260,7 +260,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
     expect((largest - before) / MIB).toBeLessThan(120);
   }, 60_000);
 
-  test('stalled headers time out after 15 s, and stalled or trickling bodies after 30 s', async () => {
+  test('stalled request headers time out after 15 s and stalled bodies after 30 s', async () => {
     const [ofHeaders, ...ofBodies] = await Promise.all(stalled);
     expect(ofHeaders).toBeGreaterThan(14_900);
     expect(ofHeaders).toBeLessThan(20_000);
@@ -273,7 +273,7 @@ describe.runIf(canSeeProcesses)('npm start with more page requests than it can r
   const ASKING = 200;
   const MEASURED_MS = 8000;
 
-  test('health, the webhook and the API answer within a second while 200 connections request pages', async () => {
+  test('health, webhook and API respond within a second while 200 connections request pages', async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'pages')), STRIPE_WEBHOOK_SECRET: 'whsec_test' };
     const { server, port } = await startServer(env);
     const url = `http://127.0.0.1:${port}`;

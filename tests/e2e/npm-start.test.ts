@@ -32,7 +32,7 @@ describe('refused starts', () => {
     return { code, lines: output.trim().split('\n') };
   };
 
-  test('npm start reports each invalid variable on its own line', async () => {
+  test('npm start reports each invalid environment variable on its own line', async () => {
     expect(await start({ PORT: 'http', STRIPE_SECRET_KEY: 'secret', CRON_SECRET: 'short' })).toEqual({
       code: 1,
       lines: [
@@ -43,18 +43,18 @@ describe('refused starts', () => {
     });
   });
 
-  test('npm start refuses unknown options', async () => {
+  test('npm start refuses an unknown option', async () => {
     const sentence = "Unknown option '--migrat': --help shows what there is.";
     expect(await start({}, ['--migrat'])).toEqual({ code: 1, lines: [sentence] });
   });
 
-  test('npm start refuses an option that npm has swallowed', async () => {
+  test('npm start reports an option that npm consumed because the -- was missing', async () => {
     const { code, output } = await runToEnd(['npm', '-s', 'start', '--migrate']);
     const sentence = 'npm took --migrate for an option of its own: write npm start -- --migrate.';
     expect([code, output.trim().split('\n').at(-1)]).toEqual([1, sentence]);
   });
 
-  test('npm start reports a port that is in use', async () => {
+  test('npm start reports that its port is in use', async () => {
     const server = createServer().listen(0);
     const { port } = server.address() as AddressInfo;
     expect(await start({ PORT: String(port) })).toEqual({
@@ -64,7 +64,7 @@ describe('refused starts', () => {
     server.close();
   });
 
-  test('npm start reports a missing build', () => {
+  test('npm start reports that the production build is missing', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [START], {
       cwd: folder,
       encoding: 'utf8',
@@ -73,24 +73,24 @@ describe('refused starts', () => {
     expect([status, stdout, stderr]).toEqual([1, '', sentence]);
   });
 
-  test('npm start reports that the database of DATABASE_URL does not answer', async () => {
+  test('npm start reports that the PostgreSQL server does not respond', async () => {
     const sentence = 'The database of DATABASE_URL does not answer: start it, or correct its address.';
     expect(await start(ON_SERVER)).toEqual({ code: 1, lines: [sentence] });
   });
 
-  test('npm start refuses to use PostgreSQL with a driver that lacks its patch', async () => {
+  test('npm start refuses PostgreSQL if the driver is not patched', async () => {
     expect(await start({ ...ON_SERVER, ...unpatched })).toEqual({ code: 1, lines: [UNPATCHED] });
   });
 
   test.each([
     ['db:migrate', 'db-migrate', []],
     ['token', 'token', ['list']],
-  ])('npm run %s refuses to use PostgreSQL with a driver that lacks its patch', async (_, name, args) => {
+  ])('npm run %s refuses PostgreSQL if the driver is not patched', async (_, name, args) => {
     const refused = await runCommandFile(name, args, { ...ON_SERVER, ...unpatched });
     expect(refused).toEqual({ code: 1, out: '', err: `${UNPATCHED}\n` });
   });
 
-  test('a plain next start reports an invalid variable without a stack trace', async () => {
+  test('next start reports an invalid environment variable without a stack trace', async () => {
     const port = String(await freePort());
     const wrong = { DATA_DIR: join(folder, 'data'), STRIPE_SECRET_KEY: 'secret' };
     const { code, output } = await runToEnd([process.execPath, NEXT.bin, 'start', '-p', port], wrong);
@@ -119,7 +119,7 @@ describe('a server on the embedded database', () => {
     await server?.exited;
   });
 
-  test('a token that a command creates while the server runs gives access to the payments API', async () => {
+  test('an access token created by a command while the server runs is accepted by the payments API', async () => {
     const args = ['create', '--name', 'ERP', '--scopes', 'payments:read'];
     const made = await runCommandFile('token', args, { DATA_DIR: dataDir });
     expect(made).toEqual({ code: 0, out: expect.stringMatching(/^w5t_\S+\n$/), err: expect.any(String) });
@@ -139,7 +139,7 @@ describe('a server on the embedded database', () => {
   });
 
   test.runIf(existsSync('/proc/self'))(
-    'a server action sent to another page is answered behind a proxy',
+    'a server action posted to another page is answered when the server is behind a proxy',
     async () => {
       const action = listServerActions('1').find(({ name }) => name.endsWith('connect/actions.ts#check'));
       if (!action) throw new Error('the action is not built');
@@ -162,7 +162,7 @@ describe('a server on the embedded database', () => {
     },
   );
 
-  test('each log line is one line of JSON, whatever a stranger sends', async () => {
+  test('every log line is valid JSON when a request contains line breaks', async () => {
     const before = server?.output().length ?? 0;
     const forged = '/x%0A%7B%22level%22:50,%22msg%22:%22forged%22%7D%1B%5B31m';
     const action = { 'next-action': `40${'0'.repeat(40)}` };
@@ -187,14 +187,14 @@ describe('a server on the embedded database', () => {
     expect(lines.filter((line) => /forged|garbage|select /.test(JSON.stringify(line)))).toEqual([]);
   });
 
-  test('the files of a server with an open umask are accessible only to their owner', () => {
+  test('the server’s files are accessible only to their owner even with umask 0', () => {
     const paths = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
     expect(paths.length).toBeGreaterThan(1000);
     expect(paths.filter((path) => (statSync(join(dataDir, path)).mode & 0o077) !== 0)).toEqual([]);
   });
 
   test.runIf(existsSync('/proc/self'))(
-    'the server has threads beyond those that hash, and few memory arenas',
+    'the server process runs with more than four libuv threads and two memory arenas',
     () => {
       const parent = server?.child.pid;
       const pid = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
@@ -204,7 +204,7 @@ describe('a server on the embedded database', () => {
     },
   );
 
-  test('a server that is told to stop exits with code 0 and unlocks the database', async () => {
+  test('the server exits with code 0 and unlocks its database on SIGTERM', async () => {
     expect(existsSync(join(dataDir, 'lock.json'))).toBe(true);
     server?.child.kill('SIGTERM');
     expect(await server?.exited).toBe(0);

@@ -10,7 +10,7 @@ const site = useSite('company', { as: ADMIN });
 const payments = (token: string) =>
   fetch(`${site.url}/api/w5t/payments?per_page=1`, { headers: { authorization: `Bearer ${token}` } });
 describe('pages for access tokens', () => {
-  test('a token can be issued, is shown once, works, and is refused once revoked', async () => {
+  test('an issued access token is valid until it is revoked', async () => {
     const page = await site.open('/admin/tokens', { own: true });
     await page.getByRole('link', { name: 'Issue token' }).click();
     await page.getByLabel('Name').fill('Shop <b>');
@@ -47,7 +47,7 @@ describe('pages for access tokens', () => {
     expect(site.log()).not.toContain(token);
   });
 
-  test('an invalid field of the token form shows a message, and the typed values stay', async () => {
+  test('the token form keeps the typed values when a field is invalid', async () => {
     const page = await site.open('/admin/tokens/new');
     await page.getByLabel('Name').fill('Import');
     await page.getByLabel('Expires').selectOption('365');
@@ -77,7 +77,7 @@ describe('pages for staff', () => {
     return (await page.locator('pre').textContent()) ?? '';
   };
 
-  test('a person can be added, sign in, get a new password, which ends their sessions, and be removed', async () => {
+  test('an admin can add a person, reset the password and remove the person', async () => {
     const page = await site.open('/admin/staff');
     await page.getByRole('link', { name: 'Add person' }).click();
     const password = await add(page, 'ada@example.com', 'Ada Lovelace');
@@ -115,7 +115,7 @@ describe('pages for staff', () => {
     for (const secret of [password, changed]) expect(site.log()).not.toContain(secret);
   });
 
-  test('a changed role applies from the next request', async () => {
+  test('a changed role of a staff user applies from the next request', async () => {
     const page = await site.open('/admin/staff');
     const password = await add(page, 'alan@example.com', 'Alan Turing');
     const hers = await site.open('/sign-in', { as: null });
@@ -142,7 +142,7 @@ describe('pages for staff', () => {
     expect(await page.getByText('Too late').count()).toBe(0);
   });
 
-  test('admins cannot remove or demote themselves', async () => {
+  test('the staff page does not offer admins to remove or demote themselves', async () => {
     const page = await site.open('/admin/staff');
     await page.locator('tbody tr').filter({ hasText: '(you)' }).click();
     await page.getByRole('heading', { name: ADMIN.name }).waitFor();
@@ -152,7 +152,7 @@ describe('pages for staff', () => {
     ).toBe(0);
   });
 
-  test('adding a person is refused if the address already has a login or the password is short', async () => {
+  test('adding a staff user is refused if the address already has a login', async () => {
     const page = await site.open('/admin/staff/new');
     await page.getByLabel('E-mail').fill(STAFF.email);
     await page.getByLabel('Admin').check();
@@ -168,7 +168,7 @@ describe('pages for staff', () => {
 });
 
 describe('pages without admin rights', () => {
-  test('plain staff see neither pages nor links for admins, and a hint to ask an admin', async () => {
+  test('staff without admin rights cannot open the pages for admins', async () => {
     const page = await site.open('/admin/connect', { as: STAFF });
     await page.getByText('Ask an admin for an access token').waitFor();
     const entries = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
@@ -184,7 +184,7 @@ describe('pages without admin rights', () => {
   });
 });
 
-test('the accessible name of the account button contains the visible text', async () => {
+test('the accessible name of the account button contains its visible text', async () => {
   const page = await site.open('/admin');
   const button = page.getByRole('button', { name: `Account of ${ADMIN.name} ${ADMIN.email}` });
   expect(await button.getAttribute('aria-label')).toBeNull();

@@ -49,7 +49,7 @@ async function setUpApp(page: Page, password: string) {
 }
 
 describe('passkeys', () => {
-  test('a passkey can be added, suffices to sign in, and can be removed', async () => {
+  test('staff can sign in with a passkey until they remove it', async () => {
     const page = await enter(KEYS, '/admin');
     await giveAuthenticator(page);
     await page.reload();
@@ -87,7 +87,7 @@ describe('passkeys', () => {
 });
 
 describe('two-factor authentication', () => {
-  test('two-factor authentication asks for a code, accepts a recovery code once and limits wrong codes', {
+  test('signing in with two-factor authentication requires a code or an unused recovery code', {
     timeout: 120_000,
   }, async () => {
     const page = await enter(CODES, '/admin');
@@ -124,7 +124,7 @@ describe('two-factor authentication', () => {
     expect(site.log()).not.toContain(recovery);
   });
 
-  test('an admin can require two-factor authentication of everyone and reset it for one person', {
+  test('an admin can require two-factor authentication of all staff', {
     timeout: 120_000,
   }, async () => {
     const page = await site.open('/admin/staff', { as: ADMIN, own: true });
@@ -158,7 +158,7 @@ describe('two-factor authentication', () => {
 });
 
 describe('passwords and invitations', () => {
-  test('changing the own password ends the other sessions', async () => {
+  test('changing one’s own password ends all other sessions of the account', async () => {
     const page = await enter(KEYS, '/admin');
     const other = await enter(KEYS, '/admin');
     await visit(page, `${site.url}/admin/account`);
@@ -180,7 +180,7 @@ describe('passwords and invitations', () => {
     await enter({ ...KEYS, password: NEW_PASSWORD }, '/admin');
   });
 
-  test('an invited person can choose a password once', async () => {
+  test('an invitation stops working once the invited person has chosen a password', async () => {
     const page = await site.open('/admin/staff/new', { as: ADMIN, own: true });
     await page.getByLabel('E-mail').fill('alan@example.com');
     await page.getByLabel('Name', { exact: true }).fill('Alan Turing');

@@ -23,7 +23,7 @@ async function openSearch(page: Page): Promise<void> {
 }
 
 describe('the search dialog', () => {
-  test('the search finds a customer by part of an e-mail address, using only the keyboard', async () => {
+  test('the search dialog finds a customer by part of an e-mail address', async () => {
     const page = await site.open('/admin');
     await openSearch(page);
     await page.keyboard.type('wren-AND');
@@ -50,7 +50,7 @@ describe('the search dialog', () => {
     expect(await page.getByRole('dialog').isVisible()).toBe(false);
   });
 
-  test('the search opens a record at once if its id is typed', async () => {
+  test('the search dialog opens a record directly if its exact id is typed', async () => {
     const page = await site.open('/admin');
     await openSearch(page);
     await page.keyboard.type('cus_wren');
@@ -58,7 +58,7 @@ describe('the search dialog', () => {
     await page.waitForURL(site.url + pageOfWren());
   });
 
-  test('Escape closes the search and returns the focus', async () => {
+  test('Escape closes the search dialog and restores the previous focus', async () => {
     const page = await site.open('/admin/customers');
     await openSearch(page);
     await page.keyboard.press('Escape');
@@ -71,7 +71,7 @@ describe('the search dialog', () => {
     await expect.poll(focused).toBe('New customer');
   });
 
-  test('the search reports when nothing is found, and shows only results of the last input', async () => {
+  test('the search dialog reports when no record matches', async () => {
     const page = await site.open('/admin');
     await openSearch(page);
     await page.keyboard.type('K-WREN');
@@ -81,7 +81,7 @@ describe('the search dialog', () => {
     expect(await page.getByRole('option').count()).toBe(0);
   });
 
-  test('the search reports when the server does not answer or the session has ended', async () => {
+  test('the search dialog reports when the server does not respond or the session has ended', async () => {
     const page = await site.open('/admin', { own: true });
     site.allowComplaints(/ERR_FAILED|401/);
     await openSearch(page);
@@ -96,7 +96,7 @@ describe('the search dialog', () => {
     expect(await link.getAttribute('href')).toBe('/sign-in?next=%2Fadmin');
   });
 
-  test('the search works as a page without scripts', async () => {
+  test('the search page finds records without JavaScript', async () => {
     const page = await site.open('/admin', { javaScriptEnabled: false });
     await page.getByRole('link', { name: 'Search' }).first().click();
     await page.waitForURL(`${site.url}/admin/search`);
@@ -121,7 +121,7 @@ describe('the search endpoint', () => {
   const ask = (query: string, options = {}) =>
     site.fetch(`/admin/search/results${query}`, { headers: { accept: 'application/json' }, ...options });
 
-  test('the search endpoint answers staff with uncached results', async () => {
+  test('the search endpoint returns results to staff with Cache-Control: no-store', async () => {
     const answer = await ask('?q=k-wren');
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await answer.json()).toEqual({
@@ -143,13 +143,13 @@ describe('the search endpoint', () => {
     });
   });
 
-  test('the search endpoint refuses visitors with a problem response', async () => {
+  test('the search endpoint answers 401 without a session', async () => {
     const answer = await ask('?q=k-wren', { as: null });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'application/problem+json']);
   });
 
   test.each(['', '?q=', '?q=%00', `?q=${'x'.repeat(201)}`])(
-    'the search endpoint refuses the invalid query %j',
+    'the search endpoint answers 422 to the invalid query %j',
     async (query) => {
       expect((await ask(query)).status).toBe(422);
     },
@@ -162,7 +162,7 @@ describe('the search endpoint', () => {
 });
 
 describe('the page of a customer', () => {
-  test('the page of a customer shows details, balance and records', async () => {
+  test('the page of a customer shows the balance and the latest records', async () => {
     const page = await site.open(pageOfWren());
     const section = (title: string) =>
       page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
@@ -185,7 +185,7 @@ describe('the page of a customer', () => {
     );
   });
 
-  test('the page of a customer links to the full lists of the customer’s records', async () => {
+  test('the page of a customer links to the filtered lists of the customer’s records', async () => {
     const page = await site.open(pageOfWren());
     for (const [name, path] of [
       ['All invoices (3)', '/admin/invoices?customer=K-WREN'],
@@ -199,7 +199,7 @@ describe('the page of a customer', () => {
     }
   });
 
-  test('the timeline of a customer shows the newest entry first', async () => {
+  test('the timeline on the page of a customer starts with the newest entry', async () => {
     const page = await site.open(pageOfWren());
     const entries = page.locator('#timeline li');
     await entries.first().waitFor();
@@ -213,7 +213,7 @@ describe('the page of a customer', () => {
     await page.waitForURL(`${site.url}/admin/webhooks/evt_wren`);
   });
 
-  test('pages of other records link to their customer', async () => {
+  test('the pages of an invoice and a Stripe customer link to their customer', async () => {
     const page = await site.open('/admin/subscriptions/stripe-customers/cus_wren');
     await page.getByRole('link', { name: 'Zaunkönig & Söhne' }).click();
     await page.waitForURL(site.url + pageOfWren());
@@ -227,13 +227,13 @@ describe('the page of a customer', () => {
 describe('merging and erasing customers', () => {
   const old = () => `/admin/customers/${site.facts.old}`;
 
-  test('plain staff are not offered to merge or erase customers', async () => {
+  test('staff without admin rights see no links to merge or erase customers', async () => {
     const page = await site.open(old());
     await page.getByRole('link', { name: 'Edit' }).waitFor();
     expect(await page.getByRole('link', { name: /^(Merge|Erase)/, includeHidden: true }).count()).toBe(0);
   });
 
-  test('two customers can be compared and merged, and the old one’s page and number lead to the new one', async () => {
+  test('the old page of a merged customer redirects to the remaining customer', async () => {
     const page = await site.open(old(), { as: ADMIN });
     await use(page, 'link', 'Merge with another customer…');
     await page.getByLabel('Customer', { exact: true }).fill('twice@example');
@@ -261,7 +261,7 @@ describe('merging and erasing customers', () => {
     expect(page.url()).toBe(merged);
   });
 
-  test('erasing a customer requires ended services and the typed number, and keeps the books', async () => {
+  test('an admin can erase a customer whose services have ended', async () => {
     const { customer, service } = site.facts.gone;
     const path = `/admin/customers/${customer}`;
     const page = await site.open(path, { as: ADMIN });

@@ -43,7 +43,7 @@ async function draft(page: Page, kind = INVOICES) {
   return new URL(page.url()).pathname;
 }
 
-test('a customer rents a service, accepts an offer and pays its invoice, and the tools show each step at once', async () => {
+test('the MCP tools show each step from a new customer to a paid invoice', async () => {
   const page = await site.open('/admin/customers/new');
   const tools = await connectTools();
   await page.getByLabel('Company').fill('Alpenblick Hosting');
@@ -119,7 +119,7 @@ test('a customer rents a service, accepts an offer and pays its invoice, and the
 });
 
 describe('drafts of documents', () => {
-  test('an invalid field of a draft gets a message and the focus, and the typed values stay', async () => {
+  test('the form of a draft focuses its invalid field and keeps the typed values', async () => {
     const page = await site.open(`${DOCUMENTS}/new`);
     await page.getByLabel('Type').selectOption('order_confirmation');
     await page.getByRole('combobox', { name: 'Customer', exact: true }).fill('nobody');
@@ -142,7 +142,7 @@ describe('drafts of documents', () => {
     await hasFocus(page, 'combobox', 'Customer');
   });
 
-  test('picking a customer by name sets currency and tax, and marks a line that contradicts them', async () => {
+  test('choosing a customer in a draft sets the currency and the tax rate', async () => {
     const page = await site.open('/admin/customers/new');
     await page.getByLabel('Customer number').fill('K-FREE');
     await page.getByLabel('Company').fill('Freibrief Verein');
@@ -174,7 +174,7 @@ describe('drafts of documents', () => {
     await page.getByText('CHF 1,500.00').first().waitFor();
   });
 
-  test('lines of a draft can be added, moved and removed with only the keyboard', async () => {
+  test('lines of a draft can be added, moved and removed by keyboard alone', async () => {
     const page = await site.open(`${INVOICES}/new?customer=K-DOC`);
     const type = async (text: string, price: string) => {
       await page.keyboard.type(text);
@@ -209,7 +209,7 @@ describe('drafts of documents', () => {
     ]);
   });
 
-  test('the second of two people who edit a draft sees both versions and loses nothing', async () => {
+  test('a conflict between two editors of a draft shows both versions', async () => {
     const page = await site.open(INVOICES);
     const other = await site.open(INVOICES);
     const path = await draft(page);
@@ -236,7 +236,7 @@ describe('drafts of documents', () => {
     await other.getByText('31 Dec 2099').first().waitFor();
   });
 
-  test('a typed draft is restored with its lines after the session expired', async () => {
+  test('a draft typed before the session expired is restored after signing in', async () => {
     const page = await site.open(`${DOCUMENTS}/new?customer=K-DOC`, { own: true });
     await fillLine(page, 1, 'One', '1');
     await press(page, 'Add line');
@@ -254,7 +254,7 @@ describe('drafts of documents', () => {
     await page.getByRole('cell', { name: 'Two' }).waitFor();
   });
 
-  test('deleting a draft again from an outdated page reports that it is gone', async () => {
+  test('deleting an already deleted draft from an outdated page reports it as deleted', async () => {
     const page = await site.open(INVOICES);
     for (const kind of [INVOICES, DOCUMENTS]) {
       const path = await draft(page, kind);
@@ -267,7 +267,7 @@ describe('drafts of documents', () => {
     }
   });
 
-  test('a sent invoice can get a later due date or be cancelled, and an outdated page can neither send nor delete it', async () => {
+  test('an outdated page can neither issue nor delete an invoice that was issued meanwhile', async () => {
     const page = await site.open(INVOICES);
     const path = await draft(page);
     const [sender, deleter] = [await site.open(path), await site.open(path)];
@@ -296,7 +296,7 @@ describe('drafts of documents', () => {
   });
 });
 
-test('direct calls of draft actions cannot write more than their forms', async () => {
+test('forged form fields cannot set the status or number of an invoice', async () => {
   const page = await site.open(INVOICES);
   const id = Number((await draft(page)).split('/').at(-1));
   await confirm(page, 'Issue');

@@ -31,7 +31,7 @@ async function upload(page: Page, name: string, buffer: Buffer) {
 const fact = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
 
 describe('importing a file', () => {
-  test('a file can be uploaded, mapped, tried and imported, and its rejected rows corrected', async () => {
+  test('rejected rows of an imported file can be downloaded, corrected and imported', async () => {
     const page = await site.open('/admin/imports');
     await upload(page, 'Kunden.csv', FILE);
     const encoding = page.getByRole('link', { name: 'Windows-1252' });
@@ -91,7 +91,7 @@ describe('importing a file', () => {
     ]);
   });
 
-  test('a WHMCS file is recognized by its columns, and a file that is not CSV is refused', async () => {
+  test('an uploaded WHMCS file is recognized by its column names', async () => {
     const page = await site.open('/admin/imports');
     await upload(page, 'clients.csv', readFileSync('docs/examples/whmcs-clients.csv'));
     expect(await page.getByRole('link', { name: 'columns of WHMCS' }).getAttribute('aria-current')).toBe(
@@ -108,7 +108,7 @@ describe('importing a file', () => {
 });
 
 describe('exporting records', () => {
-  test('the export page offers every kind of record, and one month for accounting', async () => {
+  test('records and a month of accounting can be downloaded from the export page', async () => {
     const page = await site.open('/admin/export');
     await page.getByLabel('Kind').selectOption('Customers');
     const [records] = await Promise.all([

@@ -11,7 +11,7 @@ const site = useSite('company', { as: ADMIN });
 const main = (page: Page) => page.locator('main');
 const rows = (page: Page) => page.locator('tbody tr');
 
-test('a page without a session redirects to the sign-in page, which leads back to it', async () => {
+test('a staff page opened without a session redirects to the sign-in page', async () => {
   for (const path of [
     '/admin',
     '/admin/payments?status=completed',
@@ -25,7 +25,7 @@ test('a page without a session redirects to the sign-in page, which leads back t
   }
 });
 
-test('the content security policy allows scripts only with a fresh nonce, and no eval', async () => {
+test('the content security policy allows only scripts with a fresh nonce', async () => {
   const policies = await Promise.all(
     [1, 2].map(async () => (await fetch(`${site.url}/sign-in`)).headers.get('content-security-policy')),
   );
@@ -34,7 +34,7 @@ test('the content security policy allows scripts only with a fresh nonce, and no
   expect(policies[0]).not.toContain('unsafe-eval');
 });
 
-test('a site on http sends no HSTS header', async () => {
+test('a site on plain http sends no HSTS header', async () => {
   for (const path of ['/admin', '/sign-in']) {
     const { headers } = await site.fetch(path);
     expect([path, headers.get('strict-transport-security')]).toEqual([path, null]);
@@ -42,7 +42,7 @@ test('a site on http sends no HSTS header', async () => {
 });
 
 test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
-  'the API address %s with a broken escape is answered with 404',
+  'the API address %s with an invalid percent escape is answered with 404',
   async (path) => {
     const answer = await fetch(site.url + path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
@@ -51,7 +51,7 @@ test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
 );
 
 test.each(['/admin/%ff', '/admin/webhooks/evt_%ff', '/docs/%'])(
-  'the page address %s with a broken escape is answered with 404',
+  'the page address %s with an invalid percent escape is answered with 404',
   async (path) => {
     for (const cookie of ['', 'w5t.session_token=forged.signature']) {
       const answer = await site.fetch(path, { as: null, headers: { cookie } });
@@ -85,14 +85,14 @@ test.each([
   ],
   ['/admin/invoices?from=tomorrow', 'Must be a calendar date'],
   ['/admin/webhooks?type=nonsense', 'Must be one of the types listed.'],
-])('the list %s explains what is wrong with its filter and shows no rows', async (path, sentence) => {
+])('the list %s shows an error instead of rows because its filter is invalid', async (path, sentence) => {
   const text = await (await site.fetch(path)).text();
   expect(text).toContain(sentence);
   expect(text).not.toMatch(/<table|Download CSV/);
 });
 
 describe('signing in and out', () => {
-  test('a wrong password and an unknown address get the same response', async () => {
+  test('signing in with a wrong password or an unknown address shows the same error', async () => {
     const page = await site.open('/sign-in', { as: null });
     for (const email of [STAFF.email, 'nobody@example.com']) {
       await signIn(page, email, 'not the password');
@@ -104,7 +104,7 @@ describe('signing in and out', () => {
     site.allowComplaints(/401/);
   });
 
-  test('signing in leads to the requested page, and signing out ends the session', async () => {
+  test('signing out ends the session', async () => {
     const page = await site.open('/admin', { as: null });
     await signIn(page, KEYS.email);
     await page.waitForURL(`${site.url}/admin`);
@@ -137,7 +137,7 @@ describe('signing in and out', () => {
 });
 
 describe('layout of the pages', () => {
-  test('the choice of light or dark mode is kept', async () => {
+  test('the chosen dark mode is kept after a reload', async () => {
     const page = await site.open('/admin', { own: true });
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
     await page.getByRole('button', { name: /^Account of/ }).click();
@@ -147,7 +147,7 @@ describe('layout of the pages', () => {
     expect(await scheme()).toBe('dark');
   });
 
-  test('the keyboard reaches the narrow navigation only while it is open, and can leave it', async () => {
+  test('the keyboard reaches the phone navigation only while it is open', async () => {
     const page = await site.open('/admin/payments', { viewport: { width: 390, height: 844 } });
     const burger = page.getByRole('button', { name: 'Navigation' });
     const navigation = page.getByRole('navigation', { name: 'Main' });
@@ -178,7 +178,7 @@ describe('layout of the pages', () => {
       .waitFor();
   });
 
-  test('a payment that the API changed shows its new state and its history', async () => {
+  test('the page of a payment shows a change made through the API', async () => {
     const page = await site.open('/admin/payments/1');
     expect(await page.locator('dl').first().textContent()).toContain('ID');
     const api = { authorization: `Bearer ${site.facts.token}`, 'content-type': 'application/json' };
@@ -225,7 +225,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     await page.keyboard.press('Enter');
   }
 
-  test('the search finds a customer by words of the name in any order, and shows what is owed', async () => {
+  test('the search finds a customer by words of the name in any order', async () => {
     const page = await site.open('/admin');
     await searchFor(page, 'sons asked');
     await page.waitForURL(/\/admin\/customers\/\d+$/);
@@ -237,7 +237,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     );
   });
 
-  test('the search finds the invoice made from an offer by the end of its number', async () => {
+  test('the search finds an offer by the end of its number', async () => {
     const page = await site.open('/admin');
     await searchFor(page, 'ASKED-0815');
     await page.waitForURL(/sales-documents\/\d+$/);
@@ -255,7 +255,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     expect(await fileOf(page)).toContain('S-ASKED');
   });
 
-  test('the search finds the servers in maintenance', async () => {
+  test('the search offers the list of servers in maintenance', async () => {
     const page = await site.open('/admin');
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByRole('option', { name: 'Servers in maintenance' }).click();
@@ -264,7 +264,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     for (const row of await rows(page).allTextContents()) expect(row).toContain('Maintenance');
   });
 
-  test('the overview leads to the invoices more than 30 days overdue', async () => {
+  test('the overview links to the invoices that are 31 to 60 days overdue', async () => {
     const page = await site.open('/admin');
     await link(page, /overdue invoices?: .* the oldest was due/).click();
     await page.waitForURL(/overdue$/);
@@ -274,7 +274,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     expect(await fileOf(page)).toContain('ASKED-OLD');
   });
 
-  test('the payments of last month can be downloaded as CSV', async () => {
+  test('last month’s payments can be downloaded as CSV', async () => {
     const page = await site.open('/admin');
     await link(page, 'Payments').click();
     await page.waitForURL(/payments$/);
@@ -284,7 +284,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     expect(await fileOf(page)).toContain('ASKED-PAID');
   });
 
-  test('the overview leads to the changes and failures of the latest run', async () => {
+  test('the overview links to the changes and failures of the latest reconciliation run', async () => {
     const page = await site.open('/admin');
     await link(page, 'See the run').click();
     await page.waitForURL(`${site.url}/admin/reconciliation/${site.facts.runId}`);
@@ -294,7 +294,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     await page.getByText('stripe_timeout').waitFor();
   });
 
-  test('the overview leads to the past-due subscriptions and their amounts', async () => {
+  test('the overview links to the past-due subscriptions and their amounts', async () => {
     const page = await site.open('/admin');
     await link(page, /subscriptions? (is|are) past due/).click();
     await page.waitForURL(/status=past_due$/);
@@ -304,7 +304,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
       .waitFor();
   });
 
-  test('the list of tokens shows who added each token', async () => {
+  test('the list of access tokens shows who created each token', async () => {
     const page = await site.open('/admin');
     await link(page, 'Access tokens').click();
     await page.waitForURL(/tokens$/);
@@ -316,7 +316,7 @@ describe('responsive layout', () => {
   // The breakpoints of Mantine and our style sheets, and the width from which lists are tables, each ±1 px.
   const edges = [576, 768, 992, 1024, 1100, 1200, 1408].flatMap((edge) => [edge - 1, edge, edge + 1]);
 
-  test('navigation and account are reachable, nothing scrolls sideways, and tables start at 800 px of content', async () => {
+  test('the navigation and the account button are reachable at every screen width', async () => {
     const page = await site.open('/admin', { own: true });
     const navigation = page.getByRole('navigation', { name: 'Main' });
     for (const path of ['/admin', '/admin/invoices', `/admin/invoices/${site.facts.form.invoice}`]) {
@@ -346,7 +346,7 @@ describe('responsive layout', () => {
     }
   });
 
-  test('the card of an invoice shows its due date and open amount', async () => {
+  test('the card of an invoice on a phone shows the due date and the open amount', async () => {
     const page = await site.open(`/admin/invoices?number=%23${site.facts.form.unpaid}`, {
       viewport: { width: 390, height: 844 },
     });
@@ -357,7 +357,7 @@ describe('responsive layout', () => {
 });
 
 describe('navigation between pages', () => {
-  test('the browser tab of a record shows its name', async () => {
+  test('the browser tab title contains the name of the displayed record', async () => {
     const page = await site.open('/admin');
     const { wren, form } = site.facts;
     for (const [path, title] of [
@@ -376,7 +376,7 @@ describe('navigation between pages', () => {
     }
   });
 
-  test('the link back from a record keeps the filters of its list', async () => {
+  test('the link from a record back to its list keeps the filters', async () => {
     const page = await site.open('/admin/invoices?status=open&sort=-amount');
     await main(page).locator('a[data-row]').first().click();
     await page.waitForURL(/\/admin\/invoices\/\d+$/);
@@ -389,7 +389,7 @@ describe('navigation between pages', () => {
     await page.waitForURL(`${site.url}/admin/invoices`);
   });
 
-  test('the page of a record has one primary button, and irreversible actions come last in its menu', async () => {
+  test('destructive actions come last in the menu of a record', async () => {
     const page = await site.open('/admin');
     const { form, old } = site.facts;
     const last = async (path: string) => {
@@ -408,7 +408,7 @@ describe('navigation between pages', () => {
     expect(await main(page).locator('details[data-menu][open]').count()).toBe(0);
   });
 
-  test('leaving an unsaved form asks for confirmation, and leaving a saved one does not', async () => {
+  test('leaving a form with unsaved changes asks for confirmation', async () => {
     const page = await site.open(`/admin/customers/${site.facts.form.customer}`, { own: true });
     const asked: string[] = [];
     let answer: 'accept' | 'dismiss' = 'dismiss';
@@ -469,7 +469,7 @@ describe('a phone in dark mode', () => {
     return (await fetch(`${site.url}/mcp`, { method: 'POST', headers, body })).status;
   };
 
-  test('staff can sign in, find a customer, record and delete a payment, and issue and revoke a token on a phone', {
+  test('staff can record, refund and delete a payment on a phone', {
     timeout: 120_000,
   }, async () => {
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true } as const;

@@ -37,7 +37,7 @@ describe('recording payments', () => {
   const recordButton = (page: Page) => page.getByRole('button', { name: 'Record payment' });
   const newPath = () => `${LIST}/new?invoice=%23${site.facts.changed.invoice}`;
 
-  test('a payment can be recorded by the number of its invoice', async () => {
+  test('staff can record a payment after finding its invoice by number', async () => {
     const page = await site.open(LIST);
     await page.getByRole('link', { name: 'Record payment' }).click();
     await page.waitForURL(`${site.url}${LIST}/new`);
@@ -75,7 +75,7 @@ describe('recording payments', () => {
     });
   });
 
-  test('recording a payment never overwrites another one with the same reference', async () => {
+  test('recording a payment with a used reference does not overwrite the existing payment', async () => {
     const page = await site.open(newPath());
     await fillIn(page, '7', 'W2E-005');
     await press(page, 'Record payment');
@@ -88,7 +88,7 @@ describe('recording payments', () => {
     await page.waitForURL(`${site.url}${LIST}/${id(5)}`);
   });
 
-  test('a payment can be recorded without scripts', async () => {
+  test('a payment can be recorded without JavaScript', async () => {
     const page = await site.open(newPath(), { javaScriptEnabled: false });
     await fillIn(page, '1', 'W2E-006');
     await press(page, 'Record payment');
@@ -107,7 +107,7 @@ describe('recording payments', () => {
     await page.getByText('Stripe manages this invoice').waitFor();
   });
 
-  test('the request that records a payment does nothing without a session', async () => {
+  test('the server action that records a payment does nothing without a session', async () => {
     const page = await site.open(newPath());
     await fillIn(page, '3', 'FORGED-W2E');
     site.allowComplaints(/ERR_FAILED|Failed to fetch/); // the browser reports the request that the test held back
@@ -119,7 +119,7 @@ describe('recording payments', () => {
     expect(await paymentsNamed('FORGED-W2E')).toHaveLength(1);
   });
 
-  test('a typed payment is restored after the session expired', async () => {
+  test('a payment typed before the session expired is restored after signing in', async () => {
     const page = await site.open(newPath(), { own: true });
     await fillIn(page, '4', 'KEPT-W2E');
     await endSession(page);
@@ -142,7 +142,7 @@ describe('changing payments', () => {
     await page.getByRole('dialog').waitFor();
   };
   const yes = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name });
-  test('marking a payment as refunded asks for confirmation, is recorded once and appears in its history', async () => {
+  test('a double click on the refund confirmation marks the payment as refunded once', async () => {
     const page = await site.open(path(10));
     await ask(page, 'Mark as refunded');
     const dialog = page.getByRole('dialog', { name: 'Mark this payment as refunded?' });
@@ -156,7 +156,7 @@ describe('changing payments', () => {
     expect(await read(10)).toMatchObject({ status: 'refunded' });
   });
 
-  test('a payment can be refunded in part, and the rest later', async () => {
+  test('a payment can be refunded in two parts', async () => {
     const page = await site.open(path(17));
     await page.getByRole('link', { name: 'Record refund' }).click();
     await page.getByText('Nothing is refunded at Stripe').waitFor();
@@ -180,7 +180,7 @@ describe('changing payments', () => {
     expect(await read(17)).toMatchObject({ status: 'refunded', refunded_amount: 83 });
   });
 
-  test('a pending payment can be corrected and confirmed, or marked as failed', async () => {
+  test('staff can correct and confirm a pending payment', async () => {
     for (const n of [18, 19]) await write(n, 'PATCH', { status: 'pending' });
     const page = await site.open(path(18));
     await use(page, 'link', 'Correct');
@@ -205,7 +205,7 @@ describe('changing payments', () => {
     expect(await read(19)).toMatchObject({ status: 'failed' });
   });
 
-  test('a completed payment can be corrected, and its history shows the old values', async () => {
+  test('the history of a corrected payment shows its old values', async () => {
     const page = await site.open(path(9));
     await use(page, 'link', 'Correct');
     expect(await page.getByLabel('Invoice').inputValue()).toBe('W2E-1');
@@ -225,7 +225,7 @@ describe('changing payments', () => {
     expect(await read(9)).toMatchObject({ status: 'completed', payment_date: '2026-01-02' });
   });
 
-  test('a request cannot give a pending payment a status that its page does not offer', async () => {
+  test('a forged request cannot mark a pending payment as refunded', async () => {
     const etag = (await write(8, 'PATCH', { status: 'pending' })).headers.get('etag');
     const decide = listServerActions('1').find(({ name }) => name === 'app/admin/payments/actions.ts#decide');
     if (!decide) throw new Error('decide is not built');
@@ -237,7 +237,7 @@ describe('changing payments', () => {
     expect(await read(8)).toMatchObject({ status: 'failed' });
   });
 
-  test('deleting a payment asks with its name, and its old page then shows what it was', async () => {
+  test('the page of a deleted payment shows its last state and who deleted it', async () => {
     const page = await site.open(path(11));
     await ask(page, 'Delete');
     expect(await page.getByRole('dialog', { name: 'Delete this payment?' }).textContent()).toContain(
@@ -262,28 +262,25 @@ describe('changing payments', () => {
   test.each([
     ['Mark as refunded', 'Mark as refunded', 12],
     ['Delete', 'Delete payment', 13],
-  ])(
-    'the action “%s” on a payment that changed meanwhile writes nothing and shows the new state',
-    async (button, confirm, n) => {
-      const page = await site.open(path(n));
-      await ask(page, button);
-      expect((await write(n, 'PATCH', { amount: 55.5 })).status).toBe(200);
-      await yes(page, confirm).click();
-      await page.getByRole('alert').filter({ hasText: 'changed meanwhile' }).waitFor();
-      expect(await page.getByRole('dialog').count()).toBe(0);
-      await page.getByRole('heading', { name: '€55.50' }).waitFor();
-      await page.getByText('Changed by ERP').waitFor();
-      expect(await read(n)).toMatchObject({
-        amount: 55.5,
-        status: 'completed',
-      });
-      await ask(page, button);
-      await yes(page, confirm).click();
-      await told(page, /refunded|deleted/);
-    },
-  );
+  ])('the action “%s” on an outdated payment page changes nothing', async (button, confirm, n) => {
+    const page = await site.open(path(n));
+    await ask(page, button);
+    expect((await write(n, 'PATCH', { amount: 55.5 })).status).toBe(200);
+    await yes(page, confirm).click();
+    await page.getByRole('alert').filter({ hasText: 'changed meanwhile' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.getByRole('heading', { name: '€55.50' }).waitFor();
+    await page.getByText('Changed by ERP').waitFor();
+    expect(await read(n)).toMatchObject({
+      amount: 55.5,
+      status: 'completed',
+    });
+    await ask(page, button);
+    await yes(page, confirm).click();
+    await told(page, /refunded|deleted/);
+  });
 
-  test('refunding a payment that was deleted meanwhile shows what it was', async () => {
+  test('refunding a payment that was deleted meanwhile shows who deleted it', async () => {
     const page = await site.open(path(14));
     await ask(page, 'Mark as refunded');
     await write(14, 'DELETE');
@@ -293,7 +290,7 @@ describe('changing payments', () => {
   });
 });
 
-test('payments can be sorted, opened and deleted with only the keyboard', async () => {
+test('payments can be sorted, opened and deleted by keyboard alone', async () => {
   const page = await site.open(`${LIST}?customer=K-W2E&reference=W2E-02`);
   const focused = () =>
     page.evaluate(

@@ -17,7 +17,7 @@ const cells = (page: Page, column: number) =>
   page.locator(`tbody tr td:nth-child(${column})`).allTextContents();
 
 describe('the list of payments', () => {
-  test('payments are filtered by the typed values, and the URL contains the filters', async () => {
+  test('the filters of the payment list are part of the URL', async () => {
     const page = await site.open(LIST);
     await fillFilter(page, 'Customer', 'k-e2e');
     await page.waitForURL(/customer=k-e2e$/);
@@ -31,7 +31,7 @@ describe('the list of payments', () => {
     await page.waitForURL(site.url + LIST);
   });
 
-  test('payments are sorted by column headers, which show the direction', async () => {
+  test('a click on a column header sorts the payment list', async () => {
     const page = await site.open(`${LIST}?invoice=E2E-1`);
     const header = (name: string) => page.getByRole('columnheader', { name });
     expect(await header('Date').getAttribute('aria-sort')).toBe('descending');
@@ -48,7 +48,7 @@ describe('the list of payments', () => {
     expect((await cells(page, 3))[0]).toBe('E2E-000');
   });
 
-  test('payments can be sorted on a phone, where there are no column headers', async () => {
+  test('the payment list can be sorted on a phone', async () => {
     const page = await site.open(`${LIST}?invoice=E2E-1`);
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('navigation', { name: 'Sort by' }).getByRole('link', { name: 'Amount' }).click();
@@ -56,7 +56,7 @@ describe('the list of payments', () => {
     await page.locator('main ul li a').filter({ hasText: '€100.00', visible: true }).first().waitFor();
   });
 
-  test('the list of payments can be paged in both directions, keeping filters and order', async () => {
+  test('paging through the payment list keeps its filters and order', async () => {
     const page = await site.open(`${LIST}?customer=K-E2E&sort=reference`);
     const first = await cells(page, 3);
     expect(first).toHaveLength(25);
@@ -72,14 +72,14 @@ describe('the list of payments', () => {
     await expect.poll(() => page.locator('tbody tr').count()).toBe(30);
   });
 
-  test('a page past the end of the payments links to the first page', async () => {
+  test('a page past the end of the payment list links to the first page', async () => {
     const page = await site.open(`${LIST}?customer=K-E2E&after=1.2000-01-01`);
     await page.getByText('No more payments').waitFor();
     await page.getByRole('link', { name: 'Go to the first page' }).click();
     await page.waitForURL(`${site.url}${LIST}?customer=K-E2E`);
   });
 
-  test('an invalid filter of payments shows one message at its field and keeps the typed value', async () => {
+  test('an invalid filter of the payment list shows one error at its field', async () => {
     const page = await site.open(`${LIST}?customer=x&from=2026-03-02&to=2026-03-01`);
     expect(await page.getByText('Must not be before the first day.').count()).toBe(1);
     const to = page.getByLabel('To', { exact: true });
@@ -90,7 +90,7 @@ describe('the list of payments', () => {
     expect(await page.getByText(/must be one of/i).count()).toBe(1);
   });
 
-  test('a payment links to all payments of its invoice and to all of its customer', async () => {
+  test('the page of a payment links to all payments of its invoice and its customer', async () => {
     const page = await site.open(`${LIST}/${site.facts.paid.ids[0]}`);
     for (const [index, query] of [`?invoice=%23${site.facts.paid.invoice}`, '?customer=K-E2E'].entries()) {
       await page.getByRole('link', { name: 'All payments' }).nth(index).click();
@@ -104,7 +104,7 @@ describe('the list of payments', () => {
 describe('the CSV file of payments', () => {
   const download = (query: string) => site.fetch(`${LIST}/export${query}`);
 
-  test('the CSV file of payments has the filters and the order of the list', async () => {
+  test('the CSV file of payments has the filters and order of the list', async () => {
     const page = await site.open(`${LIST}?reference=E2E-00&sort=-amount`);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
@@ -124,14 +124,14 @@ describe('the CSV file of payments', () => {
     expect(lines[1]).toMatch(/,100,eur,2026-01-10,E2E-000,completed,0,api,.*,E2E-1,K-E2E,'=Weiß & Söhne$/);
   });
 
-  test('a CSV file that cannot be completed ends in a network error, so that no one takes it for complete', async () => {
+  test('a CSV download that fails midway ends in a network error', async () => {
     const response = await download('?customer=K-BROKEN');
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
     expect((await download('?reference=BROKEN-1499')).status).toBe(200);
   });
 
-  test('a CSV download with an invalid filter redirects to the list, and other methods are refused', async () => {
+  test('a CSV download with an invalid filter redirects to the list', async () => {
     const response = await download('?status=paid');
     expect(response.status).toBe(307);
     expect(response.headers.get('location')).toBe(`${LIST}?status=paid`);
@@ -141,7 +141,7 @@ describe('the CSV file of payments', () => {
 });
 
 describe('refunds, disputes and tasks', () => {
-  test('a disputed payment is reachable from the overview and links to Stripe', async () => {
+  test('the overview links to the disputed payments', async () => {
     const page = await site.open('/admin');
     await page.getByText(/^\d answers? needed, the next by \d+ \w+ \d{4}/).waitFor();
     await page.getByRole('link', { name: 'Disputed payments' }).click();
@@ -161,7 +161,7 @@ describe('refunds, disputes and tasks', () => {
     );
   });
 
-  test('a partly refunded payment can be found, and its page, invoice and customer show the refund', async () => {
+  test('a partial refund is shown on the pages of the payment, invoice and customer', async () => {
     const { id, reference, invoiceId, customerId } = site.facts.paidBack.inPart;
     const page = await site.open('/admin/payments');
     await choose(page, 'Status', 'Refunded in part');
@@ -185,14 +185,14 @@ describe('refunds, disputes and tasks', () => {
     await page.locator('tbody tr').filter({ hasText: '€1.00 refunded' }).waitFor();
   });
 
-  test('a refund without a payment appears as a task on the overview', async () => {
+  test('a refund without a matching payment appears as a task on the overview', async () => {
     const page = await site.open('/admin');
     await page.getByRole('link', { name: '1 refund or dispute has no matching payment.' }).click();
     await page.waitForURL(`${site.url}/admin/payments/refunds#unmatched`);
     expect(await rowsOf(page, 'No matching payment').textContent()).toMatch(/No matching payment.*€5\.00/);
   });
 
-  test('a task appears on the overview, its invoice and the overdue invoices until it is done', async () => {
+  test('an open task is shown on the page of its invoice and on the overdue page', async () => {
     const text = 'The bank took back 71.00 EUR of invoice W2E-1';
     const page = await site.open('/admin');
     await page.getByRole('link', { name: /^\d tasks? (is|are) waiting for a decision\.$/ }).click();

@@ -26,7 +26,7 @@ const rows = (page: Page) => page.locator('tbody tr');
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 
 describe('lists of records', () => {
-  test('invoices can be filtered and paged, and link to their customer, offer and payments', async () => {
+  test('the list of invoices can be filtered by customer and status', async () => {
     const page = await site.open('/admin/invoices');
     await page.getByText(/^1–25 of [\d,]+ invoices$/).waitFor();
     await page.getByRole('link', { name: 'Next' }).click();
@@ -52,7 +52,7 @@ describe('lists of records', () => {
     }
   });
 
-  test('the page of an invoice that is paid without payments explains why', async () => {
+  test('the page of an invoice explains that it was paid outside Stripe', async () => {
     const page = await site.open('/admin/invoices?customer=k-desk&status=paid');
     await rows(page).click();
     await heading(page, /Invoice DESK-0/);
@@ -61,7 +61,7 @@ describe('lists of records', () => {
     await page.getByText('€89.00 was paid outside Stripe. €30.00 was settled with').waitFor();
   });
 
-  test('the list of invoices says when a filter or page has no results', async () => {
+  test('the list of invoices shows a message if no invoice matches the filter', async () => {
     const page = await site.open('/admin/invoices?customer=nobody');
     await page.getByText('No invoices found').waitFor();
     await visit(page, `${site.url}/admin/invoices?page=9999`);
@@ -69,7 +69,7 @@ describe('lists of records', () => {
   });
 });
 
-test('services link to their server and subscription, which link back', async () => {
+test('a service and its server link to each other', async () => {
   const page = await site.open('/admin/services?domain=DESK.ex');
   await rows(page).click();
   await heading(page, /desk\.example/);
@@ -83,7 +83,7 @@ test('services link to their server and subscription, which link back', async ()
   await heading(page, /Subscription \d+/);
 });
 
-test('servers are listed by host name', async () => {
+test('servers are listed in alphabetical order of their host names', async () => {
   const page = await site.open('/admin/servers');
   await rows(page).first().waitFor();
   const names = await page.locator('tbody td:first-child').allTextContents();
@@ -91,7 +91,7 @@ test('servers are listed by host name', async () => {
   expect(names).toEqual(names.toSorted());
 });
 
-test('a sales document links to the invoice made from it', async () => {
+test('the page of an offer links to the invoice made from it', async () => {
   const page = await site.open('/admin/sales-documents?customer=K-DESK&type=offer');
   await rows(page).click();
   await heading(page, /Offer AN-DESK/);
@@ -112,7 +112,7 @@ test('staff can confirm that a customer created from Stripe is new', async () =>
   expect(await rows(page).filter({ hasText: 'Desk <i>' }).count()).toBe(0);
 });
 
-test('Stripe customers that share a customer’s e-mail address are linked together once staff confirm', async () => {
+test('staff can confirm several proposed links of Stripe customers at once', async () => {
   const page = await site.open('/admin');
   await page.getByRole('link', { name: /^\d+ Stripe customers share an e-mail address/ }).click();
   await heading(page, /Links to confirm/);
@@ -129,7 +129,7 @@ test('Stripe customers that share a customer’s e-mail address are linked toget
 });
 
 describe('the overview page', () => {
-  test('the overview shows the amounts of the chosen period and currency', async () => {
+  test('the overview shows the money received in the chosen period and currency', async () => {
     const page = await site.open('/admin');
     const chart = page.getByRole('list', { name: /^Money received by (day|week) over/ });
     const sum = async () =>
@@ -148,7 +148,7 @@ describe('the overview page', () => {
     );
   });
 
-  test('each count on the overview links to its list', async () => {
+  test('the counts on the overview link to their lists', async () => {
     const page = await site.open('/admin');
     await page.getByRole('link', { name: /^Active\s*\d+$/ }).click();
     await page.waitForURL(`${site.url}/admin/subscriptions?status=active`);
@@ -159,7 +159,7 @@ describe('the overview page', () => {
 });
 
 describe('forms of records', () => {
-  test('a customer and a service can be created and edited, and each page confirms the change', async () => {
+  test('staff can create and edit a customer and a service', async () => {
     const page = await site.open('/admin/customers');
     await page.getByRole('link', { name: 'New customer' }).click();
     await page.waitForURL(`${site.url}/admin/customers/new`);
@@ -217,7 +217,7 @@ describe('forms of records', () => {
     await page.getByText('a year').first().waitFor();
   });
 
-  test('an invalid field of a record gets a message and the focus, and the typed values stay', async () => {
+  test('the form of a service focuses its invalid field and keeps the typed values', async () => {
     const page = await site.open('/admin/services/new?customer=nobody');
     await page.getByLabel('Name').fill('Web');
     await page.getByLabel('Type').selectOption('domain');
@@ -238,7 +238,7 @@ describe('forms of records', () => {
     expect(await page.getByLabel('Interval').inputValue()).toBe('once');
   });
 
-  test('a customer can be created without scripts', async () => {
+  test('a customer can be created without JavaScript', async () => {
     const page = await site.open('/admin/customers/new', { javaScriptEnabled: false });
     await press(page, 'Create customer');
     await page.getByText('Or a name is needed.').waitFor();
@@ -248,7 +248,7 @@ describe('forms of records', () => {
   });
 });
 
-test('an expired session loses nothing that was typed', async () => {
+test('a customer form typed before the session expired is restored after signing in', async () => {
   const page = await site.open(`/admin/customers/${site.facts.form.customer}/edit`, { own: true });
   await field(page, 'E-mail').fill('new@form.example');
   await endSession(page);
@@ -266,7 +266,7 @@ test('an expired session loses nothing that was typed', async () => {
   expect(await page.getByText('is restored here').count()).toBe(0);
 });
 
-test('a server can be created with only the keyboard', async () => {
+test('a server can be created by keyboard alone', async () => {
   const page = await site.open('/admin/servers/new');
   await page.getByLabel('Host name').focus();
   await page.keyboard.type('keys.example.net');
@@ -286,7 +286,7 @@ test('a server can be created with only the keyboard', async () => {
 });
 
 describe('status changes and notes', () => {
-  test('a status change of a service asks for confirmation and is reported', async () => {
+  test('the page of a suspended service shows the status change', async () => {
     const page = await site.open(`/admin/services/${site.facts.form.service}`);
     await press(page, 'Cancel service');
     const dialog = page.getByRole('dialog', { name: 'Cancel this service?' });
@@ -303,7 +303,7 @@ describe('status changes and notes', () => {
     await inMenu(page, 'button', 'Resume').waitFor({ state: 'attached' });
   });
 
-  test('a status change from an outdated page is refused', async () => {
+  test('a status change of a server from an outdated page is refused', async () => {
     const page = await site.open(`/admin/servers/${site.facts.form.server}`);
     const other = await site.open(`/admin/servers/${site.facts.form.server}`);
     await confirm(other, 'Start maintenance');
@@ -313,7 +313,7 @@ describe('status changes and notes', () => {
     await inMenu(page, 'button', 'Back to active').waitFor({ state: 'attached' });
   });
 
-  test('only a customer without records can be deleted', async () => {
+  test('only a customer without other records can be deleted', async () => {
     const page = await site.open(`/admin/customers/${site.facts.form.customer}`);
     await page.getByText('Other records refer to this customer, so it cannot be deleted.').waitFor();
     expect(await page.getByRole('button', { name: 'Delete', includeHidden: true }).count()).toBe(0);
@@ -324,7 +324,7 @@ describe('status changes and notes', () => {
   });
 });
 
-test('a note appears in the timeline with its author', async () => {
+test('a note on a customer appears in the timeline with its author', async () => {
   const page = await site.open(`/admin/customers/${site.facts.form.customer}`, { own: true });
   await page.getByRole('textbox', { name: 'Note' }).fill('  ');
   await press(page, 'Add note');
@@ -345,7 +345,7 @@ test('a note appears in the timeline with its author', async () => {
   await expect.poll(() => page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('Paid.');
 });
 
-test('a form that fails because the disk is full says so and keeps the typed values', async () => {
+test('a customer form keeps the typed values when the database disk is full', async () => {
   site.allowComplaints(/500|React error #441/);
   await site.restart(async (db) => {
     await db.execute(sql`create function no_room() returns trigger language plpgsql as

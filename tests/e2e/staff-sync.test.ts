@@ -12,7 +12,7 @@ const section = (page: Page, title: string) =>
   page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
 const rowsOf = (page: Page, title: string) => section(page, title).locator('tbody tr');
 
-test('the overview links to an event without a customer', async () => {
+test('the overview links to the webhook event that matches no customer', async () => {
   const page = await site.open('/admin');
   await page.getByRole('link', { name: '1 event has no matching customer.' }).click();
   await page.waitForURL(`${site.url}/admin/webhooks?outcome=unmatched`);
@@ -20,7 +20,7 @@ test('the overview links to an event without a customer', async () => {
   await page.getByText('No matching customer').waitFor();
 });
 
-test('an action after the end of the session redirects to the sign-in page and does nothing', async () => {
+test('replaying an event after the session has ended redirects to the sign-in page', async () => {
   const path = `/admin/webhooks/${site.facts.failedEvent}`;
   const page = await site.open(path, { own: true });
   await endSession(page);
@@ -30,7 +30,7 @@ test('an action after the end of the session redirects to the sign-in page and d
   await other.getByText('The event failed', { exact: true }).waitFor();
 });
 
-test('a failed event can be found, read and replayed, and shows what it changed', async () => {
+test('staff can replay a failed webhook event and see its changes', async () => {
   const page = await site.open('/admin/webhooks');
   await choose(page, 'Outcome', 'Failed');
   await page.waitForURL(`${site.url}/admin/webhooks?outcome=failed`);
@@ -63,7 +63,7 @@ test('a failed event can be found, read and replayed, and shows what it changed'
   await expect.poll(() => page.getByText(`Replayed by ${STAFF.email}`).count()).toBe(2);
 });
 
-test('events can be found by type and by the id of their object', async () => {
+test('webhook events can be filtered by type and by Stripe id', async () => {
   const page = await site.open('/admin/webhooks');
   await choose(page, 'Type', 'customer.subscription.updated');
   await page.waitForURL(/type=customer\.subscription\.updated/);
@@ -78,7 +78,7 @@ test('events can be found by type and by the id of their object', async () => {
   await expect.poll(() => rows.count()).toBeGreaterThan(2);
 });
 
-test('linking an item to a service gives the service a date', async () => {
+test('linking a subscription item to a service sets the service’s next billing date', async () => {
   const { subscriptionId, itemId } = site.facts.unlinked;
   const page = await site.open('/admin/subscriptions');
   await choose(page, 'Items', 'Not linked');
@@ -101,7 +101,7 @@ test('linking an item to a service gives the service a date', async () => {
   await told(page, 'The item is not linked to a service now.');
 });
 
-test('a Stripe customer can be linked to another customer after confirming which records move', async () => {
+test('staff can link a Stripe customer to another customer', async () => {
   const path = `/admin/subscriptions/stripe-customers/${site.facts.stripeCustomer}`;
   const page = await site.open(path);
   await page.getByText('Customer number at Stripe').waitFor();
@@ -122,7 +122,7 @@ test('a Stripe customer can be linked to another customer after confirming which
   expect(await rows.filter({ hasText: site.facts.otherCustomer }).count()).toBe(await rows.count());
 });
 
-test('checking a payment with Stripe records a refund that no event reported', async () => {
+test('checking a payment with Stripe records a refund that no webhook reported', async () => {
   const { id, customerId } = site.facts.paidBack.silent;
   const page = await site.open(`/admin/payments/${id}`);
   expect(await section(page, 'Refunds and disputes').count()).toBe(0);
@@ -145,7 +145,7 @@ test('checking a payment with Stripe records a refund that no event reported', a
   await page.getByText('Refund of €1.50: succeeded').waitFor();
 });
 
-test('checking a subscription or an invoice with Stripe shows what changed', async () => {
+test('checking a subscription with Stripe shows and corrects its outdated status', async () => {
   const page = await site.open(`/admin/subscriptions/${site.facts.drifted.checked}`);
   await press(page, 'Check with Stripe');
   await told(page, 'Checked with Stripe: ');
@@ -157,7 +157,7 @@ test('checking a subscription or an invoice with Stripe shows what changed', asy
   await told(page, 'Checked with Stripe: ');
 });
 
-test('a run that staff start can be followed to its end, and shows what it repaired', async () => {
+test('the page of a reconciliation run that staff start shows its changes', async () => {
   const page = await site.open('/admin/reconciliation');
   await press(page, 'Run now');
   await page.waitForURL(/\/admin\/reconciliation\/\d+$/);
@@ -176,7 +176,7 @@ test('a run that staff start can be followed to its end, and shows what it repai
   await page.getByRole('heading', { name: /Past due/ }).waitFor();
 }, 120_000);
 
-test('checking a payment reports when Stripe does not answer', async () => {
+test('checking a payment reports that Stripe does not respond', async () => {
   await site.stripe.close();
   const page = await site.open(`/admin/payments/${site.facts.paidBack.inPart.id}`);
   await press(page, 'Check with Stripe');

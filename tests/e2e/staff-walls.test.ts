@@ -71,7 +71,7 @@ describe('security headers', () => {
     }
   });
 
-  test('a download is not cached and is sent as an attachment', async () => {
+  test('a CSV download is sent as an attachment with Cache-Control: no-store', async () => {
     const { headers } = await site.fetch(download);
     expect(headers.get('cache-control')).toContain('no-store');
     expect(headers.get('content-disposition')).toMatch(/^attachment; /);
@@ -100,7 +100,7 @@ describe('sessions and redirects', () => {
       body: JSON.stringify({ email: OTHER.email, password: OTHER.password, next }),
     });
 
-  test('the session cookie is inaccessible to scripts, other sites and plain http', async () => {
+  test('the session cookie is HttpOnly, Secure and SameSite=Lax', async () => {
     const answer = await attempt();
     const [name, ...flags] = (answer.headers.getSetCookie()[0] ?? '').toLowerCase().split('; ');
     expect(name).toMatch(/^__host-w5t\.session_token=/);
@@ -135,7 +135,7 @@ describe('access to pages and route handlers', () => {
     { rsc: '1', 'next-router-segment-prefetch': '/_tree' },
   ];
 
-  test('the search for pages and route handlers of the staff finds them all, including those for admins', () => {
+  test('the list of staff routes under test includes pages, handlers and admin pages', () => {
     const paths = routes.map(({ path }) => path);
     for (const path of [
       '/admin',
@@ -153,7 +153,7 @@ describe('access to pages and route handlers', () => {
     expect(routes.filter(({ forAdmins }) => forAdmins).length).toBeGreaterThanOrEqual(7);
   });
 
-  test('every staff address refuses visitors or redirects them to the sign-in page, for any method', {
+  test('every staff route refuses visitors or redirects them to the sign-in page', {
     timeout: 120_000,
   }, async () => {
     const check = async (path: string, method: string, cookie: string) => {
@@ -172,7 +172,7 @@ describe('access to pages and route handlers', () => {
     }
   });
 
-  test('no staff address returns data to a visitor’s router request', async () => {
+  test('no staff route returns data to a Next.js router request without a session', async () => {
     for (const { path } of routes) {
       for (const headers of routerHeaders) {
         const answer = await site.fetch(path, { as: null, headers: { ...headers, cookie: FORGED } });
@@ -181,7 +181,7 @@ describe('access to pages and route handlers', () => {
     }
   });
 
-  test('plain staff are refused exactly the pages and handlers for admins', {
+  test('staff without admin rights are refused exactly the admin routes with 403', {
     timeout: 120_000,
   }, async () => {
     for (const { path, kind, forAdmins } of routes) {
@@ -191,7 +191,7 @@ describe('access to pages and route handlers', () => {
     }
   });
 
-  test('plain staff get no data of admin pages, not even by router requests', async () => {
+  test('admin pages return no data to staff without admin rights', async () => {
     const theirs = /root@example\.com|other@example\.com|Mary Jackson|payments:write|mcp:read/;
     for (const { path } of routes.filter(({ forAdmins }) => forAdmins)) {
       for (const headers of [{}, ...routerHeaders]) {
@@ -201,7 +201,7 @@ describe('access to pages and route handlers', () => {
     }
   });
 
-  test('admins can open the pages for admins', async () => {
+  test('admins can open the admin pages', async () => {
     for (const path of [
       '/admin/imports',
       '/admin/tokens',
@@ -225,7 +225,7 @@ describe('access to uploads', () => {
       body: 'customer_number,company\nFORGED,Forged\n',
     });
 
-  test('an upload is refused to visitors, plain staff and other sites, and accepted from an admin', async () => {
+  test('an upload is refused without an admin session or from another site', async () => {
     const origin = HTTPS_URL;
     const cookie = await site.cookie();
     const refused: [Record<string, string>, number][] = [
@@ -245,7 +245,7 @@ describe('access to uploads', () => {
     expect((await site.fetch(`/admin/imports/${uploadId}`)).status).toBe(200);
   });
 
-  test('an uploaded file is readable only by admins', async () => {
+  test('an uploaded file is refused to staff without admin rights', async () => {
     for (const path of [`/admin/imports/${uploadId}`, `/admin/imports/${uploadId}/rejected`]) {
       expect([path, (await site.fetch(path, { as: STAFF })).status]).toEqual([path, 403]);
       expect(isSignIn(await site.fetch(path, { as: null }))).toBe(true);
@@ -270,11 +270,11 @@ describe('access to server actions', () => {
     before = await site.inspect(look);
   });
 
-  test('the tests cover every server action', () => {
+  test('every server action has test arguments', () => {
     expect(actions.map(({ name }) => name).sort()).toEqual(Object.keys(args()).sort());
   });
 
-  test('every server action redirects visitors to the sign-in page, whichever page it is sent to', async () => {
+  test('every server action called without a session redirects to the sign-in page', async () => {
     for (const action of actions) {
       for (const headers of [{}, { cookie: FORGED }]) {
         const answer = await postAction(site.url, action, argsOf(action), headers);
@@ -289,7 +289,7 @@ describe('access to server actions', () => {
     }
   });
 
-  test('plain staff are refused the server actions of admins, whichever page they are sent to', async () => {
+  test('the server actions of admins answer 403 to staff without admin rights', async () => {
     const cookie = await site.cookie(STAFF);
     for (const action of actions.filter(({ name }) => name.endsWith('#issueFor'))) {
       const answer = await postAction(site.url, action, argsOf(action), { cookie });
@@ -314,7 +314,7 @@ describe('access to server actions', () => {
     }
   });
 
-  test('every server action is refused from another site, even for an admin', async () => {
+  test('every server action is refused if the request comes from another site', async () => {
     const headers = { cookie: await site.cookie(), origin: 'https://evil.example' };
     for (const action of actions) {
       const answer = await postAction(site.url, action, argsOf(action), headers);
@@ -322,12 +322,12 @@ describe('access to server actions', () => {
     }
   });
 
-  test('refused calls change nothing in the database', async () => {
+  test('refused server actions change nothing in the database', async () => {
     expect(before.sessions).toBeGreaterThan(2);
     expect(await site.inspect(look)).toEqual(before);
   });
 
-  test('the same calls by an admin succeed and are audited', async () => {
+  test('server actions called by an admin are recorded in the audit log', async () => {
     for (const name of Object.keys(args()).filter((one) => /\/(tokens|staff|settings)\//.test(one))) {
       const action = actions.find((one) => one.name === name);
       if (!action) throw new Error(`${name} is not built`);
@@ -351,7 +351,7 @@ describe('access to server actions', () => {
     ]);
   });
 
-  test('the server log contains no secrets or addresses', () => {
+  test('the server log contains no tokens, passwords or e-mail addresses', () => {
     expect(site.log()).not.toMatch(/w5t_[\w-]{43}|correct horse|example\.com/);
   });
 });

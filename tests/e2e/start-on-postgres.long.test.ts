@@ -56,20 +56,20 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     expect(await refusal()).toEqual({ code: 1, lines: [NOT_MIGRATED] });
   });
 
-  test('npm start refuses a database from before the first release, even with --migrate', async () => {
+  test('npm start refuses a database whose migrations predate the first release', async () => {
     await migrate(database);
     await disownMigrations(database.db);
     expect(await refusal()).toEqual({ code: 1, lines: [FOREIGN] });
     expect(await refusal('--migrate')).toEqual({ code: 1, lines: [FOREIGN] });
   });
 
-  test('npm start -- --migrate updates the database, even if two servers start at once', async () => {
+  test('two servers started at once with --migrate both become healthy', async () => {
     for (const url of await Promise.all([start('--migrate'), start('--migrate')])) {
       expect((await fetch(`${url}/api/health`)).status).toBe(200);
     }
   }, 90_000);
 
-  test('a function deployed before its database is migrated reports this on each path', async () => {
+  test('a Vercel function answers 503 until its database is migrated', async () => {
     const given = await newEnv();
     const url = `http://localhost:${given.PORT}`;
     const variables = { ...given, VERCEL: '1', PUBLIC_URL: url };
@@ -94,7 +94,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
   }, 120_000);
 
   // Each of Next's bundles has its own variables, so only a built server shows which state they share.
-  test('12 payments of a locked invoice do not delay other requests', async () => {
+  test('12 payments waiting for a locked invoice do not delay other requests', async () => {
     await migrate(database);
     const { db } = database;
     const tokenFor = async (scope: Scope) => {

@@ -32,7 +32,7 @@ interface Sent {
 const next: Handler = async (...given) => (await openNextHere())(...given);
 beforeAll(ensureBuild, 900_000);
 
-test('our server and Next answer every request with the same status, headers and bytes', async () => {
+test('our server and Next.js give the same response to every request', async () => {
   const ours = await play(fastFirst(FAST_ROUTES, next));
   const nexts = await play(next);
   const different = ours.flatMap(({ sent, answer }, i) => {
@@ -50,7 +50,7 @@ test('our server and Next answer every request with the same status, headers and
 }, 120_000);
 
 test.each(Object.entries(FAST_ROUTES))(
-  'our server and Next offer the same HTTP methods for %s',
+  'our server and Next.js offer the same HTTP methods for %s',
   async (path, route) => {
     const file = await import(join(import.meta.dirname, '../../app', path, 'route.ts'));
     for (const method of METHODS) expect(file[method]).toBe(route[method]);

@@ -80,7 +80,7 @@ const lookAround = async () => {
   return measureReads(server.url, await reader);
 };
 
-test('concurrent writes for one invoice all succeed, and other requests are answered meanwhile', async () => {
+test('twelve concurrent payments for one invoice all succeed', async () => {
   await lookAround(); // warms the cache of the health check, so that a busy machine stays within its time limit
   const invoice = await createInvoice(server.runtime.db);
   const [statuses] = await Promise.all([postPayments([invoice]), lookAround()]);
@@ -114,9 +114,9 @@ if (postgres) {
   }
 
   const CASES = [
-    ['12 payments of one locked invoice', 1, (invoices: Invoice[]) => postPayments(invoices)],
-    ['12 payments of as many locked invoices', AT_ONCE, (invoices: Invoice[]) => postPayments(invoices)],
-    ['12 payments by staff of one locked invoice', 1, ([one]: Invoice[]) => recordAsStaff(one as Invoice)],
+    ['12 API payments for one locked invoice', 1, (invoices: Invoice[]) => postPayments(invoices)],
+    ['12 API payments for 12 locked invoices', AT_ONCE, (invoices: Invoice[]) => postPayments(invoices)],
+    ['12 payments by staff for one locked invoice', 1, ([one]: Invoice[]) => recordAsStaff(one as Invoice)],
   ] as const;
 
   test.each(CASES)('%s do not delay other requests', async (_, count, work) => {
@@ -129,7 +129,7 @@ if (postgres) {
     requireQuick(seen, seen.quiet);
   });
 
-  test('12 registrations of OAuth clients that wait for their lock do not delay other requests', async () => {
+  test('12 OAuth client registrations waiting for a lock do not delay other requests', async () => {
     const lock = sql`select pg_advisory_xact_lock(hashtextextended('oauth registration', 0))`;
     const register = async (i: number) => {
       const { status } = await fetch(`${server.url}/api/auth/oauth2/register`, {

@@ -15,18 +15,21 @@ async function call(authorization: string, method = 'GET') {
 
 describe('the endpoint of the daily job', () => {
   test.each(['', 'Bearer', 'Bearer wrong-secret-altogether', SECRET])(
-    'the authorization %j is refused',
+    'the cron endpoint refuses the Authorization header %j with 401',
     async (authorization) => {
       const { status, headers } = await call(authorization);
       expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     },
   );
 
-  test.each(['bearer', 'BEARER', 'Bearer  '])('the scheme %j is accepted', async (scheme) => {
-    expect((await call(`${scheme} ${SECRET}`)).status).toBe(200);
-  });
+  test.each(['bearer', 'BEARER', 'Bearer  '])(
+    'the cron endpoint accepts the authorization scheme %j',
+    async (scheme) => {
+      expect((await call(`${scheme} ${SECRET}`)).status).toBe(200);
+    },
+  );
 
-  test('every secret is refused if none is configured on the server', async () => {
+  test('the cron endpoint refuses every secret if CRON_SECRET is not set', async () => {
     const { runtime } = server;
     runtime.env.cronSecret = null;
     expect((await call('Bearer ')).status).toBe(401);
@@ -34,7 +37,7 @@ describe('the endpoint of the daily job', () => {
     runtime.env.cronSecret = SECRET;
   });
 
-  test('the daily job runs to the end and reports its result', async () => {
+  test('the cron endpoint completes a reconciliation run and returns its result', async () => {
     await createInvoice(server.runtime.db, { status: 'sent', due_date: '2026-03-01', number: 'OVER-1' });
     const { status, body } = await call(`Bearer ${SECRET}`);
     expect([status, body]).toEqual([
@@ -51,14 +54,14 @@ describe('the endpoint of the daily job', () => {
     ]);
   });
 
-  test('a second call returns the run that is still in progress', async () => {
+  test('the cron endpoint returns the run that is already in progress', async () => {
     const { db, now } = server.runtime;
     const run = await acquireRun(db, now(), { trigger: 'staff', startedBy: 'staff@example.com' }, false);
     const { status, body } = await call(`Bearer ${SECRET}`);
     expect([status, body]).toMatchObject([200, { run_id: 'id' in run ? run.id : 0, already_running: true }]);
   });
 
-  test('a run that reaches the platform’s time limit continues in a new request', async () => {
+  test('a run stopped at Vercel’s time limit continues in a new request', async () => {
     const { runtime } = server;
     await runtime.db.delete(reconciliationRuns);
     const { now, env } = runtime;
@@ -76,7 +79,7 @@ describe('the endpoint of the daily job', () => {
     env.vercel = false;
   });
 
-  test('POST is not allowed for the daily job', async () => {
+  test('the cron endpoint answers 405 to POST', async () => {
     const { status, headers } = await call(`Bearer ${SECRET}`, 'POST');
     expect([status, headers.get('allow')]).toEqual([405, 'GET']);
   });

@@ -33,7 +33,7 @@ describe('the OpenAPI document and the API', () => {
     invoice = (await openInvoice()).invoice;
   });
 
-  test('the document is public, readable by other sites, and answered with 304 if unchanged', async () => {
+  test('the OpenAPI document can be fetched without a token from any site', async () => {
     const url = `${server.url}/api/openapi.json`;
     const answer = await fetch(url);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -60,7 +60,7 @@ describe('the OpenAPI document and the API', () => {
   const inputs = arbitraryOf(input) as fc.Arbitrary<Body>;
   const changes = arbitraryOf(schemaOf('PaymentChanges')) as fc.Arbitrary<Body>;
 
-  test('bodies that fit the document are recorded unchanged, updated and deleted', async () => {
+  test('the payments API accepts every body that fits the OpenAPI document', async () => {
     await fc.assert(
       fc.asyncProperty(inputs, changes, async (given, changed) => {
         const body = fitting(given);
@@ -77,7 +77,7 @@ describe('the OpenAPI document and the API', () => {
   });
 
   test.each(Object.keys(properties))(
-    'a %s that the document does not allow is refused, naming the field',
+    'a payment whose %s violates the OpenAPI document is refused',
     (field) => {
       const schema = properties[field] ?? {};
       const misfits = arbitraryMisfit(schema, (value) => schemaErrors(schema, value).length === 0);
@@ -91,7 +91,7 @@ describe('the OpenAPI document and the API', () => {
     },
   );
 
-  test('a field that is missing or not in the document is refused by name', () => {
+  test('a payment with a missing or unknown field is refused with the field’s name', () => {
     const required = input.required as string[];
     const names = fc.string({ minLength: 1 }).filter((name) => !(name in properties) && name !== '__proto__');
     fc.assert(
@@ -108,7 +108,7 @@ describe('the OpenAPI document and the API', () => {
   const parameters = openApiDocument('http://localhost').paths['/api/w5t/payments']?.get.parameters;
 
   test.each(parameters as unknown as { name: string; schema: Body }[])(
-    'the parameter $name filters the list, or is refused by name',
+    'the payment list refuses every $name that violates the OpenAPI document',
     async ({ name, schema }) => {
       const isNumber = schema.type === 'integer';
       const fits = (text: unknown) => {
@@ -134,7 +134,7 @@ describe('README', () => {
   const { server } = usePayments();
   const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 
-  test('the examples of the payments API in README work on sample data when pasted', async () => {
+  test('the curl examples for payments in README succeed on the sample data', async () => {
     await seedDatabase(server.runtime.db, { today: '2026-11-22', timeZone: 'UTC' });
     const ACCESS_TOKEN = await server.token('payments:read', 'payments:write');
     const examples = [...text.matchAll(/^curl [^`]*?\/api\/w5t\/payments[^`]*?$/gm)].map(([one]) => one);

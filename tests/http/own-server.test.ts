@@ -69,7 +69,7 @@ describe('forwarding headers', () => {
   const told = ({ headers }: IncomingMessage) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => name in CLAIMS));
 
-  test('forwarding headers of an untrusted peer are replaced by its address', async () => {
+  test('forwarding headers of an untrusted peer are replaced by the peer’s address', async () => {
     const { url, seen } = await serve();
     await fetch(url, { headers: CLAIMS });
     expect(seen.map(told)).toEqual([{ 'x-forwarded-for': '127.0.0.1' }]);
@@ -93,7 +93,7 @@ describe('requests from Next to our own server', () => {
   const CLIENT = { 'x-forwarded-for': '198.51.100.1', 'x-forwarded-host': 'admin.example.com' };
   const told = ({ headers }: IncomingMessage) => [headers['x-forwarded-for'], headers['x-forwarded-host']];
 
-  test('a request that copies the headers of another one keeps its client address and host', async () => {
+  test('an internal request with the server’s secret keeps the client address and host', async () => {
     const { url, seen } = await serve();
     await fetch(url);
     const copied = seen[0]?.headers['x-w5t-own-request']?.toString() ?? '';
@@ -111,7 +111,7 @@ describe('requests from Next to our own server', () => {
     expect(seen.map(isOwnRequest)).toEqual([false, true, true, false, false]);
   });
 
-  test('a page that waits for an internal request does not block on its own concurrency slot', async () => {
+  test('an internal request does not wait for the page slot of its parent request', async () => {
     const { url } = await serve(
       inPlaces(
         async (request, response) => {
@@ -127,7 +127,7 @@ describe('requests from Next to our own server', () => {
 });
 
 describe('upgrades', () => {
-  test('upgrades are refused and their connections closed, even if the client keeps its side open', async () => {
+  test('a WebSocket upgrade request is refused with 400', async () => {
     const { port, seen } = await serve();
     const start = head('GET /nowhere', { Connection: 'Upgrade', Upgrade: 'websocket' });
     const connections = Array.from({ length: 30 }, () => openRaw(port, start));
@@ -139,7 +139,7 @@ describe('upgrades', () => {
     expect(seen).toEqual([]);
   });
 
-  test('an offer to upgrade to HTTP/2 is ignored', async () => {
+  test('an upgrade request to HTTP/2 is answered over HTTP/1.1', async () => {
     const { port } = await serve();
     const offer = {
       Connection: 'Upgrade, HTTP2-Settings',
@@ -161,7 +161,7 @@ describe('request bodies', () => {
   const stream = (bytes: number) => new Blob([new Uint8Array(bytes)]).stream();
 
   test.each(['/', '/sign-in?x=/api/', '/api/%77ebhook', '/mcpx', '//api/x'])(
-    'a request body for the page %s is limited in size',
+    'a request body over the page limit is refused with 413 for %s',
     async (path) => {
       const { url, seen } = await serve(size);
       const fits = await post(url + path, new Uint8Array(LIMITS.pageBody));
@@ -181,7 +181,7 @@ describe('request bodies', () => {
   );
 
   test.each(['/api/../sign-in', '/api/./x', '/api\\x', '/api/a%2e%2e/x', 'http://localhost/sign-in'])(
-    'a request body for the ambiguous path %s is limited in size',
+    'a request body over the page limit is refused with 413 for the ambiguous path %s',
     async (path) => {
       const { port, seen } = await serve(size);
       const { closed, text } = openRaw(port, head(`POST ${path}`, { 'Content-Length': LIMITS.pageBody + 1 }));
@@ -192,7 +192,7 @@ describe('request bodies', () => {
   );
 
   test.each(['/api/stripe/webhook', '/api/w5t/payments/1?x=%20', '/mcp', '/api'])(
-    'a request body for %s is limited by its route alone',
+    'a request body over the page limit is accepted for the API path %s',
     async (path) => {
       const { url } = await serve(size);
       const answer = await post(url + path, new Uint8Array(LIMITS.pageBody * 8));
@@ -200,7 +200,7 @@ describe('request bodies', () => {
     },
   );
 
-  test('a request body that arrives in pieces is passed on as a whole', async () => {
+  test('a page receives a request body only once the body is complete', async () => {
     const { port, seen } = await serve(echo);
     const { socket, text } = openRaw(port, head('POST /sign-in', { 'Content-Length': 6 }));
     for (const piece of ['ab', 'cd', 'ef']) {
@@ -212,7 +212,7 @@ describe('request bodies', () => {
     socket.destroy();
   });
 
-  test('a chunked body without content is refused, in one piece or two', async () => {
+  test('a chunked request body without content is refused with 400', async () => {
     const { port, seen } = await serve();
     const start = head('POST /', { 'Transfer-Encoding': 'chunked' });
     const whole = openRaw(port, `${start}0\r\n\r\n`);
@@ -226,7 +226,7 @@ describe('request bodies', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a truncated request body never reaches a page', async () => {
+  test('a truncated request body is not passed to the page', async () => {
     const { port, seen } = await serve();
     const { socket } = openRaw(port, head('POST /', { 'Content-Length': 6 }));
     socket.write('abc', () => socket.destroy());
@@ -256,7 +256,7 @@ describe('request targets, hosts and headers', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a thousand empty headers cannot hide the length of a body', async () => {
+  test('a request with a thousand headers is refused with 431', async () => {
     const { port, seen } = await serve();
     const empty = Array.from({ length: 998 }, (_, i) => [`x${i}`, '']);
     const { closed, text } = openRaw(
@@ -272,7 +272,7 @@ describe('request targets, hosts and headers', () => {
     ['http://other.example/sign-in?a=1', '/sign-in?a=1', 'other.example'],
     ['HTTPS://Other.example:8443', '/', 'other.example:8443'],
     ['http://[::1]:80/a/../b', '/b', '[::1]'],
-  ])('the absolute target %s is reduced to its path and sets the host', async (target, url, host) => {
+  ])('the absolute request target %s is reduced to its path', async (target, url, host) => {
     const { port, seen } = await serve();
     const { closed, text } = openRaw(port, head(`GET ${target}`, { Connection: 'close' }));
     await closed;
@@ -280,7 +280,7 @@ describe('request targets, hosts and headers', () => {
     expect(seen.map((request) => [request.url, request.headers.host])).toEqual([[url, host]]);
   });
 
-  test('every response of an https address carries HSTS, also a refusal', async () => {
+  test('every response of a site on https carries HSTS', async () => {
     const hsts = async (publicUrl: string, path: string) => {
       const { url } = await serve(undefined, { publicUrl });
       const answer = await fetch(url + path, {
@@ -300,11 +300,11 @@ describe('slow clients', () => {
   const body = (path: string) => `${head(`POST ${path}`, { 'Content-Length': 900 })}abc`;
   test.each([
     ['a connection without a request', '', 200],
-    ['a request whose headers stall', 'GET / HTTP/1.1\r\nHost: x\r\n', 200],
-    ['a page body that stalls', body('/'), 400],
-    ['an API body that stalls', body('/mcp'), 400],
-    ['a page body that trickles', body('/'), 400, 20],
-    ['an API body that trickles', body('/mcp'), 400, 20],
+    ['a connection with stalled headers', 'GET / HTTP/1.1\r\nHost: x\r\n', 200],
+    ['a connection with a stalled page body', body('/'), 400],
+    ['a connection with a stalled API body', body('/mcp'), 400],
+    ['a connection with a trickling page body', body('/'), 400, 20],
+    ['a connection with a trickling API body', body('/mcp'), 400, 20],
   ])('%s is closed at its time limit', async (_, start, limit, everyMs = 0) => {
     const { port } = await serve(echo);
     const { socket, closed, text } = openRaw(port, start);
@@ -328,7 +328,7 @@ describe('slow clients', () => {
     return { ms, text };
   }
 
-  test('an upload by staff may take longer than other requests, up to its own limit', async () => {
+  test('a slow staff upload is closed only at the longer time limit for uploads', async () => {
     let received = 0;
     const count: Answer = async (request, response) => {
       for await (const chunk of request) received += chunk.length;
@@ -341,14 +341,14 @@ describe('slow clients', () => {
     expect(received).toBeGreaterThan(1);
   });
 
-  test('a refused upload is not received to its end', async () => {
+  test('a refused upload is closed before its body is complete', async () => {
     const { port } = await serve((_, response) => void response.writeHead(401).end('no'));
     const { ms, text } = await trickleUpload(port);
     expect(ms).toBeLessThan(2900);
     expect(text()).toMatch(/^HTTP\/1\.1 401 .*no/s);
   });
 
-  test('a malformed request or one with large headers gets the matching error response', async () => {
+  test('a malformed request is answered with 400', async () => {
     const { port } = await serve();
     for (const [start, status] of [
       ['nonsense\r\n\r\n', 400],
@@ -372,7 +372,7 @@ describe('slow clients', () => {
     socket.destroy();
   });
 
-  test('a response may take longer than the time limit for requests', async () => {
+  test('a response may take longer than the time limit for receiving requests', async () => {
     const { url } = await serve(async (_, response) => {
       await sleep(800); // twice the time limit for receiving a request
       response.end('late');
@@ -411,7 +411,7 @@ describe('pipelined requests', () => {
     socket.destroy();
   });
 
-  test('a connection with 2000 pipelined requests is closed after the first one has begun', async () => {
+  test('a connection that pipelines 2,000 requests is closed', async () => {
     const { answer } = held();
     const { port, seen } = await serve(answer);
     const { closed } = openRaw(port, head('GET /sign-in').repeat(2000));
@@ -419,7 +419,7 @@ describe('pipelined requests', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('pipelined requests behind one with a body close the connection, so that bodies do not pile up', async () => {
+  test('a connection that pipelines two requests with bodies is closed', async () => {
     const { open, answer } = held();
     const { port, seen } = await serve(answer);
     const post = `${head('POST /b', { 'Content-Length': 3 })}abc`;
@@ -435,7 +435,7 @@ describe('pipelined requests', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/a', '/b', '/a']);
   });
 
-  test('pipelined requests of a client that has left never begin and do not delay a stop', async () => {
+  test('pipelined requests of a disconnected client are never started', async () => {
     const { answer } = held();
     const { port, seen } = await serve(answer);
     const { socket } = openRaw(port, head('GET /a').repeat(5));
@@ -448,7 +448,7 @@ describe('pipelined requests', () => {
     expect(performance.now() - from).toBeLessThan(SHORT.stopMs);
   });
 
-  test('requests pipelined behind Connection: close are not begun', async () => {
+  test('a request pipelined behind Connection: close is not started', async () => {
     const { port, seen } = await serve();
     const { closed } = openRaw(port, head('GET /a', { Connection: 'close' }) + head('GET /b'));
     await closed;
@@ -486,7 +486,7 @@ describe('concurrency limits of pages', () => {
     return { begun, ends, ask, until: (paths: string[]) => vi.waitFor(() => expect(begun).toEqual(paths)) };
   }
 
-  test('pages wait for a free slot, and one client cannot take the slots of others', async () => {
+  test('one client cannot use all page slots', async () => {
     const { begun, ends, ask, until } = await servePages();
     const first = ask('/a1', '198.51.100.1');
     await until(['/a1']);
@@ -504,7 +504,7 @@ describe('concurrency limits of pages', () => {
   test.each([
     ['too many pages wait', ['1', '2', '3', '4', '5', '6']],
     ['too many pages of one client wait', ['1', '1', '1', '1']],
-  ])('a page is refused with 503 and Retry-After if %s', async (_, clients) => {
+  ])('a page request is refused with 503 and Retry-After if %s', async (_, clients) => {
     const { ask } = await servePages({ pagePatienceMs: 5000 });
     const asked = clients.map((client, i) => ask(`/${i}`, `198.51.100.${client}`));
     const last = asked.at(-1);
@@ -513,7 +513,7 @@ describe('concurrency limits of pages', () => {
     expect(asked.slice(0, -1).map(({ text }) => text())).toEqual(asked.slice(1).map(() => ''));
   });
 
-  test('a page that has waited for a slot too long is refused', async () => {
+  test('a page request that has waited too long for a slot is refused with 503', async () => {
     const { ask } = await servePages();
     ask('/a', '198.51.100.1');
     const second = ask('/b', '198.51.100.1');
@@ -521,7 +521,7 @@ describe('concurrency limits of pages', () => {
     expect(second.text()).toMatch(/^HTTP\/1\.1 503 /);
   });
 
-  test('a page whose client left while it waited takes no slot', async () => {
+  test('a waiting page request leaves the queue when its client disconnects', async () => {
     const { begun, ends, ask, until } = await servePages({ pagesWaiting: 1, pagePatienceMs: 5000 });
     ask('/a', '198.51.100.1');
     await until(['/a']);
@@ -537,7 +537,7 @@ describe('concurrency limits of pages', () => {
     expect(begun).not.toContain('/left');
   });
 
-  test('a page request keeps its slot after its client disconnects, until its work ends', async () => {
+  test('a page request keeps its slot after its client disconnects', async () => {
     const { begun, ends, ask, until } = await servePages();
     const left = ask('/a', '198.51.100.1');
     await until(['/a']);
@@ -550,7 +550,7 @@ describe('concurrency limits of pages', () => {
     waits.socket.destroy();
   });
 
-  test('a slow page gives up its slot to others', async () => {
+  test('a slow page request loses its slot after the time limit', async () => {
     const { ask, until } = await servePages({ pagePlaceMs: 100 });
     ask('/a', '198.51.100.1');
     ask('/b', '198.51.100.1');
@@ -559,7 +559,7 @@ describe('concurrency limits of pages', () => {
 });
 
 describe('connections', () => {
-  test('connections above the limit are refused, and accepted again later', async () => {
+  test('connections above the limit are refused', async () => {
     const { port, url } = await serve(undefined, {
       limits: { ...SHORT, headersMs: 5000, requestMs: 5000, connections: 3 },
     });
@@ -570,7 +570,7 @@ describe('connections', () => {
     await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200));
   });
 
-  test('a failure to accept a connection does not end the process', async () => {
+  test('the server stays up when accepting a connection fails', async () => {
     const listen = vi.spyOn(Server.prototype, 'listen');
     const { url } = await serve();
     const listening = listen.mock.contexts as Server[];
@@ -580,14 +580,14 @@ describe('connections', () => {
     expect(await (await fetch(url)).text()).toBe('ok');
   });
 
-  test('both loopback addresses accept connections', async () => {
+  test('the server accepts connections on both loopback addresses by default', async () => {
     const { port } = await serve();
     for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
       expect((await fetch(`http://${host}:${port}`)).status).toBe(200);
     }
   });
 
-  test('other machines can connect only if HOST allows them', async () => {
+  test('the server accepts connections from other machines only if HOST allows them', async () => {
     const outside = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
@@ -611,7 +611,7 @@ describe('connections', () => {
       async () => {},
     );
 
-  test('an address in use is reported, and leaves no listener behind', async () => {
+  test('the server reports that its port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((done) => taken.listen({ port: 0, host: '::1' }, done));
     const { port } = taken.address() as AddressInfo;
@@ -620,12 +620,12 @@ describe('connections', () => {
     taken.close();
   });
 
-  test('an address of another machine is reported', async () => {
+  test('the server reports that HOST is not an address of this machine', async () => {
     const sentence = 'HOST 192.0.2.77 is no address of this machine';
     await expect(open('192.0.2.77', await freePort())).rejects.toThrow(sentence);
   });
 
-  test('a client that disconnects closes its response', async () => {
+  test('a response is closed when its client disconnects', async () => {
     let gone = false;
     const { port } = await serve((_, response) => void response.once('close', () => (gone = true)));
     const { socket } = openRaw(port, head('GET /'));
@@ -637,7 +637,7 @@ describe('connections', () => {
 });
 
 describe('stopping the server', () => {
-  test('a stop lets open requests finish, closes idle connections and accepts no new ones', async () => {
+  test('a stopping server finishes the open requests', async () => {
     const { url, port } = await serve(async (request, response) => {
       if (request.url === '/slow') await sleep(600);
       response.end('done');
@@ -654,7 +654,7 @@ describe('stopping the server', () => {
     await stopped;
   });
 
-  test('a stop waits for open requests only up to its time limit', async () => {
+  test('a stopping server closes open requests at its time limit', async () => {
     const { port, seen } = await serve(() => {});
     const { closed } = openRaw(port, head('GET /'));
     await vi.waitFor(() => expect(seen).toHaveLength(1));

@@ -58,7 +58,7 @@ describe('amounts', () => {
     ['99999999999.999', 99_999_999_999.999, 'bhd'],
     ['1.2e3', 1200, 'jpy'],
     ['1200.0', 1200, 'krw'],
-  ])('the amount %s is read as %f', (text, amount, currency = 'eur') => {
+  ])('the payment amount %s is parsed as %f', (text, amount, currency = 'eur') => {
     expect(read(paymentInput, textWith('amount', text), currency).amount).toBe(amount);
   });
 });
@@ -67,7 +67,7 @@ describe('values of the wrong type', () => {
   const quoted = (...texts: string[]) => texts.map((text) => JSON.stringify(text));
   const ids = '0 -1 1.5 2147483648 9e15 1e400 "1" null true [1] {} 2000000000'.split(' ');
   const amounts = {
-    'too fine': '12.345 0.001 0.009 1e-7'.split(' '),
+    'too precise': '12.345 0.001 0.009 1e-7'.split(' '),
     'not positive': '1e-400 5e-324 0 0.0 -0 -0.0e5 -119 -1e-7'.split(' '),
     'too large': '1e12 999999999999.01 1e21 1e308 1e309 -1e309 1e99999999999999999999'.split(' '),
     'too long': ['9'.repeat(100_000), `0.${'0'.repeat(100_000)}1`],
@@ -85,14 +85,14 @@ describe('values of the wrong type', () => {
     ...['12', '["BANK"]', 'null'],
   ];
   test.each<[field: string, kind: string, texts: string[], currency?: string]>([
-    ['invoice_id', 'wrong', ids],
-    ['customer_id', 'wrong', ids],
+    ['invoice_id', 'invalid', ids],
+    ['customer_id', 'invalid', ids],
     ...Object.entries(amounts).map(([kind, texts]): [string, string, string[]] => ['amount', kind, texts]),
-    ['amount', 'too fine for yen', ['1200.5', '0.5'], 'jpy'],
-    ['amount', 'too fine for dinars', ['1.0005', '0.30000000000000004'], 'kwd'],
-    ['payment_date', 'wrong', dates],
-    ['payment_reference', 'wrong', references],
-    ['status', 'wrong', ['"done"', '"Completed"', '""', 'null', '1']],
+    ['amount', 'too precise for yen', ['1200.5', '0.5'], 'jpy'],
+    ['amount', 'too precise for dinars', ['1.0005', '0.30000000000000004'], 'kwd'],
+    ['payment_date', 'invalid', dates],
+    ['payment_reference', 'invalid', references],
+    ['status', 'invalid', ['"done"', '"Completed"', '""', 'null', '1']],
   ])('a payment whose %s is %s is refused, naming the field', (field, _, texts, currency) => {
     for (const text of texts) {
       const refused = refusedFields(paymentInput, textWith(field, text), currency);
@@ -116,7 +116,7 @@ describe('values of the wrong type', () => {
     ['\ud800', '1'],
     ['nested lists', brackets],
     ['nested objects', objects],
-  ])('the unknown field %j is refused', (key, value) => {
+  ])('a payment with the unknown field %j is refused', (key, value) => {
     const field = `${JSON.stringify(key)}:${value}}`;
     expect(refusedFields(paymentUpdate, `{${field}`)).toContain(key);
     expect(refusedFields(paymentInput, `${JSON.stringify(GOOD).slice(0, -1)},${field}`)).toContain(key);
@@ -124,19 +124,22 @@ describe('values of the wrong type', () => {
     expect('status' in {}).toBe(false);
   });
 
-  test.each(READ_ONLY)('a new payment cannot set its %s', (field) => {
+  test.each(READ_ONLY)('a new payment cannot set the read-only field %s', (field) => {
     expect(refusedFields(paymentInput, JSON.stringify({ ...GOOD, [field]: 1 }))).toEqual([field]);
   });
 
-  test.each(['[]', 'null', '"text"', '12', 'true', '[{"amount":1}]'])('the body %s is refused', (text) => {
-    for (const schema of [paymentInput, paymentUpdate]) {
-      expect(() => read(schema, text)).toThrow(
-        expect.objectContaining({ fields: [{ field: '', message: 'must be a JSON object' }] }),
-      );
-    }
-  });
+  test.each(['[]', 'null', '"text"', '12', 'true', '[{"amount":1}]'])(
+    'the payment body %s is refused because it is not a JSON object',
+    (text) => {
+      for (const schema of [paymentInput, paymentUpdate]) {
+        expect(() => read(schema, text)).toThrow(
+          expect.objectContaining({ fields: [{ field: '', message: 'must be a JSON object' }] }),
+        );
+      }
+    },
+  );
 
-  test('a change without any field is refused', () => {
+  test('a payment update without any field is refused', () => {
     expect(() => read(paymentUpdate, '{}')).toThrow(
       expect.objectContaining({
         fields: [{ field: '', message: expect.stringMatching(/at least one of invoice_id/) }],
@@ -157,13 +160,13 @@ describe('values of the wrong type', () => {
     ['\u00a0TS-1\u2009', 'TS-1'],
     [' A\u202f\u3000 1 ', 'A 1'],
     ['x\u200b'.repeat(255), 'x'.repeat(255)],
-  ])('the reference %j is normalized to %j', (written, seen) => {
+  ])('the payment reference %j is normalized to %j', (written, seen) => {
     const text = textWith('payment_reference', JSON.stringify(written));
     expect(read(paymentInput, text).payment_reference).toBe(seen);
   });
 });
 
-test('a byte order mark and spaces around a body are ignored, and the last of repeated fields counts', () => {
+test('a byte order mark before a payment body is ignored', () => {
   const text = JSON.stringify(GOOD);
   for (const written of [
     `\ufeff${text}`,
@@ -180,7 +183,7 @@ describe('bodies over HTTP', () => {
   test.each([
     ['amount', 12.345],
     ['payment_date', '2025-02-30'],
-  ])('an invalid %s is refused by POST and PATCH and leaves the payment unchanged', async (field, value) => {
+  ])('a payment with an invalid %s is refused by POST and PATCH', async (field, value) => {
     const { body, path, payment } = await recorded();
     const wrong = { [field]: value };
     expectProblem(await call('POST', '', { ...body, ...wrong }), 'validation_failed', [field]);
@@ -194,14 +197,14 @@ describe('bodies over HTTP', () => {
     ['eur', 99_999_999_999.99],
     ['bhd', 99_999_999_999.999],
     ['jpy', 1200],
-  ])('an amount in %s is stored exactly: %f', async (currency, amount) => {
+  ])('a payment amount in %s is stored exactly: %f', async (currency, amount) => {
     const { body } = await openInvoice({ currency });
     const { body: payment } = await call('POST', '', { ...body, amount });
     expect(payment).toMatchObject({ amount, currency });
     expect((await call('GET', `/${payment.id}`)).body).toEqual(payment);
   });
 
-  test('a reference with equivalent characters identifies the same payment', async () => {
+  test('a payment is found by a reference with equivalent Unicode characters', async () => {
     const { body } = await openInvoice();
     const [written, seen] = ['\u2009CAFE\u0301\u200b\u00a0\u00a0-1 ', 'CAF\u00c9 -1'];
     const { body: payment } = await call('POST', '', { ...body, payment_reference: written });
@@ -217,7 +220,7 @@ describe('bodies over HTTP', () => {
     expectProblem(renamed, 'conflict', ['payment_reference']);
   });
 
-  test('a body with 50,000 unknown fields is refused with a short response', async () => {
+  test('a payment body with 50,000 unknown fields gets a response under 20,000 characters', async () => {
     const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, 1]));
     const answers = [
       await call('POST', '', { ...many, ['x'.repeat(300_000)]: 1 }),
@@ -229,7 +232,7 @@ describe('bodies over HTTP', () => {
     }
   });
 
-  test('GET and DELETE ignore a body', async () => {
+  test('GET and DELETE of a payment ignore a request body', async () => {
     const { path, payment } = await recorded();
     expect((await call('GET', path, '{"amount":')).body).toEqual(payment);
     expect((await call('DELETE', path, '{"amount":')).status).toBe(204);

@@ -31,7 +31,7 @@ async function actionsOn(id: number): Promise<string[]> {
 const rowsOf = (reference: string) =>
   server.runtime.db.select().from(payments).where(eq(payments.payment_reference, reference));
 
-test('concurrent POSTs of one new reference create one row, one 201 and one audit entry', async () => {
+test('concurrent POSTs of one new payment reference create one payment', async () => {
   const { invoice, body } = await openInvoice();
   const answers = await times(MANY, () => call('POST', '', body));
   expect(counted(answers)).toEqual({ 201: 1, 200: MANY - 1 });
@@ -41,7 +41,7 @@ test('concurrent POSTs of one new reference create one row, one 201 and one audi
   expect(await stateOf(invoice.id)).toEqual({ status: 'paid', paid: 119, due: 0 });
 });
 
-test('concurrent POSTs of many references for one invoice all count', async () => {
+test('concurrent payments for one invoice all count towards its paid amount', async () => {
   const { invoice, body } = await openInvoice({ total: '3' });
   const answers = await times(MANY, (i) =>
     call('POST', '', { ...body, amount: 0.1, payment_reference: `PART-${i}` }),
@@ -50,7 +50,7 @@ test('concurrent POSTs of many references for one invoice all count', async () =
   expect(await stateOf(invoice.id)).toEqual({ status: 'paid', paid: 3, due: 0 });
 });
 
-test('one of many concurrent POSTs with If-None-Match creates the payment', async () => {
+test('only one of 30 concurrent POSTs with If-None-Match creates the payment', async () => {
   const { body } = await openInvoice();
   const answers = await times(MANY, (i) =>
     call('POST', '', { ...body, amount: i + 1 }, { 'If-None-Match': '*' }),
@@ -60,27 +60,30 @@ test('one of many concurrent POSTs with If-None-Match creates the payment', asyn
   expect(row).toEqual(answers.find(({ status }) => status === 201)?.body);
 });
 
-test.each(['POST', 'PATCH'])('one %s of many at once with the same If-Match succeeds', async (method) => {
-  const { invoice, body, path, payment, etag } = await recorded();
-  const answers = await times(MANY, (i) =>
-    method === 'POST'
-      ? call('POST', '', { ...body, amount: i + 1 }, { 'If-Match': etag })
-      : call('PATCH', path, { amount: i + 1 }, { 'If-Match': etag }),
-  );
-  expect(counted(answers)).toEqual({ 200: 1, 412: MANY - 1 });
-  const amount = answers.find(({ status }) => status === 200)?.body.amount;
-  expect(await stateOf(invoice.id)).toMatchObject({ paid: amount });
-  expect(await actionsOn(payment.id)).toEqual(['create', 'update']);
-});
+test.each(['POST', 'PATCH'])(
+  'only one of 30 concurrent %s requests with the same If-Match succeeds',
+  async (method) => {
+    const { invoice, body, path, payment, etag } = await recorded();
+    const answers = await times(MANY, (i) =>
+      method === 'POST'
+        ? call('POST', '', { ...body, amount: i + 1 }, { 'If-Match': etag })
+        : call('PATCH', path, { amount: i + 1 }, { 'If-Match': etag }),
+    );
+    expect(counted(answers)).toEqual({ 200: 1, 412: MANY - 1 });
+    const amount = answers.find(({ status }) => status === 200)?.body.amount;
+    expect(await stateOf(invoice.id)).toMatchObject({ paid: amount });
+    expect(await actionsOn(payment.id)).toEqual(['create', 'update']);
+  },
+);
 
-test('one of many concurrent DELETEs finds the payment', async () => {
+test('only one of 30 concurrent DELETEs of a payment is answered with 204', async () => {
   const { invoice, path, payment } = await recorded();
   expect(counted(await times(MANY, () => call('DELETE', path)))).toEqual({ 204: 1, 404: MANY - 1 });
   expect(await actionsOn(payment.id)).toEqual(['create', 'delete']);
   expect(await stateOf(invoice.id)).toEqual({ status: 'sent', paid: 0, due: 119 });
 });
 
-test('concurrent POSTs of one new reference for two invoices never fail', async () => {
+test('concurrent POSTs of one payment reference for two invoices create one payment', async () => {
   const a = await openInvoice();
   const b = await openInvoice({ customer_id: a.invoice.customer_id });
   const answers = await times(MANY, (i) =>
@@ -91,7 +94,7 @@ test('concurrent POSTs of one new reference for two invoices never fail', async 
   expect(paid.sort()).toEqual([0, 119]);
 });
 
-test('payments moved crosswise between two invoices at once never fail', async () => {
+test('concurrent moves of two payments between two invoices all succeed', async () => {
   const a = await recorded();
   const b = await recorded({ customer_id: a.invoice.customer_id });
   const answers = await times(MANY, (i) =>
@@ -100,7 +103,7 @@ test('payments moved crosswise between two invoices at once never fail', async (
   expect(counted(answers)).toEqual({ 200: MANY });
 });
 
-test('a payment moved concurrently between invoices ends on one of them', async () => {
+test('a payment moved concurrently between five invoices counts for only one of them', async () => {
   const { invoice, path } = await recorded();
   const { customer_id } = invoice;
   const all = [invoice, ...(await times(4, async () => (await openInvoice({ customer_id })).invoice))];
@@ -110,20 +113,20 @@ test('a payment moved concurrently between invoices ends on one of them', async 
   expect(paid.sort()).toEqual([0, 0, 0, 0, 119]);
 });
 
-test('a payment renamed concurrently among few references never deadlocks', async () => {
+test('concurrent renames of one payment all succeed', async () => {
   const { path } = await recorded();
   const answers = await times(MANY, (i) => call('PATCH', path, { payment_reference: `NAME-${i % 5}` }));
   expect(counted(answers)).toEqual({ 200: MANY });
 });
 
-test('one of two payments gets a reference that both request at once', async () => {
+test('two payments cannot concurrently get the same reference', async () => {
   const both = [await recorded(), await recorded()];
   const payment_reference = 'WANTED-BY-BOTH';
   const answers = await times(20, (i) => call('PATCH', both[i % 2]?.path, { payment_reference }));
   expect(counted(answers)).toEqual({ 200: 10, 409: 10 });
 });
 
-test('concurrent POSTs, PATCHes and DELETEs of one reference leave at most one row', async () => {
+test('concurrent POSTs, PATCHes and DELETEs of one payment reference leave at most one payment', async () => {
   const { invoice, body, path } = await recorded();
   const answers = await times(MANY, (i) =>
     i % 3 === 0

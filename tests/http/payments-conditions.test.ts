@@ -31,7 +31,7 @@ describe('preconditions of a write', () => {
     expect(allows({ 'If-None-Match': text }, null)).toBe(true);
   });
 
-  test('If-Match and If-None-Match must both hold', () => {
+  test('a write with If-Match and If-None-Match requires both to hold', () => {
     expect(allows({ 'If-Match': tag, 'If-None-Match': '*' }, STATE)).toBe(false);
     expect(allows({ 'If-Match': tag, 'If-None-Match': '"other"' }, STATE)).toBe(true);
     expect(allows({}, STATE)).toBeUndefined();
@@ -41,7 +41,7 @@ describe('preconditions of a write', () => {
 describe('ETags of payments', () => {
   const { call, openInvoice, recorded } = usePayments();
 
-  test('an ETag gives 304 while the payment is unchanged, and 412 once it has changed', async () => {
+  test('a PATCH with the ETag of an older payment state is refused with 412', async () => {
     const { path, etag } = await recorded();
     expect(etag).toMatch(/^"[\w-]+"$/);
     const same = await call('GET', path, undefined, { 'If-None-Match': `"other", W/${etag}` });
@@ -54,7 +54,7 @@ describe('ETags of payments', () => {
     expect((await call('DELETE', path, undefined, { 'If-Match': '*' })).status).toBe(404);
   });
 
-  test('every response with one payment has the same ETag for the same state', async () => {
+  test('GET, HEAD, POST and PATCH return the same ETag for an unchanged payment', async () => {
     const { body, path, etag } = await recorded();
     const answers = [
       await call('GET', path),
@@ -65,7 +65,7 @@ describe('ETags of payments', () => {
     expect(answers.map(({ headers }) => headers.get('etag'))).toEqual(Array(4).fill(etag));
   });
 
-  test('HEAD answers like GET without the body', async () => {
+  test('HEAD of a payment returns the headers of GET without a body', async () => {
     const { path, etag } = await recorded();
     const head = await call('HEAD', path);
     expect([head.status, head.body]).toEqual([200, null]);
@@ -75,7 +75,7 @@ describe('ETags of payments', () => {
     expect((await call('HEAD', '?per_page=0')).status).toBe(422);
   });
 
-  test('PUT, PATCH and DELETE change nothing if the precondition fails', async () => {
+  test('PUT, PATCH and DELETE of a payment change nothing if If-Match is stale', async () => {
     const { path, payment } = await recorded();
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
       const answer = await call(method, path, { amount: 1 }, { 'If-Match': '"stale"' });
@@ -84,7 +84,7 @@ describe('ETags of payments', () => {
     expect((await call('GET', path)).body).toEqual(payment);
   });
 
-  test('POST of a known reference updates the payment only if its preconditions hold', async () => {
+  test('POST of a known payment reference changes nothing if its precondition fails', async () => {
     const { body, etag, path, payment } = await recorded();
     for (const headers of [{ 'If-None-Match': '*' }, { 'If-Match': '"other"' }, { 'If-Match': ' ' }]) {
       // The precondition is checked before the fields of the payment.
@@ -103,7 +103,7 @@ describe('ETags of payments', () => {
     expect([same.status, same.body]).toEqual([200, first.body]);
   });
 
-  test('POST of a new reference with If-Match creates nothing', async () => {
+  test('POST of a new payment reference with If-Match creates nothing', async () => {
     const { body } = await openInvoice();
     expectProblem(await call('POST', '', body, { 'If-Match': '*' }), 'precondition_failed');
     const found = await call('GET', `?payment_reference=${body.payment_reference}`);
@@ -115,19 +115,16 @@ describe('ETags of payments', () => {
 describe('writing back a payment as GET returned it', () => {
   const { call, recorded } = usePayments();
 
-  test.each(['PUT', 'PATCH'])(
-    '%s accepts the payment, and new values for its writable fields',
-    async (method) => {
-      const { path, etag, payment } = await recorded();
-      const same = await call(method, path, payment, { 'If-Match': etag });
-      expect([same.status, same.body]).toEqual([200, payment]);
-      const changed = await call(method, path, { ...payment, amount: 12.5, status: 'refunded' });
-      expect([changed.status, changed.body.amount, changed.body.status]).toEqual([200, 12.5, 'refunded']);
-    },
-  );
+  test.each(['PUT', 'PATCH'])('%s accepts a payment exactly as GET returned it', async (method) => {
+    const { path, etag, payment } = await recorded();
+    const same = await call(method, path, payment, { 'If-Match': etag });
+    expect([same.status, same.body]).toEqual([200, payment]);
+    const changed = await call(method, path, { ...payment, amount: 12.5, status: 'refunded' });
+    expect([changed.status, changed.body.amount, changed.body.status]).toEqual([200, 12.5, 'refunded']);
+  });
 
   test.each(['id', 'currency', 'source', 'created_at', 'updated_at'])(
-    'the read-only field %s refuses every other value',
+    'a PUT that changes the read-only payment field %s is refused',
     async (field) => {
       const { path, payment } = await recorded();
       for (const other of [null, '', { a: 1 }, [payment[field]], `${payment[field]} `]) {
@@ -139,7 +136,7 @@ describe('writing back a payment as GET returned it', () => {
     },
   );
 
-  test('read-only fields alone change nothing, and an error names each one that differs', async () => {
+  test('a PUT with only the unchanged read-only fields of a payment changes nothing', async () => {
     const { path, payment } = await recorded();
     const wrong = await call('PUT', path, { ...payment, id: payment.id + 1, currency: 'usd', amount: 5 });
     expectProblem(wrong, 'validation_failed', ['id', 'currency']);

@@ -16,19 +16,19 @@ const padded = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 test.each<[string, unknown]>([
-  ['an empty text', ''],
-  ['half an object', '{"amount":'],
-  ['Latin-1', Buffer.from('{"payment_reference":"Müller"}', 'latin1')],
-  ['gzip', Buffer.from('1f8b0800000000000003ab5674acac0200', 'hex')],
-  ['brackets without end', '['.repeat(100_000)],
-])('a body of %s is answered with 400', async (_, body) => {
+  ['empty', ''],
+  ['cut off', '{"amount":'],
+  ['encoded in Latin-1', Buffer.from('{"payment_reference":"Müller"}', 'latin1')],
+  ['gzip data', Buffer.from('1f8b0800000000000003ab5674acac0200', 'hex')],
+  ['an endless nesting of brackets', '['.repeat(100_000)],
+])('a payment body that is %s is answered with 400', async (_, body) => {
   expectProblem(await call('POST', '', body), 'malformed_json');
   expectProblem(await call('PATCH', '/1', body), 'malformed_json');
 });
 
 describe('tokens of the payments API', () => {
   test.each(['', 'w5t_abc', `Bearer ${UNKNOWN}`, `Bearer ${UNKNOWN} ${UNKNOWN}`, 'Basic YTph', 'Bearer '])(
-    'the authorization "%s" is answered with 401',
+    'the authorization "%s" is answered with 401 by the payments API',
     async (Authorization) => {
       for (const [method = '', path] of [['GET'], ['POST'], ['GET', '/1'], ['DELETE', '/1']]) {
         const answer = await call(method, path, undefined, { Authorization });
@@ -38,7 +38,7 @@ describe('tokens of the payments API', () => {
     },
   );
 
-  test('an expired or revoked token is answered with 401', async () => {
+  test('an expired or revoked access token is answered with 401 by the payments API', async () => {
     const { db, now } = server.runtime;
     const expired = bearer((await server.newToken(['payments:read'], now())).token);
     expectProblem(await call('GET', '', undefined, expired), 'unauthenticated');
@@ -49,7 +49,7 @@ describe('tokens of the payments API', () => {
     await db.update(accessTokens).set({ revoked_at: null });
   });
 
-  test('a token without the scope is answered with 403 before the rest of the request is read', async () => {
+  test('an access token without the required scope is answered with 403 by the payments API', async () => {
     const reader = bearer(await server.token('payments:read'));
     const writer = bearer(await server.token('payments:write'));
     for (const headers of [writer, bearer(await server.token('mcp:read'))]) {
@@ -61,7 +61,7 @@ describe('tokens of the payments API', () => {
     expectProblem(await call('DELETE', '/2000000000', undefined, reader), 'forbidden');
   });
 
-  test('the authorization scheme is case-insensitive, the token case-sensitive', async () => {
+  test('the authorization scheme of the payments API is case-insensitive', async () => {
     const { Authorization } = bearer(await server.token('payments:read'));
     const inLowerCase = { Authorization: Authorization.toLowerCase() };
     expectProblem(await call('GET', '', undefined, inLowerCase), 'unauthenticated');
@@ -83,7 +83,7 @@ describe('addresses and methods of the payments API', () => {
     },
   );
 
-  test('an unknown address is answered with 404', async () => {
+  test('an unknown API address is answered with 404', async () => {
     const { status, headers } = await unknownPath.GET();
     expect([status, headers.get('content-type')]).toEqual([404, 'application/problem+json']);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -94,7 +94,7 @@ describe('addresses and methods of the payments API', () => {
     ['PATCH', '', 'GET, HEAD, POST, OPTIONS'],
     ['DELETE', '', 'GET, HEAD, POST, OPTIONS'],
     ['POST', '/1', 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
-  ])('%s of "%s" is answered with 405 and the allowed methods', async (method, path, allow) => {
+  ])('%s of the path "%s" below payments is answered with 405', async (method, path, allow) => {
     const answer = await call(method, path, {});
     expectProblem(answer, 'method_not_allowed');
     expect(answer.headers.get('allow')).toBe(allow);
@@ -104,7 +104,7 @@ describe('addresses and methods of the payments API', () => {
 });
 
 describe('sizes and media types of bodies', () => {
-  test('a body one byte over 1 MiB is answered with 413, with Content-Length or without', async () => {
+  test('a payment body one byte over 1 MiB is answered with 413', async () => {
     const tooLarge = padded(MIB + 1);
     expectProblem(await call('POST', '', tooLarge), 'payload_too_large');
     expectProblem(await call('PATCH', '/1', Buffer.from(tooLarge)), 'payload_too_large');
@@ -122,7 +122,7 @@ describe('sizes and media types of bodies', () => {
     'application/merge-patch+json',
     'application/jsonp',
     'text/html, application/json',
-  ])('the media type "%s" is answered with 415', async (type) => {
+  ])('a payment with the media type "%s" is answered with 415', async (type) => {
     expectProblem(await call('POST', '', '{}', { 'Content-Type': type }), 'unsupported_media_type');
     expectProblem(await call('PUT', '/1', '{}', { 'Content-Type': type }), 'unsupported_media_type');
   });
@@ -131,18 +131,18 @@ describe('sizes and media types of bodies', () => {
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
     ' application/json ;x=y',
-  ])('JSON with the media type "%s" is accepted', async (type) => {
+  ])('a payment with the media type "%s" is accepted', async (type) => {
     const { body } = await openInvoice();
     expect((await call('POST', '', body, { 'Content-Type': type })).status).toBe(201);
   });
 
-  test('an empty object is answered with 422 and the required fields', async () => {
+  test('an empty payment body is answered with 422 and the missing fields', async () => {
     const answer = await call('POST', '', {});
     expectProblem(answer, 'validation_failed');
     expect(answer.body.errors[0]).toEqual({ field: 'invoice_id', message: 'is required' });
   });
 
-  test('a truncated body is answered with 400 and not logged as a server error', async () => {
+  test('a truncated payment body is answered with 400', async () => {
     const logged = vi.spyOn(server.runtime.log, 'error');
     async function* broken() {
       yield Buffer.from('{"amount":');
@@ -165,7 +165,7 @@ describe('a busy or missing database', () => {
     ['a deadlock', '40P01'],
     ['a lock that is not available', '55P03'],
     ['a statement that takes too long', '57014'],
-  ])('%s is answered with 503 and Retry-After', async (_, code) => {
+  ])('the payments API answers 503 with Retry-After on %s', async (_, code) => {
     const { body } = await openInvoice();
     const busy = Object.create(server.runtime.db, {
       transaction: { value: () => Promise.reject(Object.assign(new Error('no words'), { code })) },
@@ -176,7 +176,7 @@ describe('a busy or missing database', () => {
     expect(answer.headers.get('retry-after')).toBe('5');
   });
 
-  test('an unreachable database is answered with 503, and no token is refused', async () => {
+  test('the payments API answers 503 while its database is unreachable', async () => {
     const { body } = await openInvoice();
     const away = openPostgres('postgres://nobody:secret@127.0.0.1:1/none', { max: 1 });
     setRuntime({ ...server.runtime, db: away.db });

@@ -10,7 +10,7 @@ import { expectProblem, fieldsOf, usePayments } from '../support/payments-server
 const { server, call, openInvoice, recorded, stateOf } = usePayments();
 
 // tests/integration/settlement.test.ts checks the effect of writes on payments, invoices and the log against a model.
-test('a payment is created, read, upserted, changed and deleted', async () => {
+test('a payment can be created, read, updated and deleted through the API', async () => {
   const { invoice, body } = await openInvoice();
   const created = await call('POST', '', body);
   expect(created.status).toBe(201);
@@ -56,7 +56,7 @@ describe('payments of an invoice that Stripe manages', () => {
     return openInvoice({ ...owed, ...overrides });
   };
 
-  test('a payment of money that Stripe already reported is refused, naming the payment that counts it', async () => {
+  test('a payment that Stripe has already reported is refused with 409', async () => {
     const { db } = server.runtime;
     const [{ invoice, body }, other] = [await openAtStripe(), await openInvoice()];
     const counted = await createPayment(db, {
@@ -81,7 +81,7 @@ describe('payments of an invoice that Stripe manages', () => {
     expect(status).toBe(201);
   });
 
-  test('a payment above the amount due at Stripe is recorded, with a warning and a task for staff', async () => {
+  test('a payment above the amount due at Stripe is recorded with a warning', async () => {
     const { db } = server.runtime;
     const { invoice, body } = await openAtStripe();
     const exact = await call('POST', '', { ...body, amount: 70, payment_reference: 'EXACT' });
@@ -143,11 +143,11 @@ describe('the list of payments', () => {
     return body.data.map((payment: { payment_reference: string }) => payment.payment_reference.split('-')[1]);
   }
 
-  test('the newest payment comes first, and within a day the one recorded last', async () => {
+  test('the payment list is sorted by newest date first', async () => {
     expect(await found(`invoice_id=${invoice.id}`)).toEqual(['3', '1', '2', '0', '4']);
   });
 
-  test('pages have neither gaps nor overlaps, and are empty past the end', async () => {
+  test('the pages of the payment list have no gaps or overlaps', async () => {
     const query = `invoice_id=${invoice.id}&per_page=2`;
     const pages = [await found(query), await found(`${query}&page=2`), await found(`${query}&page=3`)];
     expect(pages).toEqual([['3', '1'], ['2', '0'], ['4']]);
@@ -159,7 +159,7 @@ describe('the list of payments', () => {
     expect(empty.body).toEqual({ page: 1, per_page: 25, total: 0, last_page: 1, data: [] });
   });
 
-  test('each filter narrows the list, and all can be combined', async () => {
+  test('the filters of the payment list can be combined', async () => {
     expect(await found(`customer_id=${invoice.customer_id}&per_page=100`)).toHaveLength(6);
     expect(await found(`invoice_id=${invoice.id}&status=refunded`)).toEqual(['4']);
     expect(await found('payment_date_from=2026-01-06&payment_date_to=2026-01-07')).toEqual(['3', '1', '2']);
@@ -170,7 +170,7 @@ describe('the list of payments', () => {
     expect(await found(`${all}&payment_date_from=2026-01-06&payment_date_to=2026-01-06`)).toEqual(['2']);
   });
 
-  test('a payment is found by a reference with any characters and of the maximum length', async () => {
+  test('a payment is found by a 255-character reference with special characters', async () => {
     const payment_reference = `%_\\ ?&=+#"'<>;,--\\u0000%00Größe 漢字 😀👍🏽 مدفوعات `.padEnd(255, 'x');
     const { body } = await openInvoice();
     const { body: payment } = await call('POST', '', { ...body, payment_reference });
@@ -187,7 +187,7 @@ describe('the list of payments', () => {
     [2, { first: 1, prev: 1, next: 3, last: 3 }],
     [3, { first: 1, prev: 2, last: 3 }],
     [7, { first: 1, prev: 3, last: 3 }],
-  ])('page %i links to its neighbours at the public address', async (page, pages) => {
+  ])('the Link header of page %i of the payment list uses the public address', async (page, pages) => {
     const query = `per_page=2&invoice_id=${invoice.id}`;
     const { headers } = await call('GET', `?${query}&page=${page}`, undefined, {
       Host: 'evil.example',
@@ -206,7 +206,7 @@ describe('the list of payments', () => {
     ['status', ['completed,refunded', 'COMPLETED']],
     ['customer_id', ['99999999999', '1%00']],
     ...['status[]', 'Page', 'amount', 'constructor', ''].map((name): [string, string[]] => [name, ['1']]),
-  ])('an invalid or unknown parameter "%s" is refused by name', (name, texts) => {
+  ])('the payment list refuses an invalid or unknown parameter "%s"', (name, texts) => {
     for (const text of texts) {
       const check = () => validateQuery(paymentFilters, new URLSearchParams(`${name}=${text}`));
       expect(check, text).toThrow(
@@ -219,13 +219,13 @@ describe('the list of payments', () => {
     ['?page=0&per_page=abc&status=x&foo=1', ['page', 'per_page', 'status', 'foo']],
     ['?__proto__=1', ['__proto__']],
     ['?__proto__%0A=1&__proto__%0A=2', ['__proto__']],
-  ])('the list %s is refused, naming every invalid parameter', async (query, fields) => {
+  ])('the payment list refuses the query %s and names each invalid parameter', async (query, fields) => {
     const answer = await call('GET', query);
     expectProblem(answer, 'validation_failed');
     expect(fieldsOf(answer).sort()).toEqual(fields.sort());
   });
 
-  test('every operation refuses an unknown parameter and changes nothing', async () => {
+  test('every operation of the payments API refuses an unknown query parameter', async () => {
     const { body, path, payment } = await recorded();
     for (const [method, at, sent] of [
       ['POST', '', { ...body, amount: 1 }],

@@ -39,7 +39,7 @@ const fail = async (times: number, from: string, cookie?: string) => {
 
 describe('failed sign-ins', () => {
   test.each([GRACE.email, 'unknown@example.com'])(
-    'an address that fails for %s waits longer each time, and other addresses do not wait',
+    'repeated failed sign-ins for %s from one IP address have to wait longer each time',
     async (email) => {
       const from = STRANGER;
       for (let i = 0; i < 5; i += 1) expect(await told({ email, from })).toBe('401');
@@ -58,19 +58,19 @@ describe('failed sign-ins', () => {
     },
   );
 
-  test('the right password clears the failures of its address', async () => {
+  test('a successful sign-in resets the failure count of its IP address', async () => {
     await fail(4, STRANGER);
     expect(await told({ ...GRACE, from: STRANGER })).toBe('200');
     expect(await fail(5, STRANGER)).toEqual(['401', '401', '401', '401', '401']);
   });
 
-  test('an IPv6 network of 64 bits counts as one address', async () => {
+  test('failed sign-ins from one IPv6 /64 network share one counter', async () => {
     for (let i = 1; i <= 5; i += 1) expect(await told({ from: `2001:db8:0:7::${i}` })).toBe('401');
     expect(await told({ from: '2001:db8:0:7:ffff::1' })).toBe('429 30');
     expect(await told({ from: '2001:db8:0:8::1' })).toBe('401');
   });
 
-  test('an IPv6 network of 56 bits may fail ten times an hour for an account, one of 48 bits twenty times', async () => {
+  test('an IPv6 /56 network is locked after ten failed sign-ins for an account', async () => {
     const from = (network: number, i: number) => `2001:db8:9:${(network * 256 + i).toString(16)}::1`;
     for (let i = 0; i < 10; i += 1) expect(await told({ from: from(1, i) })).toBe('401');
     expect(await told({ from: from(1, 10) })).toBe('429 3600');
@@ -82,7 +82,7 @@ describe('failed sign-ins', () => {
     expect(await told({ ...GRACE, from: from(9, 1) })).toBe('200');
   });
 
-  test('one IPv6 network cannot lock unknown devices of other networks out of an account', async () => {
+  test('one IPv6 network cannot lock an account for unknown devices of other networks', async () => {
     const answers: string[] = [];
     for (let i = 0; i < 150; i += 1) {
       answers.push(await told({ from: `2001:db8:9:${(i * 256).toString(16)}::1` }));
@@ -91,13 +91,13 @@ describe('failed sign-ins', () => {
     expect(await told({ ...GRACE, from: '2001:db8:a::1' })).toBe('200');
   });
 
-  test('address chains and invalid addresses share one counter', async () => {
+  test('sign-ins with an invalid client address share one failure counter', async () => {
     const forged = ['192.0.2.1, 192.0.2.2', '192.0.2.3, 192.0.2.4', 'x', '192.0.2.5:1', ''];
     for (const from of forged) expect(await told({ from })).toBe('401');
     expect(await told({ from: '192.0.2.6,192.0.2.7' })).toBe('429 30');
   });
 
-  test('parallel guesses share one limit', async () => {
+  test('parallel failed sign-ins share one limit', async () => {
     const answers = await Promise.all(Array.from({ length: 25 }, () => told({ from: STRANGER })));
     const tried = answers.filter((answer) => answer === '401').length;
     // A network has few places in the queue. The remaining guesses were turned away and did not count.
@@ -117,14 +117,14 @@ describe('failed sign-ins', () => {
     },
   );
 
-  test('a right password does not count towards the hundred failures', async () => {
+  test('a successful sign-in does not count towards the hundred failures', async () => {
     await failElsewhere(99);
     expect(await told({ ...GRACE })).toBe('200');
     expect(await told()).toBe('401');
     expect(await told()).toMatch(/^429/);
   });
 
-  test('one address may try twenty times a minute, across all accounts', async () => {
+  test('one IP address may attempt twenty sign-ins a minute across all accounts', async () => {
     const answers: string[] = [];
     for (let i = 0; i < 21; i += 1) answers.push(await told({ email: `p${i}@example.com`, from: STRANGER }));
     expect(answers.slice(0, 20)).not.toContainEqual(expect.stringMatching(/^429/));
@@ -133,7 +133,7 @@ describe('failed sign-ins', () => {
 });
 
 describe('known devices', () => {
-  test('a known device is not locked out by strangers, even from its own address', async () => {
+  test('a known device can sign in while unknown devices are locked out', async () => {
     const cookie = await knownDevice(GRACE, STRANGER);
     await failElsewhere(100);
     await fail(6, STRANGER);
@@ -142,7 +142,7 @@ describe('known devices', () => {
     expect(await told({ ...GRACE, from: STRANGER, cookie })).toBe('200');
   });
 
-  test('a known device has its own counter of failures', async () => {
+  test('a known device has its own counter of failed sign-ins', async () => {
     const cookie = await knownDevice();
     expect((await fail(6, STRANGER, cookie)).at(-1)).toBe('429 30');
     expect(await told({ from: STRANGER })).toBe('401');
@@ -158,21 +158,21 @@ describe('known devices', () => {
     return [...answers, await told({ from: STRANGER, cookie })].at(-1) === '429 30';
   };
 
-  test('a known device keeps its id when it signs in again', async () => {
+  test('a known device keeps its device id when it signs in again', async () => {
     const cookie = await knownDevice();
     const again = (await attempt({ ...GRACE, cookie })).headers.getSetCookie().join();
     expect(again).toContain(cookie.slice(0, cookie.indexOf('.', cookie.indexOf('=') + 1)));
     expect(await isStranger(cookie)).toBe(false);
   });
 
-  test('a device that one account knows is a stranger to every other account', async () => {
+  test('a device known to one account is unknown to every other account', async () => {
     const cookie = await knownDevice(ADA);
     const renamed = cookie.replace(accountKey(ADA.email).slice(0, 16), accountKey(GRACE.email).slice(0, 16));
     expect(renamed).not.toBe(cookie);
     expect(await isStranger(`${cookie}; ${renamed}`)).toBe(true);
   });
 
-  test('a device with a changed or expired cookie is a stranger', async () => {
+  test('a device with a forged or expired cookie is unknown', async () => {
     const cookie = await knownDevice();
     const [id, end, signature] = cookie.split('=')[1]?.split('.') ?? [];
     const name = cookie.split('=')[0];
@@ -186,7 +186,7 @@ describe('known devices', () => {
     expect(await isStranger(cookie)).toBe(true);
   });
 
-  test('a device becomes a stranger when the password changes', async () => {
+  test('a device becomes unknown when the password changes', async () => {
     const cookie = await knownDevice();
     await setStaffPassword(
       server.runtime,
@@ -197,7 +197,7 @@ describe('known devices', () => {
     expect(await isStranger(cookie)).toBe(true);
   });
 
-  test('the device cookie is inaccessible to scripts, other sites and plain http', async () => {
+  test('the device cookie is HttpOnly, SameSite=Strict and, on https, Secure', async () => {
     const { env } = server.runtime;
     const publicUrl = env.publicUrl;
     const cookies = async () => (await attempt({ ...GRACE })).headers.getSetCookie();
@@ -239,7 +239,7 @@ describe('the queue for password hashing', () => {
     return { answers, all };
   }
 
-  test('few passwords are hashed at once, known devices first, and sign-ins beyond the queue are turned away', async () => {
+  test('sign-ins from known devices take precedence in the queue for password hashing', async () => {
     const cookie = await knownDevice();
     const { answers, all } = await crowd();
     const known = attempt({ ...GRACE, cookie });
@@ -253,7 +253,7 @@ describe('the queue for password hashing', () => {
     expect(await told({ ...GRACE })).toBe('200');
   });
 
-  test('a sign-in that the full queue turns away says so and does not count as a failure', async () => {
+  test('a sign-in refused by a full hashing queue does not count as a failure', async () => {
     const from = '198.51.100.7';
     const { all } = await crowd();
     expect(await (await attempt({ from })).json()).toMatchObject({
@@ -269,7 +269,7 @@ describe('the queue for password hashing', () => {
   test.each([
     ['one address', () => STRANGER],
     ['one IPv6 network of 48 bits', (i: number) => `2001:db8:7:${i * 256}::1`],
-  ])('sign-ins of %s leave places in the queue to other unknown devices', async (_, from) => {
+  ])('sign-ins from %s leave places in the hashing queue to other devices', async (_, from) => {
     isHeld = true;
     const crowded = Array.from({ length: 12 }, (_, i) =>
       told({ email: `p${i}@example.com`, password: 'crowd', from: from(i) }),
@@ -284,7 +284,7 @@ describe('the queue for password hashing', () => {
     await Promise.all(crowded);
   });
 
-  test('a sign-in that is rate limited takes no place in the queue', async () => {
+  test('a rate-limited sign-in takes no place in the hashing queue', async () => {
     await fail(5, STRANGER);
     isHeld = true;
     const running = [told({ ...ADA }), told({ ...ADA })];
@@ -296,7 +296,7 @@ describe('the queue for password hashing', () => {
     expect(await Promise.all(running)).toEqual(['200', '200']);
   });
 
-  test('setting a new password goes through the same queue', async () => {
+  test('setting a new password waits in the queue for password hashing', async () => {
     const { all } = await crowd();
     const added = addStaff({ email: 'mary@example.com', password: 'a difference engine' });
     held.shift()?.end();
@@ -306,7 +306,7 @@ describe('the queue for password hashing', () => {
     await Promise.all(all);
   });
 
-  test('password hashing leaves one core free if the machine has two', async () => {
+  test('password hashing leaves one processor core free', async () => {
     Object.assign(globalThis, { [QUEUE]: undefined });
     isHeld = true;
     const all = Array.from({ length: 24 }, () => told());

@@ -75,7 +75,7 @@ describe('a database that is older than the code', () => {
     expect([gone.status, gone.headers.get('location')]).toEqual([303, '/admin']);
   }
 
-  test('the API reports an unmigrated database at the first request', async () => {
+  test('the payments API answers 503 while the database is not migrated', async () => {
     const response = await call('GET');
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(response.headers.get('retry-after')).toBe('5');
@@ -85,24 +85,24 @@ describe('a database that is older than the code', () => {
     ]);
   });
 
-  test('the MCP endpoint reports an unmigrated database as a JSON-RPC error', async () => {
+  test('the MCP endpoint answers 503 while the database is not migrated', async () => {
     for (const response of [await rpc('tools/list', {}), await rpc('tools/list', {})]) {
       const refusal = { error: 'temporarily_unavailable', error_description: SENTENCE };
       expect([response.status, await response.json()]).toEqual([503, refusal]);
     }
   });
 
-  test('the webhook asks Stripe to deliver again while the database is not migrated', async () => {
+  test('the webhook answers 503 while the database is not migrated', async () => {
     const event = { id: 'evt_1', object: 'event', type: 'invoice.paid', created: 1, data: { object: {} } };
     const told = await deliver(server.url, event, server.runtime.now());
     expect([told.status, told.body]).toEqual([503, { error: SENTENCE }]);
   });
 
-  test('health is down while the database is not migrated', async () => {
+  test('the health check reports down while the database is not migrated', async () => {
     expect(await healthLater()).toMatchObject({ http: 503, status: 'down', database: 'not_migrated' });
   });
 
-  test('the error says that a database is older than the first release', async () => {
+  test('the payments API reports that its database predates the first release', async () => {
     const { db } = server.runtime;
     const [{ at } = { at: '' }] = await rows<{ at: string }>(
       db,
@@ -117,7 +117,7 @@ describe('a database that is older than the code', () => {
     await db.execute(sql`alter table ${migrations} rename to later_migrations`);
   });
 
-  test('the nightly run is refused while the database is not migrated', async () => {
+  test('the cron endpoint answers 503 while the database is not migrated', async () => {
     const response = await get('/api/cron/reconcile', `Bearer ${CRON_SECRET}`);
     expect([response.status, await response.json()]).toMatchObject([503, { detail: SENTENCE }]);
   });
@@ -131,7 +131,7 @@ describe('a database that is older than the code', () => {
 });
 
 describe('failing queries', () => {
-  test('a failed query of the API is logged with a reference, and the response does not quote it', async () => {
+  test('a failed query of the payments API is logged with the reference in its response', async () => {
     const { body } = await openInvoice();
     const { db } = server.runtime;
     server.logged.length = 0;
@@ -147,7 +147,7 @@ describe('failing queries', () => {
     expect(JSON.stringify(server.logged)).not.toContain(body.payment_reference);
   });
 
-  test('a failed query of a tool is logged with a reference, without its data', async () => {
+  test('a failed query of a tool is logged without the customer’s data', async () => {
     const { db } = server.runtime;
     server.logged.length = 0;
     await db.execute(sql`alter table customers rename column search_text to gone`);
@@ -166,7 +166,7 @@ describe('failing queries', () => {
 describe('a full disk', () => {
   const well = { http: 200, status: 'ok', database: 'ok', disk: 'ok', alerts: [] };
 
-  test('health alerts when the disk has less free space than configured', async () => {
+  test('the health check alerts when the disk has less free space than configured', async () => {
     const { env } = server.runtime;
     expect(await healthLater()).toEqual(well);
     env.alerts.diskMb = 1_000_000_000;
@@ -201,7 +201,7 @@ describe('a full disk', () => {
     await db.execute(sql`drop function no_room cascade`);
   }
 
-  test('a write on a full disk is answered with 507, and health alerts until writes succeed', async () => {
+  test('a payment that cannot be written to a full disk is answered with 507', async () => {
     const { db } = server.runtime;
     const { body } = await openInvoice();
     const post = (reference: string) =>
@@ -223,7 +223,7 @@ describe('a full disk', () => {
     expect((await post('DISK-2')).status).toBe(201);
   });
 
-  test('the last use of a token is written at most once a minute while the disk is full', async () => {
+  test('a failing update of a token’s last use is retried at most once a minute', async () => {
     const { db } = server.runtime;
     await db.update(accessTokens).set({ last_used_at: null });
     await fillDisk();
@@ -245,7 +245,7 @@ describe('a full disk', () => {
     expect(failures()).toBe(2);
   });
 
-  test('the webhook answers 500 when the disk is full, so that Stripe delivers again', async () => {
+  test('the webhook answers 500 when the disk is full', async () => {
     await fillDisk();
     const event = { id: 'evt_full', object: 'event', type: 'invoice.paid', created: 1, data: { object: {} } };
     const told = await deliver(server.url, event, server.runtime.now());
@@ -254,7 +254,7 @@ describe('a full disk', () => {
     await healthLater();
   });
 
-  test('health checks the database at most once in ten seconds', async () => {
+  test('the health check queries the database at most once in ten seconds', async () => {
     server.later(10);
     const asked = vi.spyOn(server.runtime.db, 'execute');
     await Promise.all(Array.from({ length: 20 }, () => get('/api/health')));

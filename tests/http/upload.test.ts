@@ -53,21 +53,21 @@ describe('refused uploads', () => {
   test.each([
     ['no session', () => ({}), 401, 'Nobody is signed in'],
     ['a forged cookie', () => ({ cookie: 'w5t.session_token=forged.signature' }), 401, 'Nobody is signed in'],
-    ['plain staff', () => ({ cookie: cookies.staff }), 403, 'by admins only'],
+    ['a session without admin rights', () => ({ cookie: cookies.staff }), 403, 'by admins only'],
     [
-      'an admin from another site',
+      'the Origin of another site',
       () => ({ cookie: cookies.admin, origin: 'https://evil.example' }),
       403,
       'own pages',
     ],
-    ['an admin from nowhere', () => ({ cookie: cookies.admin, origin: 'null' }), 403, 'own pages'],
+    ['the Origin null', () => ({ cookie: cookies.admin, origin: 'null' }), 403, 'own pages'],
     [
-      'a file too large',
+      'a body over the size limit',
       () => ({ cookie: cookies.admin, 'Content-Length': MAX_UPLOAD_BYTES + 1 }),
       413,
       '200 MB',
     ],
-  ])('an upload by %s is refused before its body is read', async (_, headers, status, text) => {
+  ])('an upload with %s is refused before its body is read', async (_, headers, status, text) => {
     const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
       Origin: server.url,
       Host: new URL(server.url).host,
@@ -84,7 +84,7 @@ describe('refused uploads', () => {
     expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
   });
 
-  test('an upload without an Origin is refused', async () => {
+  test('an upload without an Origin header is refused', async () => {
     const answer = await fetch(`${server.url}${UPLOAD_PATH}?kind=customers&name=c.csv`, {
       method: 'POST',
       headers: { cookie: cookies.admin },
@@ -95,7 +95,7 @@ describe('refused uploads', () => {
 });
 
 describe('uploads of an admin', () => {
-  test('an uploaded file can be read only by its owner', async () => {
+  test('an uploaded file is readable only by the user of the server process', async () => {
     const answer = await upload('customer_number\nK1\n', 'kind=customers&name=K%C3%BCnden%25.csv');
     expect(answer.status).toBe(201);
     const { id } = (await answer.json()) as { id: string };
@@ -116,12 +116,12 @@ describe('uploads of an admin', () => {
     ['.hidden.csv', 'hidden.csv'],
     ['a"b\\c\n.csv', 'a-b-c-.csv'],
     [`${'ä'.repeat(300)}.csv`, `${'ä'.repeat(88)}.csv`],
-  ])('a file named %j stays inside its folder', async (name, kept) => {
+  ])('an uploaded file named %j is stored inside its own folder', async (name, kept) => {
     await upload('a', String(new URLSearchParams({ kind: 'customers', name })));
     expect(await listUploads(dataDir)).toMatchObject([{ file_name: kept }]);
   });
 
-  test('a file that exceeds the size limit is not kept', async () => {
+  test('an upload that exceeds the size limit is deleted', async () => {
     let left = MAX_UPLOAD_BYTES / 1e6 + 1;
     const body = new ReadableStream({
       pull(controller) {
@@ -135,7 +135,7 @@ describe('uploads of an admin', () => {
     expect(readdirSync(folder)).toEqual([]);
   }, 60_000);
 
-  test('a truncated upload is not kept', async () => {
+  test('a truncated upload is deleted', async () => {
     const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
       Origin: server.url,
       Host: new URL(server.url).host,
@@ -156,7 +156,7 @@ describe('uploads of an admin', () => {
     expect((await upload('a', query)).status).toBe(status);
   });
 
-  test('an empty file and an eleventh file are refused', async () => {
+  test('an eleventh uploaded file is refused until one is removed', async () => {
     expect((await upload('')).status).toBe(422);
     for (let i = 0; i < 10; i += 1) expect((await upload('a')).status).toBe(201);
     const refused = await upload('a');
@@ -166,7 +166,7 @@ describe('uploads of an admin', () => {
     ]);
   });
 
-  test('ten files at most are kept of many parallel uploads', async () => {
+  test('only ten of 15 parallel uploads are accepted', async () => {
     const answers = await Promise.all(Array.from({ length: 15 }, () => upload('a')));
     expect(answers.map(({ status }) => status).sort()).toEqual([
       ...Array(10).fill(201),

@@ -74,10 +74,10 @@ describe('refused deliveries', () => {
   test.each([
     ['no signature', null],
     ['an empty signature', ''],
-    ['a signature without a time', `v1=${'0'.repeat(64)}`],
+    ['a signature without a timestamp', `v1=${'0'.repeat(64)}`],
     ['a signature that is too short', 't=1,v1=00'],
-    ['an old kind of signature', `t=1,v0=${'0'.repeat(64)}`],
-  ])('requests with %s do not count as deliveries of Stripe and raise no alert', async (_, signature) => {
+    ['a signature of the scheme v0', `t=1,v0=${'0'.repeat(64)}`],
+  ])('webhook requests with %s raise no alert', async (_, signature) => {
     for (let i = 0; i < 12; i += 1) {
       const { status } = await fetch(`${server.url}/api/stripe/webhook`, {
         method: 'POST',
@@ -91,7 +91,7 @@ describe('refused deliveries', () => {
     expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
   });
 
-  test('ten refused deliveries without an accepted one raise an alert until one is accepted', async () => {
+  test('ten webhook deliveries with an invalid signature raise an alert', async () => {
     await refuse(9);
     await written(1);
     await minute();
@@ -118,7 +118,7 @@ describe('refused deliveries', () => {
     await written(1);
   });
 
-  test('refused deliveries are written and logged at most once a minute', async () => {
+  test('refused webhook deliveries are logged at most once a minute', async () => {
     const { db, log } = server.runtime;
     const warned = vi.spyOn(log, 'warn');
     const writes = vi.spyOn(db, 'execute');
@@ -141,7 +141,7 @@ describe('refused deliveries', () => {
     vi.restoreAllMocks();
   });
 
-  test('refused deliveries that could not be written are counted with the next write', async () => {
+  test('refused webhook deliveries are counted with the next write if a write fails', async () => {
     const { db } = server.runtime;
     const broken = vi.spyOn(db, 'execute').mockRejectedValueOnce(new Error('gone'));
     await refuse(3);
@@ -150,7 +150,7 @@ describe('refused deliveries', () => {
     await written(3);
   });
 
-  test('deliveries that are refused for lack of a secret are reported as such', async () => {
+  test('staff are told that webhook deliveries were refused because no secret is set', async () => {
     const { db, log, env, now } = server.runtime;
     const warned = vi.spyOn(log, 'warn');
     const secrets = env.stripe.webhookSecrets;
@@ -198,7 +198,7 @@ describe('refused deliveries', () => {
     },
   );
 
-  test('refused deliveries count for three days after the last one', async () => {
+  test('the alert about refused webhook deliveries ends three days after the last refusal', async () => {
     const { db, env, now } = server.runtime;
     await db.delete(stripeEvents); // an accepted delivery would end the alert
     const last = (days: number) => new Date(Date.now() - days * 86_400_000);
@@ -225,19 +225,19 @@ describe('webhook signatures', () => {
   test.each<[string, (payload: string) => { header?: string; body?: string }]>([
     ['no signature', () => ({ header: '' })],
     ...malformed.split(/\s+/).map((header): [string, () => object] => [header, () => ({ header })]),
-    ['the signature of another body than its empty one', () => ({ body: '' })],
-    ['an empty body and nothing signed', () => ({ body: '', header: `${T},v1=` })],
+    ['an empty body and a signature of another body', () => ({ body: '' })],
+    ['an empty body and an empty signature', () => ({ body: '', header: `${T},v1=` })],
     [
-      'a time that is not a number',
+      'a timestamp that is not a number',
       (body) => ({ header: signatureOf(body, at(0)).replace(/t=\d+/, 't=abc') }),
     ],
-    ['two times', (body) => ({ header: `${T},${signatureOf(body, at(301))}` })],
+    ['two timestamps', (body) => ({ header: `${T},${signatureOf(body, at(301))}` })],
     ['the signature of another secret', (body) => ({ header: signatureOf(body, at(0), 'whsec_other') })],
-    ['a signature of 301 s ago', (body) => ({ header: signatureOf(body, at(-301)) })],
-    ['a signature in 301 s', (body) => ({ header: signatureOf(body, at(301)) })],
-    ['a changed byte', (body) => ({ body: body.replace('finalized', 'finalizeD') })],
-    ['a BOM before its body', (body) => ({ body: `\uFEFF${body}` })],
-  ])('a delivery with %s is refused and stores nothing', async (_, options) => {
+    ['a signature made 301 s ago', (body) => ({ header: signatureOf(body, at(-301)) })],
+    ['a signature dated 301 s in the future', (body) => ({ header: signatureOf(body, at(301)) })],
+    ['a byte changed after signing', (body) => ({ body: body.replace('finalized', 'finalizeD') })],
+    ['a byte order mark before its body', (body) => ({ body: `\uFEFF${body}` })],
+  ])('a webhook delivery with %s is refused and not stored', async (_, options) => {
     const event = draw();
     const answer = await answerTo(event, options(JSON.stringify(event)));
     expect(answer).toEqual({ status: 400, body: { error: 'Invalid signature' } });
@@ -245,7 +245,7 @@ describe('webhook signatures', () => {
     expect(await server.runtime.db.select().from(stripeEvents).where(ofEvent)).toEqual([]);
   });
 
-  test('every signature is refused while no secret is configured, even one made with an empty secret', async () => {
+  test('every webhook signature is refused while no secret is configured', async () => {
     const { stripe } = server.runtime.env;
     const secrets = stripe.webhookSecrets;
     stripe.webhookSecrets = [];
@@ -260,10 +260,10 @@ describe('webhook signatures', () => {
   });
 
   test.each<[string, (payload: string) => string]>([
-    ['the old secret', (payload) => signatureOf(payload, at(0), 'whsec_old')],
-    ['a time 300 s ago', (payload) => signatureOf(payload, at(-300))],
-    ['a wrong one beside it', (payload) => `${signatureOf(payload, at(0))},v1=${HEX}`],
-  ])('a signature with %s is accepted', async (_, sign) => {
+    ['the previous secret', (payload) => signatureOf(payload, at(0), 'whsec_old')],
+    ['a timestamp 300 s ago', (payload) => signatureOf(payload, at(-300))],
+    ['a second, invalid signature', (payload) => `${signatureOf(payload, at(0))},v1=${HEX}`],
+  ])('a webhook signature with %s is accepted', async (_, sign) => {
     const event = draw();
     expect((await answerTo(event, { header: sign(JSON.stringify(event)) })).status).toBe(200);
   });
@@ -278,7 +278,7 @@ describe('webhook signatures', () => {
     `{"id":"evt_x",${SNAPSHOT},"data":{}}`,
     '{"id":"evt_x","object":"v2.core.event","type":"v1.invoice.paid","created":"soon"}',
     '{"object":"v2.core.event","type":"v1.invoice.paid","created":"2026-03-15T12:00:00.000Z"}',
-  ])('a signed body %s is refused as an invalid event, logged and counted', async (body) => {
+  ])('a signed webhook body %s is refused as an invalid event', async (body) => {
     const warned = vi.spyOn(server.runtime.log, 'warn');
     const answer = await answerTo({}, { body, header: signatureOf(body, at(0)) });
     expect(answer).toEqual({ status: 400, body: { error: 'Invalid payload' } });
@@ -290,7 +290,7 @@ describe('webhook signatures', () => {
     vi.restoreAllMocks();
   });
 
-  test('a signed body over 1 MiB is answered 413', async () => {
+  test('a signed webhook body over 1 MiB is answered with 413', async () => {
     const body = JSON.stringify({ ...draw(), pad: 'x'.repeat(1_100_000) });
     expect((await answerTo({}, { body, header: signatureOf(body, at(0)) })).status).toBe(413);
   });

@@ -21,7 +21,7 @@ type Params = Record<string, string | null>;
 describe('OAuth metadata', () => {
   const get = (path: string, method = 'GET') => fetch(flow.server.url + path, { method });
 
-  test('the metadata contains the address of every OAuth endpoint', async () => {
+  test('the OAuth metadata contains the issuer and the registration endpoint', async () => {
     const refused = await flow.call(null);
     expect(refused.status).toBe(401);
     expect(refused.headers.get('www-authenticate')).toBe(
@@ -47,7 +47,7 @@ describe('OAuth metadata', () => {
   });
 
   test.each(['', '/mcp', '/api/auth'])(
-    'the metadata of the issuer at "%s" contains this issuer and the common token endpoint',
+    'the OAuth metadata of the issuer at "%s" contains the common token endpoint',
     async (path) => {
       for (const address of [
         `/.well-known/oauth-authorization-server${path}`,
@@ -82,7 +82,7 @@ describe('OAuth metadata', () => {
     expect([head.status, await head.text()]).toEqual([404, '']);
   });
 
-  test('pages of other sites may read the metadata but not write it', async () => {
+  test('pages of other sites can read the OAuth metadata', async () => {
     const path = '/.well-known/oauth-protected-resource';
     expect((await get(path)).headers.get('access-control-allow-origin')).toBe('*');
     expect((await get(path, 'OPTIONS')).status).toBe(204);
@@ -95,22 +95,22 @@ describe('OAuth metadata', () => {
 const WRONG: [string, Params, string][] = [
   ['without PKCE', { code_challenge: null, code_challenge_method: null }, 'invalid_request'],
   ['with plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
-  ['with a challenge that is no SHA-256', { code_challenge: 'a' }, 'invalid_request'],
-  ['with a padded challenge', { code_challenge: `${CHALLENGE}=` }, 'invalid_request'],
-  ['with an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
-  ['with an answer by POST', { response_mode: 'form_post' }, 'invalid_request'],
-  ['for a resource elsewhere', { resource: 'https://other.example/mcp' }, 'invalid_target'],
-  ['for another path here', { resource: `${PUBLIC_URL}/api` }, 'invalid_target'],
+  ['with a code challenge that is not a SHA-256 hash', { code_challenge: 'a' }, 'invalid_request'],
+  ['with a padded code challenge', { code_challenge: `${CHALLENGE}=` }, 'invalid_request'],
+  ['with response_mode=fragment', { response_mode: 'fragment' }, 'invalid_request'],
+  ['with response_mode=form_post', { response_mode: 'form_post' }, 'invalid_request'],
+  ['for a resource on another host', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+  ['for another resource on our host', { resource: `${PUBLIC_URL}/api` }, 'invalid_target'],
   ['with an unknown scope', { scope: 'mcp:write' }, 'invalid_scope'],
-  ['with the scope of payments', { scope: 'payments:write' }, 'invalid_scope'],
+  ['with the scope payments:write', { scope: 'payments:write' }, 'invalid_scope'],
   ['with a request object', { request: 'eyJ' }, 'request_not_supported'],
-  ['with a request address', { request_uri: 'https://x.example/r' }, 'request_uri_not_supported'],
-  ['without a prompt', { prompt: 'none' }, 'interaction_required'],
+  ['with a request_uri', { request_uri: 'https://x.example/r' }, 'request_uri_not_supported'],
+  ['with prompt=none', { prompt: 'none' }, 'interaction_required'],
 ];
 
 describe('invalid authorization requests', () => {
   test.each(WRONG)(
-    'a request %s is redirected to a loopback client with an error',
+    'an authorization request %s is redirected to a loopback client with an error',
     async (_, params, error) => {
       const back = await flow.authorize(await flow.client(), params);
       expect(back.href.split('?')[0]).toBe(CALLBACK);
@@ -120,10 +120,10 @@ describe('invalid authorization requests', () => {
 
   const atSite: typeof WRONG = [
     ...WRONG,
-    ['with a token for its answer', { response_type: 'token' }, 'unsupported_response_type'],
+    ['with response_type=token', { response_type: 'token' }, 'unsupported_response_type'],
   ];
   test.each(atSite)(
-    'a request %s from a website’s client ends on our page, with a link back',
+    'an authorization request %s from a website’s client ends on our refusal page',
     async (_, params, error) => {
       const client = await flow.client({ redirect_uris: [SITE] });
       for (const signedIn of [true, false]) {
@@ -144,7 +144,7 @@ describe('invalid authorization requests', () => {
     },
   );
 
-  test('an invalid request is redirected at once to a client that an admin has registered', async () => {
+  test('an invalid authorization request is redirected at once to a client registered by an admin', async () => {
     const typed = { name: 'Copilot Studio', redirects: SITE, hasSecret: false };
     const by = { actor: commandActor('test'), secret: SECRET };
     const { clientId } = await addOwnClient(flow.server.runtime, typed, by);
@@ -155,14 +155,14 @@ describe('invalid authorization requests', () => {
     }
   });
 
-  test('an invalid request is redirected at once to an app with a private URI scheme', async () => {
+  test('an invalid authorization request is redirected at once to an app with a private scheme', async () => {
     const cursor = 'cursor://anysphere.cursor-mcp/oauth/callback';
     const client = await flow.client({ redirect_uris: [cursor] });
     const back = await flow.authorize(client, { redirect_uri: cursor, scope: 'mcp:write' });
     expect(back.href).toMatch(/^cursor:.*error=invalid_scope/);
   });
 
-  test('the link back accepts only redirect addresses that the client has registered', async () => {
+  test('the refusal page has no link back to an unregistered redirect address', async () => {
     const client = await flow.client({ redirect_uris: [SITE] });
     for (const named of [
       { client_id: client, redirect_uri: 'https://evil.example/' },
@@ -177,24 +177,24 @@ describe('invalid authorization requests', () => {
   });
 
   test.each<[string, Params]>([
-    ['to a foreign redirect', { redirect_uri: EVIL }],
-    ['to another path of the loopback', { redirect_uri: 'http://127.0.0.1:4711/other' }],
-    ['to another host of the loopback', { redirect_uri: 'http://localhost:4711/callback' }],
-    ['to a longer path', { redirect_uri: `${CALLBACK}/../evil` }],
+    ['to an unregistered redirect address', { redirect_uri: EVIL }],
+    ['to another path on the loopback address', { redirect_uri: 'http://127.0.0.1:4711/other' }],
+    ['to another name of the loopback host', { redirect_uri: 'http://localhost:4711/callback' }],
+    ['to a path below the registered one', { redirect_uri: `${CALLBACK}/../evil` }],
     ['to a redirect with a fragment', { redirect_uri: `${CALLBACK}#x` }],
-    ['to a script', { redirect_uri: 'javascript:alert(1)' }],
-    ['without a redirect', { redirect_uri: null }],
+    ['to a javascript: address', { redirect_uri: 'javascript:alert(1)' }],
+    ['without a redirect address', { redirect_uri: null }],
     ['of an unknown client', { client_id: 'unknown' }],
     ['without a client', { client_id: null }],
-    ['with another response type', { response_type: 'token' }],
+    ['with the response type token', { response_type: 'token' }],
     ...['request', 'request_uri', 'response_type', 'code_challenge_method', 'response_mode'].map(
       (name): [string, Params] => [
         `to a foreign redirect with a wrong ${name}`,
         { redirect_uri: EVIL, [name]: 'wrong' },
       ],
     ),
-    ['without a client to a foreign redirect', { client_id: null, redirect_uri: EVIL }],
-  ])('a request %s is never redirected to an unregistered address', async (_, params) => {
+    ['without a client to an unregistered redirect address', { client_id: null, redirect_uri: EVIL }],
+  ])('an authorization request %s is never redirected to an unregistered address', async (_, params) => {
     const back = await flow.authorize(await flow.client(), params);
     const isOwn = back.origin === PUBLIC_URL && back.pathname === REFUSED;
     const isError = back.href.startsWith(CALLBACK) && /[?#]error=/.test(back.href);
@@ -203,14 +203,14 @@ describe('invalid authorization requests', () => {
   });
 
   test.each(['client_id', 'redirect_uri', 'state', 'resource', 'scope', 'code_challenge'])(
-    'a request with a NUL in %s is refused before the database is queried',
+    'an authorization request with a NUL character in %s is refused',
     async (name) => {
       const page = await flow.authorize(await flow.client(), { [name]: 'a\0b' });
       expect([page.pathname, page.searchParams.get('error')]).toEqual(['/oauth/refused', 'invalid_request']);
     },
   );
 
-  test('a request with a repeated parameter is refused', async () => {
+  test('an authorization request with a repeated parameter is refused', async () => {
     const client = await flow.client();
     const query = `client_id=${client}&client_id=other&response_type=code`;
     const page = await fetch(`${flow.server.url}/api/auth/oauth2/authorize?${query}`, { redirect: 'manual' });
@@ -219,20 +219,20 @@ describe('invalid authorization requests', () => {
 });
 
 test.each([...Object.keys(REFUSAL_TEXTS), 'another_error'])(
-  'the refusal page for the error %s says what to do',
+  'the refusal page for the OAuth error %s says what to do',
   (error) => {
     expect(refusalText(error)).toMatch(/\. (In the app, |Start |Ask |Wait |Update the app|Try again)/);
   },
 );
 
 describe('valid authorization requests', () => {
-  test('a request without a session leads to the sign-in page, and from there back', async () => {
+  test('an authorization request without a session leads to the sign-in page', async () => {
     const to = await flow.authorize(await flow.client(), {}, false);
     expect(to.pathname).toBe('/sign-in');
     expect(to.searchParams.get('next')).toMatch(/^\/api\/auth\/oauth2\/authorize\?/);
   });
 
-  test('each authorization asks for consent', async () => {
+  test('every authorization request asks for consent again', async () => {
     const client = await flow.client();
     await flow.connect(client);
     expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
@@ -240,7 +240,7 @@ describe('valid authorization requests', () => {
   });
 
   test.each([`${RESOURCE}/`, PUBLIC_URL, `${PUBLIC_URL}/`])(
-    'the resource %s stands for the MCP endpoint',
+    'a token for the resource %s is accepted by the MCP endpoint',
     async (resource) => {
       const client = await flow.client();
       const { body } = await flow.exchange(client, await flow.code(client, { resource }), { resource });
@@ -248,7 +248,7 @@ describe('valid authorization requests', () => {
     },
   );
 
-  test('a loopback redirect may use any port', async () => {
+  test('a loopback client can use a redirect address with any port', async () => {
     const client = await flow.client({ application_type: 'web' });
     const redirect_uri = 'http://127.0.0.1:59999/callback';
     const code = await flow.code(client, { redirect_uri });
@@ -257,7 +257,7 @@ describe('valid authorization requests', () => {
 });
 
 describe('consent', () => {
-  test('a consent request that was tampered with grants nothing', async () => {
+  test('a consent page with a modified scope in its address grants nothing', async () => {
     const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
     page.searchParams.set('scope', 'customers:read billing:read offline_access');
     expect((await flow.consent(page, ['billing:read'])).pathname).toBe(REFUSED);
@@ -274,25 +274,28 @@ describe('consent', () => {
     expect([again.pathname, again.searchParams.get('error')]).toEqual([REFUSED, 'expired']);
   });
 
-  test('a consent page that is submitted many times at once issues one code', async () => {
+  test('a consent page submitted five times at once issues one authorization code', async () => {
     const page = await flow.authorize(await flow.client());
     const sent = await Promise.all(Array.from({ length: 5 }, () => flow.consent(page, ALL_SCOPES)));
     expect(sent.filter(({ searchParams }) => searchParams.has('code'))).toHaveLength(1);
   });
 
-  test('a consent cannot grant a scope that the client did not request', async () => {
+  test('consent cannot grant a scope that the client did not request', async () => {
     const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
     expect((await flow.consent(page, ['customers:read', 'billing:read'])).pathname).toBe(REFUSED);
   });
 
-  test.each([CALLBACK, SITE])('a denied consent is reported to the client at %s', async (redirect_uri) => {
-    const client = await flow.client({ redirect_uris: [redirect_uri] });
-    const back = await flow.consent(await flow.authorize(client, { redirect_uri }), []);
-    expect(back.host).toBe(new URL(redirect_uri).host);
-    expect(Object.fromEntries(back.searchParams)).toMatchObject({ error: 'access_denied', iss: ISSUER });
-  });
+  test.each([CALLBACK, SITE])(
+    'denied consent redirects to the client at %s with access_denied',
+    async (redirect_uri) => {
+      const client = await flow.client({ redirect_uris: [redirect_uri] });
+      const back = await flow.consent(await flow.authorize(client, { redirect_uri }), []);
+      expect(back.host).toBe(new URL(redirect_uri).host);
+      expect(Object.fromEntries(back.searchParams)).toMatchObject({ error: 'access_denied', iss: ISSUER });
+    },
+  );
 
-  test('a consent to fewer scopes grants only those, also after a refresh', async () => {
+  test('a token contains only the scopes to which the person consented', async () => {
     const client = await flow.client();
     const tokens = await flow.connect(client, ['servers:read'], true);
     expect(tokens.scope.split(' ').sort()).toEqual(['offline_access', 'servers:read']);
@@ -322,7 +325,7 @@ describe('hiding personal data', () => {
     await createCustomer(flow.server.runtime.db, { customer_number: 'K-HIDE', company: 'Müller GmbH' });
   });
 
-  test('a client that requests every scope, including retired ones, sees names', async () => {
+  test('a client that requests every scope receives customer names', async () => {
     const read = await fetch(`${flow.server.url}/.well-known/oauth-protected-resource/mcp`);
     const { scopes_supported } = (await read.json()) as { scopes_supported: string[] };
     for (const asked of [scopes_supported, [...scopes_supported, OLD_SCOPE], [OLD_SCOPE]]) {
@@ -334,7 +337,7 @@ describe('hiding personal data', () => {
     }
   });
 
-  test('the OAuth metadata does not offer a scope that hides personal data', async () => {
+  test('the OAuth metadata offers no scope that hides personal data', async () => {
     const { call, client, connect, register, server } = flow;
     const narrow = await connect(await client(), ['servers:read'], true);
     const refused = await call(narrow.access_token, 'tools/call', { name: 'find-customer-tool' });
@@ -353,7 +356,7 @@ describe('hiding personal data', () => {
     }
   });
 
-  test('hiding personal data applies to one device, also after a refresh, and not to another', async () => {
+  test('hiding personal data on one device does not affect another device', async () => {
     const client = await flow.client();
     const hidden = await flow.connect(client, ALL_SCOPES, true);
     const open = await flow.connect(client);
@@ -368,7 +371,7 @@ describe('hiding personal data', () => {
     expect(apps.map(({ hidesPersonalData }) => hidesPersonalData).sort()).toEqual([false, true]);
   });
 
-  test('a grant with the old masking scope still hides personal data', async () => {
+  test('a grant with the former masking scope still hides personal data', async () => {
     const { db } = flow.server.runtime;
     const client = await flow.client();
     const tokens = await flow.connect(client);
@@ -399,7 +402,7 @@ describe('staff with an overdue account step', () => {
   });
 
   test.each(Object.entries(owe))(
-    'a member of staff who owes %s is sent to the page for it and gets no code',
+    'a member of staff who owes %s gets no authorization code',
     async (_, set) => {
       const { db } = flow.server.runtime;
       await db.delete(oauthConsents);

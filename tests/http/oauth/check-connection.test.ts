@@ -71,7 +71,7 @@ const instead =
 describe('the connection check', () => {
   const { flow, check } = useCheck();
 
-  test('the check takes every client through its whole connection and leaves nothing behind', async () => {
+  test('the connection check connects as every known client and deletes its own tokens', async () => {
     const { report, sent } = await check();
     expect(report.problem).toBeNull();
     expect(report.clients.map(({ name, sentence }) => `${name}: ${sentence}`)).toEqual([
@@ -97,7 +97,7 @@ describe('the connection check', () => {
     expect(new Set(revisions)).toEqual(new Set([null, '2026-07-28', '2025-11-25', '2025-06-18']));
   });
 
-  test('the check imitates the requests of each client and reports which steps work', async () => {
+  test('the connection check sends each client’s user agent and reports every step', async () => {
     const agentOf = ({ headers }: Sent) => headers.get('user-agent') ?? '';
     const { sent, report } = await check();
     expect(new Set(sent.map(agentOf))).toEqual(
@@ -122,7 +122,7 @@ describe('the connection check', () => {
     ]);
   });
 
-  test('the check does not touch the tokens and consents that people gave to a client', async () => {
+  test('the connection check does not revoke tokens that staff gave to a client', async () => {
     const [{ document, redirect_uri } = PUBLISHED[0] as never] = PUBLISHED;
     const id = document.client_id;
     const code = await flow.code(id, { redirect_uri });
@@ -131,7 +131,7 @@ describe('the connection check', () => {
     expect(await flow.status(body.access_token)).toBe(200);
   });
 
-  test('the check reports the client whose metadata document cannot be read', async () => {
+  test('the connection check reports the client whose metadata document cannot be read', async () => {
     flow.documents.delete('https://chatgpt.com/oauth/client.json');
     expect((await check()).failed).toEqual([
       'ChatGPT: Its metadata document https://chatgpt.com/oauth/client.json is not taken: the name has no address.',
@@ -146,15 +146,15 @@ describe('the connection check', () => {
       'Gemini Enterprise: The header Authorization is lost on the way to the token endpoint.',
     ],
     [
-      'MCP-Protocol-Version from a revision',
+      'MCP-Protocol-Version from requests of one revision',
       without('mcp-protocol-version', isRevision),
       'Codex: server/discover of the revision 2026-07-28 is answered with 400.',
     ],
-  ])('the check detects a proxy that removes %s', async (_, way, sentence) => {
+  ])('the connection check detects a proxy that removes %s', async (_, way, sentence) => {
     expect((await check(way)).failed).toEqual([sentence]);
   });
 
-  test('the check detects a proxy that removes Authorization from the requests of every client', async () => {
+  test('the connection check detects a proxy that removes Authorization from all requests', async () => {
     const { failed } = await check(without('authorization'));
     expect(failed[0]).toBe('claude.ai: The header Authorization is lost on the way to the tools.');
   });
@@ -162,12 +162,12 @@ describe('the connection check', () => {
   const refused = Object.assign(new Error(), { code: 'ECONNREFUSED' });
   test.each<[string, Way, string]>([
     [
-      'an error of a proxy',
+      'an error response of a proxy',
       instead(({ url }) => url === RESOURCE, '', { status: 502 }),
       `${RESOURCE} answers 502 where 401 is due: does a proxy stand in between?`,
     ],
     [
-      'a page of a proxy',
+      'a proxy’s HTML page',
       instead(({ method }) => method === 'GET', '<p>Please wait</p>'),
       'Something in between answers with a page in place of this service.',
     ],
@@ -176,11 +176,11 @@ describe('the connection check', () => {
       () => Promise.reject(new TypeError('fetch failed', { cause: refused })),
       'The address does not answer from here: ECONNREFUSED.',
     ],
-  ])('the check reports %s once instead of for every client', async (_, way, problem) => {
+  ])('the connection check reports %s once instead of for every client', async (_, way, problem) => {
     expect((await check(way)).report).toEqual({ problem, clients: [] });
   });
 
-  test('the check detects a proxy that redirects elsewhere than to the sign-in page', async () => {
+  test('the connection check detects a proxy that redirects the authorization request elsewhere', async () => {
     const isAuthorize = ({ url }: Sent) => url.startsWith(`${ISSUER}/oauth2/authorize`);
     const headers = { location: '/maintenance' };
     const { failed } = await check(instead(isAuthorize, null, { status: 302, headers }));
@@ -192,7 +192,7 @@ describe('the connection check', () => {
 describe('the connection check without dynamic registration', () => {
   const { check } = useCheck({ OAUTH_DYNAMIC_REGISTRATION: 'off' });
 
-  test('clients that register themselves are reported as unable to connect', async () => {
+  test('the connection check fails self-registering clients if dynamic registration is off', async () => {
     const { failed } = await check();
     expect(failed.map((text) => text.split(':')[0])).toEqual([
       'Cursor',
@@ -207,7 +207,7 @@ describe('the connection check without dynamic registration', () => {
 describe('the connection check at a local address', () => {
   const { check } = useCheck({ PUBLIC_URL: 'http://localhost:3000' });
 
-  test('cloud clients are reported as unable to reach the service', async () => {
+  test('the connection check reports that cloud clients cannot reach a local address', async () => {
     const { failed } = await check();
     expect(failed.map((text) => text.split(':')[0])).toEqual([
       'claude.ai',

@@ -14,17 +14,26 @@ const REDIRECTS = { redirect_uris: ['https://x.example/cb'] };
 
 describe('dynamic registration', () => {
   test.each<[string, Record<string, unknown>]>([
-    ['Claude Code', { redirect_uris: ['http://localhost:54545/callback'], application_type: 'web' }],
-    ['Gemini CLI', { redirect_uris: ['http://localhost:7777/oauth/callback'], scope: 'mcp:read' }],
-    ['Cursor', { redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] }],
     [
-      'VS Code with both kinds of redirect',
+      'a loopback client with any port',
+      { redirect_uris: ['http://localhost:54545/callback'], application_type: 'web' },
+    ],
+    [
+      'a loopback client with a scope',
+      { redirect_uris: ['http://localhost:7777/oauth/callback'], scope: 'mcp:read' },
+    ],
+    [
+      'a client with a private URI scheme',
+      { redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] },
+    ],
+    [
+      'a client with loopback and website redirects',
       { redirect_uris: ['http://127.0.0.1:33418', 'http://127.0.0.1/', 'https://vscode.dev/redirect'] },
     ],
     ['a client at the IPv6 loopback', { redirect_uris: ['http://[::1]:3000/callback'] }],
     ['a web client with a secret', { ...REDIRECTS, token_endpoint_auth_method: 'client_secret_post' }],
     ['a client with unknown metadata', { ...REDIRECTS, contacts: [7], logo_uri: 'ftp://x', jwks: {} }],
-  ])('a client with %s is registered', async (_, metadata) => {
+  ])('dynamic registration accepts %s', async (_, metadata) => {
     const answer = await flow.register(metadata);
     expect(answer.status).toBe(201);
     expect(await answer.json()).toMatchObject({
@@ -34,10 +43,10 @@ describe('dynamic registration', () => {
   });
 
   test.each([
-    ['invisible characters', '\u200b\u2060'],
-    ['a mark that turns the text around', 'Claude\u202e'],
-    ['a NUL', 'a\0b'],
-  ])('the client name %s is dropped', async (_, client_name) => {
+    ['only invisible characters', '\u200b\u2060'],
+    ['a right-to-left override', 'Claude\u202e'],
+    ['a NUL character', 'a\0b'],
+  ])('dynamic registration drops a client name with %s', async (_, client_name) => {
     const answer = await flow.register({ client_name, ...REDIRECTS });
     expect(answer.status).toBe(201);
     expect(await answer.json()).not.toHaveProperty('client_name', client_name);
@@ -47,20 +56,20 @@ describe('dynamic registration', () => {
     ...['http://x.example/cb', 'javascript:alert(1)', 'evil://callback', 'https://x.example/cb#x'],
     ...['https://a:b@x.example/cb', 'http://localhost.evil.example/', ''],
     ...['https:evil.example', 'https:/evil.example/cb', 'HTTPS:///evil.example', 'http:127.0.0.1/cb'],
-  ])('a registration with the redirect "%s" is refused', async (redirect) => {
+  ])('an OAuth client registration with the redirect address "%s" is refused', async (redirect) => {
     const answer = await flow.register({ redirect_uris: redirect ? [redirect] : [] });
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
   });
 
   test.each([{ grant_types: ['client_credentials'] }, { token_endpoint_auth_method: 'private_key_jwt' }])(
-    'a registration with %j is refused',
+    'an OAuth client registration with %j is refused',
     async (metadata) => {
       const answer = await flow.register({ ...REDIRECTS, ...metadata });
       expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_client_metadata' }]);
     },
   );
 
-  test('clients with private URI schemes and secrets get tokens', async () => {
+  test('a client with a secret must send the secret to get tokens', async () => {
     const redirect_uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
     for (const method of ['client_secret_basic', 'client_secret_post']) {
       const answer = await flow.register({
@@ -83,7 +92,7 @@ describe('dynamic registration', () => {
     }
   });
 
-  test('one address can register twenty clients, also with parallel requests, and staff see when it reaches the limit', async () => {
+  test('one IP address can register at most twenty OAuth clients', async () => {
     const { db, env, now } = flow.server.runtime;
     const from = '203.0.113.9';
     const many = await Promise.all(Array.from({ length: 22 }, () => flow.register(REDIRECTS, from)));
@@ -104,7 +113,7 @@ describe('dynamic registration', () => {
     expect(health.status).toBe('ok'); // anyone can register clients, so a full quota must not raise an alert
   });
 
-  test('an address that many clients may share can register 200 clients', async () => {
+  test('a private IP address can register 200 OAuth clients', async () => {
     const { db, now } = flow.server.runtime;
     const client = { redirectUris: ['https://x.example/cb'], registeredFrom: '10.9.9.9', createdAt: now() };
     const ids = Array.from({ length: 199 }, (_, n) => ({ id: `shared-${n}`, clientId: `shared-${n}` }));
@@ -118,7 +127,7 @@ describe('dynamic registration', () => {
     for (const own of ['203.0.113.9', '172.32.0.1', '2001:db8:7:1::']) expect(maxRegistrations(own)).toBe(20);
   });
 
-  test('redirects that are not allowed are dropped from a registration', async () => {
+  test('disallowed redirect addresses are dropped from an OAuth client registration', async () => {
     const allowed = ['https://x.example/cb', 'http://127.0.0.1/cb'];
     const given = [
       'vendor-app://cb',
@@ -139,14 +148,14 @@ describe('dynamic registration', () => {
   });
 
   test.each([['vendor-app://cb', 'http://x.example/'], [7], 'https://x.example/cb'])(
-    'a registration with only the disallowed redirects %j is refused',
+    'an OAuth client registration with only disallowed redirects %j is refused',
     async (redirect_uris) => {
       const answer = await flow.register({ redirect_uris });
       expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
     },
   );
 
-  test('a full quota of an IPv6 network of 56 or 48 bits leaves registrations to other networks', async () => {
+  test('one IPv6 network cannot use up the registration limit of other networks', async () => {
     const register = async (network: number, i: number) =>
       (await flow.register(REDIRECTS, `2001:db8:7:${(network * 256 + i).toString(16)}::1`)).status;
     const statuses = async (network: number) => {
@@ -164,7 +173,7 @@ describe('dynamic registration', () => {
     expect(await register(1, 1)).toBe(201);
   });
 
-  test('a registered client is deleted after a day unless a person has authorized it', async () => {
+  test('a registered OAuth client is deleted after a day if no one authorized it', async () => {
     const { db, now } = flow.server.runtime;
     const [used, unused, disconnected] = [await flow.client(), await flow.client(), await flow.client()];
     await flow.connect(used);
@@ -193,7 +202,7 @@ describe('client metadata documents', () => {
   };
 
   test.each(PUBLISHED)(
-    'the published document of $document.client_name identifies a client, which gets tokens',
+    'a client identified by the metadata document of $document.client_name gets tokens',
     async ({ document, redirect_uri }) => {
       const id = document.client_id;
       documents.set(id, document);
@@ -205,7 +214,7 @@ describe('client metadata documents', () => {
     },
   );
 
-  test('an invalid request of a client with a document ends on our page', async () => {
+  test('an invalid authorization request of a metadata-document client ends on our refusal page', async () => {
     documents.set(ID, document);
     const page = await flow.authorize(ID, { redirect_uri, scope: 'mcp:write' });
     expect([page.pathname, page.searchParams.get('error')]).toEqual(['/oauth/refused', 'invalid_scope']);
@@ -213,7 +222,7 @@ describe('client metadata documents', () => {
     expect(back).toMatchObject({ name: 'Claude', host: 'claude.ai' });
   });
 
-  test('twenty documents of a host are stored, and deleted after an hour', async () => {
+  test('at most twenty client metadata documents are stored per host', async () => {
     const host = 'https://many.example';
     for (let n = 1; n <= 21; n += 1) {
       const id = `${host}/${n}.json`;
@@ -229,14 +238,14 @@ describe('client metadata documents', () => {
     expect(await flow.server.runtime.db.$count(oauthClients, isOne)).toBe(0);
   });
 
-  test('redirects that are not allowed are dropped from a document', async () => {
+  test('disallowed redirect addresses of a client metadata document are refused', async () => {
     const id = 'https://app.example/mixed.json';
     documents.set(id, { client_id: id, redirect_uris: ['vendor-app://cb', redirect_uri] });
     expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/consent');
     expect((await flow.authorize(id, { redirect_uri: 'vendor-app://cb' })).pathname).toBe('/oauth/refused');
   });
 
-  test('a redirect that disappears from a document stops working', async () => {
+  test('a redirect address removed from a client metadata document is refused', async () => {
     const id = 'https://app.example/client.json';
     const [old, other] = ['https://app.example/old', 'https://app.example/new'];
     documents.set(id, { client_id: id, redirect_uris: [old] });
@@ -254,11 +263,11 @@ describe('client metadata documents', () => {
   test.each<[string, object | undefined]>([
     ['names another id', { client_id: ID }],
     ['has a secret', { client_secret: 'x' }],
-    ['can prove itself by a key alone', { token_endpoint_auth_method: 'private_key_jwt' }],
+    ['requires private_key_jwt', { token_endpoint_auth_method: 'private_key_jwt' }],
     ['has no redirects', { redirect_uris: undefined }],
     ['is a list', []],
     ['cannot be read', undefined],
-  ])('a document that %s is refused', async (reason, given) => {
+  ])('a client metadata document that %s is refused', async (reason, given) => {
     const id = `https://app.example/${reason.replaceAll(' ', '-')}.json`;
     const right = { client_id: id, redirect_uris: [redirect_uri] };
     if (given) documents.set(id, Array.isArray(given) ? given : { ...right, ...given });
@@ -273,7 +282,7 @@ describe('client metadata documents', () => {
     'https://user@app.example/client.json',
     'https://app.example/a/../client.json',
     'https://app.example/client.json#x',
-  ])('the document address %s is refused', async (id) => {
+  ])('a client metadata document at the address %s is refused', async (id) => {
     documents.set(id, { client_id: id, redirect_uris: [redirect_uri] });
     expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/refused');
   });

@@ -25,7 +25,7 @@ async function expectEnded({ client, access_token, refresh_token }: Awaited<Retu
   expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
 }
 
-test('a client can register, get consent, call a tool, refresh its token and revoke it', async () => {
+test('a disconnected OAuth client cannot refresh its token', async () => {
   const { db } = flow.server.runtime;
   const client = await flow.client();
   const page = await flow.authorize(client);
@@ -49,12 +49,12 @@ test('a client can register, get consent, call a tool, refresh its token and rev
 });
 
 test.each<[string, Record<string, string | null>, Record<string, string>, number]>([
-  ['the client', { client_id: 'a\0b' }, {}, 400],
-  ['a code', { code: 'a\0b' }, {}, 400],
-  ['a secret', { client_secret: 'a\0b' }, {}, 400],
-  ['the name of a header', { client_id: null }, { authorization: `Basic ${btoa('a%00b:c')}` }, 401],
-  ['the bytes of a header', { client_id: null }, { authorization: `Basic ${btoa('a\0b:c')}` }, 401],
-])('a NUL in %s is answered as a client error', async (_, form, headers, status) => {
+  ['the client id', { client_id: 'a\0b' }, {}, 400],
+  ['the authorization code', { code: 'a\0b' }, {}, 400],
+  ['the client secret', { client_secret: 'a\0b' }, {}, 400],
+  ['a percent-encoded Basic header', { client_id: null }, { authorization: `Basic ${btoa('a%00b:c')}` }, 401],
+  ['a Basic header', { client_id: null }, { authorization: `Basic ${btoa('a\0b:c')}` }, 401],
+])('a NUL character in %s is answered as a client error', async (_, form, headers, status) => {
   const asked = {
     grant_type: 'authorization_code',
     client_id: 'x',
@@ -74,20 +74,20 @@ describe('authorization codes', () => {
       'invalid_grant',
     ],
     ['no verifier', { code_verifier: null }, 'invalid_grant'],
-    ['another redirect', { redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
+    ['another redirect address', { redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
     ['another resource', { resource: ELSEWHERE }, 'invalid_target'],
-    ['another grant', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
-  ])('a code exchanged with %s yields no tokens', async (_, form, error) => {
+    ['another grant type', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+  ])('an authorization code exchanged with %s yields no tokens', async (_, form, error) => {
     const client = await flow.client();
     expect(await flow.exchange(client, await flow.code(client), form)).toMatchObject(refusal(error));
   });
 
-  test('a code of another client yields no tokens', async () => {
+  test('an authorization code of another client yields no tokens', async () => {
     const code = await flow.code(await flow.client());
     expect(await flow.exchange(await flow.client(), code)).toMatchObject(refusal('invalid_grant'));
   });
 
-  test('a narrower consent on another device does not restrict the code of a wider one', async () => {
+  test('a narrower consent does not restrict a code that was issued before it', async () => {
     const client = await flow.client();
     const before = await flow.code(client);
     const now = await flow.code(client, {}, ['servers:read'], true);
@@ -97,7 +97,7 @@ describe('authorization codes', () => {
     }
   });
 
-  test('a code that is used twice revokes both tokens', async () => {
+  test('reusing an authorization code revokes the tokens that it issued', async () => {
     const client = await flow.client();
     const code = await flow.code(client);
     const { body } = await flow.exchange(client, code);
@@ -106,7 +106,7 @@ describe('authorization codes', () => {
     await expectEnded({ client, ...body });
   });
 
-  test('a code that is used many times at once leaves no valid token', async () => {
+  test('an authorization code exchanged five times at once leaves no valid token', async () => {
     const client = await flow.client();
     const code = await flow.code(client);
     const answers = await Promise.all(Array.from({ length: 5 }, () => flow.exchange(client, code)));
@@ -124,7 +124,7 @@ describe('refresh tokens', () => {
       .set({ rotationReplayExpiresAt: new Date(0) })
       .where(eq(oauthRefreshTokens.clientId, client));
 
-  test('a used refresh token works for another ten minutes, then its reuse ends the grant', async () => {
+  test('reusing a refresh token more than ten minutes after its rotation ends the grant', async () => {
     const { db } = flow.server.runtime;
     const { client, ...first } = await connected();
     const second = await flow.refresh(client, first.refresh_token);
@@ -176,7 +176,7 @@ describe('refresh tokens', () => {
     const revoke = (client: string, token: string, form = {}) =>
       flow.post('revoke', { client_id: client, token, ...form });
 
-    test('reusing a stale refresh token of one device leaves the other connected', async () => {
+    test('reusing a stale refresh token of one device leaves the second device connected', async () => {
       const { client, one, two } = await devices();
       const rotated = await flow.refresh(client, one.refresh_token);
       await endGrace(client);
@@ -186,7 +186,7 @@ describe('refresh tokens', () => {
     });
 
     test.each([{}, { token_type_hint: 'refresh_token' }, { token_type_hint: 'access_token' }])(
-      'revoking the refresh token of one device with %j leaves the other connected',
+      'revoking the refresh token of one device with %j leaves the second device connected',
       async (form) => {
         const { client, one, two } = await devices();
         expect((await revoke(client, one.refresh_token, form)).status).toBe(200);
@@ -195,7 +195,7 @@ describe('refresh tokens', () => {
       },
     );
 
-    test('revoking a used refresh token of one device, also twice at once, leaves the other connected', async () => {
+    test('revoking a rotated refresh token of one device leaves the second device connected', async () => {
       const { client, one, two } = await devices();
       const rotated = await flow.refresh(client, one.refresh_token);
       const tokens = [one.refresh_token, one.refresh_token, `Bearer ${one.refresh_token}`];
@@ -205,7 +205,7 @@ describe('refresh tokens', () => {
       await expectConnected(client, two);
     });
 
-    test('a narrower consent and a step-up on one device leave the other connected', async () => {
+    test('a narrower consent on one device leaves the second device connected', async () => {
       const client = await flow.client();
       const wide = await flow.connect(client);
       const narrow = await flow.connect(client, ['servers:read'], true);
@@ -214,7 +214,7 @@ describe('refresh tokens', () => {
       for (const device of [narrow, steppedUp]) await expectConnected(client, device);
     });
 
-    test('using a code of one device twice leaves the other connected', async () => {
+    test('reusing the authorization code of one device leaves the second device connected', async () => {
       const client = await flow.client();
       const code = await flow.code(client);
       await flow.exchange(client, code);
@@ -223,7 +223,7 @@ describe('refresh tokens', () => {
       await expectConnected(client, two);
     });
 
-    test('one device can be disconnected without the other', async () => {
+    test('disconnecting one device of a client leaves the second device connected', async () => {
       const { db } = flow.server.runtime;
       const { client, one, two } = await devices();
       const apps = (await listConnectedApps(db, flow.userId())).filter(({ clientId }) => clientId === client);
@@ -233,7 +233,7 @@ describe('refresh tokens', () => {
       expect(states.sort()).toEqual([200, 401]);
     });
 
-    test('a stale refresh token of a grant without its own consent ends only its own tokens', async () => {
+    test('a stale refresh token without a consent reference revokes only its own device’s tokens', async () => {
       const { db } = flow.server.runtime;
       const { client, one, two } = await devices();
       const rotated = await flow.refresh(client, one.refresh_token);
@@ -247,7 +247,7 @@ describe('refresh tokens', () => {
     });
   });
 
-  test('a stale refresh token without the client’s secret ends nothing', async () => {
+  test('a stale refresh token sent without the client secret revokes no tokens', async () => {
     const made = await flow.register({
       redirect_uris: [CALLBACK],
       token_endpoint_auth_method: 'client_secret_post',
@@ -265,7 +265,7 @@ describe('refresh tokens', () => {
     expect(await flow.status(rotated.body.access_token)).toBe(200);
   });
 
-  test('grants are deleted once their tokens have expired', async () => {
+  test('an OAuth consent is deleted once its tokens have expired', async () => {
     const { db, now } = flow.server.runtime;
     const { client } = await connected();
     const count = () => db.$count(oauthConsents, eq(oauthConsents.clientId, client));
@@ -279,7 +279,7 @@ describe('refresh tokens', () => {
     expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
   });
 
-  test('a refresh token that expired, or is for another client or resource, yields no tokens', async () => {
+  test('an expired refresh token yields no tokens', async () => {
     const { client, refresh_token } = await connected();
     const other = await flow.client();
     expect(await flow.refresh(other, refresh_token)).toMatchObject(refusal('invalid_grant'));
@@ -292,7 +292,7 @@ describe('refresh tokens', () => {
     expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
   });
 
-  test('a refresh during a disconnect yields no tokens', async () => {
+  test('a refresh token whose consent was deleted yields no tokens', async () => {
     const { db } = flow.server.runtime;
     const { client, access_token, refresh_token } = await connected();
     await db.delete(oauthConsents); // as a disconnect does; it cannot see tokens that are not written yet
@@ -303,7 +303,7 @@ describe('refresh tokens', () => {
 });
 
 describe('access tokens', () => {
-  test('only access tokens give access, and only to the MCP endpoint', async () => {
+  test('the MCP endpoint refuses authorization codes, refresh tokens and session tokens', async () => {
     const client = await flow.client();
     const code = await flow.code(client);
     expect(await flow.status(code)).toBe(401);
@@ -324,7 +324,7 @@ describe('access tokens', () => {
     expect(more.body.scope).toBe('servers:read offline_access');
   });
 
-  test('a client with a secret also needs PKCE', async () => {
+  test('an OAuth client with a secret must also use PKCE', async () => {
     const made = await flow.register({
       redirect_uris: [CALLBACK],
       token_endpoint_auth_method: 'client_secret_post',
@@ -338,7 +338,7 @@ describe('access tokens', () => {
     expect(bare).toMatchObject(refusal('invalid_request'));
   });
 
-  test('an access token stops working when it expires', async () => {
+  test('an OAuth access token is refused after it expires', async () => {
     const { client, access_token } = await connected();
     await flow.server.runtime.db
       .update(oauthAccessTokens)
@@ -348,7 +348,7 @@ describe('access tokens', () => {
   });
 
   test.each(['access_token', 'refresh_token'] as const)(
-    'an access token stops working when its %s is revoked',
+    'an OAuth access token is refused after its %s is revoked',
     async (name) => {
       const made = await connected();
       const revoke = (token: string) => flow.post('revoke', { client_id: made.client, token });
@@ -364,7 +364,7 @@ describe('unknown clients', () => {
     ['token', { grant_type: 'refresh_token', refresh_token: 'w5r_none' }],
     ['token', { grant_type: 'authorization_code', code: 'x', redirect_uri: CALLBACK, code_verifier: 'y' }],
     ['revoke', { token: 'w5r_none' }],
-  ])('an unknown client is answered with 401 invalid_client at %s, for %j', async (path, form) => {
+  ])('an unknown OAuth client is answered with 401 at %s, for %j', async (path, form) => {
     for (const client_id of ['gone', 'https://app.example/gone.json']) {
       const answer = await flow.post(path, { client_id, ...form });
       expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'invalid_client' }]);
@@ -378,7 +378,7 @@ describe('unknown clients', () => {
 describe('connected apps of a member of staff', () => {
   const { email, password } = ADA;
 
-  test('connected apps and unused codes end when an admin resets the password', async () => {
+  test('connected apps are disconnected when an admin resets the password of their owner', async () => {
     const { runtime } = flow.server;
     const made = await connected();
     const code = await flow.code(made.client);
@@ -388,7 +388,7 @@ describe('connected apps of a member of staff', () => {
     expect(await listConnectedApps(runtime.db, flow.userId())).toEqual([]);
   });
 
-  test('connected apps stay connected when the role changes or the owner changes the password', async () => {
+  test('connected apps stay connected when their owner changes the password', async () => {
     const { runtime } = flow.server;
     await flow.signIn();
     const { access_token } = await connected();
@@ -400,7 +400,7 @@ describe('connected apps of a member of staff', () => {
     expect(await flow.status(access_token)).toBe(200);
   });
 
-  test('connected apps end when the member of staff is removed', async () => {
+  test('connected apps are disconnected when their owner is removed from the staff', async () => {
     await flow.signIn(`${password} 2`);
     const made = await connected();
     await removeStaffUser(flow.server.runtime, { email }, CLI);
