@@ -284,7 +284,7 @@ describe('access to server actions', () => {
         const form = await postForm(site.url, action, headers);
         expect([action.name, isSignIn(form)]).toEqual([action.name, true]);
       }
-      // Sent to a page that is open to visitors, the action must not run. "refused calls change nothing" checks it.
+      // Sent to a page that is open to visitors, the action must not run. "refused server actions change nothing" checks it.
       await postAction(site.url, { ...action, path: '/sign-in' }, argsOf(action));
     }
   });

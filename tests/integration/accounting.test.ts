@@ -43,7 +43,7 @@ async function sendOwn(number: string) {
 
 const numberOf = async (id: string) => String((await sync.invoiceOf(id))?.number);
 
-test('the export of a past month does not change when its invoices and payments change later', async () => {
+test('the accounting export of a past month is not changed by later corrections', async () => {
   const { world } = sync;
   const pay = (of: { id: number; customer_id: number }, payment_reference: string, payment_date: string) =>
     recordPayment(
@@ -123,7 +123,7 @@ test('the export of a past month does not change when its invoices and payments 
   );
 });
 
-test('an amount posted and reversed within one month is not in the month’s export', async () => {
+test('an amount booked and reversed within one month is left out of the accounting export', async () => {
   sync.runtime.setNow(new Date('2026-12-10T12:00:00Z'));
   const own = await sendOwn('OWN-DEC');
   const { payment } = await recordPayment(
@@ -140,7 +140,7 @@ test('an amount posted and reversed within one month is not in the month’s exp
   ]);
 });
 
-test('a payment corrected after its month is reversed and posted again in the current month', async () => {
+test('a payment corrected in a later month is reversed in that month’s accounting export', async () => {
   sync.runtime.setNow(new Date('2027-01-10T12:00:00Z'));
   const [wrong, right] = [await sendOwn('OWN-WRONG'), await sendOwn('OWN-RIGHT')];
   const { payment } = await recordPayment(
@@ -169,7 +169,7 @@ test('a payment corrected after its month is reversed and posted again in the cu
   ]);
 });
 
-test('books rebuilt from the present rows have the same sums as the books kept so far', async () => {
+test('accounting entries rebuilt from the current records have the same sums', async () => {
   const sums = () =>
     rows(
       sync.db,
@@ -186,7 +186,7 @@ test('books rebuilt from the present rows have the same sums as the books kept s
   expect(await sync.db.$count(accountingEntries)).toBe(made);
 });
 
-test('SQL and TypeScript agree on the decimals of each currency', async () => {
+test('SQL and TypeScript use the same number of decimals for each currency', async () => {
   const codes = [
     'eur',
     'jpy',

@@ -17,7 +17,7 @@ const sync = useSync({ withKey: true });
 const check = (entity: Checkable, id: number, deps = sync.deps()) => checkWithStripe(deps, GRACE, entity, id);
 const fields = ({ changes }: Checked) => changes.map(({ entity, field }) => `${entity} ${field}`);
 
-test('a check of a payment records its refunds and disputes, and leaves no changes for the next run', async () => {
+test('checking a payment with Stripe records its refunds and disputes', async () => {
   const { invoice, payment } = await sync.collect();
   const { id, customer_id } = payment;
   await check('payment', id);
@@ -39,7 +39,7 @@ test('a check of a payment records its refunds and disputes, and leaves no chang
   expect(await sync.bringInSync()).toEqual([]);
 });
 
-test('a check of an invoice records its credit notes and the refund of its payment', async () => {
+test('checking an invoice with Stripe records its credit notes', async () => {
   const { invoice } = await sync.collect();
   await sync.run();
   const row = await sync.invoiceOf(invoice);
@@ -49,7 +49,7 @@ test('a check of an invoice records its credit notes and the refund of its payme
   expect(fields(await check('invoice', row?.id ?? 0))).toEqual(changed);
 });
 
-test('a check of a payment counts a refund that was found before the payment was recorded', async () => {
+test('checking a payment with Stripe counts a refund found before the payment was recorded', async () => {
   await sync.collect();
   sync.collectAlone('pi_later');
   act.refundPayment(sync.world, { paymentIntent: 'pi_later', amount: 500 });
@@ -86,7 +86,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
   }
 
   test.each(['invoice', 'payment'] as const)(
-    'a refund found before its invoice is known gets its payment from a check of the %s',
+    'checking the %s with Stripe assigns a refund found earlier to its payment',
     async (entity) => {
       const { invoice, belong, expectFound } = await refundEarly(`pi_early_${entity}`);
       belong();
@@ -97,7 +97,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
     },
   );
 
-  test('a refund found before its invoice is known gets its payment from the next run, after a month only from a check', async () => {
+  test('the nightly run assigns a refund found earlier to its payment', async () => {
     const early = await refundEarly('pi_early_run');
     await sync.night();
     expect(await early.refundOf()).toMatchObject({ payment_id: null });
@@ -116,7 +116,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
     await late.expectFound();
   });
 
-  test('a refund found before its invoice stays without a payment while Stripe fails, and gets it in the next run', async () => {
+  test('a refund stays without a payment while Stripe fails to return its invoice', async () => {
     const { belong, refundOf, expectFound } = await refundEarly('pi_early_fault');
     belong();
     const isAsked = ({ path }: { path: string }) => path === '/v1/invoice_payments';
@@ -129,7 +129,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
   });
 });
 
-test('a check of a record unknown to Stripe is refused and leaves no audit entry', async () => {
+test('checking a record that does not exist at Stripe is refused', async () => {
   const own = await createInvoice(sync.db);
   const cash = await createPayment(sync.db, { invoice_id: own.id, customer_id: own.customer_id });
   await expect(check('invoice', own.id)).rejects.toMatchObject({ code: 'conflict' });
@@ -138,7 +138,7 @@ test('a check of a record unknown to Stripe is refused and leaves no audit entry
   expect(await listAudit(sync.db, 'invoice', own.id)).toEqual([]);
 });
 
-test('a check is refused without an API key, and returns the failure if Stripe does not answer', async () => {
+test('checking an invoice with Stripe is refused if no API key is set', async () => {
   const { invoice } = await sync.collect();
   const id = (await sync.invoiceOf(invoice))?.id ?? 0;
   const keyless = sync.deps({ withKey: false });

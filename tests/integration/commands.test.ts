@@ -35,7 +35,7 @@ describe('command arguments', () => {
     return runCommandFile(file, [...first, ...args], env);
   };
 
-  test('npm run SCRIPT -- --help explains each script in any environment', async () => {
+  test('every npm script explains itself with --help even in an invalid environment', async () => {
     const names =
       'bench customer:erase db:migrate db:recount db:seed demo dev reconcile simulate staff stripe:event token';
     const folder = await bundledCommands();
@@ -83,7 +83,7 @@ describe('command arguments', () => {
     ['reconcile', [], 'dry-run'],
     ['db:migrate', [], 'role-limits'],
     ['staff', ['add', 'a@example.com', 'admin'], 'role'],
-  ])('npm run %s %j is refused if npm has consumed --%s', (name, args, option) => {
+  ])('npm run %s %j is refused if npm has consumed the option --%s', (name, args, option) => {
     vi.stubEnv('npm_lifecycle_event', name);
     vi.stubEnv(`npm_config_${option.replaceAll('-', '_')}`, 'true');
     const sentence = `npm took --${option} for an option of its own: write npm run ${name} -- --${option}.`;
@@ -92,7 +92,7 @@ describe('command arguments', () => {
   });
 });
 
-test('a process whose log is on a full disk keeps running and ends normally', async () => {
+test('a process whose log file is on a full disk keeps running', async () => {
   const log = join(await bundledCommands(), 'lib/log.js');
   const script = `import(${JSON.stringify(log)}).then(({ createLogger }) => {
     const log = createLogger('info');
@@ -109,7 +109,7 @@ test('a process whose log is on a full disk keeps running and ends normally', as
   expect([child.status, child.stderr]).toEqual([3, 'alive\n']);
 });
 
-test('a process writes each log line once, including the lines just before its end', async () => {
+test('log lines written just before a process exits are not lost', async () => {
   const log = join(await bundledCommands(), 'lib/log.js');
   const script = `import(${JSON.stringify(log)}).then(({ createLogger }) => {
     const log = createLogger('info');
@@ -146,19 +146,19 @@ describe('a server with the embedded database', () => {
     return lines.map((line) => JSON.parse(line));
   }
 
-  test('the server takes commands over a socket that only its owner can use and that the lock file names', () => {
+  test('the command socket is accessible only to its owner', () => {
     expect(readLock(dataDir)).toMatchObject({ pid: process.pid, socket: join(dataDir, 'commands.sock') });
     expect(statSync(socketPath()).mode & 0o777).toBe(0o600);
   });
 
-  test('a command’s process finds the server and forwards its standard input', async () => {
+  test('a command sends its standard input to the running server', async () => {
     const args = ['add', 'a@example.com', '--role', 'admin'];
     const done = await runCommandFile('staff', args, { DATA_DIR: dataDir }, 'correct horse battery\n');
     const out = 'a@example.com can sign in at http://localhost:3000/sign-in\n';
     expect(done).toEqual({ code: 0, out, err: '' });
   });
 
-  test('the command staff creates a password, lists staff and refuses a second login for an address', async () => {
+  test('npm run staff creates a new password', async () => {
     const reset = await ask('staff', ['reset-password', 'a@example.com']);
     expect(reset).toMatchObject({ code: 0, out: expect.stringMatching(/^Password: \S{12,}$/m) });
     expect((await ask('staff', ['list'])).out).toMatch(/^a@example\.com\tadmin\t/);
@@ -166,7 +166,7 @@ describe('a server with the embedded database', () => {
     expect(again).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^\S.*\.\n$/) });
   });
 
-  test('the command token creates, lists and revokes tokens, even when several run at once', async () => {
+  test('npm run token creates, lists and revokes access tokens', async () => {
     const made = await ask('token', ['create', '--name', 'ERP', '--scopes', 'mcp:read']);
     expect(made).toEqual({ code: 0, out: expect.stringMatching(/^w5t_\S+\n$/), err: '' });
     for (const { out } of await Promise.all([1, 2, 3].map(() => ask('token', ['list'])))) {
@@ -180,7 +180,7 @@ describe('a server with the embedded database', () => {
     );
   });
 
-  test('the reconcile command shows its progress, and its dry run leaves the real tables unchanged', async () => {
+  test('npm run reconcile -- --dry-run leaves the database unchanged', async () => {
     const done = await ask('reconcile');
     expect(done).toMatchObject({ code: 0, out: expect.stringMatching(/^Run 1, completed:/m) });
     expect(done.err).toMatch(/^\[#+\.*\] \d+\/\d+ /);
@@ -190,16 +190,16 @@ describe('a server with the embedded database', () => {
     expect((await ask('reconcile')).out).toMatch(/^Run 2, completed:/m);
   });
 
-  test('the import from Stripe is refused if the server has no API key', async () => {
+  test('npm run import -- stripe is refused if the server has no API key', async () => {
     const err = 'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.\n';
     expect(await ask('import stripe', ['stripe'])).toEqual({ code: 1, out: '', err });
   });
 
-  test('the command db:migrate finds the server’s database up to date', async () => {
+  test('npm run db:migrate reports that the running server’s database is up to date', async () => {
     expect(await ask('db:migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
   });
 
-  test('import and export use paths relative to the folder of the command', async () => {
+  test('import and export resolve paths relative to the folder of the command', async () => {
     files.write('in.csv', ['customer_number,company', 'T1,One', 'T2,Two', 'T1,Twice', '']);
     const done = await ask('import', ['customers', 'in.csv', '--yes']);
     expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv (UTF-8): 2 new,') });
@@ -227,12 +227,12 @@ describe('a server with the embedded database', () => {
     expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/none\.csv does not exist\.\n$/) });
   });
 
-  test('the command db:seed is refused if the database has customers', async () => {
+  test('npm run db:seed is refused if the database has customers', async () => {
     await createCustomer(server.runtime.db);
     expect(await ask('db:seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already holds/) });
   });
 
-  test('a command on a broken database prints a sentence without SQL', async () => {
+  test('a command whose query fails prints a sentence without SQL', async () => {
     const { db } = server.runtime;
     await db.execute(sql`alter table access_tokens rename to broken_tokens`);
     try {
@@ -247,16 +247,16 @@ describe('a server with the embedded database', () => {
   const request = (fields: object) =>
     `${JSON.stringify({ args: [], user: null, isTTY: false, ...fields })}\n`;
   test.each([
-    ['nonsense', 'hello\n'],
+    ['text that is not JSON', 'hello\n'],
     ['an unknown command', request({ command: 'toString' })],
     ['an unknown field', request({ command: 'token', more: 1 })],
     ['a wrong argument', request({ command: 'token', args: ['--x'] })],
-    ['a line without an end', 'x'.repeat(300_000)],
-  ])('the server answers %s with a one-sentence error', async (_, message) => {
+    ['an endless line', 'x'.repeat(300_000)],
+  ])('the command socket answers %s with a one-sentence error', async (_, message) => {
     expect(await send(message)).toEqual([{ err: expect.stringMatching(/^[A-Z].*\n$/) }, { exit: 1 }]);
   });
 
-  test('the server runs four commands at once and refuses a fifth', async () => {
+  test('the server refuses a fifth concurrent command', async () => {
     const idle = Array.from({ length: 4 }, () => connect(socketPath()));
     await Promise.all(idle.map((socket) => once(socket, 'connect')));
     expect(await send('\n')).toEqual([{ err: expect.stringMatching(/other commands/) }, { exit: 1 }]);
@@ -264,7 +264,7 @@ describe('a server with the embedded database', () => {
     await expect.poll(() => ask('token', ['list'])).toMatchObject({ code: 0 });
   });
 
-  test('the server still takes commands after a client disconnects', async () => {
+  test('the server still accepts commands after a client disconnects', async () => {
     const gone = connect(socketPath());
     gone.write(request({ command: 'reconcile' }), () => gone.destroy());
     await once(gone, 'close');
@@ -275,7 +275,7 @@ describe('a server with the embedded database', () => {
   const serveFor = (other: string) =>
     serveCommands({ ...server.runtime, env: { ...server.runtime.env, dataDir: other } });
 
-  test('a socket whose path would be too long is created in a private temporary folder', async () => {
+  test('a command socket with a too long path is created in a temporary folder', async () => {
     const other = join(folder, 'x'.repeat(120));
     mkdirSync(other);
     const unlock = lockDataDir(other);
@@ -289,7 +289,7 @@ describe('a server with the embedded database', () => {
     expect(existsSync(dirname(socket))).toBe(false);
   });
 
-  test('a command waits for a starting server even if a killed server left a socket behind', async () => {
+  test('a command waits until the starting server accepts commands', async () => {
     const other = join(folder, 'starting');
     const unlock = lockDataDir(other);
     writeFileSync(join(other, 'commands.sock'), '');
@@ -304,7 +304,7 @@ describe('a server with the embedded database', () => {
     expect(existsSync(join(other, 'commands.sock'))).toBe(false);
   });
 
-  test('a command reports that its outcome is unknown if the server stops before the end', async () => {
+  test('a command reports that the server stopped before the command ended', async () => {
     const other = join(folder, 'stopped');
     const unlock = lockDataDir(other);
     const stopped = createServer((connection) => connection.once('data', () => connection.destroy()));

@@ -54,7 +54,7 @@ const decideOnPing = (id: string) =>
 const toBody = (event: WorldEvent) => JSON.stringify(renderEvent(event, Stripe.API_VERSION));
 
 describe('commits decided on outdated rows', () => {
-  test('the commit of a dispute is refused if its customer was erased after the decision', async () => {
+  test('committing a dispute is refused if its customer was erased after the decision', async () => {
     const { id } = await createCustomer(sync.db);
     const invoice = await createInvoice(sync.db, {
       customer_id: id,
@@ -77,7 +77,7 @@ describe('commits decided on outdated rows', () => {
     expect(await sync.eventOf('evt_meanwhile')).toBeUndefined();
   });
 
-  test('the commit of a cancellation is refused if another subscription bills its service after the decision', async () => {
+  test('committing a cancellation is refused if another subscription now bills the service', async () => {
     const ours = await createCustomer(sync.db);
     const service = await createService(sync.db, { customer_id: ours.id, status: 'active' });
     const named = { metadata: { service_number: service.service_number } };
@@ -95,7 +95,7 @@ describe('commits decided on outdated rows', () => {
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
 
-  test('the commit of a service’s date is refused if another subscription bills the service after the decision', async () => {
+  test('committing a billing date is refused if another subscription now bills the service', async () => {
     const ours = await createCustomer(sync.db);
     const { service_number } = await createService(sync.db, { customer_id: ours.id });
     const { subscription: one } = await sync.subscribe(ours, [{ metadata: { service_number } }]);
@@ -113,7 +113,7 @@ describe('commits decided on outdated rows', () => {
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
 
-  test('the commit that deletes an item is refused if the item has changed after the decision', async () => {
+  test('committing the deletion of an item is refused if the item has changed', async () => {
     const { stripeCustomerId } = await sync.subscribe(await createCustomer(sync.db), [{}]);
     const snapshot = await read(sync.db, { ...noKeys(), whole: [stripeCustomerId] });
     const [item] = snapshot.rows.items.values();
@@ -151,21 +151,21 @@ describe('commits of several deliveries in one statement', () => {
   const bodiesOf = (made: Finalized[]) =>
     Promise.all(made.map(async ({ event }) => (await sync.eventOf(event))?.payload));
 
-  test('new customers, invoices and events of several deliveries keep their own ids and bodies', async () => {
+  test('invoices committed together belong to their own customers', async () => {
     const made = [finalize(), finalize(), finalize()];
     expect((await commitTogether(sync.db, await decideAll(made))).map(Boolean)).toEqual([true, true, true]);
     expect(await ownersOf(made)).toEqual(made.map(({ invoice, customer }) => ({ invoice, link: customer })));
     expect(await bodiesOf(made)).toEqual(made.map(({ payload }) => payload));
   });
 
-  test('a second commit for the same Stripe customer is left out', async () => {
+  test('the second of two commits for one Stripe customer in a batch is skipped', async () => {
     const first = finalize();
     const made = [first, finalize(first.customer), finalize()];
     expect((await commitTogether(sync.db, await decideAll(made))).map(Boolean)).toEqual([true, false, true]);
     expect(await bodiesOf(made)).toEqual([first.payload, undefined, made[2]?.payload]);
   });
 
-  test('several commits are all refused if one of them was decided on an outdated row', async () => {
+  test('a batch of commits is refused if one was decided on an outdated row', async () => {
     const [one, outdated] = [finalize(), finalize()];
     const decided = await decideAll([one, outdated]);
     await sync.takeBody(outdated.payload);
@@ -173,7 +173,7 @@ describe('commits of several deliveries in one statement', () => {
     expect(await bodiesOf([one])).toEqual([undefined]);
   });
 
-  test('a commit that expects a number to be free is left out if another one creates a customer', async () => {
+  test('a commit that expects a free customer number is skipped if its batch creates a customer', async () => {
     const [one, other] = await decideAll([finalize(), finalize()]);
     if (!one || !other) throw new Error('both were decided');
     const expecting = { ...other, plan: { ...other.plan, absentNumbers: ['k99999'] } };
@@ -210,7 +210,7 @@ describe.runIf(inject('postgres'))('commits next to other connections, on a serv
     return found?.waiting ?? 0;
   }
 
-  test('a commit is refused if another transaction has taken a customer number that it expects to be free', async () => {
+  test('a commit is refused if another transaction takes the customer number it expects free', async () => {
     const decided = await decideOnPing('evt_number');
     decided.plan.absentNumbers.push('k777001');
     const committed = await whileOpen(decided, async (tx) => {
@@ -220,7 +220,7 @@ describe.runIf(inject('postgres'))('commits next to other connections, on a serv
     expect(committed).toMatchObject(CONFLICT);
   });
 
-  test('a commit waits for a payment that is being recorded with the reference it writes', async () => {
+  test('a commit waits for a concurrent payment with the same reference', async () => {
     const { id: customer_id } = await createCustomer(sync.db);
     const invoice = await createInvoice(sync.db, { customer_id });
     const values = { customer_id, invoice_id: invoice.id, payment_reference: 'in_recorded' };
@@ -235,7 +235,7 @@ describe.runIf(inject('postgres'))('commits next to other connections, on a serv
     expect(committed).toSatisfy(isVersionConflict);
   });
 
-  test('a commit that moves invoices to another subscription locks them in order of their ids', async () => {
+  test('a commit locks invoices in ascending order of their ids', async () => {
     const { id: customer_id } = await createCustomer(sync.db);
     const from = await createSubscription(sync.db, { customer_id });
     const to = await createSubscription(sync.db, { customer_id });
@@ -258,7 +258,7 @@ describe.runIf(inject('postgres'))('commits next to other connections, on a serv
     sync.db.execute(sql`select insert_created_customer(
       jsonb_build_object('id', nextval(pg_get_serial_sequence('customers', 'id'))), null)`);
 
-  test('customers created at the same time get successive numbers', async () => {
+  test('customers created concurrently get consecutive numbers', async () => {
     const before = await sync.db.$count(customers);
     await Promise.all(Array.from({ length: 600 }, create));
     const [found] = await rows<{ count: number; span: number }>(
@@ -269,7 +269,7 @@ describe.runIf(inject('postgres'))('commits next to other connections, on a serv
     expect(found).toEqual({ count: 600, span: 600 });
   });
 
-  test('a created customer skips, without waiting, a number that another transaction has locked', async () => {
+  test('a created customer skips a customer number that another transaction has locked', async () => {
     const [next] = await rows<{ number: string }>(sync.db, sql`select next_customer_number() as number`);
     const number = String(next?.number);
     await sync.db.transaction(async (tx) => {
@@ -287,7 +287,7 @@ describe.runIf(inject('postgres'))('commits next to other connections, on a serv
   });
 });
 
-test('a stored checkout is applied to its own Stripe customer only', () => {
+test('a stored checkout is not applied to another Stripe customer', () => {
   const checkout = { id: 'cs_1', stripe_subscription_id: 'sub_1', reference: null, paid: true };
   const kept = { ...checkout, completed_at: '2026-01-01T00:00:00Z', stripe_customer_id: 'cus_1' };
   const event = { id: 'evt_1', outcome: 'processed' as const, attempts: 1, payload: '', isStorable: true };
@@ -298,7 +298,7 @@ test('a stored checkout is applied to its own Stripe customer only', () => {
   expect(toStoredCheckout({ ...event, checkout: kept }, 'cus_2')).toBeNull();
 });
 
-test('Stripe’s answer about a row without a customer is valid only for the row’s version', async () => {
+test('a cached answer from Stripe is discarded when the row’s version changes', async () => {
   const snapshot = await read(sync.db, noKeys());
   const inquiry = new Inquiry(true);
   const draftOf = () => new Draft(snapshot, settingsOf(sync.deps()), inquiry.answers);

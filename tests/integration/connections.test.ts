@@ -38,7 +38,7 @@ describe('lost connections', () => {
     on.unsafe(statement).simple();
 
   test.each(['close', 'reset'] as const)(
-    'a connection lost while a statement runs (%s) fails its own transaction only',
+    'a connection lost during a statement (%s) fails only its own transaction',
     async (cut) => {
       await connect((statement) => (statement === 'first' ? cut : null));
       for (let i = 0; i < 3; i += 1) {
@@ -57,7 +57,7 @@ describe('lost connections', () => {
     },
   );
 
-  test('a transaction whose connection is lost runs no statement on the replacement connection', async () => {
+  test('a transaction whose connection is lost sends no statement on a new connection', async () => {
     await connect((statement) => (statement === 'cut' ? 'close' : null));
     let goOn = () => {};
     const waiting = new Promise<void>((resolve) => {
@@ -116,7 +116,7 @@ if (server && isPoolerInstalled()) {
     }
 
     test.each([{}, { DATABASE_POOLER: 'transaction' }])(
-      'a database behind a pooler opens with the settings %o',
+      'a database behind PgBouncer opens with the settings %o',
       async (variables) => {
         const handle = await open(variables);
         await askMuch(handle.db);
@@ -124,7 +124,7 @@ if (server && isPoolerInstalled()) {
       },
     );
 
-    test('named statements fail behind a transaction pooler', async () => {
+    test('named prepared statements fail behind PgBouncer in transaction mode', async () => {
       const handle = openPostgres(pooled);
       let failure: unknown;
       for (let round = 0; round < 100 && !failure; round += 1) {
@@ -136,7 +136,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('500 concurrent statements are answered behind a pooler, with and without parameters', async () => {
+    test('500 concurrent statements are answered behind PgBouncer', async () => {
       const handle = openPostgres(pooled, { pooler: TRANSACTION_POOLER, max: 4 });
       const asked = Array.from({ length: 500 }, async (_, i) => {
         if (i % 2) await handle.db.execute(sql`select pg_sleep(0.0002)`);
@@ -146,7 +146,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('a transaction behind a pooler does not leave its time limits to the next user of the session', async () => {
+    test('time limits of a transaction do not leak to other users of a PgBouncer session', async () => {
       const handle = await open({ DATABASE_POOLER: 'transaction' });
       const within = await transact(handle.db, (tx) => rows(tx, LIMITS));
       expect(within).toEqual([{ told: '30s 10s 1min' }]);
@@ -155,7 +155,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('migrations run behind a pooler, one at a time', async () => {
+    test('three concurrent migrations behind PgBouncer all succeed', async () => {
       await base.db.execute(sql`drop schema public, drizzle cascade`);
       await base.db.execute(sql`create schema public`);
       const env = parseEnv({ DATABASE_URL: pooled, BETTER_AUTH_SECRET: SECRET });
@@ -163,7 +163,7 @@ if (server && isPoolerInstalled()) {
       await (await open({})).close();
     });
 
-    test('a dry run behind a pooler asks for DATABASE_URL_DIRECT', async () => {
+    test('a dry run behind PgBouncer requires DATABASE_URL_DIRECT', async () => {
       await expect(open({}, { scratch: true })).rejects.toMatchObject({
         name: 'StartError',
         sentences: [expect.stringMatching(/^A dry run needs a session .* set DATABASE_URL_DIRECT/)],
@@ -178,7 +178,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('payments are neither lost nor doubled when one of two servers is killed under load', async () => {
+    test('payments are neither lost nor duplicated when one of two servers is killed', async () => {
       const invoice = await createInvoice(base.db, { total: '100000.000', amount_due: '100000.000' });
       const made = { name: 'Test', scopes: ['payments:write' as const], expires_at: null };
       const { token } = await createAccessToken(
@@ -214,7 +214,7 @@ if (server && isPoolerInstalled()) {
       expect(counted).toEqual({ recorded: 150, audited: 150, settled: 150, events: 150, collected: 150 });
     }, 180_000);
 
-    test('the pooling mode of a pooler is detected', async () => {
+    test('the pooling mode of PgBouncer is detected', async () => {
       const session = await startPooler(server.url, { pool_mode: 'session' });
       const narrow = await startPooler(server.url, { default_pool_size: '1' });
       expect(await probePooler(pooled)).toEqual(TRANSACTION_POOLER);
@@ -226,7 +226,7 @@ if (server && isPoolerInstalled()) {
   });
 }
 
-test('a transaction’s time limits end with the transaction', async () => {
+test('the time limits of a transaction do not apply after it ends', async () => {
   await transact(base.db, (tx) => rows(tx, LIMITS));
   expect(await rows(base.db, LIMITS)).toEqual([{ told: '0 0 0' }]);
 });

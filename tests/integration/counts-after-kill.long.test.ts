@@ -46,7 +46,7 @@ async function requireRight({ db }: DatabaseHandle): Promise<void> {
   for await (const { list, wrong } of recountLists(db)) expect({ list, wrong }).toEqual({ list, wrong: [] });
 }
 
-test('counts and sums are right after writers were killed while writing', async () => {
+test('stored counts and sums match the tables after the writing process is killed', async () => {
   await admin?.db.execute(sql.raw(`create database ${name} template ${server?.template}`));
   for (let kill = 0; kill < KILLS; kill += 1) {
     writer = startWriter();

@@ -189,13 +189,13 @@ describe.each(LISTS)('counts of $table', (listed) => {
     }
   }
 
-  test(`counts of ${table} are right, and folded, after one statement inserts many rows`, async () => {
+  test(`stored counts of ${table} match the table after a bulk insert`, async () => {
     await base.db.execute(insert(ROWS));
     expect(await base.db.$count(sql.raw(`${name}_deltas`))).toBe(0);
     await expectRight(15);
   });
 
-  test(`counts of ${table} are right after concurrent writes, some of which are rolled back`, async () => {
+  test(`stored counts of ${table} match the table after concurrent writes and rollbacks`, async () => {
     let isWriting = true;
     const reading = async () => {
       while (isWriting) await listed.list(base.db, { per_page: 100 });
@@ -207,7 +207,7 @@ describe.each(LISTS)('counts of $table', (listed) => {
     await expectRight(20);
   });
 
-  test(`wrong counts of ${table} raise an alert until a recount`, async () => {
+  test(`wrong stored counts of ${table} raise an alert until a recount`, async () => {
     const alerts = async () => (await listAlerts(base.db, new Date(), parseEnv({}))).alerts;
     await base.db.execute(sql.raw(`update ${name}_blocks set row_count = row_count + 3 where kind = ''`));
     expect(await checkCounts(base.db)).toEqual([name]);
@@ -218,7 +218,7 @@ describe.each(LISTS)('counts of $table', (listed) => {
     await expectRight(5);
   });
 
-  test(`npm run db:recount reports the wrong block of ${table}`, async () => {
+  test(`npm run db:recount reports the wrong counts of ${table}`, async () => {
     const first = `(select min(ctid) from ${name}_blocks where kind = '')`;
     await base.db.execute(
       sql.raw(`update ${name}_blocks set row_count = row_count - 1 where kind = '' and ctid = ${first}`),
@@ -231,7 +231,7 @@ describe.each(LISTS)('counts of $table', (listed) => {
     await expectRight(5);
   });
 
-  test(`counts of ${table} are right after all rows are changed, and after all are deleted`, async () => {
+  test(`stored counts of ${table} match the table after all rows are deleted`, async () => {
     await base.db.execute(sql`update ${target} set ${sql.raw(key)} = ${newKey}`);
     await expectRight(5);
     await base.db.execute(sql`truncate ${target} cascade`);
@@ -243,7 +243,7 @@ describe.each(LISTS)('counts of $table', (listed) => {
 });
 
 describe('folds of counts', () => {
-  test('a fold counts each row once while a statement changes many rows', async () => {
+  test('stored invoice counts match the table after a bulk update', async () => {
     await base.db.execute(sql`truncate invoices cascade`);
     await base.db.execute(sql`insert into invoices
         (customer_id, number, status, invoice_date, subtotal, tax, total, amount_due)
@@ -256,7 +256,7 @@ describe('folds of counts', () => {
     }
   });
 
-  test('folds are planned with all plan types, even within a commit of sync, which disables most of them', async () => {
+  test('every function that folds counts enables all query plan types', async () => {
     const unset = await rows(
       base.db,
       sql`select proname, setting from pg_proc, unnest(array[
@@ -354,12 +354,12 @@ describe('sums of amounts', () => {
     }
   }
 
-  test('sums are right after concurrent writes, some of which are rolled back', async () => {
+  test('stored sums match the tables after concurrent writes and rollbacks', async () => {
     await changeAtOnce(change);
     await expectRight();
   });
 
-  test('items are summed on the day on which they renew', async () => {
+  test('stored renewal sums match the subscription items after random changes', async () => {
     const item = () => oneOf([null, currency()]);
     const noonOrNone = () => oneOf([`${day(5)}T12:00:00Z`, null]);
     const sub = () => sql`(select id from subscriptions order by random() limit 1)`;
@@ -392,14 +392,14 @@ describe('sums of amounts', () => {
     await expectRight();
   });
 
-  test('sums are right after a statement changes or deletes many rows', async () => {
+  test('stored payment sums match the table after a bulk deletion', async () => {
     await base.db.execute(sql`update payments set status = 'completed', payment_date = '2026-03-02'`);
     await base.db.execute(sql`delete from payments where id % 3 = 0`);
     await expectRight();
     await base.db.execute(sql`select fold_sums()`);
   });
 
-  test('wrong sums are detected, and corrected by a recount', async () => {
+  test('a recount corrects wrong stored sums', async () => {
     for (const excess of [7, 5_000_000_000.5]) {
       await base.db.execute(sql`update sums set amount = amount + ${excess}::numeric`);
       expect(await checkCounts(base.db)).toEqual(['sums']);

@@ -53,7 +53,7 @@ describe('access tokens', () => {
   const now = new Date('2026-03-15T12:00:00Z');
   const verify = (token: string, at = now) => verifyAccessToken(base.db, token, at);
 
-  test('an access token is valid until it is revoked; the audit log names the actor, never the token or its hash', async () => {
+  test('an access token is rejected after it is revoked', async () => {
     const { id, name, token } = await issue();
     expect([name, token]).toEqual(['Website', expect.stringMatching(/^w5t_[\w-]{43}$/)]);
     const scopes = ['mcp:read', 'payments:write'];
@@ -82,11 +82,14 @@ describe('access tokens', () => {
     for (const secret of [token, hashToken(token), 'token_hash']) expect(log).not.toContain(secret);
   });
 
-  test.each(['', 'w5t_short', `w5t_${'A'.repeat(43)}`])('the unknown token %j is rejected', async (token) => {
-    expect(await verify(token)).toBeNull();
-  });
+  test.each(['', 'w5t_short', `w5t_${'A'.repeat(43)}`])(
+    'the unknown access token %j is rejected',
+    async (token) => {
+      expect(await verify(token)).toBeNull();
+    },
+  );
 
-  test('the last use of a token is written at most once a minute', async () => {
+  test('the last use of an access token is written at most once a minute', async () => {
     const { token } = await issue();
     const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
     const use = async (seconds: number) => {
@@ -106,13 +109,16 @@ describe('access tokens', () => {
     ['never', '', undefined],
     ['date', '2026-03-15', '2026-03-15T23:00:00.000Z'],
     ['date', '2026-03-29', '2026-03-29T22:00:00.000Z'],
-  ])('a token with the expiry choice %s %s is valid until %s', async (expires, last_day, expected) => {
-    const { id, token } = await issue({ expires, last_day }, 'Europe/Berlin');
-    expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
-    const end = new Date(expected ?? '2999-01-01');
-    expect(await verify(token, new Date(end.getTime() - 1))).toMatchObject({ id });
-    if (expected) expect(await verify(token, end)).toBeNull();
-  });
+  ])(
+    'an access token with the expiry choice %s %s is valid until %s',
+    async (expires, last_day, expected) => {
+      const { id, token } = await issue({ expires, last_day }, 'Europe/Berlin');
+      expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
+      const end = new Date(expected ?? '2999-01-01');
+      expect(await verify(token, new Date(end.getTime() - 1))).toMatchObject({ id });
+      if (expected) expect(await verify(token, end)).toBeNull();
+    },
+  );
 
   test.each([
     [{ name: ' ' }, ['name']],
@@ -126,7 +132,7 @@ describe('access tokens', () => {
     [{ expires: 'date', last_day: '', name: '' }, ['name', 'last_day']],
     [{ staff_email: 'ada' }, ['staff_email']],
     [{ staff_email: 'nobody@example.com' }, ['staff_email']],
-  ])('creating a token with %j is refused and writes no audit entry', async (typed, fields) => {
+  ])('creating an access token with %j is refused', async (typed, fields) => {
     const before = await base.db.$count(auditLog);
     await expect(issue(typed)).rejects.toMatchObject({
       code: 'validation_failed',
@@ -135,7 +141,7 @@ describe('access tokens', () => {
     expect(await base.db.$count(auditLog)).toBe(before);
   });
 
-  test('tokens are listed newest first, a page at a time, without their hashes', async () => {
+  test('access tokens are listed newest first', async () => {
     await issue({ name: 'Last' });
     const page = await listAccessTokens(base.db, { page: 1, per_page: 2 });
     expect(page).toMatchObject({ per_page: 2, data: [{ name: 'Last' }, {}] });
@@ -183,7 +189,7 @@ describe('sign-in with a second factor', () => {
     await base.db.delete(staffSessions);
   });
 
-  test('a code or recovery code opens only one session, even if it is sent several times', async () => {
+  test('a second-factor code opens only one session when it is sent several times', async () => {
     const [typed, [kept = '']] = [await code(), recovery];
     for (const one of [typed, kept]) {
       const waiting = [await first(), await first(), await first()];
@@ -204,14 +210,14 @@ describe('sign-in with a second factor', () => {
     expect(await base.db.$count(staffSessions)).toBe(2);
   });
 
-  test('a sign-in that waits for its code ends when the password is changed', async () => {
+  test('a sign-in waiting for its second factor ends when the password is changed', async () => {
     const waiting = await first();
     await setStaffPassword(world, { email: GRACE.email }, {}, CLI);
     await expect(enterCode(world, await code(), waiting)).rejects.toMatchObject({ code: 'conflict' });
   });
 });
 
-test('a sign-in deletes up to a hundred expired rows per table, and no valid rows', async () => {
+test('a failed sign-in deletes expired sessions in batches of a hundred', async () => {
   const { db } = base;
   await emptyStaff();
   const now = new Date('2026-03-15T12:00:00Z');
@@ -244,7 +250,7 @@ test('a sign-in deletes up to a hundred expired rows per table, and no valid row
   }
 });
 
-test('the cookie secret is the configured one, or a generated one in a file that only its owner can read', () => {
+test('a generated cookie secret is stored in a file that only its owner can read', () => {
   const dataDir = files.folder;
   const name = 'better-auth-secret';
   const from = (fill: number) => (size: number) => Buffer.alloc(size, fill);

@@ -38,7 +38,7 @@ describe('payments as CSV', () => {
     'id,invoice_id,customer_id,amount,currency,payment_date,payment_reference,status,refunded_amount,source,' +
     'created_at,updated_at,disputed,invoice_number,customer_number,customer_name';
 
-  test('a payments file is RFC 4180 in UTF-8, and no text in it is a formula', async () => {
+  test('the CSV file of payments escapes text that a spreadsheet would run as a formula', async () => {
     const at = new Date('2026-03-10T08:00:00Z');
     const { db } = base;
     const customer = await createCustomer(db, { customer_number: 'K-CSV', company: '=HYPERLINK("x")' });
@@ -66,7 +66,7 @@ describe('payments as CSV', () => {
     expect(await paymentLines({ reference: 'no such reference' })).toEqual([HEADER]);
   });
 
-  test('the payments file shows the open dispute of a payment', async () => {
+  test('the CSV file of payments shows the open dispute of a payment', async () => {
     const { id } = await createPayment(base.db, { payment_reference: 'DISPUTED', refunded_amount: '2.5' });
     await createDispute(base.db, { payment_id: id, status: 'won' });
     await createDispute(base.db, { payment_id: id, status: 'under_review' });
@@ -75,7 +75,7 @@ describe('payments as CSV', () => {
   });
 });
 
-test('an invoices file includes the customer of each invoice, and no text in it is a formula', async () => {
+test('the CSV file of invoices contains the customer of each invoice', async () => {
   const HEADER =
     'id,number,status,invoice_date,due_date,currency,subtotal,tax,total,amount_paid,amount_due,' +
     'stripe_invoice_id,refunded_amount,amount_credited,amount_off_stripe,balance_applied,written_off,customer_id,customer_number,customer_name';
@@ -119,7 +119,7 @@ describe('files of many rows', () => {
     ['payments', 'reference', 6, paymentLines, MANY],
     ['invoices', '-date', 3, invoiceLinesOf, MANY + 1],
   ] as const)(
-    'a file of many %s sorted by %s contains each row once, in order',
+    'the CSV file of 2,100 %s sorted by %s contains each row once',
     async (_, sort, column, read, count) => {
       const lines = (await read({ customer, sort })).slice(1).map((line) => line.split(','));
       expect(lines).toHaveLength(count);
@@ -132,7 +132,7 @@ describe('files of many rows', () => {
     },
   );
 
-  test('reading a file ends when the client disconnects, and fails when a batch fails', async () => {
+  test('generating a CSV file stops when its reader disconnects', async () => {
     let transactions = 0;
     const counting = watchedDatabase(base.db, {
       transaction() {
@@ -151,7 +151,7 @@ describe('files of many rows', () => {
     await expect(broken.next()).rejects.toThrow('the connection is gone');
   });
 
-  test('an export of accounting writes all rows to a file', async () => {
+  test('an accounting export of more than 4,000 rows is written to a file', async () => {
     await bookAll(new Date('2026-01-31T12:00:00Z'));
     expect(await exportAccounting('--month', '2026-01', '--out', 'a.csv')).toEqual({ code: 0, said: [] });
     expect(files.read('a.csv').split('\r\n')).toHaveLength(1 + MANY + MANY + 1 + 1);
@@ -163,7 +163,7 @@ describe('the export of accounting', () => {
     'record,event,date,original_date,customer_number,customer_name,invoice_number,due_date,tax_rate,net,tax,' +
     'gross,currency,payment_reference,method';
 
-  test('the export of a month contains invoices by tax rate, payments, refunds and lost disputes', async () => {
+  test('the accounting export contains an invoice line for each tax rate', async () => {
     const { db } = base;
     const { id: customer_id } = await createCustomer(db, { customer_number: 'K1', company: '=Weiß, "AG"' });
     const on = { customer_id, invoice_date: '2026-10-01', due_date: '2026-10-15' };
@@ -218,7 +218,7 @@ describe('the export of accounting', () => {
     ]);
   });
 
-  test('the export of December 9999, the last possible month, contains its last day', async () => {
+  test('the accounting export of December 9999 contains the last day of the month', async () => {
     const { db } = base;
     const { id, customer_id } = await createInvoice(db, { number: 'LAST', invoice_date: '9999-12-31' });
     await createInvoice(db, { number: 'BEFORE', invoice_date: '9999-11-30' });
@@ -233,7 +233,7 @@ describe('the export of accounting', () => {
   });
 
   test.each([[[]], [['--month', '2026-13']], [['--month', '2026-1']], [['--month', '0000-01']]])(
-    'an accounting export with the options %j asks for a month',
+    'an accounting export with the options %j is refused without a valid month',
     async (args) => {
       expect(await exportAccounting(...args)).toEqual({
         code: 1,

@@ -54,7 +54,7 @@ describe('the staff list of customers', () => {
     expect(page).toMatchObject({ numbers, count: page.data.length });
   });
 
-  test('an id after # finds its customer, and a row of the list has the expected columns', async () => {
+  test('the customer list finds a customer by # and its id', async () => {
     expect((await read({ q: `#${last.K2}` })).numbers).toBe('K2');
     expect((await read({ q: 'K3' })).data).toEqual([
       {
@@ -65,7 +65,7 @@ describe('the staff list of customers', () => {
   });
 
   test.each(['created', '-created', 'number', '-number', 'name', '-name'])(
-    'pages of customers sorted by %s can be read forwards and backwards, with the total count',
+    'the customer list sorted by %s can be paged forwards and backwards',
     async (sort) => {
       const pageOf = (start: object) => read({ sort, per_page: '2' }, start);
       const found = (await walkPages(pageOf)).map((row) => row.customer_number);
@@ -80,7 +80,7 @@ describe('the staff list of customers', () => {
     }
   });
 
-  test('an unknown or invalid filter of customers is refused', () => {
+  test('an invalid filter of the customer list is refused', () => {
     for (const wrong of [
       { q: '' },
       { q: 'a\u0000' },
@@ -92,7 +92,7 @@ describe('the staff list of customers', () => {
   });
 
   // More matches than the count limit (10,000), and more other rows than the first scan reads (5,000).
-  test('a text with very many matches is found in the order of the list, near its start and far from it', async () => {
+  test('a search with 10,001 matching customers keeps the order of the list', async () => {
     await base.db.execute(sql`insert into customers (customer_number, company)
       select 'N' || n, case when n <= 10001 then 'Many' else 'Other' end from generate_series(1, 15100) n`);
     const nearest = await read({ q: 'many', sort: 'created', per_page: '2' });
@@ -106,7 +106,7 @@ describe('the staff list of customers', () => {
 describe('one customer', () => {
   const base = useDatabase();
 
-  test('a customer is read by its id or number, without internal columns', async () => {
+  test('a customer is read by its id or number', async () => {
     const made = await createCustomer(base.db, { company: '' });
     const { search_text, version, erased_at, created_at, updated_at, ...row } = made;
     const expected = { ...row, name: `Ada ${row.last_name}` };

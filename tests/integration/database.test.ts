@@ -26,7 +26,7 @@ describe('prepared statements', () => {
     db.select().from(servers).where(eq(servers.hostname, hostname)),
   );
 
-  test('a prepared statement returns the same rows as the query builder, inside and outside transactions', async () => {
+  test('a prepared statement returns the same rows as the query builder', async () => {
     const made = await createServer(base.db, { ipv4: ['192.0.2.1'] });
     expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
     const rolledBack = base.db.transaction(async (tx) => {
@@ -63,7 +63,7 @@ describe('prepared statements', () => {
   });
 });
 
-test('an audit entry for a creation stores SQL null, not JSON null, as the state before', async () => {
+test('an audit entry for a creation stores SQL null as the state before', async () => {
   await recordAudit(base.db, {
     actor: { type: 'cli', id: 'test', name: 'Test' },
     ...{ action: 'payment.create', entity: 'payment', entity_id: 1 },
@@ -73,7 +73,7 @@ test('an audit entry for a creation stores SQL null, not JSON null, as the state
   expect(entry).toEqual({ absent: true, after: { id: 1, amount: '1.000' } });
 });
 
-test('the error of a statement that the driver cannot send contains neither its text nor its parameters', async () => {
+test('an error of the database driver contains neither SQL nor parameters', async () => {
   // The first call is the driver's. The second is Drizzle's, for the message of its error.
   const asText = vi.fn(() => 'text');
   asText.mockImplementationOnce(() => {
@@ -92,7 +92,7 @@ test('the error of a statement that the driver cannot send contains neither its 
 test.each([
   ['one parameter', inTexts],
   ['a join', inJoinedTexts],
-])('comparing a column with many texts works through %s', async (_, among) => {
+])('a text comparison through %s finds texts with special characters', async (_, among) => {
   const stored = ["O'Brien", '"quoted", {and} \\ more', 'Zoë\n', '', '\u{1f600}'];
   const find = async (texts: string[]) => {
     const found = await rows<{ text: string }>(
@@ -120,7 +120,7 @@ describe('the sample data in a database', () => {
   });
   afterAll(() => fresh?.close());
 
-  test('the demo has a run with changes, an overpaid invoice and a created customer', async () => {
+  test('the demo has an overpaid invoice and a run with changes', async () => {
     const { db } = base;
     await showStates(db, { now, timeZone: 'UTC' });
     const codes = (await listTasks(db, now, parseEnv({}))).map(({ code }) => code);

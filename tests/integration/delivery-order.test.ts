@@ -31,7 +31,7 @@ function finalize(customer: string) {
   return { id, event: typed(act.finalizeInvoice(sync.world, id).events, 'invoice.finalized') };
 }
 
-test('an event is processed if its e-mail address lower-cases differently in the database', async () => {
+test('an event with an e-mail address containing a Turkish İ is processed', async () => {
   sync.runtime.env.linkByEmail = true;
   const customer = newCustomer({ email: 'İnfo@example.com' });
   for (const _ of [1, 2]) {
@@ -141,23 +141,20 @@ describe('many concurrent deliveries of one invoice', () => {
       },
       2,
     ],
-  ])(
-    '20 concurrent deliveries of an event %s are processed once, with 19 duplicates',
-    async (_, prepare, attempts) => {
-      for (let round = 0; round < 5; round += 1) {
-        sync.later(10);
-        const { id, event: finalized } = finalize(newCustomer());
-        act.updateInvoice(sync.world, id, { dueDate: epochNow(sync.world) + DAY });
-        const failed = typed(act.failInvoicePayment(sync.world, id).events, 'invoice.payment_failed');
-        await sync.take(finalized, { withKey: false });
-        await prepare(failed);
-        const outcomes = await deliverAll(Array(AT_ONCE).fill(failed), false);
-        expect(outcomes).toEqual({ processed: 1, duplicate: AT_ONCE - 1 });
-        const stored = await sync.eventOf(failed.id);
-        expect(stored).toMatchObject({ outcome: 'processed', error_code: null, attempts });
-        const fields = stored?.changes.map(({ field }) => field).filter((field) => field !== 'due_date');
-        expect(fields?.sort()).toEqual(['payment_failed_at', 'status']);
-      }
-    },
-  );
+  ])('20 concurrent deliveries of an event %s are processed once', async (_, prepare, attempts) => {
+    for (let round = 0; round < 5; round += 1) {
+      sync.later(10);
+      const { id, event: finalized } = finalize(newCustomer());
+      act.updateInvoice(sync.world, id, { dueDate: epochNow(sync.world) + DAY });
+      const failed = typed(act.failInvoicePayment(sync.world, id).events, 'invoice.payment_failed');
+      await sync.take(finalized, { withKey: false });
+      await prepare(failed);
+      const outcomes = await deliverAll(Array(AT_ONCE).fill(failed), false);
+      expect(outcomes).toEqual({ processed: 1, duplicate: AT_ONCE - 1 });
+      const stored = await sync.eventOf(failed.id);
+      expect(stored).toMatchObject({ outcome: 'processed', error_code: null, attempts });
+      const fields = stored?.changes.map(({ field }) => field).filter((field) => field !== 'due_date');
+      expect(fields?.sort()).toEqual(['payment_failed_at', 'status']);
+    }
+  });
 });

@@ -75,7 +75,7 @@ describe('the lock of the embedded database', () => {
   };
   const writeLock = (text: string) => writeFileSync(join(empty, 'lock.json'), text);
 
-  test('the lock is not given to a second process until the first has ended, even by SIGKILL', async () => {
+  test('the database lock is free again after its process is killed', async () => {
     const { child, word } = await startOwner();
     expect(word).toBe('owner');
     expect(owner()).toBe(child.pid);
@@ -86,7 +86,7 @@ describe('the lock of the embedded database', () => {
     expect(readdirSync(empty)).toEqual([]);
   });
 
-  test('the lock of a dead process is taken over by only one of several processes', async () => {
+  test('only one of four processes takes over the lock of a dead process', async () => {
     writeLock(JSON.stringify({ pid: 2 ** 22 + 1, started: 'long ago' }));
     const started = await Promise.all(Array.from({ length: 4 }, startOwner));
     const words = started.map(({ word }) => word).sort();
@@ -94,14 +94,14 @@ describe('the lock of the embedded database', () => {
   });
 
   test.each([
-    ['with this process number from before a reboot', { pid: process.pid, started: 'before a reboot' }],
-    ['torn by a crash', null],
-  ])('a lock %s is taken over', (_, lock) => {
+    ['with the same process id from before a reboot', { pid: process.pid, started: 'before a reboot' }],
+    ['cut off by a crash', null],
+  ])('a database lock %s is taken over', (_, lock) => {
     writeLock(lock ? JSON.stringify(lock) : '{"pid":');
     expect(owner()).toBeNull();
   });
 
-  test('opening a database twice is refused with the owner’s process id and a remedy, and damages nothing', async () => {
+  test('opening the embedded database twice is refused with the owner’s process id', async () => {
     const env = parseEnv({ DATA_DIR: dataDir });
     const first = await openDatabase(env);
     await expect(openDatabase(env)).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe('the lock of the embedded database', () => {
     expect(readdirSync(dataDir)).toEqual(['pglite', 'pglite-reserve']);
   });
 
-  test('a data folder that cannot be written is named in the error', async () => {
+  test('an unwritable DATA_DIR is reported by its path', async () => {
     writeFileSync(join(empty, 'file'), '');
     await expect(openDatabase(parseEnv({ DATA_DIR: join(empty, 'file/data') }))).rejects.toMatchObject({
       sentences: [expect.stringMatching(/^DATA_DIR .* cannot be written: give another folder/)],
@@ -136,7 +136,7 @@ describe('the files of the embedded database', () => {
       .filter((path) => !modeOf(path).endsWith('00'))
       .map((path) => `${modeOf(path)} ${path}`);
 
-  test('all database files, also those created later, are accessible to their owner only', async () => {
+  test('all files of the embedded database are accessible only to their owner', async () => {
     const { db, close } = await openEmbedded(dataDir);
     staffSecret({ betterAuthSecret: null, dataDir }, (size) => Buffer.alloc(size, 1));
     expect(everything().length).toBeGreaterThan(1000);
@@ -152,7 +152,7 @@ describe('the files of the embedded database', () => {
     expect(exposed()).toEqual([]);
   });
 
-  test('our own exposed files are made private, and files of other programs are left alone', async () => {
+  test('the file permissions of other programs in DATA_DIR are left unchanged', async () => {
     const demo = join(dataDir, 'demo.json');
     writeFileSync(demo, '{}');
     writeFileSync(join(dataDir, 'stripe-local-1.json'), '{}');
@@ -185,30 +185,27 @@ describe('a damaged embedded database', () => {
     ['its version', () => 'PG_VERSION', 'PG_VERSION is missing'],
     ['its control file', () => 'global/pg_control', 'PostgreSQL cannot start'],
     ['its write-ahead log', () => 'pg_wal', 'PostgreSQL cannot start'],
-    ['an empty folder', () => 'pg_notify', 'PostgreSQL cannot start'],
-    ['the rows of customers', () => table, /^base\/\d+\/\d+ is missing$/],
-  ])(
-    'a database without %s is refused, keeps its files, and opens when the missing file is back',
-    async (_, of, problem) => {
-      const [lost, kept] = [join(damaged, 'pglite', of()), join(folder, 'lost')];
-      renameSync(lost, kept);
-      const before = files();
-      const env = parseEnv({ DATA_DIR: damaged });
-      const refusal: unknown = await openDatabase(env).catch((error) => error);
-      const sentence = /^The embedded database in \S+ is damaged \((.*)\): put back .*npm run restore\.$/;
-      const [, reason] = sentence.exec((refusal as Error).message) ?? [];
-      expect(reason).toMatch(problem);
-      expect(files()).toEqual(expect.arrayContaining(before));
-      renameSync(kept, lost);
-      const { db, close } = await openDatabase(env);
-      expect(await rows(db, sql`select customer_number from customers`)).toEqual([
-        { customer_number: 'K-KEPT' },
-      ]);
-      await close();
-    },
-  );
+    ['the folder pg_notify', () => 'pg_notify', 'PostgreSQL cannot start'],
+    ['the table file of customers', () => table, /^base\/\d+\/\d+ is missing$/],
+  ])('an embedded database without %s is refused until the missing file is back', async (_, of, problem) => {
+    const [lost, kept] = [join(damaged, 'pglite', of()), join(folder, 'lost')];
+    renameSync(lost, kept);
+    const before = files();
+    const env = parseEnv({ DATA_DIR: damaged });
+    const refusal: unknown = await openDatabase(env).catch((error) => error);
+    const sentence = /^The embedded database in \S+ is damaged \((.*)\): put back .*npm run restore\.$/;
+    const [, reason] = sentence.exec((refusal as Error).message) ?? [];
+    expect(reason).toMatch(problem);
+    expect(files()).toEqual(expect.arrayContaining(before));
+    renameSync(kept, lost);
+    const { db, close } = await openDatabase(env);
+    expect(await rows(db, sql`select customer_number from customers`)).toEqual([
+      { customer_number: 'K-KEPT' },
+    ]);
+    await close();
+  });
 
-  test('a database opens after a crash that lost the files of temporary tables', async () => {
+  test('an embedded database opens after a crash that lost files of temporary tables', async () => {
     const { db, close } = await openEmbedded(damaged);
     await db.execute(sql`create temporary table passing as select 1 as one`);
     const [found] = await rows<{ path: string }>(db, sql`select pg_relation_filepath('passing') as path`);
@@ -220,7 +217,7 @@ describe('a damaged embedded database', () => {
     await (await openEmbedded(crashed)).close();
   });
 
-  test('a command refuses a folder with files but no PG_VERSION', async () => {
+  test('a command refuses a database folder without PG_VERSION', async () => {
     const other = join(folder, 'other');
     mkdirSync(join(other, 'pglite/base'), { recursive: true });
     const { code, out, err } = await runCommandFile('export', ['customers'], { DATA_DIR: other });
@@ -228,7 +225,7 @@ describe('a damaged embedded database', () => {
     expect(err).toMatch(/is damaged \(PG_VERSION is missing\)/);
   });
 
-  test('a database whose creation was interrupted is created again', async () => {
+  test('an embedded database whose creation was interrupted is created again', async () => {
     const unfinished = join(folder, 'unfinished');
     mkdirSync(join(unfinished, 'pglite/base'), { recursive: true });
     writeFileSync(join(unfinished, 'pglite-unfinished'), '');
@@ -259,7 +256,7 @@ describe('an embedded database on a small disk', () => {
     return () => handle.close();
   });
 
-  test('writes are refused before the disk is full, and resume when there is space; reads go on', async () => {
+  test('writes are refused while the disk has less than 32 MB of free space', async () => {
     disk.megabytes = 31;
     await expect(add('K-SECOND')).rejects.toEqual(noRoom);
     expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
@@ -278,7 +275,7 @@ describe('an embedded database on a small disk', () => {
     expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
   });
 
-  test('a database whose log found no disk space refuses statements, and reopens when there is space', async () => {
+  test('the embedded database reopens after its log ran out of disk space', async () => {
     const transaction = handle.db.transaction(async (tx) => {
       await createCustomer(tx, { customer_number: 'K-SECOND' });
       disk.logFailures += 1;
@@ -294,7 +291,7 @@ describe('an embedded database on a small disk', () => {
     await add('K-FOURTH');
   });
 
-  test('the reserve file exists while there is space, and gives its space to the log once', () => {
+  test('the reserve file of the embedded database is recreated only with enough free space', () => {
     const reserve = join(small, 'pglite-reserve');
     expect(statSync(reserve)).toMatchObject({ size: 16 * MEGABYTE });
     expect([disk.spendReserve(), disk.spendReserve(), existsSync(reserve)]).toEqual([true, false, false]);
@@ -316,7 +313,7 @@ describe('an embedded database on a small disk', () => {
     expect(segments().length).toBeLessThan(7);
   });
 
-  test('opening a database without disk space is refused with a disk error, not as damaged', async () => {
+  test('opening a database without disk space fails with a disk error', async () => {
     await handle.close();
     disk.spendReserve();
     disk.megabytes = 31;
@@ -326,7 +323,7 @@ describe('an embedded database on a small disk', () => {
     expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
   });
 
-  test('creating a database without enough disk space is refused and leaves no files', async () => {
+  test('creating a database without enough disk space leaves no files', async () => {
     const empty = mkdtempSync(join(folder, 'empty-'));
     const full = new SmallDisk(empty);
     full.megabytes = 79;
@@ -354,7 +351,7 @@ describe('backups of the embedded database', () => {
     runCommandHere(server.runtime.db, 'backup', [file], { cwd: folder, runtime: server.runtime });
   const restore = (file: string, env: Record<string, string>) => runCommandFile('restore', [file], env);
 
-  test('a backup made by a running server is restored into an empty folder', async () => {
+  test('a backup of a running server can be restored into an empty folder', async () => {
     const backup = await runCommandFile('backup', [at('one.tgz')], { DATA_DIR: dataDir });
     expect(backup).toMatchObject({ code: 0, err: '' });
     expect(backup.out).toMatch(
@@ -388,7 +385,7 @@ describe('backups of the embedded database', () => {
   test.each([
     ['cut off', () => readFileSync(at('one.tgz')).subarray(0, 100_000)],
     ['not a backup', () => 'no backup'],
-  ])('restoring a file that is %s is refused and leaves no files', async (_, contents) => {
+  ])('restoring a file that is %s is refused', async (_, contents) => {
     writeFileSync(at('broken.tgz'), contents());
     expect(await restore(at('broken.tgz'), { DATA_DIR: at('three') })).toEqual({
       code: 1,
@@ -405,7 +402,7 @@ describe('backups of the embedded database', () => {
     expect(refused).toEqual({ code: 1, out: '', err: `${sentence}\n` });
   });
 
-  test('a command opens the database itself if no server has it open', async () => {
+  test('a command opens the embedded database itself if no server is running', async () => {
     const listed = await runCommandFile('token', ['list'], { DATA_DIR: at('two') });
     expect(listed).toEqual({ code: 0, out: 'There are no access tokens yet.\n', err: '' });
   });

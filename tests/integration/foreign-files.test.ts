@@ -156,55 +156,59 @@ const rest: ForeignFile[] = [
     ['--encoding', 'windows-1252'],
   ),
   one('a UTF-16 file', 'customers', Buffer.from(`\ufeff${CUSTOMER}\nK6,A\n`, 'utf16le'), /UTF-16/),
-  one('unnamed trailing columns', 'customers', `${CUSTOMER},,\nK7,Seven,,\n`, { company: 'Seven' }),
+  one('a file with unnamed trailing columns', 'customers', `${CUSTOMER},,\nK7,Seven,,\n`, {
+    company: 'Seven',
+  }),
   one(
     'a value without a column name',
     'customers',
     `${CUSTOMER},,\nK8,Eight,,x\n`,
     /has a value in column 4, which has no name/,
   ),
-  one('German booleans', 'customers', `${CUSTOMER},Tax-Exempt\nK9,Nine,Ja\n`, { tax_exempt: true }),
+  one('a file with German booleans', 'customers', `${CUSTOMER},Tax-Exempt\nK9,Nine,Ja\n`, {
+    tax_exempt: true,
+  }),
   one(
-    'a header in capitals with blanks',
+    'a header in capitals with spaces',
     'customers',
     'CUSTOMER NUMBER;Company;E-Mail\nK10;Ten;a@example.com\n',
     { email: 'a@example.com' },
   ),
   one(
-    'an unknown column',
+    'a file with unknown columns',
     'customers',
     'Kunde,Firma\nK11,Eleven\n',
     /--map "Kunde=customer_number" --map "Firma=company"/,
   ),
   one(
-    'a shortened number',
+    'a phone number in exponent notation',
     'customers',
     `${CUSTOMER},phone\nK12,Twelve,4.93012E+11\n`,
     /was shortened to 4\.93012E\+11 by a spreadsheet/,
   ),
-  one('a quotation mark within a cell', 'customers', `${CUSTOMER}\nK13,19" rack\n`, /quotation mark/),
+  one('a cell with a quotation mark', 'customers', `${CUSTOMER}\nK13,19" rack\n`, /quotation mark/),
   one(
-    'line breaks in a cell',
+    'a cell with a line break',
     'customers',
     `${CUSTOMER}\nK14,"Four\nteen"\n`,
     /must not contain control characters/,
   ),
   one(
-    'an HTML entity of WHMCS',
+    'a WHMCS file with HTML entities',
     'customers',
     'Clients\nID,Company Name,Currency\nK15,Smith &amp; &#039;Co&#039;,GBP\n',
     { company: "Smith & 'Co'", currency: 'gbp' },
     ['--format', 'whmcs'],
   ),
   one(
-    'doubled quotation marks of WHMCS',
+    'a WHMCS file with doubled quotation marks',
     'customers',
     'Clients\nID,Company Name,Currency\nK16,The ""Best"" Ltd,USD\n',
     { company: 'The "Best" Ltd', currency: 'usd' },
     ['--format', 'whmcs'],
   ),
   one(
-    'a currency number of WHMCS',
+    'a WHMCS file with a currency number',
     'customers',
     'Clients\nID,Company Name,Currency\nK17,Seventeen,2\n',
     /is 2, the number of a currency in WHMCS/,
@@ -218,7 +222,7 @@ const rest: ForeignFile[] = [
     ['--format', 'whmcs', '--set', 'currency=eur'],
   ),
   one(
-    'a constant in our own terms',
+    'a WHMCS file with constants for our fields',
     'services',
     'ID,User ID,Product ID,Recurring Amount\nK19,F1,7,1.00\n',
     { name: 'Flat', status: 'suspended' },
@@ -237,7 +241,7 @@ const rest: ForeignFile[] = [
   one('a zero date', 'services', service('K23,F1,domain,Web,5,0000-00-00', ',start_date'), {
     start_date: null,
   }),
-  one('the date 0 of a spreadsheet', 'services', service('K24,F1,domain,Web,5,30.12.1899', ',start_date'), {
+  one('a spreadsheet’s date 0', 'services', service('K24,F1,domain,Web,5,30.12.1899', ',start_date'), {
     start_date: null,
   }),
   one(
@@ -275,7 +279,7 @@ const rest: ForeignFile[] = [
     ['--format', 'whmcs'],
   ),
   one(
-    'the euro sign in a UTF-8 file of WHMCS',
+    'a WHMCS file in UTF-8 with a euro sign',
     'invoices',
     'ID,User ID,Invoice Number,Creation Date,Subtotal,Total,Status\n31,F1,K31,2026-01-01,€.50,€.50 EUR,Unpaid\n',
     { total: '0.500', currency: 'eur' },
@@ -303,25 +307,22 @@ describe('files of other programs', () => {
     await createInvoice(base.db, { customer_id: id, number: 'F-1', total: '99999' });
   });
 
-  test('the list holds at least a hundred files, each with a key of its own', () => {
+  test('at least a hundred files of other programs are tested with distinct keys', () => {
     expect(all.length).toBeGreaterThanOrEqual(100);
     expect(new Set(all.map(({ kind, key }) => `${kind} ${key}`)).size).toBe(all.length);
     expect(all.filter(({ key }) => key === '')).toEqual([]);
   });
 
-  test.each(all)(
-    'the import of $name stores the intended values, or is refused with a sentence',
-    async (file) => {
-      write('f.csv', file.content);
-      const { said } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
-      const found = await find(file);
-      if (file.outcome instanceof RegExp) {
-        expect(said.join('\n')).toMatch(file.outcome);
-        expect(found).toEqual([]);
-      } else {
-        expect(said.at(-1)).toMatch(/: 1 new, 0 changed, 0 unchanged, 0 rejected\.$/);
-        expect(found).toMatchObject([file.outcome]);
-      }
-    },
-  );
+  test.each(all)('importing $name stores the record or reports the problem', async (file) => {
+    write('f.csv', file.content);
+    const { said } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
+    const found = await find(file);
+    if (file.outcome instanceof RegExp) {
+      expect(said.join('\n')).toMatch(file.outcome);
+      expect(found).toEqual([]);
+    } else {
+      expect(said.at(-1)).toMatch(/: 1 new, 0 changed, 0 unchanged, 0 rejected\.$/);
+      expect(found).toMatchObject([file.outcome]);
+    }
+  });
 });

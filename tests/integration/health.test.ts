@@ -41,7 +41,7 @@ afterEach(async () => {
   setRuntime(server.runtime);
 });
 
-test('health answers without a token and with no-store', async () => {
+test('the health check is answered without a token and with Cache-Control: no-store', async () => {
   const response = await get();
   expect(response.status).toBe(200);
   expect(response.headers.get('cache-control')).toBe('no-store');
@@ -59,7 +59,7 @@ test.each([
   ['failed', 1, 'failed', 'degraded'],
   ['completed_with_errors', 1, 'failed', 'degraded'],
 ] as const)(
-  'health reports a run that is %s and began %d h ago as %s',
+  'the health check reports a run that is %s and began %d h ago as %s',
   async (ran, hoursAgo, reconciliation, status) => {
     await addRun('failed', 40);
     await addRun('completed', 39);
@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test('alerts are returned only to requests with CRON_SECRET', async () => {
+test('the health check returns alerts only to requests with CRON_SECRET', async () => {
   const run_id = await addRun('completed_with_errors', 26, { changes_count: 101 });
   const { db } = server.runtime;
   await createStoredEvent(db, { id: 'evt_1', outcome: 'failed' });
@@ -95,7 +95,7 @@ test('alerts are returned only to requests with CRON_SECRET', async () => {
   expect(await read(SECRET)).toEqual({ ...told, alerts });
 });
 
-test('alerts use the configured limits', async () => {
+test('health alerts use the limits from the environment variables', async () => {
   const { env } = server.runtime;
   await addRun('completed', 26, { changes_count: 101 });
   env.alerts = { overdueHours: 3, driftChanges: 101, diskMb: 0 };
@@ -105,7 +105,7 @@ test('alerts use the configured limits', async () => {
   env.alerts = parseEnv({}).alerts;
 });
 
-test('a run without a heartbeat is reported until it is taken over, also on the overview', async () => {
+test('a reconciliation run without a heartbeat raises a health alert', async () => {
   const { db, now } = server.runtime;
   await addRun('completed', 20);
   const run_id = await addRun('running', 0.5, { heartbeat_at: ago(4 / 60) });
@@ -118,7 +118,7 @@ test('a run without a heartbeat is reported until it is taken over, also on the 
   expect(await read()).toMatchObject({ status: 'ok', checks: { reconciliation: 'ok' } });
 });
 
-test('a failed run is reported until a later run has completed', async () => {
+test('a failed reconciliation run is reported until a later run completes', async () => {
   await addRun('failed', 2);
   await addRun('running', 1);
   expect(await read()).toMatchObject({ checks: { reconciliation: 'failed' } });
@@ -127,7 +127,7 @@ test('a failed run is reported until a later run has completed', async () => {
   expect(await read()).toMatchObject({ checks: { reconciliation: 'ok' } });
 });
 
-test('health returns 503 without details if the database does not answer', async () => {
+test('the health check answers 503 without details if the database is unreachable', async () => {
   const gone = openPostgres('postgres://nobody:secret@127.0.0.1:1/none');
   setRuntime(testRuntime(gone.db));
   const response = await get();
@@ -139,7 +139,7 @@ test('health returns 503 without details if the database does not answer', async
   });
 });
 
-test('health returns 503 without details if the service cannot start', async () => {
+test('the health check answers 503 if the service cannot start', async () => {
   setRuntime(undefined);
   vi.stubEnv('PORT', 'http');
   const response = await get();
@@ -148,19 +148,19 @@ test('health returns 503 without details if the service cannot start', async () 
   expect(await response.json()).toMatchObject({ status: 'down', database: 'unreachable' });
 });
 
-test('health waits for a silent database only up to its time limit', async () => {
+test('the health check waits for an unresponsive database only up to its time limit', async () => {
   const silent = { execute: () => new Promise(() => {}) } as unknown as Database;
   expect(await checkHealth(testRuntime(silent), 20)).toMatchObject({ status: 'down' });
 });
 
-test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('health rejects the method %s', async (method) => {
+test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('the health check answers 405 to %s', async (method) => {
   const response = await fetch(`${server.url}/api/health`, { method });
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('GET, HEAD');
 });
 
 // This test must be the last one: it marks the process as stopping.
-test('a stopping server reports down even though its database answers', async () => {
+test('a stopping server reports down in its health check', async () => {
   noteStopping();
   const response = await get();
   expect(response.status).toBe(503);

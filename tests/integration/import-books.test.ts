@@ -34,7 +34,7 @@ describe('an import of payments and Stripe invoices', () => {
     await createInvoice(base.db, { number: 'R-1', customer_id });
   });
 
-  test('an import of payments settles each invoice once', async () => {
+  test('importing a payments file twice records each payment once', async () => {
     const file = [
       'payment_reference,invoice_number,customer_number,amount,currency,payment_date',
       'BANK-1,R-1,p1,119,eur,2026-03-01',
@@ -64,7 +64,7 @@ describe('an import of payments and Stripe invoices', () => {
     const HEADER =
       'payment_reference,refund_of,invoice_number,amount,payment_date,refunded_amount,refunded_at';
 
-    test('imported refunds reduce their payments once, even for a cancelled invoice', async () => {
+    test('an imported refund reduces the refundable amount of its payment', async () => {
       await createInvoice(base.db, { number: 'RF-1', status: 'cancelled' });
       const file = [
         HEADER,
@@ -90,7 +90,7 @@ describe('an import of payments and Stripe invoices', () => {
       expect(days).toEqual(['2026-03-05', '2026-03-06']);
     });
 
-    test('an import neither records refunds twice nor reduces them', async () => {
+    test('importing a refund a second time changes nothing', async () => {
       const again = [HEADER, 'REF-2,REF-1,,20.5,2026-03-06,,', 'REF-1,,RF-1,100,2026-03-01,30,'];
       expect((await importing('payments', again)).slice(0, 2)).toEqual([
         'line 3, column refunded_amount: must not be less than what came back already: 50.50 EUR',
@@ -101,7 +101,7 @@ describe('an import of payments and Stripe invoices', () => {
       );
     });
 
-    test('a repeated import does not undo the refund of a whole payment', async () => {
+    test('importing a fully refunded payment again leaves the payment refunded', async () => {
       await createInvoice(base.db, { number: 'RF-0', total: '119.00', status: 'sent' });
       const header = 'payment_reference,refund_of,invoice_number,amount,payment_date,status';
       const file = [header, 'W-1,,RF-0,119,2026-01-05,completed', 'W-2,W-1,,119,2026-01-10,'];
@@ -124,7 +124,7 @@ describe('an import of payments and Stripe invoices', () => {
     expect(await invoiceOf('OLD-1')).toMatchObject(kept);
   });
 
-  test('Stripe invoices are imported with their stated amounts, and later imports cannot change them', async () => {
+  test('an import cannot change a Stripe invoice that was imported before', async () => {
     const header =
       'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id,amount_credited';
     const good = 'ST-1,P1,overdue,2026-03-01,100,20,70,in_9,10';
@@ -149,7 +149,7 @@ describe('an import of payments and Stripe invoices', () => {
     expect((await importing('invoices', [header, changed]))[0]).toBe('line 2 Stripe manages this invoice');
   });
 
-  test('an imported cancelled invoice has nothing due, whatever amount its file states', async () => {
+  test('an imported cancelled invoice has no amount due', async () => {
     const file = [
       'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id',
       'CA-1,P1,cancelled,2026-03-01,100,,,',
@@ -183,7 +183,7 @@ describe('an import of invoice lines', () => {
     await createInvoice(base.db, { number: 'STRIPE', stripe_invoice_id: 'in_1' });
   });
 
-  test('an invoice gets all lines of a file or none', async () => {
+  test('imported invoice lines are rejected if they do not add up to their invoice', async () => {
     const bad = [
       'B,,1,Too cheap,1,90,19',
       'C,,1,Half,1,50,19',
@@ -220,14 +220,14 @@ describe('an import of invoice lines', () => {
     expect(invoice).toMatchObject({ subtotal: '100.000', tax: '19.000', total: '119.000', status: 'sent' });
   });
 
-  test('a repeated import adds no lines, and an import does not replace existing lines', async () => {
+  test('importing the same invoice lines again adds no lines', async () => {
     const again = await importing('invoice-lines', [HEADER, ...good]);
     expect(again).toEqual(['f.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 0 rejected.']);
     const [refusal] = await importing('invoice-lines', [HEADER, 'A,,1,Other,1,100,19']);
     expect(refusal).toBe('line 2 cannot be taken: there are other lines already');
   });
 
-  test('drafts and sales documents can also get imported lines', async () => {
+  test('lines of a draft invoice can be imported by its import key', async () => {
     const draft = [
       'import_key,customer_number,status,invoice_date,subtotal,tax',
       'd-1,L1,draft,2026-03-01,100,19',
@@ -242,7 +242,7 @@ describe('an import of invoice lines', () => {
     expect(await importing('sales-document-lines', lines, '--decimal-comma')).toEqual(taken(1));
   });
 
-  test('an invoice with more than 500 lines is refused', async () => {
+  test('importing more than 500 lines for one invoice is refused', async () => {
     const many = Array.from({ length: 501 }, () => 'E,,,Part,1,0,19');
     const said = await importing('invoice-lines', [HEADER, ...many]);
     expect(said[0]).toBe('line 2 cannot be taken: there may be 500 lines at most');
@@ -252,7 +252,7 @@ describe('an import of invoice lines', () => {
 
 describe('the files of docs/examples in the demo', () => {
   const base = useDatabase();
-  test('the example files have no key in common with the sample data', async () => {
+  test('the example files can be imported next to the sample data', async () => {
     await seedDatabase(base.db, { today: '2026-11-26', timeZone: 'Europe/Vienna' });
     const examples = join(import.meta.dirname, '../../docs/examples');
     const files = readdirSync(examples).toSorted((a, b) => kindOf(a) - kindOf(b));
@@ -290,7 +290,7 @@ describe('the files of docs/examples', () => {
   }
   const created = (n: number) => expect.stringContaining(`: ${n} new, 0 changed, 0 unchanged, 0 rejected.`);
 
-  test('the example files are imported as docs/import-export.md says, and a second import changes nothing', async () => {
+  test('importing the example files of docs/examples twice changes nothing the second time', async () => {
     expect(await example('customers')).toEqual([created(2)]);
     expect(await example('servers')).toEqual([created(1)]);
     expect(await example('services', 'services.csv', ...MAPPED)).toEqual([created(2)]);
@@ -308,7 +308,7 @@ describe('the files of docs/examples', () => {
     }
   });
 
-  test('the WHMCS examples of clients and services are imported', async () => {
+  test('the WHMCS example files of clients and services are imported without rejected rows', async () => {
     expect(await example('customers', 'whmcs-clients.csv', '--format', 'whmcs')).toEqual([
       'Left out: Address 2, State, Client Group ID, Credit, Creation Date, Notes.',
       expect.stringMatching(/: 2 new, .* 0 rejected\.$/),
@@ -336,7 +336,7 @@ describe('the files of docs/examples', () => {
     ]);
   });
 
-  test('the WHMCS example invoices are imported with their payments and refunds', async () => {
+  test('the WHMCS example files of invoices and payments are imported without rejected rows', async () => {
     expect(await example('invoices', 'whmcs-invoices.csv', '--format', 'whmcs')).toEqual([
       'Left out: Client Name, Tax Rate, Tax Rate 2, Payment Method, Notes.',
       expect.stringMatching(/: 4 new, .* 0 rejected\.$/),

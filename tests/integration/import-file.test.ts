@@ -32,7 +32,7 @@ describe('an import of customers', () => {
     'I10,Ten,,perhaps,',
   ];
 
-  test('a dry run of an import writes nothing', async () => {
+  test('a dry run of a customer import writes nothing', async () => {
     write('c.csv', FILE.join('\r\n'));
     const { code, said } = await importing('customers', 'c.csv', '--dry-run');
     expect(code).toBe(1);
@@ -44,7 +44,7 @@ describe('an import of customers', () => {
     expect(() => read('c.rejected.csv')).toThrow('ENOENT');
   });
 
-  test('an import reports bad rows and keeps them in a file, and imports the others', async () => {
+  test('an import writes its rejected rows to a separate file', async () => {
     const { code, said } = await importing('customers', 'c.csv');
     expect(code).toBe(1);
     expect(said).toEqual([
@@ -72,7 +72,7 @@ describe('an import of customers', () => {
     expect(await readRows(base.db, auditLog)).toMatchObject([entry]);
   });
 
-  test('a repeated import changes nothing, and corrected rows are imported', async () => {
+  test('a corrected row of the rejected rows is imported', async () => {
     const { said } = await importing('customers', 'c.csv');
     expect(said).toContain('c.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 9 rejected.');
     write('c.rejected.csv', [FILE[0] ?? '', 'I2,Two,,no,DE', 'I1,"Müller, AG",a@example.com,yes,DE']);
@@ -84,7 +84,7 @@ describe('an import of customers', () => {
     expect(log).toMatchObject([{ action: 'customer.update', before: { company: 'Müller, GmbH' } }]);
   });
 
-  test('an import reads Windows-1252, semicolons, mapped column names and constants', async () => {
+  test('an import reads a semicolon-separated file in Windows-1252', async () => {
     write('w.csv', Buffer.from('Kundennummer;Firma;Farbe\r\nW1;M\xfcller \x80;rot\r\n', 'latin1'));
     const map = ['--map', 'Kundennummer=customer_number', '--map', 'Firma=company', '--map', 'Farbe='];
     const { code } = await importing('customers', 'w.csv', ...map, '--set', 'currency=chf');
@@ -93,13 +93,13 @@ describe('an import of customers', () => {
     expect(found).toMatchObject({ company: 'Müller €', currency: 'chf' });
   });
 
-  test('spaces around a key do not create a second record', async () => {
+  test('an import ignores spaces around a customer number', async () => {
     write('spaces.csv', ['customer_number,company', '"W1 ",Müller €']);
     const { said } = await importing('customers', 'spaces.csv');
     expect(said.at(-1)).toMatch('0 new, 0 changed, 1 unchanged');
   });
 
-  test('a stopped import keeps its rows, and the next import adds the rest', async () => {
+  test('a stopped import keeps the rows that it has imported', async () => {
     const count = onPostgres() ? 5000 : 600; // Several batches.
     const lines = Array.from({ length: count }, (_, i) => `T${i},Company ${i}`);
     write('long.csv', ['customer_number,company', ...lines]);
@@ -119,7 +119,7 @@ describe('an import of customers', () => {
 });
 
 describe('an import of servers and services', () => {
-  test('imported services find their customer by number and their server by hostname', async () => {
+  test('an imported service is assigned to its customer by number and its server by hostname', async () => {
     write('servers.csv', '\ufeffhostname\tipv4\tram_gb\nweb1.example.net\t192.0.2.1 192.0.2.2\t64\n');
     write('services.csv', [
       'service_number;customer_number;hostname;service_type;name;price;start_date',
@@ -143,7 +143,7 @@ describe('an import of servers and services', () => {
 });
 
 describe('an import without --yes', () => {
-  test('an import without --yes reports what it would do, and writes nothing', async () => {
+  test('an import without --yes writes nothing', async () => {
     write('ask.csv', ['Kundennummer;Firma;Preis', 'ASK1;One;x']);
     const options = ['--map', 'Kundennummer=customer_number', '--map', 'Firma=company', '--map', 'Preis='];
     const asking = await run(base.db, 'import', ['customers', 'ask.csv', ...options]);
@@ -157,7 +157,7 @@ describe('an import without --yes', () => {
     expect(again.code).toBe(0); // Nothing would change, so the import does not ask.
   });
 
-  test('a file with a known header is read with the columns of its last import, unless options map them', async () => {
+  test('an import maps the columns of a known header as in the last import', async () => {
     write('next.csv', ['KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
     const { code, said } = await importing('customers', 'next.csv');
     expect([code, said]).toEqual([
@@ -173,7 +173,7 @@ describe('an import without --yes', () => {
     expect(told.said[0]).toMatch(/^Unknown: "KUNDENNUMMER", "Preis"/);
   });
 
-  test('constants of an import are not remembered for the next one', async () => {
+  test('constants of an import are not reused by the next import', async () => {
     write('set.csv', ['Nr,company', 'ASK4,Four']);
     await importing('customers', 'set.csv', '--map', 'Nr=customer_number', '--set', 'status=inactive');
     write('set.csv', ['Nr,company', 'ASK5,Five']);
@@ -187,11 +187,16 @@ describe('refused imports', () => {
   test.each<[string, string | Buffer | null, string[], RegExp]>([
     ['a missing file', null, [], /^\S+none\.csv does not exist\.$/],
     ['an empty file', '', [], /is empty\.$/],
-    ['a picture', Buffer.from('89504e470d0a1a0a0000000d4948445200000000', 'hex'), [], /^This is no CSV file/],
+    [
+      'a PNG image',
+      Buffer.from('89504e470d0a1a0a0000000d4948445200000000', 'hex'),
+      [],
+      /^This is no CSV file/,
+    ],
     ['a file in UTF-16', Buffer.from('\ufeffhostname\n', 'utf16le'), [], /UTF-16/],
-    ['a file without its key', 'location\nVienna\n', [], /^The column hostname is missing/],
-    ['an unknown constant', 'hostname\na\n', ['--set', 'colour=red'], /^Unknown: "colour"/],
-  ])('an import with %s is refused', async (_, content, options, sentence) => {
+    ['a file without the key column', 'location\nVienna\n', [], /^The column hostname is missing/],
+    ['a file with an unknown constant', 'hostname\na\n', ['--set', 'colour=red'], /^Unknown: "colour"/],
+  ])('an import of %s is refused', async (_, content, options, sentence) => {
     if (content !== null) write('none.csv', content);
     const { code, said } = await importing('servers', 'none.csv', ...options);
     expect([code, said[0]]).toEqual([1, expect.stringMatching(sentence)]);
@@ -213,7 +218,7 @@ describe('refused imports', () => {
   });
 
   // Every write to /dev/full fails as on a full disk.
-  test.runIf(existsSync('/dev/full'))('an import stops on a full disk and can be repeated', async () => {
+  test.runIf(existsSync('/dev/full'))('an import stops with an error when the disk is full', async () => {
     write('full.csv', ['hostname', 'no good', 'full.example.net']);
     symlinkSync('/dev/full', join(folder, 'full.rejected.csv'));
     const { code, said } = await importing('servers', 'full.csv');
@@ -225,7 +230,7 @@ describe('refused imports', () => {
     );
   });
 
-  test('an import reports a folder at the path of the rejected rows', async () => {
+  test('an import reports that the path of the rejected rows is a folder', async () => {
     write('deep.csv', ['hostname', 'no good']);
     mkdirSync(join(folder, 'deep.rejected.csv'));
     const { said } = await importing('servers', 'deep.csv');

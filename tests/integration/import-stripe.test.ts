@@ -41,7 +41,7 @@ describe('the first import of a Stripe account', () => {
 
   const links = () => unquotedLines(files.read('links.csv').replace('\ufeff', '').trimEnd());
 
-  test('the first import of a Stripe account reads all objects and reports customers without a certain link', async () => {
+  test('the first import of a Stripe account lists the Stripe customers without a certain link', async () => {
     const { code, said } = await at.run(['--proposals', 'links.csv']);
     const told = said.join('\n');
     expect(code).toBe(0);
@@ -67,7 +67,7 @@ describe('the first import of a Stripe account', () => {
     ]);
   });
 
-  test('--link-by-email links Stripe customers whose address exactly one customer has, with an audit entry', async () => {
+  test('the option --link-by-email links a Stripe customer with one customer’s address', async () => {
     const [, one, two, none] = at.ids();
     const { code, said } = await at.run(['--link-by-email']);
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
@@ -80,7 +80,7 @@ describe('the first import of a Stripe account', () => {
     expect(run.said.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
-  test('--link links the rows of its file, and the same file again changes nothing', async () => {
+  test('npm run import -- stripe --link links the Stripe customers listed in its file', async () => {
     const [, , two, none] = at.ids();
     const made = (await at.linkOf(none))?.customer_id;
     const edited = links().map((line) => {
@@ -113,7 +113,7 @@ describe('the first import of a Stripe account', () => {
 describe('unconfirmed links', () => {
   const at = useAccount();
 
-  test('a link is not clear if staff typed the address, or if Stripe has not confirmed it yet', async () => {
+  test('a proposed link is uncertain if Stripe has another e-mail address', async () => {
     const ours = await createCustomer(at.sync.db, { email: 'typed@example.com' });
     const other = await createCustomer(at.sync.db, { email: 'late@example.com' });
     const details = (email: string) => [
@@ -147,11 +147,11 @@ describe('refused imports from Stripe', () => {
     [['--proposals', 'none/links.csv'], expect.stringMatching(/none does not exist\.$/)],
     [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
     [['--map', 'a=b'], "Unknown option '--map': --help shows what there is."],
-  ])('the arguments %j of an import from Stripe are refused with a sentence', async (args, sentence) => {
+  ])('a Stripe import with the arguments %j is refused', async (args, sentence) => {
     expect(await at.run(args)).toEqual({ code: 1, said: [sentence] });
   });
 
-  test('a file of links without its columns is refused', async () => {
+  test('a file of links without its required columns is refused', async () => {
     files.write('bare.csv', 'stripe_customer_id,customer_number\ncus_1,K1\n');
     expect(await at.run(['--link', 'bare.csv'])).toEqual({
       code: 1,
@@ -159,7 +159,7 @@ describe('refused imports from Stripe', () => {
     });
   });
 
-  test('an import from Stripe needs a valid key, and a Stripe that answers', async () => {
+  test('a Stripe import is refused if the API key is missing or invalid', async () => {
     const withStripe = (stripe: TestRuntime['stripe']) =>
       at.run([], { runtime: { ...at.sync.runtime, stripe } });
     expect((await withStripe(null)).said).toEqual(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
@@ -174,7 +174,7 @@ describe('refused imports from Stripe', () => {
     expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
   });
 
-  test('an interrupted import stops after a page, and the next import continues there', async () => {
+  test('an interrupted Stripe import continues where it stopped', async () => {
     const stop = new AbortController();
     const fault = { kind: 'hold' as const, until: async () => stop.abort() };
     at.sync.api.faults.add({ when: isList, fault, times: 1 });
@@ -187,7 +187,7 @@ describe('refused imports from Stripe', () => {
     expect(paths).not.toContain('/v1/subscriptions');
   });
 
-  test('an import links no customer by e-mail if Stripe stops answering', async () => {
+  test('a Stripe import links no customer by e-mail if Stripe stops responding', async () => {
     at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
     const { code, said } = await at.run(['--link-by-email']);
     expect(code).toBe(1);
@@ -199,7 +199,7 @@ describe('refused imports from Stripe', () => {
     expect(await at.sync.db.$count(stripeCustomers, byStaff)).toBe(0);
   });
 
-  test('an import is refused while another run is alive, and takes over a run without a heartbeat', async () => {
+  test('a Stripe import is refused while another run has a recent heartbeat', async () => {
     const started_at = at.sync.now();
     const lease = { trigger: 'schedule', started_at, heartbeat_at: started_at } as const;
     await at.sync.db.insert(reconciliationRuns).values(lease);
@@ -218,7 +218,7 @@ describe('refused imports from Stripe', () => {
     expect((await waiting).said.join('\n')).toContain(`Run ${id}, completed: `);
   });
 
-  test('an import with the key of another account or mode is refused', async () => {
+  test('a Stripe import with the API key of another account is refused', async () => {
     await at.sync.db.delete(reconciliationRuns);
     const secretKey = 'sk_test_other';
     const other = await startStripeLocal({ world: await fillUnreadAccount(at.sync.db, 0), secretKey });

@@ -70,11 +70,11 @@ describe('the list of events', () => {
     [{ from: '2026-03-02', to: '2026-03-02' }, ['evt_b']],
     [{ to: '2026-03-02' }, ['evt_a'], berlin],
     [{ from: '2026-03-03', to: '2026-03-03' }, ['evt_e', 'evt_d', 'evt_c', 'evt_b'], berlin],
-  ])('the list of events filtered by %o is %j, newest first', async (filters, ids, more) => {
+  ])('the event list filtered by %o contains %j, newest first', async (filters, ids, more) => {
     expect(await idsOf(filters, more)).toEqual(ids);
   });
 
-  test('pages of events can be read forwards and backwards, even within one second', async () => {
+  test('the event list can be paged forwards and backwards', async () => {
     const read = async (start: { after?: string; before?: string }) => {
       const found = await list({}, { ...start, limit: 2 });
       return { ...found, data: found.data.map(({ id }) => id) };
@@ -91,7 +91,7 @@ describe('the list of events', () => {
   });
 
   test.each(['', 'x', '1.', '99999999999999.evt', '1.\u0000', '1740000000'])(
-    'an invalid cursor, %o, returns the first page of events',
+    'the invalid cursor %o returns the first page of events',
     async (after) => {
       expect(await idsOf({}, { after })).toHaveLength(6);
     },
@@ -103,9 +103,12 @@ describe('the list of events', () => {
     [{}, { limit: 2, after: 'x' }, 6],
     [{ from: '2026-03-03', to: '2026-03-03' }, { limit: 2 }, 3],
     [{ id: 'sub' }, {}, 0],
-  ])('the count of events filtered by %o on page %o is %i', async (filters, more, count) => {
-    expect((await list(filters, more)).count).toBe(count);
-  });
+  ])(
+    'the event list filtered by %o with the page options %o counts %i events',
+    async (filters, more, count) => {
+      expect((await list(filters, more)).count).toBe(count);
+    },
+  );
 
   test.each([
     { type: 'nonsense' },
@@ -117,13 +120,13 @@ describe('the list of events', () => {
     expect(eventFilters.safeParse(wrong).success).toBe(false);
   });
 
-  test('an event is returned with its payload, and an unknown event is not found', async () => {
+  test('an event is read with its payload', async () => {
     const event = { error_code: '23505', payload: expect.any(String) };
     expect(await getEvent(sync.db, 'evt_c')).toMatchObject(event);
     await expect(getEvent(sync.db, 'evt_nowhere')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('other events of an object are listed newest first, up to one page', async () => {
+  test('other events of the same Stripe object are listed newest first', async () => {
     for (let n = 0; n <= MAX_RELATED + 1; n += 1) {
       const stripe_created = new Date(at('05T10:00:00').getTime() + n * 1000);
       await createStoredEvent(sync.db, { id: `evt_same_${n}`, object_id: 'in_same', stripe_created });
@@ -135,7 +138,7 @@ describe('the list of events', () => {
 });
 
 describe('the records of an event', () => {
-  test('an event shows its customer, subscription, invoice and payment', async () => {
+  test('an event names its customer, subscription, invoice and payment', async () => {
     const customer = await createCustomer(sync.db);
     const of = { customer_id: customer.id };
     await createStripeCustomer(sync.db, { ...of, stripe_customer_id: 'cus_rec', linked_by: 'email' });
@@ -164,7 +167,7 @@ describe('the records of an event', () => {
     expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
   });
 
-  test('changed records have the names that staff know, and deleted records have no name', async () => {
+  test('a changed record is shown with the name that staff know', async () => {
     const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
     const service = await createService(sync.db, { customer_id: customer.id });
     const item = await createSubscriptionItem(sync.db);
@@ -216,7 +219,7 @@ describe('replays by staff', () => {
     return { event, invoiceId: object.id };
   }
 
-  test('a replayed failed event is applied, and the audit log names the actor', async () => {
+  test('replaying a failed event applies its changes', async () => {
     const { event, invoiceId } = await failedPayment();
     expect(await replay(event.id)).toBe('processed');
     expect(await paymentsOf(invoiceId)).toMatchObject([{ amount: '10.000' }]);
@@ -236,7 +239,7 @@ describe('replays by staff', () => {
     ]);
   });
 
-  test('a second replay changes no rows, keeps the changes of the first, and is in the audit log', async () => {
+  test('replaying an applied event again changes no payments', async () => {
     const { event, invoiceId } = await failedPayment();
     await replay(event.id);
     const before = await paymentsOf(invoiceId);
@@ -246,7 +249,7 @@ describe('replays by staff', () => {
     expect((await sync.eventOf(event.id))?.changes).toContainEqual(created);
   });
 
-  test('the warnings of an applied event stay when its replay is stale', async () => {
+  test('an applied event keeps its warnings when a replay is stale', async () => {
     const unknown = 'frozen' as 'active'; // A status from a later version of Stripe's API.
     const { object: customer } = await sync.happen((world) => act.createCustomer(world, {}));
     const { object } = await sync.happen((world) =>
@@ -262,14 +265,14 @@ describe('replays by staff', () => {
     expect(await sync.eventOf(id)).toMatchObject({ outcome: 'processed', warnings, attempts: 2 });
   });
 
-  test('three replays at once leave one payment', async () => {
+  test('three concurrent replays of one event create one payment', async () => {
     const { event, invoiceId } = await failedPayment();
     await Promise.all([replay(event.id), replay(event.id), replay(event.id)]);
     expect(await paymentsOf(invoiceId)).toHaveLength(1);
     expect((await sync.eventOf(event.id))?.attempts).toBe(4);
   });
 
-  test('an event that fails again stays failed, and the audit log holds the reason', async () => {
+  test('an event whose replay fails keeps the outcome failed', async () => {
     const { event, invoiceId } = await failedPayment(9_000_000_000_000_000);
     const error_code = 'UnstorableError';
     expect(await replay(event.id)).toBe('failed');
@@ -278,7 +281,7 @@ describe('replays by staff', () => {
     expect(await auditOf(event.id)).toMatchObject([{ after: { result: 'failed', error_code } }]);
   });
 
-  test('a replay of an unknown event is refused as not found and leaves no audit entry', async () => {
+  test('replaying an unknown event is refused as not found', async () => {
     await expect(replay('evt_nowhere')).rejects.toMatchObject({ code: 'not_found' });
     expect(await auditOf('evt_nowhere')).toEqual([]);
   });
@@ -312,7 +315,7 @@ describe('redeliveries with another body', () => {
   const GOOD = { id: 'in_body', customer: 'cus_body', amount_due: 11_900, amount_remaining: 11_900 };
   const fails = (body: string) => expect(sync.takeBody(body)).rejects.toThrow('no code of three letters');
 
-  test('the inbox keeps the applied body, not one that failed before or after it', async () => {
+  test('the inbox keeps the body of an event that was applied', async () => {
     const bad = bodyOf(
       { id: 'evt_body', created: NOON - 60, api_version: '2020-08-27' },
       { ...GOOD, id: 'in_bad', customer: 'cus_bad', currency: 'euro' },
@@ -330,7 +333,7 @@ describe('redeliveries with another body', () => {
     expect(await sync.eventOf('evt_body')).toMatchObject({ outcome: 'processed', payload: good });
   });
 
-  test('the inbox keeps the body that failed last, with its own reason', async () => {
+  test('the inbox keeps the body of the latest failed delivery of an event', async () => {
     const first = bodyOf({ id: 'evt_twice' }, { ...GOOD, id: 'in_first', currency: 'euro' });
     const second = bodyOf({ id: 'evt_twice' }, { ...GOOD, id: 'in_second', currency: 'eurocent' });
     await fails(first);
@@ -340,7 +343,7 @@ describe('redeliveries with another body', () => {
     expect((await sync.eventOf('evt_twice'))?.failure_reason).toContain('eurocent');
   });
 
-  test('several events that are retried together keep their own bodies', async () => {
+  test('events retried in one batch keep their own bodies', async () => {
     const bodies = ['a', 'b', 'c'].map((name) =>
       bodyOf({ id: `evt_again_${name}` }, { ...GOOD, id: `in_${name}` }),
     );
@@ -357,7 +360,7 @@ describe('redeliveries with another body', () => {
 describe('bodies of old events', () => {
   beforeAll(() => sync.db.delete(stripeEvents));
 
-  test('event bodies are dropped after the retention time, unless the event can be retried', async () => {
+  test('bodies of applied events are dropped after the retention time', async () => {
     const daysAgo = (days: number) => new Date(sync.now().getTime() - days * DAY * 1000);
     for (const outcome of ['processed', 'stale', 'ignored', 'failed', 'unmatched'] as const) {
       await createStoredEvent(sync.db, {
@@ -374,7 +377,7 @@ describe('bodies of old events', () => {
     expect(kept.sort()).toEqual(['evt_failed', 'evt_recent', 'evt_unmatched']);
   });
 
-  test('one run drops the bodies of several batches of events', async () => {
+  test('one run drops the bodies of more than a thousand old events', async () => {
     const before = await bodiless();
     const made = Array.from({ length: 1203 }, (_, i) => ({
       id: `evt_many_${i}`,
@@ -389,7 +392,7 @@ describe('bodies of old events', () => {
     expect(await bodiless()).toBe(before + 1203);
   });
 
-  test('a checkout without a body is applied when its Stripe customer is linked', async () => {
+  test('a checkout whose event body was dropped is applied when its customer is linked', async () => {
     const ours = await createCustomer(sync.db);
     const { sold } = await createSold(sync.db, { customer_id: ours.id });
     const session = act.createCheckoutSession(sync.world, {

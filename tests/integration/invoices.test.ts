@@ -28,7 +28,7 @@ describe('amounts that a customer owes', () => {
     expect(await sumUnpaidInvoices(base.db, customer)).toEqual(expected);
   });
 
-  test('a customer’s unpaid sum starts with the customer’s currency, or else with the most frequent one', async () => {
+  test('a customer’s unpaid sum is shown first in the customer’s own currency', async () => {
     const customer = await createCustomer(base.db, { currency: 'chf' });
     const sum = () => sumUnpaidInvoices(base.db, customer);
     expect(await sum()).toEqual({ currency: 'chf', count: 0, total: 0, other_currencies: [] });
@@ -42,7 +42,7 @@ describe('amounts that a customer owes', () => {
     expect(await sum()).toMatchObject({ currency: 'chf', count: 1 });
   });
 
-  test('a customer’s credit is the overpaid amount of its own invoices, by currency', async () => {
+  test('a customer’s credit is the overpaid amount of the customer’s invoices', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const status = 'paid' as const;
     const over = { customer_id, status, total: '100', amount_due: '0', amount_paid: '120.5' };
@@ -95,7 +95,7 @@ describe('overdue invoices', () => {
       ['2026-03-15T12:00:00Z', 'UTC'],
       ['2026-03-15T09:30:00Z', 'Pacific/Pago_Pago'],
       ['2026-03-15T12:00:00Z', 'Pacific/Kiritimati'],
-    ])('one of our own invoices becomes overdue by a run or a payment at %s in %s', async (instant, zone) => {
+    ])('an invoice of ours becomes overdue on the right day at %s in %s', async (instant, zone) => {
       const now = new Date(instant);
       const today = toCalendarDate(now, zone);
       const runtime = testRuntime(base.db, { now, env: { APP_TIMEZONE: zone } });
@@ -114,7 +114,7 @@ describe('overdue invoices', () => {
 });
 
 describe('the invoice of a typed payment', () => {
-  test('a payment for an unknown, unpayable or ambiguous invoice is refused with the reason', async () => {
+  test('recording a payment is refused for an unknown, cancelled or ambiguous invoice', async () => {
     const { db } = base;
     const draft = await createInvoice(db, { number: null, status: 'draft' });
     await createInvoice(db, { number: 'C-1', status: 'cancelled' });
@@ -135,7 +135,7 @@ describe('the invoice of a typed payment', () => {
     expect((await findPayableInvoice(db, `#${two.id}`)).invoice.id).toBe(two.id);
   });
 
-  test('payable invoices are found by customer, number or amount, unpaid ones first', async () => {
+  test('the search for payable invoices lists unpaid invoices first', async () => {
     const named = { company: 'Zitronengras AG', customer_number: 'K-ZIT' };
     const { id: customer_id } = await createCustomer(base.db, named);
     const create = (number: string, values: Parameters<typeof createInvoice>[1]) =>

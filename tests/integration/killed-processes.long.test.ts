@@ -66,7 +66,7 @@ test('a dry run of a Stripe import writes nothing', { timeout: PATIENCE }, async
   expect(await countOf(subscriptions)).toBe(0);
 });
 
-test('a killed Stripe import is continued where it stopped when the command runs again', {
+test('a killed Stripe import continues where it stopped when it runs again', {
   timeout: PATIENCE,
 }, async () => {
   await killWithinInvoices();

@@ -29,7 +29,7 @@ async function openCase() {
   return { customer, service, subscription, row, item: await row() };
 }
 
-test('linking an item sets the billing date of its service, and the audit log names the actor', async () => {
+test('linking a subscription item to a service sets the service’s billing date', async () => {
   const { service, item, row } = await openCase();
   const changes = await link(item.id, service.service_number);
   const date = item.current_period_end?.toISOString().slice(0, 10);
@@ -55,7 +55,7 @@ test('linking an item sets the billing date of its service, and the audit log na
   ]);
 });
 
-test('linking an item to its current service writes nothing', async () => {
+test('linking a subscription item to its current service writes nothing', async () => {
   const { service, item, row } = await openCase();
   await link(item.id, service.service_number);
   const before = await row();
@@ -64,7 +64,7 @@ test('linking an item to its current service writes nothing', async () => {
   expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
-test('a service has the latest date of its items, and no date without items', async () => {
+test('a service has the latest billing date of its subscription items', async () => {
   const { customer, service, item } = await openCase();
   await link(item.id, service.service_number);
   const own = await dateOf(service.id);
@@ -82,7 +82,7 @@ test('a service has the latest date of its items, and no date without items', as
   expect(await dateOf(service.id)).toBe('2026-03-20');
 });
 
-test('a link to an unknown service or another customer’s service is refused and writes nothing', async () => {
+test('linking a subscription item to another customer’s service is refused', async () => {
   const { item, row } = await openCase();
   const foreign = await createService(sync.db);
   for (const number of [foreign.service_number, 'S-nowhere']) {
@@ -96,7 +96,7 @@ test('a link to an unknown service or another customer’s service is refused an
   await expect(link(999_999, null)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('an item can be linked before Stripe knows its subscription', async () => {
+test('a subscription item can be linked to a service before Stripe knows its subscription', async () => {
   const { customer, service } = await openCase();
   const { id } = await createSubscription(sync.db, {
     customer_id: customer.id,
@@ -110,7 +110,7 @@ test('an item can be linked before Stripe knows its subscription', async () => {
   expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
-test('an item’s link survives a webhook, which moves the date of its service', async () => {
+test('a subscription item stays linked to its service after a webhook event', async () => {
   const { service, subscription, item, row } = await openCase();
   await link(item.id, service.service_number);
   const currentPeriodEnd = Math.floor(Date.parse('2026-09-09T12:00:00Z') / 1000);
@@ -119,7 +119,7 @@ test('an item’s link survives a webhook, which moves the date of its service',
   expect(await dateOf(service.id)).toBe('2026-09-09');
 });
 
-test('an item’s link survives concurrent webhooks, and its service gets the last reported date', async () => {
+test('a subscription item stays linked to its service after concurrent webhook events', async () => {
   const { service, subscription, item, row } = await openCase();
   const ends = [3, 4, 5, 6].map((month) => Date.parse(`2027-0${month}-01T12:00:00Z`) / 1000);
   const events = ends.flatMap((currentPeriodEnd) => {
@@ -136,7 +136,7 @@ test('an item’s link survives concurrent webhooks, and its service gets the la
   expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
-test('the service that staff chose for an item wins over the service in its metadata', async () => {
+test('the service that staff chose for an item takes precedence over the item’s metadata', async () => {
   const customer = await createCustomer(sync.db);
   const [told, chosen] = [
     await createService(sync.db, { customer_id: customer.id }),

@@ -35,7 +35,7 @@ async function pays(email: string | null, reference: number, unitAmount = 990) {
 }
 
 describe('proposed links', () => {
-  test('a Stripe customer with a customer’s address is proposed, and confirming the link moves and dates its rows', async () => {
+  test('confirming a proposed link moves the Stripe customer’s subscription to the existing customer', async () => {
     const ours = await createCustomer(sync.db, { email: 'Ada@example.com' });
     const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
     const { stripeCustomerId, subscription } = await pays('ada@example.com', sold.id);
@@ -75,7 +75,7 @@ describe('proposed links', () => {
     expect(await listLinkProposals(sync.db, 10)).toEqual([]);
   });
 
-  test('a link is not proposed if two customers, or two created customers, share the address', async () => {
+  test('a link is not proposed if several customers share the e-mail address', async () => {
     const email = 'shared@example.com';
     const [one, other] = [await createCustomer(sync.db, { email }), await createCustomer(sync.db, { email })];
     const first = await pays(email, 1);
@@ -110,7 +110,7 @@ describe('proposed links', () => {
   });
 });
 
-test('a checkout that does not match its sale waits until staff link or decline it', async () => {
+test('a checkout whose price differs from the sale waits until staff decide', async () => {
   const ours = await createCustomer(sync.db);
   const scene = async () => {
     const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
@@ -166,7 +166,7 @@ describe('customer numbers that Stripe names before they exist', () => {
   }
   const numberOf = async (id: string) => (await customerOf(await ownerOf(id)))?.customer_number;
 
-  test('a number that Stripe has named is not given to created customers or to customers from a form', async () => {
+  test('a new customer does not get a customer number that Stripe has already named', async () => {
     await createCustomer(sync.db, { customer_number: 'K20000' });
     const one = await tellOfInvoice({ named: 'k20002' });
     const other = await tellOfInvoice({});
@@ -179,7 +179,7 @@ describe('customer numbers that Stripe names before they exist', () => {
     expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });
   });
 
-  test('a number that Stripe has named links its Stripe customer in the next run after it was given to a customer', async () => {
+  test('a run links a Stripe customer once a customer has the number that Stripe named', async () => {
     sync.runtime.stripe = sync.client;
     const made = [await tellOfInvoice({ own: 'A-77' }), await tellOfInvoice({ own: 'B-78' })];
     for (const one of made) expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });

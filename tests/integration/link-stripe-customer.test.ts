@@ -84,7 +84,7 @@ describe('moving a Stripe customer to another customer', () => {
     return { from, to, service, stripeCustomerId, subscription, item, open };
   }
 
-  test('subscriptions, invoices and payments move with their Stripe customer, and other records stay', async () => {
+  test('subscriptions, invoices and payments move with their Stripe customer', async () => {
     const { from, to, stripeCustomerId, subscription } = await openCase();
     const own = await createInvoice(sync.db, { customer_id: from.id });
     const document = await createSalesDocument(sync.db, { customer_id: from.id });
@@ -110,7 +110,7 @@ describe('moving a Stripe customer to another customer', () => {
     expect(await getStripeCustomer(sync.db, stripeCustomerId)).toMatchObject(moved);
   });
 
-  test('an item that moves with its Stripe customer loses its link to a service that stays', async () => {
+  test('a subscription item that moves to another customer loses its link to the service', async () => {
     const { from, to, service, stripeCustomerId, item } = await openCase();
     expect(await listItemsOfOthers(sync.db, stripeCustomerId, from.id)).toEqual([]);
     expect(await listItemsOfOthers(sync.db, stripeCustomerId, to.id)).toMatchObject([
@@ -126,7 +126,7 @@ describe('moving a Stripe customer to another customer', () => {
     });
   });
 
-  test('an item linked to another customer’s service gets the service in its metadata when its link is confirmed', async () => {
+  test('confirming a Stripe customer unlinks its items from another customer’s services', async () => {
     const [ours, other] = [await createCustomer(sync.db), await createCustomer(sync.db)];
     const named = await createService(sync.db, { customer_id: ours.id });
     const { stripeCustomerId, subscription } = await sync.subscribe(ours, naming(named));
@@ -141,7 +141,7 @@ describe('moving a Stripe customer to another customer', () => {
     expect(await itemsOf(subscription.id)).toMatchObject([kept]);
   });
 
-  test('the audit log of a moved Stripe customer names the actor and both customers', async () => {
+  test('the audit log of a moved Stripe customer names both customers', async () => {
     const { from, to, stripeCustomerId } = await openCase();
     await sync.db
       .update(stripeCustomers)
@@ -159,7 +159,7 @@ describe('moving a Stripe customer to another customer', () => {
     ]);
   });
 
-  test('moving a Stripe customer with an outdated confirmation is refused and moves nothing', async () => {
+  test('moving a Stripe customer is refused if it was linked to another customer meanwhile', async () => {
     const { from, to, stripeCustomerId } = await openCase();
     await expect(move(stripeCustomerId, to.id, from.id)).rejects.toMatchObject({ code: 'conflict' });
     await expect(move(stripeCustomerId, from.id, 999_999)).rejects.toMatchObject({
@@ -170,7 +170,7 @@ describe('moving a Stripe customer to another customer', () => {
   });
 });
 
-test('customers created for Stripe are listed in pages until staff confirm them', async () => {
+test('customers created for Stripe are listed until staff confirm them', async () => {
   await sync.db.delete(stripeCustomers);
   const made = [];
   for (let i = 0; i < 5; i += 1) made.push(await createStripeCustomer(sync.db, { linked_by: 'created' }));
@@ -209,7 +209,7 @@ describe('merging two customers with Stripe customers', () => {
     sync.bill({ customer, lines: [{ amount: 990 }], metadata });
   const pair = async () => ({ gone: await createCustomer(sync.db), kept: await createCustomer(sync.db) });
 
-  test('after a merge both Stripe customers, and later ones with the old number, belong to the remaining customer', async () => {
+  test('after a merge both Stripe customers belong to the remaining customer', async () => {
     const { gone, kept } = await pair();
     const [theirs, own] = [await sync.subscribe(gone, [{}]), await sync.subscribe(kept, [{}])];
     await merge(gone.id, kept.id);
@@ -227,7 +227,7 @@ describe('merging two customers with Stripe customers', () => {
     }
   });
 
-  test('after a merge items are linked to the remaining customer’s services, and a run changes nothing', async () => {
+  test('after a merge subscription items are linked to the services in their metadata', async () => {
     const { gone, kept } = await pair();
     const ofGone = await createService(sync.db, { customer_id: gone.id });
     const ofKept = await createService(sync.db, { customer_id: kept.id });
@@ -243,7 +243,7 @@ describe('merging two customers with Stripe customers', () => {
     expect(await sync.db.$count(reconciliationChanges)).toBe(changes);
   });
 
-  test('the link of a customer created for Stripe is certain after its merge', async () => {
+  test('merging a customer created for Stripe makes the link of the Stripe customer certain', async () => {
     const kept = await createCustomer(sync.db);
     const service = await createService(sync.db, { customer_id: kept.id });
     const { service_number } = service;
@@ -258,7 +258,7 @@ describe('merging two customers with Stripe customers', () => {
     expect(next.customerId).not.toBe(kept.id);
   });
 
-  test('rows that deliveries write during a merge end with the remaining customer', async () => {
+  test('invoices that webhooks write during a merge belong to the remaining customer', async () => {
     const { gone, kept } = await pair();
     const [theirs, own] = [await sync.subscribe(gone, [{}]), await sync.subscribe(kept, [{}])];
     const open = await bill(theirs.stripeCustomerId);

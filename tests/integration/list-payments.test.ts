@@ -100,17 +100,17 @@ describe('the payment list of the staff pages', () => {
     [{ sort: 'reference', to: '2026-01-01' }, '-date'],
     [{ sort: 'reference', to: '2026-01-01', customer: 'weiß' }, 'reference'],
     [{ sort: 'amount', from: '2026-01-01' }, 'amount'],
-  ])('the payment filter %o is sorted by %s', (input, sort) => {
+  ])('the payment list with the filter %o is sorted by %s', (input, sort) => {
     expect(paymentList.schema.parse(input).sort).toBe(sort);
   });
 
-  test('the payment list reports an unknown customer in a filter', async () => {
+  test('the payment list reports that the customer in its filter is unknown', async () => {
     const page = await paymentList.page(base.db, paymentList.schema.parse({ customer: 'nobody' }), {});
     expect(page).toMatchObject({ data: [], count: 0, refused: 'unknown_customer' });
   });
 
   test.each(['-date', 'date', '-amount', 'amount', '-reference', 'reference'])(
-    'pages of payments sorted by %s contain each payment once, forwards and backwards',
+    'the payment list sorted by %s can be paged forwards and backwards',
     async (sort) => {
       const filters = paymentList.schema.parse({ sort, per_page: '2' });
       const pageOf = (start: object) => paymentList.page(base.db, filters, start);
@@ -120,7 +120,7 @@ describe('the payment list of the staff pages', () => {
     },
   );
 
-  test('an invalid cursor returns the first page of payments', async () => {
+  test('an invalid cursor returns the first page of the payment list', async () => {
     const cursors = ['x', '1', '1.', '9999999999.2026-01-01', '1.2026-02-30', "1.'; drop", '.2026-01-01'];
     for (const cursor of cursors) {
       expect(await references({}, { after: cursor })).toHaveLength(5);
@@ -142,7 +142,7 @@ describe('the payment list of the staff pages', () => {
 describe('deleted payments', () => {
   const base = useDatabase();
 
-  test('a deleted payment is shown with its last state and its deleter, on its page and on its invoice', async () => {
+  test('a deleted payment is shown with its last state and who deleted it', async () => {
     const grace = { id: 'staff-1', email: 'grace@example.com' };
     const invoice = await createInvoice(base.db);
     const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
@@ -194,13 +194,16 @@ describe('refunds and disputes', () => {
     ['refunded', ['WHOLE false 10']],
     ['disputed', ['DISPUTED true 0']],
     ['completed', ['WON false 0', 'DISPUTED true 0', 'SAME false 0', 'PART false 5']],
-  ])('the list of %s payments shows open disputes and refunded amounts', async (status, expected) => {
-    const { data } = await paymentList.page(base.db, paymentList.schema.parse({ status }), {});
-    const shown = data.map((one) => [one.payment_reference, Boolean(one.disputed), one.refunded_amount]);
-    expect(shown.map((cells) => cells.join(' '))).toEqual(expected);
-  });
+  ])(
+    'the payment list with the status %s shows refunded amounts and open disputes',
+    async (status, expected) => {
+      const { data } = await paymentList.page(base.db, paymentList.schema.parse({ status }), {});
+      const shown = data.map((one) => [one.payment_reference, Boolean(one.disputed), one.refunded_amount]);
+      expect(shown.map((cells) => cells.join(' '))).toEqual(expected);
+    },
+  );
 
-  test('invoices with partly refunded payments are found, with their amounts', async () => {
+  test('the invoice list can be filtered by partly refunded payments', async () => {
     const filters = invoiceList.schema.parse({ status: 'refunded_in_part' });
     const place = { request: { page: 1, per_page: 25 }, start: {} };
     for (const sort of ['-date', '-amount'] as const) {
@@ -209,7 +212,7 @@ describe('refunds and disputes', () => {
     }
   });
 
-  test('refunds and disputes are listed for a payment, an invoice and a customer, latest first', async () => {
+  test('refunds and disputes of a customer are listed latest first', async () => {
     const kinds = async (which: Which) =>
       (await listMoneyBack(base.db, which, 10)).map(({ kind, status }) => `${kind} ${status}`);
     const { id = 0, invoice_id = 0, customer_id = 0 } = made.PART ?? {};

@@ -34,7 +34,7 @@ const base = useDatabase();
 const place = { request: { page: 1, per_page: 25 }, start: {} };
 
 describe('rows of lists', () => {
-  test('an invoice row has amounts as numbers, its customer, and no internal columns', async () => {
+  test('the invoice list returns amounts as numbers', async () => {
     const { id: customer_id, customer_number, email } = await createCustomer(base.db, { company: 'Row AG' });
     const plain = { number: null, status: 'draft' as const, due_date: null, stripe_invoice_id: 'in_1' };
     const sums = { subtotal: '0.1', tax: '0.2', total: '0.3' };
@@ -48,7 +48,7 @@ describe('rows of lists', () => {
     ]);
   });
 
-  test('a service row has amounts with three decimals, calendar days, and instants as ISO text', async () => {
+  test('the service list returns prices with three decimals', async () => {
     const { id: customer_id } = await createCustomer(base.db, { company: 'Row AG' });
     const { id: server_id } = await createServer(base.db);
     const plain = {
@@ -67,7 +67,7 @@ describe('rows of lists', () => {
     ]);
   });
 
-  test('a sales document row names the invoice that it was converted to', async () => {
+  test('the list of sales documents returns the id of the invoice made from a document', async () => {
     const { id: converted_to_invoice_id, customer_id } = await createInvoice(base.db);
     const state = { type: 'order_confirmation', status: 'converted', valid_until: '2026-04-01' } as const;
     const plain = { ...state, converted_to_invoice_id };
@@ -82,7 +82,7 @@ describe('rows of lists', () => {
     ]);
   });
 
-  test('servers are listed by hostname with all their fields', async () => {
+  test('servers are listed by hostname with all their public fields', async () => {
     await createServer(base.db, { hostname: 'web2.example.net' });
     const { created_at, updated_at, version, ...row } = await createServer(base.db, {
       ...{ hostname: 'web1.example.net', ipv4: ['192.0.2.1', '192.0.2.2'], ipv6: ['2001:db8::1'] },
@@ -202,7 +202,7 @@ describe('list filters', () => {
     expect(invoiceFilters.safeParse(filters).error?.issues[0]?.message).toBe(message);
   });
 
-  test('a list filter whose last day is before its first is refused', () => {
+  test('a list filter whose last day is before its first day is refused', () => {
     for (const schema of [invoiceList.schema, salesDocumentList.schema]) {
       const { error } = schema.safeParse({ from: '2026-02-02', to: '2026-02-01' });
       expect(error?.issues).toMatchObject([{ path: ['to'], message: 'must not be before the first day' }]);
@@ -211,7 +211,7 @@ describe('list filters', () => {
 });
 
 describe('list pages', () => {
-  test('a page beyond the last is empty and still has the total', async () => {
+  test('a list page past the end is empty and still has the total', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     for (let i = 1; i <= 5; i++) await createService(base.db, { customer_id, service_number: `P${i}` });
     const page = (n: number) => listServices(base.db, { customer_id, per_page: 2, page: n });
@@ -222,7 +222,7 @@ describe('list pages', () => {
     expect(await listServices(base.db, { customer_id: 999_999 })).toMatchObject({ total: 0, last_page: 1 });
   });
 
-  test('pages in any order can be read forwards and backwards by cursor, and the file has all rows', async () => {
+  test('the invoice list sorted by amount can be paged forwards and backwards', async () => {
     const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-PAGES' });
     for (const [i, total] of ['5', '1', '3', '3', '2'].entries()) {
       await createInvoice(base.db, { customer_id, number: `PAGES-${i}`, total, amount_due: total });
@@ -238,7 +238,7 @@ describe('list pages', () => {
     expect(file.match(/PAGES-\d/g)).toEqual(['PAGES-1', 'PAGES-4', 'PAGES-2', 'PAGES-3', 'PAGES-0']);
   });
 
-  test('open sales documents are drafts, sent and accepted ones; 100 are listed and all are counted', async () => {
+  test('open sales documents of a customer are drafts, sent and accepted documents', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     for (const status of ['rejected', 'expired', 'converted', 'draft', 'sent', 'accepted'] as const)
       await createSalesDocument(base.db, { customer_id, status });
@@ -252,7 +252,7 @@ describe('list pages', () => {
     expect(more).toMatchObject({ total: 101, data: { length: 100 } });
   });
 
-  test('the latest payments include their customers', async () => {
+  test('the latest payments are listed with their customers', async () => {
     for (const payment_date of ['2026-05-01', '2026-05-03', '2026-05-02']) {
       await createPayment(base.db, { payment_date });
     }
@@ -263,7 +263,7 @@ describe('list pages', () => {
 });
 
 describe('single records', () => {
-  test('a service, server, invoice or sales document is read with the fields of its page', async () => {
+  test('reading a service returns its server and its customer', async () => {
     const server = await createServer(base.db, { hostname: 'one.example' });
     const service = await createService(base.db, { server_id: server.id, price: '9.90' });
     expect(await getService(base.db, service.id)).toMatchObject({
@@ -288,7 +288,7 @@ describe('single records', () => {
     }
   });
 
-  test('a service lists each subscription that bills it once, latest first', async () => {
+  test('a service lists each subscription that bills it once', async () => {
     const service = await createService(base.db);
     const make = () => createSubscription(base.db, { customer_id: service.customer_id });
     const [first, second] = [await make(), await make()];

@@ -69,7 +69,7 @@ async function createWhole(overrides: Parameters<typeof createCustomer>[1] = {})
   return { ...customer, service, subscription, invoice, payment };
 }
 
-test('the merge handles every column that refers to a customer', async () => {
+test('merging customers covers every database column that refers to a customer', async () => {
   const found = await rows<{ name: string }>(
     base.db,
     sql`select table_name || '.' || column_name as name from information_schema.columns
@@ -84,7 +84,7 @@ test('the merge handles every column that refers to a customer', async () => {
   expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices].sort());
 });
 
-test('a merge moves all rows of a customer to the remaining one, and counts and sums stay right', async () => {
+test('merging customers moves all records to the remaining customer', async () => {
   const [gone, kept] = [await createWhole(), await createWhole()];
   const earlier = await createCustomer(base.db);
   await merge(earlier.id, gone.id);
@@ -143,7 +143,7 @@ describe('the number of a merged customer', () => {
     },
   );
 
-  test('a customer number is found, and already taken, in any letter case', async () => {
+  test('a customer number that differs only in letter case is already taken', async () => {
     const { id } = await createCustomer(base.db, { customer_number: 'Kd-9', company: 'Number' });
     await createSubscription(base.db, { customer_id: id });
     for (const number of ['Kd-9', 'KD-9', 'kd-9']) await expectFound(number, id, 1);
@@ -151,7 +151,7 @@ describe('the number of a merged customer', () => {
     await expect(taken).rejects.toThrow('customers_number_lower');
   });
 
-  test('the API and imports accept the number and id of a merged customer', async () => {
+  test('a payment recorded with a merged customer’s id belongs to the remaining customer', async () => {
     both ??= await made();
     const { gone, kept } = both;
     expect((await listPayments(base.db, { customer_id: gone.id })).total).toBe(2);
@@ -173,7 +173,7 @@ describe('the number of a merged customer', () => {
     ]);
   });
 
-  test('a record with a merged customer’s number belongs to the remaining customer', async () => {
+  test('a service saved with a merged customer’s number belongs to the remaining customer', async () => {
     both ??= await made();
     const values = { customer_number: 'kD-55', name: 'After', service_type: 'hosting', price: 1 };
     const { id } = await saveRecord(base.db, serviceKind, { isNew: true, values }, writer);
@@ -181,7 +181,7 @@ describe('the number of a merged customer', () => {
     expect(customer_id).toBe(both.kept.id);
   });
 
-  test('a merged customer’s number is never given again', async () => {
+  test('a merged customer’s number is not given to a new customer', async () => {
     both ??= await made();
     const message = expect.stringMatching(/was merged into/);
     const refused = { fields: [{ field: 'customer_number', message }] };
@@ -199,7 +199,7 @@ describe('the number of a merged customer', () => {
     expect((await getCustomer(base.db, { id }))?.customer_number).toBe('K770001');
   });
 
-  test('a merged customer’s number follows a second merge', async () => {
+  test('a merged customer’s number finds the remaining customer of a second merge', async () => {
     both ??= await made();
     const last = await createCustomer(base.db);
     await merge(both.kept.id, last.id);
@@ -208,7 +208,7 @@ describe('the number of a merged customer', () => {
   });
 });
 
-test('the remaining customer keeps its fields, except those chosen from the merged customer', async () => {
+test('a merge takes over only the chosen fields of the merged customer', async () => {
   const kept = await createCustomer(base.db, { phone: null, city: 'Wien' });
   const gone = await createCustomer(base.db, { phone: '+43 1', city: 'Linz', email: null, country: 'AT' });
   const { differing } = await compareCustomers(base.db, { gone: gone.id, kept: kept.id });
@@ -220,7 +220,7 @@ test('the remaining customer keeps its fields, except those chosen from the merg
   });
 });
 
-test('a merge with itself, or of a missing or changed customer, is refused and moves nothing', async () => {
+test('a merge is refused if one of the customers has changed meanwhile', async () => {
   const [one, other] = [await createWhole(), await createWhole()];
   const seen = ({ id, version }: typeof one) => ({ id, version });
   const merging = () => mergeSeen(seen(one), seen(other));
@@ -237,7 +237,7 @@ test('a merge with itself, or of a missing or changed customer, is refused and m
   await expect(merging()).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('rows added to either customer during a merge are not lost', async () => {
+test('records added during a merge belong to the remaining customer', async () => {
   const [gone, kept] = [await createWhole(), await createWhole()];
   const { customer_number } = gone;
   const values = { name: 'Meanwhile', service_type: 'hosting', price: 1, customer_number };

@@ -43,14 +43,14 @@ test('the newest migration has the hash of db/functions; if not, run npm run db:
   expect(marks?.at(-1)).toBe(`-- Functions: ${hash}`);
 });
 
-test('a second migration changes nothing', async () => {
+test('migrating an up-to-date database changes nothing', async () => {
   expect(await isMigrated(base.db)).toBe(true);
   const before = await databaseState(base.db);
   await migrate({ db: base.db });
   expect(await databaseState(base.db)).toEqual(before);
 });
 
-test('a database from before the first release is not migrated and stays unchanged', async () => {
+test('a database from before the first release is refused and stays unchanged', async () => {
   const other = await createTestDatabase();
   await createCustomer(other.db);
   await disownMigrations(other.db);
@@ -75,7 +75,7 @@ test('a database migrated by a newer version is refused and stays unchanged', as
   await other.close();
 });
 
-test('migrating installs the functions, and keeps the functions of a later version', async () => {
+test('migrating does not replace the SQL functions of a newer version', async () => {
   const other = await createTestDatabase();
   const { db } = other;
   const source = async () =>

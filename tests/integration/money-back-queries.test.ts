@@ -56,7 +56,7 @@ describe('refunds and disputes on the staff pages', () => {
     expect((await find(status)).map(({ payment_reference }) => payment_reference)).toEqual(expected);
   });
 
-  test('a listed payment has its open dispute and its refunded amount', async () => {
+  test('the payment list shows the refunded amount of a payment', async () => {
     const found = await find('completed');
     expect(found.map(({ disputed: is, refunded_amount }) => [Boolean(is), refunded_amount])).toEqual([
       [false, 0],
@@ -66,7 +66,7 @@ describe('refunds and disputes on the staff pages', () => {
     ]);
   });
 
-  test('the invoice list finds invoices with partly refunded payments, with their amounts', async () => {
+  test('the invoice list finds invoices with partly refunded payments', async () => {
     const filters = invoiceList.schema.parse({ status: 'refunded_in_part' });
     const place = { request: { page: 1, per_page: 25 }, start: {} };
     for (const sort of ['-date', '-amount'] as const) {
@@ -75,7 +75,7 @@ describe('refunds and disputes on the staff pages', () => {
     }
   });
 
-  test('refunds and disputes of a payment, an invoice or a customer are listed latest first', async () => {
+  test('refunds and disputes of a payment are listed latest first', async () => {
     const kinds = async (which: Which) =>
       (await listMoneyBack(base.db, which, 10)).map(({ kind, status }) => `${kind} ${status}`);
     const all = ['refund succeeded', 'dispute warning_closed'];
@@ -85,12 +85,12 @@ describe('refunds and disputes on the staff pages', () => {
     expect(await kinds(ofPayment(0))).toEqual([]);
   });
 
-  test('open disputes are counted, with the earliest date on which evidence is due', async () => {
+  test('the earliest evidence deadline is reported for the open disputes', async () => {
     const next_due = new Date('2026-03-30T00:00:00Z');
     expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
   });
 
-  test('a refund or dispute is a task only if it has no payment, exceeds it or has another currency', async () => {
+  test('a refund or dispute without a matching payment becomes a task', async () => {
     const { db } = base;
     const tasks = () => listTasks(db, NOW, parseEnv({}));
     expect(await tasks()).toEqual([]);
@@ -135,7 +135,7 @@ describe('money received per day', () => {
     return { ...found, days: days.map(({ date, ...sums }) => ({ date: date.slice(5), ...sums })) };
   }
 
-  test('a refund is deducted on its own day in the service’s time zone', async () => {
+  test('a refund is deducted from the money received on its own day', async () => {
     const { id } = await paid('100', { status: 'refunded', refunded_amount: '100' });
     await createRefund(base.db, { payment_id: id, amount: '30', issued_at: at('03-12') });
     await createRefund(base.db, { payment_id: id, amount: '70', issued_at: at('03-20') });
@@ -149,7 +149,7 @@ describe('money received per day', () => {
     expect((await received('Asia/Tokyo')).days.map(({ date }) => date)).toEqual(['03-10', '03-13', '03-21']);
   });
 
-  test('a lost dispute is deducted on the day on which its funds were withdrawn', async () => {
+  test('a lost dispute is deducted from the money received on the day of withdrawal', async () => {
     const { id } = await paid('10');
     const lost = { payment_id: id, status: 'lost' as const, amount: '4' };
     await createDispute(base.db, { ...lost, issued_at: at('03-12'), funds_withdrawn_at: at('03-14') });
@@ -163,7 +163,7 @@ describe('money received per day', () => {
     ]);
   });
 
-  test('refunds are deducted up to the amount of their payment, counting refunds before the period', async () => {
+  test('refunds deduct at most the amount of their payment', async () => {
     const { id } = await paid('100', { payment_date: `${year + 2}-01-01` });
     await createRefund(base.db, { payment_id: id, amount: '80', issued_at: at('01-01') });
     await createRefund(base.db, { payment_id: id, amount: '15', issued_at: at('03-20') });
@@ -174,7 +174,7 @@ describe('money received per day', () => {
     expect((await received()).days.slice(-2)).toMatchObject([{ returned: 15 }, { returned: 5 }]);
   });
 
-  test('a refund in another currency, of a failed payment or without a payment is not deducted', async () => {
+  test('a refund in another currency is not deducted from the money received', async () => {
     const { id } = await paid('100');
     await createRefund(base.db, { payment_id: id, currency: 'usd', issued_at: at('03-12') });
     const failed = await createPayment(base.db, { payment_date: `${year}-03-10`, status: 'failed' });
@@ -183,7 +183,7 @@ describe('money received per day', () => {
     expect((await received()).sums).toEqual([{ currency: 'eur', count: 1, total: 100, returned: 0 }]);
   });
 
-  test('a payment with the status refunded but without a refund does not count', async () => {
+  test('a refunded payment without a refund does not count as money received', async () => {
     await paid('100', { status: 'refunded' });
     expect((await received()).sums).toEqual([]);
   });

@@ -135,7 +135,7 @@ describe('silent refunds and disputes at Stripe', () => {
         ['payment', 'status', 'completed', 'refunded'],
       ),
     ),
-    'a refund that fails weeks later no longer counts': inSql(
+    'a refund that fails weeks later no longer reduces its payment': inSql(
       refund({ status: 'pending' }),
       run(KEPT, ['refund', 'created', null, '119.00 EUR']),
       settle('succeeded'),
@@ -150,7 +150,7 @@ describe('silent refunds and disputes at Stripe', () => {
         ['payment', 'status', 'refunded', 'completed'],
       ),
     ),
-    'a pending refund leaves its payment completed, and is reported when Stripe no longer has it': inMemory(
+    'a pending refund that disappears at Stripe is reported': inMemory(
       refund({ status: 'pending' }),
       run(),
       later(60),
@@ -158,7 +158,7 @@ describe('silent refunds and disputes at Stripe', () => {
       ({ scene, id }) => scene.world.refunds.delete(id),
       run({}, ['refund', 'provider_gone_at', null, expect.any(String), 'reported']),
     ),
-    'an inquiry that becomes a dispute refunds its payment when it is lost': inMemory(
+    'an inquiry that becomes a lost dispute refunds its payment': inMemory(
       dispute({ inquiry: true }),
       run(KEPT),
       move('needs_response'),
@@ -168,7 +168,7 @@ describe('silent refunds and disputes at Stripe', () => {
       move('lost'),
       run(REFUNDED),
     ),
-    'a won dispute leaves its payment completed, and refunds it if the dispute is lost after all': inSql(
+    'a won dispute that is lost later refunds its payment': inSql(
       dispute(),
       run(KEPT),
       move('under_review', 'won'),
@@ -181,11 +181,11 @@ describe('silent refunds and disputes at Stripe', () => {
       },
       run(REFUNDED),
     ),
-    'a direct debit that the bank returns refunds its payment': inMemory(
+    'a returned direct debit refunds its payment': inMemory(
       ({ scene, invoice }) => act.returnDebit(scene.world, { invoice }),
       run(REFUNDED),
     ),
-    'a direct debit that the bank returns is a task for staff until the bank gives the money back': inSql(
+    'the task about a returned direct debit is done when the dispute is won': inSql(
       (at) => {
         at.id = act.returnDebit(at.scene.world, { invoice: at.invoice }).object.id;
       },
@@ -205,14 +205,14 @@ describe('silent refunds and disputes at Stripe', () => {
       async ({ scene, id }) =>
         expect((await scene.rows()).tasks[`money_came_back ${id}`]).toMatchObject({ done_by: 'Stripe' }),
     ),
-    'a lost dispute of a refunded payment counts once, and the excess is reported': inMemory(
+    'a lost dispute of an already refunded payment is reported as excess': inMemory(
       refund(),
       run(),
       dispute({ amount: 11_900 }),
       move('lost'),
       run(REFUNDED, ['dispute', 'created', null, '119.00 EUR'], EXCESS, TAKEN_BACK),
     ),
-    'a credit note long after the payment refunds only the part that Stripe paid back': inSql(
+    'a credit note refunds only the part that Stripe paid back': inSql(
       later(40),
       run(),
       ({ scene, invoice }) =>
@@ -235,7 +235,7 @@ describe('silent refunds and disputes at Stripe', () => {
       expect(invoices[invoice]).toMatchObject({ status: 'paid', amount_paid: '50.000' });
       expect(payments[invoice]).toMatchObject({ amount: '50.000', payment_date: '2026-03-15' });
     },
-    'a refund without a recorded payment is reported, and the run goes on': inMemory(
+    'a refund of an unknown payment is reported': inMemory(
       ({ scene }) => act.refundPayment(scene.world, { paymentIntent: collectAlone(scene), amount: 100 }),
       refund(),
       async ({ scene }) =>
@@ -248,7 +248,7 @@ describe('silent refunds and disputes at Stripe', () => {
         ]),
       payment(REFUNDED),
     ),
-    'a refund in another currency, or of an unknown status, is reported and not counted': inMemory(
+    'a refund in another currency than its payment is reported': inMemory(
       refund({ amount: 1_900 }),
       (at) => change(at, { currency: 'usd' }),
       async ({ scene }) =>
@@ -275,7 +275,7 @@ describe('silent refunds and disputes at Stripe', () => {
 describe('a refund that the API recorded', () => {
   const [RECORD, COMPLETE] = [write({ status: 'refunded' }), write({ status: 'completed' })];
   testRules({
-    'a recorded refund is matched with Stripe’s refund of the same day, and fails with it': inSql(
+    'a refund recorded through the API fails when the matching Stripe refund fails': inSql(
       RECORD,
       payment(REFUNDED),
       refund({ status: 'pending' }),
@@ -290,7 +290,7 @@ describe('a refund that the API recorded', () => {
       RECORD,
       run(REFUNDED),
     ),
-    'a recorded refund fails if Stripe’s refund is first seen as failed': inSql(
+    'a refund recorded through the API fails if Stripe first reports it as failed': inSql(
       refund({ status: 'pending' }),
       RECORD,
       settle('failed'),
@@ -298,7 +298,7 @@ describe('a refund that the API recorded', () => {
       refunds({ stripe_refund_id: true, status: 'failed' }),
       payment(KEPT),
     ),
-    'a recorded refund fails if Stripe’s refund, found pending before, fails': inSql(
+    'a refund recorded through the API fails with the earlier pending refund of Stripe': inSql(
       refund({ status: 'pending' }),
       run(),
       RECORD,
@@ -307,28 +307,27 @@ describe('a refund that the API recorded', () => {
       refunds({ stripe_refund_id: true, status: 'failed' }),
       payment(KEPT),
     ),
-    'a recorded refund is kept beside an earlier pending one until that succeeds, and is then merged with it':
-      inSql(
-        refund({ status: 'pending' }),
-        run(),
-        RECORD,
-        run(),
-        later(40), // Stripe’s lists no longer show the refund.
-        run(),
-        refunds({}, {}),
-        settle('succeeded'),
-        run(),
-        refunds({ stripe_refund_id: true, source: 'api' }),
-        payment(REFUNDED),
-      ),
-    'a recorded refund and Stripe’s of another day count once, and the excess is reported': inSql(
+    'a refund recorded through the API merges with Stripe’s pending refund once that succeeds': inSql(
+      refund({ status: 'pending' }),
+      run(),
+      RECORD,
+      run(),
+      later(40), // Stripe’s lists no longer show the refund.
+      run(),
+      refunds({}, {}),
+      settle('succeeded'),
+      run(),
+      refunds({ stripe_refund_id: true, source: 'api' }),
+      payment(REFUNDED),
+    ),
+    'a refund recorded through the API and Stripe’s refund of another day count once': inSql(
       RECORD,
       later(2),
       refund(),
       run(REFUNDED, ['refund', 'created', null, '119.00 EUR'], EXCESS),
       refunds({}, {}),
     ),
-    'a recorded refund is the rest of a partial refund at Stripe, even of the same amount and day': inSql(
+    'a refund recorded through the API covers the rest of a partial Stripe refund': inSql(
       refund({ amount: 5_950 }),
       run(),
       RECORD,
@@ -339,7 +338,7 @@ describe('a refund that the API recorded', () => {
         { amount: '59.500', source: 'api', stripe_refund_id: null },
       ),
     ),
-    'a recorded refund is cancelled when the payment is completed again; Stripe’s refund stays': inSql(
+    'completing a refunded payment again cancels only the refund recorded through the API': inSql(
       refund({ amount: 1_900 }),
       run(),
       RECORD,
@@ -348,7 +347,7 @@ describe('a refund that the API recorded', () => {
       refunds({ status: 'succeeded' }, { status: 'cancelled' }),
       run(),
     ),
-    'a recorded refund withdrawn while Stripe’s is pending counts again when Stripe’s succeeds': inSql(
+    'a withdrawn refund counts again when Stripe’s pending refund succeeds': inSql(
       RECORD,
       refund({ status: 'pending' }),
       run(),
@@ -357,19 +356,19 @@ describe('a refund that the API recorded', () => {
       settle('succeeded'),
       run(REFUNDED),
     ),
-    'a recorded refund grows with the amount of its payment': inSql(
+    'a refund recorded through the API grows with the amount of its payment': inSql(
       RECORD,
       write({ amount: 150, status: 'refunded' }),
       payment({ status: 'refunded', refunded_amount: '150.000' }),
     ),
-    'a payment that the API completed again stays completed': inSql(
+    'a refunded payment that the API completed again stays completed after a run': inSql(
       refund(),
       run(),
       COMPLETE,
       dispute({ amount: 100, inquiry: true }),
       run({ status: 'completed', refunded_amount: '119.000' }),
     ),
-    'a recorded refund is deleted with its payment; Stripe’s refund waits for another payment': inSql(
+    'deleting a payment keeps its Stripe refund for a payment recorded later': inSql(
       refund({ amount: 1_900 }),
       run(),
       RECORD,
@@ -391,7 +390,7 @@ const record = (scene: Scene, given: object) =>
   scene.hands().recordPayment({ payment_date: '2026-03-15', ...given } as NewPayment);
 
 testRules({
-  'one of our own invoices is open again after a refund of its payment': {
+  'an invoice of ours is open again after a refund of its payment': {
     inSql: true,
     given: [customer('C-1')],
     events: [

@@ -20,7 +20,7 @@ import {
 const base = useDatabase();
 const NOW = new Date('2026-03-15T12:00:00Z');
 
-test('the list of tasks is empty at first, and then counts open tasks, most severe first', async () => {
+test('the tasks on the overview are sorted by severity', async () => {
   const messages = async () =>
     (await listTasks(base.db, NOW, parseEnv({}))).map(({ code, message }) => [code, message]);
   const { customer_id, id } = await createService(base.db);
@@ -54,7 +54,7 @@ test('the list of tasks is empty at first, and then counts open tasks, most seve
   ]);
 });
 
-test('a customer created from Stripe is one task, even if it shares its e-mail address with a customer', async () => {
+test('a customer created from Stripe appears as one task even with a shared e-mail address', async () => {
   const messages = async () =>
     new Map((await listTasks(base.db, NOW, parseEnv({}))).map(({ code, message }) => [code, message]));
   const before = await messages();
@@ -66,7 +66,7 @@ test('a customer created from Stripe is one task, even if it shares its e-mail a
 });
 
 describe('figures of the overview', () => {
-  test('received money is summed for every day, in the currency of most payments', async () => {
+  test('the overview sums the money received per day in the most frequent currency', async () => {
     const receive = (days: 30 | 90, currency?: string) =>
       getMoneyReceived(base.db, { today: '2026-03-15', timeZone: 'UTC' }, days, currency);
     const none = await receive(30);
@@ -102,7 +102,7 @@ describe('figures of the overview', () => {
     expect((await receive(90, 'chf')).currency).toBe('eur');
   });
 
-  test('open and overdue invoices are summed by currency', async () => {
+  test('the overview sums open and overdue invoices by currency', async () => {
     await base.db.execute('truncate invoices cascade');
     await createInvoice(base.db, { status: 'sent', amount_due: '10' });
     await createInvoice(base.db, { status: 'overdue', amount_due: '5.5' });
@@ -117,7 +117,7 @@ describe('figures of the overview', () => {
     });
   });
 
-  test('subscriptions, and the deliveries of the last week, are counted by state', async () => {
+  test('the overview counts the webhook deliveries of the last seven days by outcome', async () => {
     await base.db.execute('truncate subscriptions cascade');
     for (const status of ['cancelled', 'active', 'active'] as const)
       await createSubscription(base.db, { status });

@@ -92,11 +92,11 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['get-customer', { customer_number: 'K77' }, { queries: 5, trips: 2 }],
   ['find-customer', { query: 'K77' }, { queries: 3, trips: 3 }],
   ['find-customer', { query: 'nobody' }, { queries: 3, trips: 3 }],
-])('the tool %s with %j needs %o', async (name, args, expected) => {
+])('the database cost of the tool %s with %j is %o', async (name, args, expected) => {
   expect(await countTrips(call(name, args))).toEqual(expected);
 });
 
-test('a page of payments needs one query, and two beyond the last page', async () => {
+test('a page of the payment list needs one SQL query', async () => {
   const pages = (request: object) => (db: Database) =>
     listPayments(db, { per_page: 25, page: 1, ...request });
   expect(await countTrips(pages({}))).toEqual(ONE);
@@ -104,7 +104,7 @@ test('a page of payments needs one query, and two beyond the last page', async (
   expect(await countTrips(pages({ page: 900 }))).toEqual(TWO);
 });
 
-test('processing an event reads only the rows it concerns, however many others exist', async () => {
+test('processing an event reads fewer than 100 rows per table', async () => {
   const { world } = sync;
   const { object: customer } = act.createCustomer(world, { email: 'one@example.com' });
   const { object: invoice } = act.createInvoice(world, { customer: customer.id, lines: [{ amount: 1900 }] });

@@ -72,7 +72,7 @@ const failTwice = (id: string) =>
   });
 
 describe('the daily job with an unchanged or silently changed Stripe', () => {
-  test('the first run reads the whole history and changes nothing', async () => {
+  test('the first reconciliation run after the webhooks changes nothing', async () => {
     const first = await sync.run();
     expect(await sync.changesOf(first)).toEqual([]);
     expect(first).toMatchObject({ status: 'completed', changes: 0, failures: 0, stripeSkipped: false });
@@ -80,7 +80,7 @@ describe('the daily job with an unchanged or silently changed Stripe', () => {
     expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('exactly 20 silent changes at Stripe are logged and repaired', async () => {
+  test('a reconciliation run logs and repairs 20 silent changes at Stripe', async () => {
     const { world } = sync;
     sync.later(3600);
     const [open, active, drafts] = [unpaid(), live(), stripeInvoices('draft')];
@@ -141,13 +141,13 @@ describe('the daily job with an unchanged or silently changed Stripe', () => {
     'draft deleted': { status: 'cancelled', provider_gone_at: expect.any(Date) },
   };
 
-  test('a later run requests only open and recent objects from Stripe', async () => {
+  test('a later reconciliation run sends fewer than 40 requests to Stripe', async () => {
     const before = sync.api.requestCount();
     await sync.run();
     expect(sync.api.requestCount() - before).toBeLessThan(40);
   });
 
-  test('a changed date and a lost payment are repaired, but a payment that staff deleted is not recorded again', async () => {
+  test('a reconciliation run records a lost payment but not one that staff deleted', async () => {
     const [sub] = await sync.db
       .select()
       .from(subscriptions)
@@ -168,7 +168,7 @@ describe('the daily job with an unchanged or silently changed Stripe', () => {
     expect(repaired.find((row) => row.entity === 'payment')?.stripe_id).toBe(lost);
   });
 
-  test('one run marks 150 invoices, more than one page, as overdue', async () => {
+  test('one reconciliation run marks 150 invoices as overdue', async () => {
     const { id: customer_id } = await createCustomer(sync.db);
     const late = { customer_id, status: 'sent', invoice_date: '2026-03-01', due_date: '2026-03-14' } as const;
     const sums = { subtotal: '100', tax: '19', total: '119', amount_due: '119' };
@@ -195,7 +195,7 @@ describe('a run with failures at Stripe', () => {
     expect(fetched).toHaveLength(1);
   });
 
-  test('a new invoice that cannot be fetched is not stored, and the next run records it even weeks later', async () => {
+  test('an invoice that cannot be fetched is recorded by a run weeks later', async () => {
     const customer = [...sync.world.customers.values()][0]?.id ?? '';
     const { id } = act.createInvoice(sync.world, { customer, lines: [{ amount: 700 }] }).object;
     act.finalizeInvoice(sync.world, id);
@@ -209,7 +209,7 @@ describe('a run with failures at Stripe', () => {
     expect(await sync.invoiceOf(id)).toMatchObject(row);
   });
 
-  test('a run without a connection to Stripe fails, but still marks our own invoices as overdue', async () => {
+  test('a failed run without a connection to Stripe still marks invoices as overdue', async () => {
     const local = await overdue('LOCAL-DOWN');
     const done = await runWith({ stripe: deaf });
     expect(done.status).toBe('failed');
@@ -218,7 +218,7 @@ describe('a run with failures at Stripe', () => {
     expect(await runOf(done.runId)).toMatchObject(stored);
   });
 
-  test('a run without an API key skips Stripe and reports that', async () => {
+  test('a reconciliation run without an API key skips Stripe', async () => {
     const skipped = { status: 'completed', stripeSkipped: true };
     expect(await sync.run({ withKey: false })).toMatchObject(skipped);
   });
@@ -231,7 +231,7 @@ describe('the time zone of the Stripe account', () => {
   };
   const onAccount = ({ path }: { path: string }) => path === '/v1/account';
 
-  test('an alert shows that the Stripe account has another time zone, until the setting or the account changes', async () => {
+  test('an alert shows that the Stripe account has another time zone', async () => {
     sync.world.timeZone = 'America/New_York';
     const { runId, status, changes } = await sync.run();
     expect([status, changes]).toEqual(['completed', 1]);
@@ -261,7 +261,7 @@ describe('the time zone of the Stripe account', () => {
     ['is unknown', 'Mars/Phobos', { kind: 'latency', ms: 1 }],
     ['is empty', '', { kind: 'latency', ms: 1 }],
   ] as const)(
-    'a run completes without a warning if the account’s time zone %s',
+    'a reconciliation run completes without a warning if the account’s time zone %s',
     async (_, timeZone, fault) => {
       sync.world.timeZone = timeZone;
       sync.api.faults.add({ when: onAccount, fault });
@@ -274,13 +274,13 @@ describe('the time zone of the Stripe account', () => {
 });
 
 describe('a single run at a time', () => {
-  test('only one of two concurrent runs is performed, and the other returns its id', async () => {
+  test('the second of two concurrent reconciliation runs returns the id of the first', async () => {
     const [a, b] = await Promise.all([runWith({}), runWith({})]);
     expect([a.status, b.status].sort()).toEqual(['completed', 'running']);
     expect(a.runId).toBe(b.runId);
   });
 
-  test('a run that reaches its deadline is continued by the next calls', async () => {
+  test('a reconciliation run that reaches its deadline is continued by later calls', async () => {
     let steps = 0;
     // This clock passes the deadline at every seventh call.
     const now = () => new Date(sync.now().getTime() + (steps++ % 7 === 6 ? 1000 : 0));
@@ -312,14 +312,14 @@ describe('a single run at a time', () => {
     return stopped.runId;
   }
 
-  test('a failed run stays failed when the next call continues it', async () => {
+  test('a failed reconciliation run stays failed when it is continued', async () => {
     const runId = await stopBehindLists({ stripe: deaf });
     expect(await sync.run()).toMatchObject({ status: 'failed', runId });
     const failed = { status: 'failed', lists_completed: false, error_code: 'stripe_connection' };
     expect(await runOf(runId)).toMatchObject(failed);
   });
 
-  test('a run that may not read one list reads the others, and fails when the next call continues it', async () => {
+  test('a reconciliation run that is denied the invoice list still reads refunds', async () => {
     const { id = '' } = stripeInvoices('paid').find(({ charge }) => charge !== null) ?? {};
     act.refundPayment(sync.world, { invoice: id });
     const when = ({ path }: { path: string }) => path === '/v1/invoices';
@@ -334,14 +334,14 @@ describe('a single run at a time', () => {
     await sync.bringInSync();
   });
 
-  test('a run whose process died is continued when its lease has expired', async () => {
+  test('a run whose process died is continued once its lease has expired', async () => {
     const runId = await dead();
     expect(await sync.run()).toMatchObject({ status: 'running', alreadyRunning: true });
     sync.later(LEASE);
     expect(await sync.run()).toMatchObject({ status: 'completed', runId });
   });
 
-  test('a run that died hours ago ends as abandoned, is not continued, and its list of seen objects is deleted', async () => {
+  test('a run that died hours ago is ended as abandoned', async () => {
     const died = await dead();
     await sync.db.insert(reconciliationSeen).values({ run_id: died, stripe_id: 'in_seen' });
     sync.later(7 * 3600);
@@ -352,7 +352,7 @@ describe('a single run at a time', () => {
     expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('a run that another process takes over just before the end is left to that process', async () => {
+  test('a run that another process takes over is finished by that process', async () => {
     const { db } = sync;
     const running = eq(reconciliationRuns.status, 'running');
     const count: Database['$count'] = ((table: Table) => {
@@ -372,7 +372,7 @@ describe('a single run at a time', () => {
     expect(await sync.run()).toMatchObject({ status: 'completed', runId: result.runId });
   });
 
-  test('the database refuses a second run with the status running', async () => {
+  test('the database refuses a second reconciliation run with the status running', async () => {
     const values = { trigger: 'cli' as const, started_at: sync.now(), heartbeat_at: sync.now() };
     await sync.db.insert(reconciliationRuns).values(values);
     await expect(sync.db.insert(reconciliationRuns).values(values)).rejects.toThrow();

@@ -29,7 +29,7 @@ describe('payments recorded by staff', () => {
   const record = (invoiceId: number, more = {}) =>
     recordForInvoice(base.db, invoiceId, { ...typed, ...more }, writer);
 
-  test('a payment recorded by staff is completed, belongs to its invoice’s customer, and settles the invoice', async () => {
+  test('a payment recorded by staff settles its invoice', async () => {
     const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
     const payment = await record(invoice.id);
     expect(payment).toMatchObject({
@@ -43,7 +43,7 @@ describe('payments recorded by staff', () => {
     ]);
   });
 
-  test('a payment with a taken reference is refused, and the existing payment stays unchanged', async () => {
+  test('a payment with a reference that is already used is refused', async () => {
     const held = await createPayment(base.db, { payment_reference: 'TAKEN' });
     const invoice = await createInvoice(base.db);
     await expect(record(invoice.id, { payment_reference: 'TAKEN' })).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe('payments recorded by staff', () => {
     ['1,119.00', 1119],
     ['1 119', 1119],
     ...['1,119', '1.119', '-5', '0', '', '1e3', '9999999999999'].map((text) => [text, null]),
-  ] as [string, number | null][])('the typed amount "%s" is read as %s', (amount, expected) => {
+  ] as [string, number | null][])('the typed payment amount "%s" is read as %s', (amount, expected) => {
     if (expected !== null) expect(toPayment({ ...typed, amount }).amount).toBe(expected);
     else {
       expect(() => toPayment({ ...typed, amount })).toThrow(
@@ -73,7 +73,7 @@ describe('payments recorded by staff', () => {
     }
   });
 
-  test('staff can correct the day, reference and invoice of a payment, and its history shows the change', async () => {
+  test('staff can move a payment to another invoice', async () => {
     const [wrong, right] = [await createInvoice(base.db), await createInvoice(base.db)];
     const { id } = await record(wrong.id, { payment_reference: 'TYPO' });
     const fix = { amount: '19', payment_date: '2026-03-09', payment_reference: 'FIXED' };
@@ -123,7 +123,7 @@ describe('payments recorded by staff', () => {
     expect(owedAfter(invoice, back)).toBe(owed);
   });
 
-  test('the amount due announced on the refund page is the amount due after the refund', async () => {
+  test('the refund page announces the amount due after the refund', async () => {
     const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
     const payment = await record(invoice.id, { payment_reference: 'FORETOLD' });
     const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 4.5);
@@ -133,7 +133,7 @@ describe('payments recorded by staff', () => {
     expect(foretold).toBe(4.5);
   });
 
-  test('a payment with wrong fields is refused with each of them, and is not recorded', async () => {
+  test('a typed payment with invalid fields is refused, naming each field', async () => {
     const invoice = await createInvoice(base.db);
     const empty = { amount: 'x', payment_date: '', payment_reference: ' ' };
     await expect(record(invoice.id, empty)).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe('payments recorded by staff', () => {
     expect((await listPayments(base.db, { invoice_id: invoice.id })).total).toBe(0);
   });
 
-  test('a partial refund leaves its payment completed, and the rest makes it refunded', async () => {
+  test('refunding the rest of a partly refunded payment marks the payment as refunded', async () => {
     const invoice = await createInvoice(base.db, { total: '100', amount_due: '100' });
     const payment = await record(invoice.id, { amount: '100', payment_reference: 'PART-1' });
     const refund = (amount: string, date = '2026-03-15') =>
@@ -289,7 +289,7 @@ describe('an import of payments', () => {
     return { ...rest, audit: sorted(audit), refunds: sorted(made) };
   }
 
-  test('payments imported together get the same rows as payments imported one by one', async () => {
+  test('payments imported in a batch get the same rows as payments imported one by one', async () => {
     const together = await write('T', 100);
     expect(together).toEqual(await write('O', 1));
     expect(together.outcomes).toEqual([
@@ -303,7 +303,7 @@ describe('an import of payments', () => {
     ]);
   });
 
-  test('an imported payment is refused once the payments of its batch exceed the limit of an invoice', async () => {
+  test('an imported payment is refused if the payments of its invoice exceed the limit', async () => {
     await createInvoice(base.db, { number: 'SUM', total: '1', amount_due: '1' });
     const saved = await save(
       [0, 1, 2].map((i) => ({

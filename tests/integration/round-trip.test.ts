@@ -187,7 +187,7 @@ describe('round trips through CSV', () => {
     for (const kind of kinds) expect(rowsOf(`again/${kind}.csv`)).toEqual(rowsOf(`out/${kind}.csv`));
   }
 
-  test('customers, servers and services are the same after export and import into another database', async () => {
+  test('exported customers, servers and services are unchanged after import into another database', async () => {
     await fc.assert(
       fc.asyncProperty(masterData, async (rows) => {
         const customers = rows.customers.map((row) => ({ ...row, customer_number: key("'=K") }));
@@ -209,7 +209,7 @@ describe('round trips through CSV', () => {
     );
   });
 
-  test('an export is printed to stdout, limited to rows changed since a day', async () => {
+  test('an export with --since contains only rows changed since that day', async () => {
     const said = await run(other.db, 'export', 'customers');
     expect(`${said.join('\n')}\n`).toBe(files.read('again/customers.csv'));
     const none = await run(other.db, 'export', 'servers', '--since', '2999-01-01');
@@ -217,7 +217,7 @@ describe('round trips through CSV', () => {
     expect((await run(other.db, 'export', 'servers', '--since', '2000-01-01')).length).toBeGreaterThan(1);
   });
 
-  test('the books are the same after export and import into another database', async () => {
+  test('exported invoices and payments are unchanged after import into another database', async () => {
     const customer = await createCustomer(base.db);
     await fc.assert(
       fc.asyncProperty(books, async ({ invoices, documents, stripes }) => {

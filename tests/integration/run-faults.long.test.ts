@@ -10,7 +10,7 @@ const scene = useRunScene();
 
 describe('a run whose process dies', () => {
   test(
-    'a run whose process dies before or after a checkpoint leads to the same rows when continued',
+    'a reconciliation run killed at any checkpoint leads to the same rows when continued',
     async () => {
       const checkpoints = [...scene.passed().keys()].filter(scene.isCheckpoint);
       expect(checkpoints.length).toBeGreaterThan(20);
@@ -23,7 +23,7 @@ describe('a run whose process dies', () => {
   );
 
   test(
-    'a run whose process dies before another statement leads to the same rows when continued',
+    'a reconciliation run killed between checkpoints leads to the same rows when continued',
     async () => {
       const { isCheckpoint } = scene;
       const others = [...scene.passed().keys()].filter((at) => !isCheckpoint(at) && !isCheckpoint(at - 1));
@@ -34,7 +34,7 @@ describe('a run whose process dies', () => {
 });
 
 test.each(['XX000', '53100', '40001'])(
-  'a run whose database refuses a statement with %s reports it, and the next run repairs the rows',
+  'a reconciliation run reports a statement that the database refuses with %s',
   async (how) => {
     const passed = scene.passed();
     const offset = Number.parseInt(how, 36) % STRIDE;
@@ -50,12 +50,12 @@ describe('a run in which Stripe fails to answer one request', () => {
   test.each([
     ['429', { kind: 'status', status: 429 }],
     ['500', { kind: 'status', status: 500 }],
-    ['no answer', { kind: 'timeout' }],
+    ['a timeout', { kind: 'timeout' }],
     ['a closed connection', { kind: 'reset' }],
-    ['garbage', { kind: 'garbage' }],
+    ['text that is not JSON', { kind: 'garbage' }],
     ['an empty JSON object', { kind: 'garbage', body: '{}' }],
   ] as const)(
-    'a run whose request is answered with %s misses that list, or that object until the next run',
+    'a reconciliation run with one request answered by %s is completed by the next run',
     async (_, fault) => {
       const ends = new Set<string>();
       for (let call = 0; call < scene.requests().length; call += REQUEST_STRIDE) {
@@ -67,7 +67,7 @@ describe('a run in which Stripe fails to answer one request', () => {
   );
 
   test(
-    'the SDK retries a request after a single 500',
+    'the Stripe SDK retries a request after a single 500',
     async () => {
       for (let call = 0; call < scene.requests().length; call += STRIDE) {
         expect(await scene.playStripe({ kind: 'status', status: 500 }, call, 2)).toBe('completed');
@@ -78,7 +78,7 @@ describe('a run in which Stripe fails to answer one request', () => {
 });
 
 test.each([404, 400, 500] as const)(
-  'a run for which Stripe answers %d about one object names it, and repairs all others',
+  'a run in which Stripe answers %d for one object reconciles all other objects',
   async (status) => {
     const calls = scene.callsForOne();
     const kinds = new Set(calls.map(({ path }) => path.replace(/^(\/v1\/\w+\/)\w+_\w+$/, '$1id')));

@@ -33,7 +33,7 @@ const logOf = (entity: 'server' | 'customer', id: number) =>
   readRows(base.db, auditLog, and(eq(auditLog.entity, entity), eq(auditLog.entity_id, id)));
 
 describe('saving records', () => {
-  test('records are created, changed or left unchanged, and found by their key in any letter case', async () => {
+  test('saving a customer with a known number in another letter case changes that customer', async () => {
     const save = (...drafts: Draft[]) => saveRecords(base.db, customerKind, drafts, writer);
     const first = { values: { customer_number: 'N1', company: 'One', tax_exempt: true } };
     const second = { values: { customer_number: 'N2', last_name: 'Two' } };
@@ -45,7 +45,7 @@ describe('saving records', () => {
     expect(found).toMatchObject({ company: 'One Ltd', tax_exempt: true, currency: 'eur', status: 'active' });
   });
 
-  test('a refused record names each wrong field, and other records are still saved', async () => {
+  test('a record with invalid fields does not prevent other records from being saved', async () => {
     const saved = await saveServers(
       { values: { hostname: 'ok.example.net', ipv4: ['192.0.2.1'] } },
       { values: { hostname: 'no good', ipv4: ['192.0.2'], cpu_cores: 0, colour: 'red' } },
@@ -61,7 +61,7 @@ describe('saving records', () => {
     expect(await base.db.$count(servers)).toBe(1);
   });
 
-  test('a country is stored as its code, a new VAT ID must fit the country, and a stored one does not block changes', async () => {
+  test('a new VAT ID of another country than the customer’s is refused', async () => {
     const save = (values: Draft['values']) => saveRecords(base.db, customerKind, [{ values }], writer);
     const of = { customer_number: 'V1', company: 'Vat' };
     expect(await save({ ...of, country: 'Austria', vat_id: 'atu 1234 5678', currency: 'EUR' })).toMatchObject(
@@ -87,7 +87,7 @@ describe('saving records', () => {
     expect(await save({ ...of, vat_id: '?', phone: '1' })).toMatchObject([{ outcome: 'changed' }]);
   });
 
-  test('the audit log holds the row before and after a change, but no creation by an import', async () => {
+  test('the audit log contains the state before and after a change', async () => {
     const imported = { ...writer, importId: 1 };
     const { id } = await saveServer({ hostname: 'a.example.net' });
     await saveServer({ location: 'Vienna' }, { id }, imported);
@@ -99,14 +99,14 @@ describe('saving records', () => {
     expect(await logOf('server', other.id)).toEqual([]);
   });
 
-  test('a record changed since it was read is not overwritten', async () => {
+  test('saving a record that was changed meanwhile is refused', async () => {
     const { id, version } = await createServer(base.db, { hostname: 'c.example.net' });
     await saveServer({ cpu: 'EPYC' }, { id, version });
     const late = saveServer({ cpu: 'Xeon' }, { id, version });
     await expect(late).rejects.toThrow('Somebody else has changed this');
   });
 
-  test('a key belongs to one record only, even if two are written at once', async () => {
+  test('two servers cannot have the same hostname', async () => {
     const hostname = 'F.example.net';
     await createServer(base.db, { hostname: 'f.example.net' });
     const { id } = await createServer(base.db, { hostname: 'g.example.net' });
@@ -122,7 +122,7 @@ describe('saving records', () => {
   const service = { customer_number: 'K1', service_type: 'hosting', name: 'Web', price: 9.9 };
   const saveService = (values: object) => saveRecord(base.db, serviceKind, { values: { ...values } }, writer);
 
-  test('a service finds its customer and server by their keys, and gets the next number', async () => {
+  test('a saved service is assigned to its customer by customer number', async () => {
     await createCustomer(base.db, { customer_number: 'K1' });
     const values = { ...service, hostname: 'a.example.net' };
     for (let i = 0; i < 2; i += 1) await saveService(values);
@@ -138,7 +138,7 @@ describe('saving records', () => {
     });
   });
 
-  test('Stripe rows that named a record before it existed are rechecked when it is created', async () => {
+  test('a Stripe customer is rechecked when a customer with its named number is created', async () => {
     const numbers = [{ number: 'K900', source: 'customer' as const, at: null, by: null }];
     const { stripe_customer_id } = await createStripeCustomer(base.db, { linked_by: 'created', numbers });
     const item = await createSubscriptionItem(base.db, { named_service_number: 'S900' });
@@ -153,7 +153,7 @@ describe('saving records', () => {
 });
 
 describe('forms', () => {
-  test('a form accepts names, lists and numbers as people type them', async () => {
+  test('the server form accepts IP addresses separated by spaces or line breaks', async () => {
     const typed = {
       ...{ hostname: ' Web7.Example.net ', ipv4: '192.0.2.7 192.0.2.8\r\n192.0.2.9', ipv6: '' },
       ...{ cpu_cores: '8', location: '' },
@@ -169,7 +169,7 @@ describe('forms', () => {
     });
   });
 
-  test('a service form finds customer and server by key, and accepts amounts with comma or point', async () => {
+  test('the service form accepts a price with a decimal comma', async () => {
     const { customer_number } = await createCustomer(base.db);
     const { hostname } = await createServer(base.db);
     const typed = {
@@ -184,7 +184,7 @@ describe('forms', () => {
     });
   });
 
-  test('a refused form names its wrong fields', async () => {
+  test('the server form names each invalid field', async () => {
     const typed = { hostname: '', ipv4: '192.0.2', cpu_cores: '1,5', ram_gb: 'much' };
     await expect(saveTyped(base.db, typedServer, null, typed, writer)).rejects.toMatchObject({
       code: 'validation_failed',
@@ -202,7 +202,7 @@ describe('forms', () => {
     });
   });
 
-  test('a form never overwrites another record with the same number', async () => {
+  test('the customer form does not overwrite another customer with the same number', async () => {
     const ada = await createCustomer(base.db, { customer_number: 'ADA', company: 'Ada' });
     const bob = await createCustomer(base.db, { company: 'Bob' });
     const typed = { customer_number: 'ada', company: 'Other' };
@@ -215,7 +215,7 @@ describe('forms', () => {
     expect((await readTyped(base.db, typedCustomer, ada.id)).typed.company).toBe('Ada Ltd');
   });
 
-  test('a form with a conflict keeps the typed fields and takes the others from the stored record', () => {
+  test('a form conflict keeps the typed fields and updates the others', () => {
     const opened = { city: 'Linz', street: 'A 1', phone: '1', email: 'a@x' };
     const typed = { city: 'Graz', street: 'A 1', phone: '2', email: 'a@x' };
     const stored = { city: 'Wels', street: 'B 2', phone: '1', email: 'a@x' };
@@ -230,7 +230,7 @@ describe('forms', () => {
 });
 
 describe('status steps and deletion', () => {
-  test('a status step needs a status that allows it and the latest version', async () => {
+  test('a status change that the current status does not allow is refused', async () => {
     const { id } = await createService(base.db, { status: 'active' });
     const step = (name: string, version: number) =>
       takeStep(base.db, serviceSteps, name, { id, version }, writer);
@@ -247,7 +247,7 @@ describe('status steps and deletion', () => {
     expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
   });
 
-  test('a deleted record remains in the audit log', async () => {
+  test('a deleted customer remains in the audit log', async () => {
     const { id } = await createCustomer(base.db, { company: 'Gone Ltd' });
     const remove = (version: number) => deleteRecord(base.db, customerKind, { id, version }, writer);
     expect(await readState(base.db, customerKind, id)).toEqual({ version: 0, isReferredTo: false });
@@ -261,7 +261,7 @@ describe('status steps and deletion', () => {
     await expect(remove(0)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('deleting a record is refused while another row refers to it', async () => {
+  test('deleting a record is refused while another record refers to it', async () => {
     const server = await createServer(base.db);
     const service = await createService(base.db, { server_id: server.id });
     await createSubscriptionItem(base.db, { customer_service_id: service.id });
@@ -283,7 +283,7 @@ describe('status steps and deletion', () => {
 describe('number series', () => {
   const settings = { prefix: 'R-', with_year: false, width: 4, first_count: 1 };
 
-  test('the next number of a series follows its settings, and the audit log holds their changes', async () => {
+  test('the next number of a series follows its saved settings', async () => {
     await createInvoice(base.db, { number: '2026-000007' });
     expect(await listNumberSeries(base.db)).toHaveLength(4);
     const next = () => transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));

@@ -42,13 +42,13 @@ describe('the start of the daily schedule', () => {
     [[], 1],
     [[100, 24.9], 0],
     [[100, 25.1], 1],
-  ])('a start with completed runs %j hours ago catches up %d times', async (hours, times) => {
+  ])('a server started with completed runs %j hours ago starts %d catch-up runs', async (hours, times) => {
     for (const one of hours) await leave(one * 60, 'completed');
     await start(reconcile);
     expect(reconcile).toHaveBeenCalledTimes(times);
   });
 
-  test('a dead run is continued at the next start', async () => {
+  test('a run whose process died is continued when the server starts', async () => {
     await leave(5);
     const started = vi.fn(really);
     await start(started);
@@ -56,13 +56,13 @@ describe('the start of the daily schedule', () => {
     expect(await runs()).toMatchObject([{ status: 'completed', trigger: 'schedule' }]);
   });
 
-  test('a run with a recent heartbeat is not taken over', async () => {
+  test('a run with a recent heartbeat is not taken over when the server starts', async () => {
     await leave(2);
     await start(reconcile);
     expect(reconcile).not.toHaveBeenCalled();
   });
 
-  test('a dead run that began too long ago is ended, and a new run follows', async () => {
+  test('a run that died seven hours ago is replaced by a new run', async () => {
     await leave(7 * 60);
     const started = vi.fn(really);
     await start(started);
@@ -74,7 +74,7 @@ describe('the start of the daily schedule', () => {
     ]);
   });
 
-  test('a dead run is continued by only one of two servers that start at once', async () => {
+  test('only one of two starting servers continues a run whose process died', async () => {
     await leave(5);
     const started = [vi.fn(really), vi.fn(really)];
     const servers = await Promise.all(started.map((one) => startSchedule(deps(), one)));
@@ -108,7 +108,7 @@ describe('the daily schedule', () => {
     stop = (await startSchedule({ db, log, now: () => new Date(), timeZone }, reconcile)).stop;
   };
 
-  test('the schedule runs every day at 03:40 and at no other time', async () => {
+  test('the daily schedule runs every day at 03:40', async () => {
     await start({ recent: true });
     vi.advanceTimersByTime(15.6 * HOUR);
     expect(reconcile).not.toHaveBeenCalled();
@@ -122,7 +122,7 @@ describe('the daily schedule', () => {
     ['UTC', '2026-03-15T03:40:00Z'],
     ['Asia/Kolkata', '2026-03-14T22:10:00Z'],
     ['America/New_York', '2026-03-15T07:40:00Z'],
-  ])('the schedule in the time zone %s runs at %s', async (timeZone, at) => {
+  ])('the daily schedule in the time zone %s runs at %s', async (timeZone, at) => {
     vi.setSystemTime(Date.parse(at) - 60_000);
     await start({ recent: true, timeZone });
     await vi.advanceTimersByTimeAsync(59_000);
@@ -131,7 +131,7 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(1);
   });
 
-  test('the schedule looks for a dead run every two minutes, even after a failed look', async () => {
+  test('the schedule checks for a run without a process every two minutes', async () => {
     const found = { recent: true, dead: false };
     await start(found);
     await vi.advanceTimersByTimeAsync(0.2 * HOUR);
@@ -145,7 +145,7 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(2);
   });
 
-  test('a failed scheduled run is logged without its message, and the next run is scheduled', async () => {
+  test('a failed scheduled run is logged without the message of its error', async () => {
     const error = vi.spyOn(log, 'error');
     reconcile.mockRejectedValueOnce(new Error('customer ada@example.com'));
     await start({ recent: false });

@@ -83,14 +83,14 @@ test.each([
   for (const text of texts) expect([text, await titles(text)]).toEqual([text, expected]);
 });
 
-test('an id after # finds every record with that id', async () => {
+test('the search finds every record with the id after #', async () => {
   expect(await titles(`#${ids.weiss}`)).toContain(WEISS);
   expect(await titles(`#${ids.payment}`)).toContain(SEPA);
   expect(await titles(`#${ids.service}`)).toContain(SHOP);
   expect(await titles(`#${ids.sub}`)).toContain(`subscription Subscription ${ids.sub}`);
 });
 
-test('a hit has a title, a detail, a status and an amount', async () => {
+test('a search result has a title, a detail and a status', async () => {
   expect((await search(base.db, 'K10001')).groups[0]?.hits[0]).toEqual({
     ...{ kind: 'customer', id: ids.weiss, title: 'Weiß & Söhne', status: 'active' },
     detail: 'K10001 · Anna@Weiss.example',
@@ -107,12 +107,12 @@ test.each([
   ['si_1QxItem', 'subscription'],
   ['evt_1QxPaid', 'event'],
   ...['K10001', 'in_1QxInvoice', 'weiß', 'xu', 'nobody', 'R2026-00012x'].map((text) => [text, null]),
-])('the search text %j leads to a single record: %s', async (text, kind) => {
+])('the search text %j leads directly to a single record of the kind %s', async (text, kind) => {
   const { only } = await search(base.db, text ?? '');
   expect(only?.kind ?? null).toBe(kind);
 });
 
-test('a search finds amounts in any notation, and both readings of an ambiguous one', async () => {
+test('the search finds an amount in any number format', async () => {
   const { id: invoice_id, customer_id } = await createInvoice(base.db, { number: 'SUM-1', total: '1500' });
   await createInvoice(base.db, { number: 'SUM-2', total: '1.5' });
   await createPayment(base.db, { invoice_id, customer_id, payment_reference: 'SUM-PAID', amount: '1500' });
@@ -136,7 +136,7 @@ describe('searches with many matches', () => {
   });
   const kindsOf = async (text: string) => (await search(base.db, text)).groups.map(({ kind }) => kind);
 
-  test('a search shows up to five hits per kind, exact ones first, then prefixes, and whether there are more', async () => {
+  test('the search shows at most five results per kind of record', async () => {
     const { groups } = await search(base.db, 'manifold');
     expect(groups.map(({ kind, hits, more }) => [kind, hits.length, more])).toEqual([
       ['customer', MAX_HITS, true],
@@ -147,7 +147,7 @@ describe('searches with many matches', () => {
     expect(groups[1]?.hits[0]?.title).toBe('manifold');
   });
 
-  test('a search shows kinds with an exact hit first', async () => {
+  test('the search shows kinds of records with an exact match first', async () => {
     await createInvoice(base.db, { number: 'MANIFOLD' });
     await createService(base.db, { service_number: 'MANIFOLD-1' });
     expect(await kindsOf('MANIFOLD-1')).toEqual(['payment', 'service']);

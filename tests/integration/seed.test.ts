@@ -259,7 +259,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     counts = await seedDatabase(base.db, options);
   });
 
-  test('sample data is a complete company', async () => {
+  test('sample data contains 3,000 invoices and 2,500 payments', async () => {
     expect(await hasCustomers(base.db)).toBe(true);
     const proposed = counts.customers - 400; // Customers created for Stripe.
     expect(proposed).toBeLessThan(40);
@@ -275,7 +275,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(paid.length).toBeGreaterThan(1500);
   });
 
-  test('sample data breaks none of its rules', async () => {
+  test('sample data breaks no consistency rule', async () => {
     const broken: string[] = [];
     for (const [what, query] of violations(options)) {
       if ((await rows(base.db, sql`${query} limit 1`)).length > 0) broken.push(what);
@@ -283,7 +283,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(broken).toEqual([]);
   });
 
-  test('sample data has enough rows of every kind', async () => {
+  test('sample data contains every kind of row often enough', async () => {
     for (const [atLeast, kinds] of Object.entries(VARIETY)) {
       for (const [kind, query] of Object.entries(kinds)) {
         expect((await rows(base.db, query)).length, kind).toBeGreaterThanOrEqual(Number(atLeast));
@@ -333,7 +333,7 @@ test('random draws in one part of sample data do not affect another part', () =>
   expect(chance.branch('b').int(0, 1e9)).toBe(alone);
 });
 
-test('adding months keeps the day, or takes the last day of a shorter month', () => {
+test('adding a month to 31 January gives the last day of February', () => {
   const added = (day: string, months: number) => addMonths(new Date(day), months).toISOString().slice(0, 10);
   const days = [added('2026-01-31', 1), added('2028-02-29', -12), added('2026-12-15', 1)];
   expect(days).toEqual(['2026-02-28', '2027-02-28', '2027-01-15']);

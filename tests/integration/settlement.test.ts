@@ -55,7 +55,7 @@ test.each([
 });
 
 test(
-  'an invoice’s amounts follow from its payments after every write of a payment',
+  'an invoice’s amounts match its payments after every write of a payment',
   async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
     await fc.assert(
@@ -72,7 +72,7 @@ test(
 );
 
 test(
-  'concurrent writes of payments all succeed, and each invoice follows from its payments',
+  'an invoice’s amounts match its payments after concurrent writes of payments',
   async () => {
     const writes = fc.array(write, { minLength: 10, maxLength: 30, size: 'max' });
     await fc.assert(

@@ -85,7 +85,7 @@ async function latest(name: TableName): Promise<Values> {
 }
 
 test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
-  'a commit stores every column of %s in new and in changed rows',
+  'a sync commit stores every column of %s',
   async (name) => {
     const values = valuesOf(name, 0);
     const key = keyColumn(name);
@@ -99,7 +99,7 @@ test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
   },
 );
 
-test('a commit stores the given columns of a new customer, and only sync’s columns of changed rows', async () => {
+test('a sync commit stores only the columns of changed customers that sync may write', async () => {
   const values = written('customers', 0);
   await write('customers', 'inserted', { id: -1, ...values });
   expect(await latest('customers')).toMatchObject(values);

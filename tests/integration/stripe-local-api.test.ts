@@ -64,7 +64,7 @@ const paid = (amount: number) => {
 };
 
 describe('lists of the local Stripe API', () => {
-  test('a list is paged newest first, even with several objects in one second', async () => {
+  test('a list of the local Stripe API is paged newest first', async () => {
     const other = newCustomer();
     const made = Array.from({ length: 120 }, (_, i) => {
       if (i % 3 === 0) tick();
@@ -79,7 +79,7 @@ describe('lists of the local Stripe API', () => {
     expect(order).toEqual([...order].sort().reverse());
   });
 
-  test('a page has 10 objects by default and at most 100, and can be read backwards', async () => {
+  test('a page of the local Stripe API has 10 objects by default', async () => {
     const [one, two, three, four] = (await pageOf('subscriptions?limit=4')).ids;
     const back = await pageOf(`subscriptions?limit=2&ending_before=${four}`);
     expect(back).toEqual({ ids: [two, three], has_more: true });
@@ -91,7 +91,7 @@ describe('lists of the local Stripe API', () => {
     expect(await Promise.all(sizes)).toEqual([10, 1, 100]);
   });
 
-  test('subscriptions can be filtered by status, time and price', async () => {
+  test('subscriptions of the local Stripe API can be filtered by status, time and price', async () => {
     const own = newCustomer();
     const [ended, active] = makeEach(2, () => subscribe(own));
     act.cancelSubscription(world, ended?.id ?? '');
@@ -109,7 +109,7 @@ describe('lists of the local Stripe API', () => {
     ]);
   });
 
-  test('invoices, their payments, sessions, customers and events can be filtered', async () => {
+  test('invoices of the local Stripe API can be filtered by subscription and status', async () => {
     const session = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 990 }] });
     const { subscription, invoice } = act.completeCheckout(world, session.id).object;
     const { object: draft } = act.createInvoice(world, { customer, lines: [{ amount: 5 }] });
@@ -131,7 +131,7 @@ describe('lists of the local Stripe API', () => {
     expect(event).toMatchObject({ type: 'checkout.session.completed', api_version: Stripe.API_VERSION });
   });
 
-  test('refunds, disputes and credit notes can be filtered by their parent object and by time', async () => {
+  test('refunds of the local Stripe API can be filtered by payment intent and time', async () => {
     const { invoice, payment_intent, charge } = paid(1000);
     act.refundPayment(world, { invoice: paid(5).invoice });
     const refunds = makeEach(5, () => act.refundPayment(world, { invoice, amount: 1 }));
@@ -160,7 +160,7 @@ describe('lists of the local Stripe API', () => {
     ]);
   });
 
-  test('subscriptions and invoices embed ten items or lines, and the others have their own pages', async () => {
+  test('an invoice of the local Stripe API embeds its first ten lines', async () => {
     const amounts = Array.from({ length: 25 }, (_, i) => i);
     const items = amounts.map((unitAmount) => ({ unitAmount }));
     const { id: subscription } = act.createSubscription(world, { customer, items }).object;
@@ -186,7 +186,7 @@ describe('lists of the local Stripe API', () => {
     expect((await ask(`/v1/${path}&starting_after=il_no`)).status).toBe(400);
   });
 
-  test('a cursor outside the filter is refused, and a deleted object still works as a cursor', async () => {
+  test('the local Stripe API refuses a cursor that the filter excludes', async () => {
     const own = newCustomer();
     const [newest] = makeEach(3, () => subscribe(own));
     act.updateSubscription(world, newest?.id ?? '', { status: 'past_due' });
@@ -202,7 +202,7 @@ describe('lists of the local Stripe API', () => {
     expect((await ask(`/v1/invoices/${deleted?.id}`)).status).toBe(404);
   });
 
-  test('a deleted customer is in no list, but still works as a cursor', async () => {
+  test('a deleted customer of the local Stripe API still works as a cursor', async () => {
     const [before, gone] = makeEach(2, () => act.createCustomer(world)).reverse();
     act.deleteCustomer(world, gone?.id ?? '');
     expect(await stripe.customers.retrieve(gone?.id ?? '')).toMatchObject({
@@ -217,7 +217,7 @@ describe('lists of the local Stripe API', () => {
 });
 
 describe('objects of the local Stripe API', () => {
-  test('a fetched invoice has all its payments, even more than Stripe includes in lists', async () => {
+  test('fetching an invoice from Stripe returns more than ten of its payments', async () => {
     tick();
     const id = open(1200);
     for (let i = 0; i < 11; i += 1) act.payInvoicePart(world, id, 100);
@@ -233,7 +233,7 @@ describe('objects of the local Stripe API', () => {
     expect(fetched).toMatchObject({ state: 'found', object: { id, moneyIds, amountPaid: '12.00' } });
   });
 
-  test('an invoice can be expanded by up to four levels, and contains its payments only if expanded', async () => {
+  test('an invoice of the local Stripe API contains its payments only if expanded', async () => {
     tick();
     const id = open(1000);
     const paymentIntent = world.invoices.get(id)?.paymentIntent ?? '';
@@ -260,7 +260,7 @@ describe('objects of the local Stripe API', () => {
     expect((await stripe.invoices.retrieve(id)).customer).toBe(customer);
   });
 
-  test('refunds, disputes and credit notes can be expanded', async () => {
+  test('the charge of a refund can be expanded in the local Stripe API', async () => {
     const { invoice, payment_intent, charge } = paid(1000);
     const { id: refund } = act.refundPayment(world, { invoice, amount: 100 }).object;
     const { id: dispute } = act.openDispute(world, { invoice, inquiry: true }).object;
@@ -332,15 +332,18 @@ describe('refused requests to the local Stripe API', () => {
       /^This .* cannot be expanded \(invoice\)\.$/,
       undefined,
     ],
-  ])('the request %s is refused with %i %s', async (path, expected, code, message, param) => {
-    const { status, body } = await ask(`/v1/${path}`);
-    const error = { type: 'invalid_request_error', code, param };
-    const sentence = typeof message === 'string' ? message : expect.stringMatching(message);
-    const { doc_url: _, ...found } = (body as { error: Record<string, string> }).error;
-    expect([status, found]).toEqual([expected, { ...error, message: sentence }]);
-  });
+  ])(
+    'the local Stripe API refuses the request %s with %i %s',
+    async (path, expected, code, message, param) => {
+      const { status, body } = await ask(`/v1/${path}`);
+      const error = { type: 'invalid_request_error', code, param };
+      const sentence = typeof message === 'string' ? message : expect.stringMatching(message);
+      const { doc_url: _, ...found } = (body as { error: Record<string, string> }).error;
+      expect([status, found]).toEqual([expected, { ...error, message: sentence }]);
+    },
+  );
 
-  test('a wrong API key, version or method is refused', async () => {
+  test('the local Stripe API refuses a wrong API key', async () => {
     const stranger = client('sk_test_other').customers.list();
     await expect(stranger).rejects.toMatchObject({ type: 'StripeAuthenticationError', statusCode: 401 });
     expect(await ask('/v1/customers', { authorization: '' })).toMatchObject({ status: 401 });
@@ -353,7 +356,7 @@ describe('refused requests to the local Stripe API', () => {
   });
 
   test.each(['//', '/v1/customers/%', '/%zz', '/v1/customers/', '/'])(
-    'the path %s is not found',
+    'the local Stripe API answers the path %s with 404',
     async (path) => {
       const headers = { authorization: `Bearer ${KEY}`, 'stripe-version': Stripe.API_VERSION };
       const status = await new Promise((done, failed) => {
@@ -363,7 +366,7 @@ describe('refused requests to the local Stripe API', () => {
     },
   );
 
-  test('every response has a request id and the time of the world', async () => {
+  test('every response of the local Stripe API has a request id', async () => {
     for (const path of ['/v1/customers', '/v1/customers/cus_no', '/v1/customers?limit=x']) {
       const { headers } = await ask(path);
       expect(headers.get('request-id')).toMatch(/^req_\w{24}$/);
@@ -371,7 +374,7 @@ describe('refused requests to the local Stripe API', () => {
     }
   });
 
-  test('a local Stripe with an older API version answers in the shape of that version', async () => {
+  test('a local Stripe with an older API version responds in the shape of that version', async () => {
     const old = await startStripeLocal({ world, secretKey: KEY, apiVersion: '2023-10-16' });
     const headers = { 'stripe-version': '2023-10-16' };
     const path = '/v1/invoices?limit=1&expand[]=data.payment_intent&expand[]=data.subscription';

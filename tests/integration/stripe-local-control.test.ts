@@ -97,28 +97,31 @@ describe('the control API of the local Stripe', () => {
     await rm(folder, { recursive: true });
   });
 
-  test.each(EVENT_TYPES)('the event %s happens, and is delivered in order', async (type) => {
-    prepare(type);
-    const { status, body } = await happen({ type, customer_number: 'K00001' });
-    expect(status).toBe(200);
-    expect(body.deliveries.map((delivery) => delivery.type)).toContain(type);
-    expect(received.map(({ id }) => id)).toEqual(body.deliveries.map(({ event_id }) => event_id));
-    for (const { api_version } of received) expect(api_version).toBe('2023-10-16');
-    for (const { status, outcome } of body.deliveries) {
-      expect([status, outcome]).toEqual([200, 'processed']);
-    }
-    expect(body.action).toMatch(/^[A-Z].*\.$/);
-    expect(body.objects[0]?.id).toMatch(/^(in|sub|cs_test|re|dp|cn)_/);
-  });
+  test.each(EVENT_TYPES)(
+    'the local Stripe triggers the event %s and delivers it to the webhook',
+    async (type) => {
+      prepare(type);
+      const { status, body } = await happen({ type, customer_number: 'K00001' });
+      expect(status).toBe(200);
+      expect(body.deliveries.map((delivery) => delivery.type)).toContain(type);
+      expect(received.map(({ id }) => id)).toEqual(body.deliveries.map(({ event_id }) => event_id));
+      for (const { api_version } of received) expect(api_version).toBe('2023-10-16');
+      for (const { status, outcome } of body.deliveries) {
+        expect([status, outcome]).toEqual([200, 'processed']);
+      }
+      expect(body.action).toMatch(/^[A-Z].*\.$/);
+      expect(body.objects[0]?.id).toMatch(/^(in|sub|cs_test|re|dp|cn)_/);
+    },
+  );
 
-  test('a silent event happens without a delivery', async () => {
+  test('the local Stripe does not deliver a silent event', async () => {
     const { body } = await happen({ type: 'invoice.payment_succeeded', silent: true });
     expect(received).toEqual([]);
     expect(body.deliveries.every(({ status }) => status === null)).toBe(true);
     expect(world.invoices.get(body.objects[0]?.id ?? '')?.status).toBe('paid');
   });
 
-  test('an event affects the newest matching object, and an open checkout before a new one', async () => {
+  test('a triggered event of the local Stripe changes the newest matching object', async () => {
     const open = makeInvoice(100).id;
     expect((await happen({ type: 'invoice.payment_failed' })).body.objects[0]?.id).toBe(open);
     const session = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 5 }] });
@@ -126,7 +129,7 @@ describe('the control API of the local Stripe', () => {
     expect(done.body.objects[0]?.id).toBe(session.id);
   });
 
-  test('an event affects the invoice with the given number', async () => {
+  test('a triggered event of the local Stripe changes the invoice with the given number', async () => {
     const { id, number } = makeInvoice(100);
     const other = act.createCustomer(world, { metadata: { customer_number: 'K00002' } }).object.id;
     const twin = act.createInvoice(world, { customer: other, lines: [{ amount: 7 }] }).object.id;
@@ -137,7 +140,7 @@ describe('the control API of the local Stripe', () => {
     expect(paid.body.objects).toEqual([{ object: 'invoice', id, number }]);
   });
 
-  test('an event that cannot happen is refused with a sentence', async () => {
+  test('the local Stripe refuses to trigger an event without a matching object', async () => {
     const absent = {
       'credit_note.created': 'creditable invoice',
       'refund.created': 'refundable invoice',
@@ -201,7 +204,7 @@ describe('the control API of the local Stripe', () => {
     expect(received).toEqual([]);
   });
 
-  test('a refund or dispute affects the named invoice and takes the requested status', async () => {
+  test('a triggered refund or dispute of the local Stripe has the requested status', async () => {
     const [one, other] = [100, 200].map((amount) => act.payInvoice(world, makeInvoice(amount).id).object);
     const invoice_number = one?.number;
     const status = async (type: string, asked?: string) => {
@@ -240,7 +243,7 @@ describe('the control API of the local Stripe', () => {
     expect(touched.filter((charge) => charge === other?.charge)).toHaveLength(1);
   });
 
-  test('a credit note covers half of an open invoice and all of a paid one', async () => {
+  test('a triggered credit note of the local Stripe covers half of an open invoice', async () => {
     const open = makeInvoice(101);
     const type = 'credit_note.created';
     await happen({ type, invoice_number: open.number });
@@ -259,7 +262,7 @@ describe('the control API of the local Stripe', () => {
     );
   });
 
-  test('an event is reported without a status if the webhook does not answer, and is saved', async () => {
+  test('the local Stripe saves an event even if the webhook does not respond', async () => {
     await local.close();
     local = await startStripeLocal({
       world,
@@ -314,7 +317,7 @@ describe('the control API of the local Stripe', () => {
       expect([code, out]).toEqual([1, expect.stringMatching(/invoice\.paid +evt_\w+ {2}500 failed$/m)]);
     });
 
-    test('npm run stripe:event refuses wrong arguments with a sentence', async () => {
+    test('npm run stripe:event refuses invalid arguments with a sentence', async () => {
       const noDemo = { code: undefined, out: 'No demo is running: start it with npm run demo.' };
       expect(await run('invoice.paid')).toEqual(noDemo);
       await demo();
@@ -366,7 +369,7 @@ describe('faults of the local Stripe', () => {
     [{ kind: 'timeout' }, 0, 'StripeConnectionError', 1],
     [{ kind: 'garbage' }, 0, 'StripeAPIError', 1],
   ])(
-    'a request during the fault %j with %d retries ends as %s',
+    'a request to the local Stripe with the fault %j and %d retries ends as %s',
     async (fault, retries, outcome, requests) => {
       // The SDK waits at least half a second before a retry.
       vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync');
@@ -378,7 +381,7 @@ describe('faults of the local Stripe', () => {
     },
   );
 
-  test('a delayed response has the state at the time of the request', async () => {
+  test('a delayed response of the local Stripe has the state at the time of the request', async () => {
     let release = () => {};
     const gate = new Promise<void>((done) => {
       release = done;

@@ -45,7 +45,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       await fillFromDatabase(sync.world, sync.db, { timeZone });
     });
 
-    test('every Stripe customer with a certain link has our customer number in its metadata', async () => {
+    test('a filled local Stripe has our customer number in the metadata of linked Stripe customers', async () => {
       const links = await sync.db.select().from(stripeCustomers);
       const numbers = new Map(
         (await sync.db.select().from(customers)).map((row) => [row.id, row.customer_number]),
@@ -59,7 +59,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       }
     });
 
-    test('sync finds every invoice and subscription of a filled account unchanged', async () => {
+    test('a reconciliation run changes nothing after a local Stripe was filled from the database', async () => {
       const managed = [
         await sync.db.$count(invoices, isNotNull(invoices.stripe_invoice_id)),
         await sync.db.$count(subscriptions, isNotNull(subscriptions.stripe_subscription_id)),
@@ -70,7 +70,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect([first.status, await sync.changesOf(first)]).toEqual(['completed', []]);
     });
 
-    test('one failed event of the demo succeeds when replayed, the other fails again, and a run has no errors', async () => {
+    test('the missed payment event of the demo succeeds when it is replayed', async () => {
       await storeDeliveries(sync.db, sync.world);
       const events = await sync.db.select().from(stripeEvents);
       expect(events.filter(({ payload }) => !payload.includes('"object":"invoice"'))).toEqual([]);
@@ -92,7 +92,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
     });
 
-    test('a filled invoice has a failed payment at Stripe exactly if its payment failed here', async () => {
+    test('invoices of a filled local Stripe have the same failed payments as our invoices', async () => {
       const isUnpaid = inArray(invoices.status, ['overdue', 'sent']);
       const rows = await sync.db
         .select()
@@ -109,7 +109,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
 
     // Only in one time zone, because runs over the whole company take seconds.
     if (timeZone === 'Pacific/Auckland') {
-      test('sync finds all silent changes in a filled account, and none the second time', async () => {
+      test('a reconciliation run finds the silent changes in a filled local Stripe', async () => {
         prepareReturns(sync.world);
         for (const type of EVENT_TYPES) {
           makeHappen(type, { world: sync.world, customer: null, invoiceNumber: null });
@@ -118,7 +118,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       });
     }
 
-    test('an account is the same after saving and loading', async () => {
+    test('a local Stripe is the same after saving and loading', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'w5t-world-'));
       const file = join(folder, 'stripe-local.json');
       await saveWorld(sync.world, file);
@@ -154,7 +154,7 @@ describe('an account filled from a few rows', () => {
     return world;
   };
 
-  test('a customer with a subscription at Stripe but no Stripe customer gets one', async () => {
+  test('filling a local Stripe creates the missing Stripe customer of a subscription', async () => {
     const sub = await createSubscription(base.db, { stripe_subscription_id: 'sub_alone' });
     const [row] = await base.db.select().from(customers);
     const world = await fill();
@@ -163,7 +163,7 @@ describe('an account filled from a few rows', () => {
     expect(sub.stripe_customer_id).toBeNull();
   });
 
-  test('invoices and subscriptions that are gone at Stripe are missing in the filled account', async () => {
+  test('a filled local Stripe lacks the invoices that are gone at Stripe', async () => {
     await createInvoice(base.db, { stripe_invoice_id: 'in_gone', provider_gone_at: NOW });
     await createSubscription(base.db, { stripe_subscription_id: 'sub_gone', provider_gone_at: NOW });
     const world = await fill();
@@ -171,7 +171,7 @@ describe('an account filled from a few rows', () => {
     expect(world.subscriptions.get('sub_gone')).toBeUndefined();
   });
 
-  test('a subscription that waits for its checkout becomes an open checkout session', async () => {
+  test('an incomplete subscription becomes an open checkout session in a filled local Stripe', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     await base.db
       .insert(stripeCustomers)
@@ -189,7 +189,7 @@ describe('an account filled from a few rows', () => {
     expect(session).toMatchObject({ status: 'open', clientReferenceId: String(sub.id), lineItems });
   });
 
-  test('paid invoices get the payments that our rows imply', async () => {
+  test('paid invoices of a filled local Stripe have the payments of our records', async () => {
     const paid = { status: 'paid', amount_paid: '119', amount_due: '0', paid_at: NOW } as const;
     const make = (stripe_invoice_id: string, given: Parameters<typeof createInvoice>[1] = {}) =>
       createInvoice(base.db, { stripe_invoice_id, ...paid, ...given });
@@ -221,7 +221,7 @@ describe('an account filled from a few rows', () => {
     expect(await base.db.select().from(payments)).toHaveLength(1);
   });
 
-  test('amounts are filled in minor units, and new invoice numbers continue the old ones', async () => {
+  test('a filled local Stripe continues the invoice numbers of a customer', async () => {
     const yen = { currency: 'jpy', total: '11900', amount_due: '11900' };
     await createInvoice(base.db, { stripe_invoice_id: 'in_yen', ...yen });
     const invoice = await createInvoice(base.db, { stripe_invoice_id: 'in_number', number: 'ABCD1234-0041' });
@@ -243,7 +243,7 @@ describe('a saved account', () => {
   afterEach(() => rm(folder, { recursive: true }));
   const load = () => loadWorld(file, { now: () => NOW });
 
-  test('loading returns null for a missing file, and refuses a foreign file with a sentence', async () => {
+  test('loading a local Stripe returns null if the file is missing', async () => {
     expect(await load()).toBeNull();
     for (const text of ['{"format":0}', 'null', '{"for']) {
       await writeFile(file, text);
@@ -251,7 +251,7 @@ describe('a saved account', () => {
     }
   });
 
-  test('a deleted invoice still works as a cursor after loading', async () => {
+  test('a deleted invoice still works as a cursor after a local Stripe is loaded', async () => {
     const world = newWorld();
     const customer = act.createCustomer(world).object.id;
     const { id } = act.createInvoice(world, { customer, lines: [] }).object;
@@ -263,7 +263,7 @@ describe('a saved account', () => {
     expect(loaded?.history).toEqual(world.history);
   });
 
-  test('an account saved before refunds and credit notes existed still loads', async () => {
+  test('a local Stripe saved before refunds existed can still be loaded', async () => {
     const old = newWorld();
     const customer = act.createCustomer(old).object.id;
     const { id: invoice } = act.createInvoice(old, { customer, lines: [{ amount: 5 }] }).object;

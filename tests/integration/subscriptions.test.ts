@@ -55,13 +55,13 @@ test.each<[Parameters<typeof subscriptionList.page>[1], string[]]>([
   expect(data.map(({ id }) => named(id))).toEqual(names);
 });
 
-test('an unknown or invalid filter of subscriptions is refused', () => {
+test('an invalid filter of the subscription list is refused', () => {
   for (const wrong of [{ status: 'canceled' }, { items: 'all' }, { customer: '\u0000' }, { id: '' }]) {
     expect([wrong, subscriptionList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
   }
 });
 
-test('a listed subscription includes its customer, its items and their services', async () => {
+test('a listed subscription includes its customer and its items', async () => {
   const { data } = await subscriptionList.page(base.db, { customer: 'K777' }, {}, 25);
   expect(data).toMatchObject([
     {
@@ -71,14 +71,14 @@ test('a listed subscription includes its customer, its items and their services'
   ]);
 });
 
-test('pages of subscriptions can be read forwards and backwards', async () => {
+test('the subscription list can be paged forwards and backwards', async () => {
   const read = (start: object) => subscriptionList.page(base.db, {}, start, 2);
   const expected = ['empty', 'over', 'unlinked', 'linked'];
   expect((await walkPages(read)).map(({ id }) => named(id))).toEqual(expected);
   expect((await read({ after: 'nonsense' })).data).toEqual((await read({})).data);
 });
 
-test('a single subscription is returned with its items, and an unknown one is not found', async () => {
+test('a subscription is read with its items', async () => {
   expect(await getSubscription(base.db, ids.unlinked ?? 0)).toMatchObject({
     status: 'past_due',
     items: [{ customer_service_id: null, service: null }],
@@ -88,7 +88,7 @@ test('a single subscription is returned with its items, and an unknown one is no
   }
 });
 
-test('the invoices of a subscription are listed latest first, up to one page', async () => {
+test('the invoices of a subscription are listed latest first', async () => {
   const { id, customer_id } = await createSubscription(base.db);
   await createInvoice(base.db);
   for (let n = 0; n < MAX_INVOICES + 1; n += 1) {
@@ -146,7 +146,7 @@ describe('renewals of subscriptions and services', () => {
       { '2026-12': 10, '2027-06': 1200 },
     ],
     ['is unpaid', { status: 'unpaid' }, NOTHING],
-  ])('the renewals of a subscription that %s are summed by item', async (_, values, expected) => {
+  ])('a subscription that %s has the expected sums of renewals per month', async (_, values, expected) => {
     const id = await subscribe(values);
     expect(await sumsOf('subscriptions')).toEqual(expected);
     const { data } = await listSubscriptionRenewals(
@@ -171,19 +171,19 @@ describe('renewals of subscriptions and services', () => {
       ['2026-11', '2027-02'],
     ],
   ])(
-    'an item renews in the month of its local calendar day, %s',
+    'a subscription item renews in the month of its local calendar day, %s',
     async (_, next_billing_date, ends, months) => {
       await subscribe({ next_billing_date }, ends.map(instant));
       expect(Object.keys(await sumsOf('subscriptions'))).toEqual(months);
     },
   );
 
-  test('an item without a period renews on the date of its subscription', async () => {
+  test('a subscription item without a period renews on the billing date of its subscription', async () => {
     await subscribe({ cancel_at: instant('2027-01-01T00:00') }, [null, null]);
     expect(await sumsOf('subscriptions')).toEqual({ '2026-12': 1210 });
   });
 
-  test('a service with an end renews only before that day', async () => {
+  test('a service with an end date does not renew on or after that date', async () => {
     const service = { status: 'active', price: '10', next_billing_date: '2026-12-15' } as const;
     for (const ends_on of [null, '2027-06-15', '2026-12-16']) {
       const { id } = await createService(base.db, { ...service, ends_on });

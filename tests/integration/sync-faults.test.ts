@@ -130,7 +130,7 @@ describe('a delivery during a database fault', () => {
     'invoice.payment_failed': () =>
       ofSent('invoice.payment_failed', (id) => act.failInvoicePayment(sync.world, id)),
     // The rows of a created customer move, and its checkout is applied again.
-    'customer.subscription.updated that names its customer': async () => {
+    'customer.subscription.updated with a customer number': async () => {
       const { ours, items } = await knownCustomer();
       const sold = await createSubscription(sync.db, {
         customer_id: ours.id,
@@ -208,10 +208,10 @@ describe('a delivery during a database fault', () => {
   /** The faults, each with the status of the response to Stripe and the error code that the inbox keeps. */
   const FAULTS: [string, Omit<Fault, 'at'>, { status: number; kept?: string }][] = [
     ['a full disk', { how: '53100' }, { status: 500 }],
-    ['too little memory', { how: '53200' }, { status: 500 }],
-    ['one lock time-out', { how: '55P03' }, { status: 500, kept: '55P03' }],
-    ['lock time-outs that last', { how: '55P03', lasting: true }, { status: 500 }],
-    ['one conflict', { how: '40001' }, { status: 200 }],
+    ['too little database memory', { how: '53200' }, { status: 500 }],
+    ['one lock timeout', { how: '55P03' }, { status: 500, kept: '55P03' }],
+    ['a lasting lock timeout', { how: '55P03', lasting: true }, { status: 500 }],
+    ['one write conflict', { how: '40001' }, { status: 200 }],
     ['the end of the process', { how: DEAD }, { status: 500 }],
   ];
 
@@ -221,7 +221,7 @@ describe('a delivery during a database fault', () => {
       scene = await openScene(name);
     });
 
-    test('the event changes rows with one committing statement', () => {
+    test('a webhook event writes its rows in a single commit_plan statement', () => {
       const { before, end, passed } = scene;
       expect(end).not.toEqual(meaningOf(before, null));
       expect(passed.filter((what) => what.includes('commit_plan'))).toHaveLength(1);
@@ -229,7 +229,7 @@ describe('a delivery during a database fault', () => {
     });
 
     test.each(FAULTS)(
-      '%s at any statement never leaves a part of the event, and a second delivery completes it',
+      '%s during a delivery never leaves a part of the event stored',
       async (_, fault, expected) => {
         let happened = 0;
         for (const at of scene.passed.keys()) {
@@ -241,7 +241,7 @@ describe('a delivery during a database fault', () => {
     );
   });
 
-  test('every handled event type is tested with faults', () => {
+  test('every handled event type has a scene with database faults', () => {
     expect(Object.keys(SCENES)).toEqual(expect.arrayContaining(HANDLED_EVENT_TYPES));
   });
 });
@@ -252,22 +252,22 @@ describe('a run during a fault', () => {
   const find = (from: number, is: (statement: string) => boolean | undefined) =>
     scene.passed().findIndex((statement, at) => at >= from && is(statement));
 
-  test('a run without a fault leads to the same rows each time, and leaves no changes for the next run', () =>
+  test('a reconciliation run without a fault leads to the same rows each time', () =>
     scene.playUndisturbed());
 
-  test('a run whose process dies at a checkpoint, before a commit or after it, is continued', async () => {
+  test('a reconciliation run killed at a checkpoint or commit is continued', async () => {
     const middle = Math.floor(scene.passed().length / 2);
     const commit = find(middle, (statement) => statement.includes('commit_plan'));
     const checkpoint = find(middle, (statement) => statement.startsWith('update "reconciliation_runs"'));
     for (const at of [checkpoint, commit, commit + 1]) await scene.playDeath(at);
   });
 
-  test('a run whose database refuses a commit reports it, and the next run repairs the rows', async () => {
+  test('a reconciliation run reports a commit that the database refuses', async () => {
     const commit = find(Math.floor(scene.passed().length / 2), (text) => text.includes('commit_plan'));
     await scene.playRefusal(commit, '53100');
   });
 
-  test('a run fails if a list from Stripe is garbage; an object that is garbage fails alone', async () => {
+  test('a reconciliation run fails if a list from Stripe is not valid JSON', async () => {
     const isObject = ({ path }: { path: string }) => /^\/v1\/invoices\/\w+$/.test(path);
     const object = scene.requests().findIndex(isObject);
     expect(await scene.playStripe({ kind: 'garbage' }, 0)).toBe('failed');
@@ -275,7 +275,7 @@ describe('a run during a fault', () => {
   });
 
   test.each([404, 400, 500] as const)(
-    'an object for which Stripe answers %d does not stop the others',
+    'a reconciliation run with status %d for one invoice reconciles the other objects',
     async (status) => {
       const call = scene.callsForOne().find(({ path }) => path.startsWith('/v1/invoices/'));
       if (!call) throw new Error('the run asks for an invoice');

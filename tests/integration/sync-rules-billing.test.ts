@@ -54,7 +54,7 @@ testRules({
       events: { evt_1: { outcome: 'processed', attempts: 1, warnings: [] } },
     },
   },
-  'control characters in Stripe’s texts are removed, and a line break becomes a space': {
+  'control characters in texts from Stripe are removed': {
     inSql: true,
     events: [
       finalized('in_1', {
@@ -70,14 +70,14 @@ testRules({
       },
     },
   },
-  'an invoice.paid event alone marks the invoice as paid and records no payment': {
+  'an invoice.paid event alone records no payment': {
     events: [paid('in_1')],
     rows: {
       invoices: { in_1: { status: 'paid', amount_paid: '119.000', amount_due: '0.000' } },
       payments: { in_1: null },
     },
   },
-  'a payment is recorded once when its events arrive repeatedly and in any order': {
+  'a payment is recorded once for repeated events in any order': {
     inSql: true,
     events: [paid('in_1'), succeeded('in_1'), succeeded('in_1')],
     orders: 'all',
@@ -87,7 +87,7 @@ testRules({
     },
     counts: { payments: 1 },
   },
-  'an event that records a payment is processed even if its state of the invoice is stale': {
+  'a late invoice.payment_succeeded event still records its payment': {
     inSql: true,
     events: [succeeded('in_1', {}, { at: 1 }), paid('in_1', {}, { at: 2 }), succeeded('in_1', {}, { at: 1 })],
     orders: [[1, 0, 2]],
@@ -97,7 +97,7 @@ testRules({
     },
     counts: { payments: 1 },
   },
-  'a late event of a failed payment sets its date and leaves the invoice paid': {
+  'a late event about a failed payment leaves the invoice paid': {
     inSql: true,
     events: [failed('in_1'), paid('in_1')],
     orders: [[1, 0]],
@@ -106,14 +106,14 @@ testRules({
       events: { evt_1: { outcome: 'stale' }, evt_2: { outcome: 'processed' } },
     },
   },
-  'an invoice takes the most advanced of several states of one second, and is due for a recheck': {
+  'an invoice takes the most advanced of several states within one second': {
     inSql: true,
     events: [finalized, paid, succeeded].map((of) => of('in_1', {}, { at: 0 })),
     orders: 'all',
     rows: { invoices: { in_1: { status: 'paid', recheck_at: expect.any(Date) } } },
     counts: { payments: 1 },
   },
-  'an invoice without a customer is unmatched, and is retried when its event is delivered again': {
+  'an unmatched invoice event is retried when it is delivered again': {
     inSql: true,
     events: [
       finalized('in_1', { customer: null }),
@@ -126,7 +126,7 @@ testRules({
     },
     counts: { tasks: 1 },
   },
-  'an invoice or subscription without a customer is reported by the first run only, which completes': {
+  'a run reports an invoice without a customer only once': {
     inSql: true,
     events: [
       async (scene) => {
@@ -156,7 +156,7 @@ testRules({
       },
     ],
   },
-  'an event of a connected account is stored and changes nothing, even when it is replayed': {
+  'an event of a connected Stripe account changes no records': {
     inSql: true,
     events: [
       finalized('in_1'),
@@ -172,7 +172,7 @@ testRules({
     },
     counts: { customers: 1 },
   },
-  'a subscription’s next billing date is its earliest item’s, and an item sets the date of its service': {
+  'a subscription is billed next on the date of its earliest item': {
     inSql: true,
     given,
     events: [
@@ -190,7 +190,7 @@ testRules({
       services: { 'S-1': { next_billing_date: '2026-04-14' } },
     },
   },
-  'an item that Stripe removed is deleted, and its service loses its billing date': {
+  'a service loses its billing date when Stripe removes its item': {
     inSql: true,
     given,
     events: [created('sub_1', forServices('S-1', 'S-2')), updated('sub_1', forServices('S-1'))],
@@ -207,7 +207,7 @@ testRules({
       events: { evt_3: { outcome: 'stale' } },
     },
   },
-  'numbers and ids in metadata are read without surrounding spaces': {
+  'customer and service numbers in Stripe metadata are trimmed': {
     given,
     events: [
       created('sub_1', {
@@ -220,7 +220,7 @@ testRules({
     ],
     rows: { items: { si_1: { service: 'S-1' }, si_2: { service: 'S-2' } } },
   },
-  'an item that names two services, by id and by number, is linked by the id, with a warning': {
+  'an item that names two services is linked to the one named by id': {
     inSql: true,
     given,
     events: [HOSTING, MAIL].map((byId, i) =>
@@ -238,7 +238,7 @@ testRules({
       events: { evt_1: { warnings: ['an item names one service by its id and another by its number'] } },
     },
   },
-  'a subscription that an invoice names first is stored once, and completed by its own event': {
+  'a subscription first named by an invoice is stored once': {
     inSql: true,
     events: [
       finalized('in_1', { parent: { subscription_details: { subscription: 'sub_1' } } }),
@@ -251,7 +251,7 @@ testRules({
     },
     counts: { subscriptions: 1 },
   },
-  'a paused collection is stored with its end, and cleared when collection resumes': {
+  'the pause of a subscription is cleared when collection resumes': {
     inSql: true,
     events: [
       created('sub_1', { pause_collection: { behavior: 'void', resumes_at: NOON + 30 * DAY } }),
@@ -260,7 +260,7 @@ testRules({
     ],
     rows: { subscriptions: { sub_1: { status: 'active', pause_behavior: null, pause_resumes_at: null } } },
   },
-  'a service loses its billing date with its last subscription, unless staff set the date': {
+  'a service loses its billing date when its last subscription is deleted': {
     inSql: true,
     given: [...given, service('S-3', ADA)],
     events: [
@@ -306,14 +306,13 @@ function issue({ world }: Scene, input = {}) {
 describe('changes at Stripe without an event', () => {
   testRules(
     {
-      'an invoice whose values fit no column is one failure of the run, which stores the next invoice':
-        async (scene) => {
-          const [bad, good] = [issue(scene, { currency: 'euro' }), issue(scene)];
-          const { status, failures } = await scene.night();
-          expect([status, failures]).toEqual(['completed_with_errors', [['invoice', bad.id]]]);
-          expect(Object.keys((await scene.rows()).invoices)).toEqual([good.id]);
-        },
-      'the nightly run repairs the end of a service': async (scene) => {
+      'a run with an invalid invoice still stores the next invoice': async (scene) => {
+        const [bad, good] = [issue(scene, { currency: 'euro' }), issue(scene)];
+        const { status, failures } = await scene.night();
+        expect([status, failures]).toEqual(['completed_with_errors', [['invoice', bad.id]]]);
+        expect(Object.keys((await scene.rows()).invoices)).toEqual([good.id]);
+      },
+      'the nightly run repairs the end date of a service': async (scene) => {
         const { world } = scene;
         const { id: customer } = act.createCustomer(world, named('C-1')).object;
         const one = { unitAmount: 990, metadata: { service_number: 'S-1' } };
@@ -364,11 +363,9 @@ describe('invoices that Stripe collects in parts', () => {
   testRules({
     'a partial payment of an open invoice at Stripe is recorded once': partly('open'),
     'a partial payment of an uncollectible invoice at Stripe is recorded once': partly('uncollectible'),
-    'a payment leaves out the rest of its invoice if that is paid outside Stripe on the same day':
-      elsewhere(false),
-    'a payment leaves out the rest of its invoice if that is paid outside Stripe after a nightly run':
-      elsewhere(true),
-    'a partial payment grows with each later collection, up to the whole invoice': async (scene) => {
+    'a Stripe payment excludes an amount paid outside Stripe on the same day': elsewhere(false),
+    'a Stripe payment excludes an amount paid outside Stripe after a nightly run': elsewhere(true),
+    'a partial payment grows with each later collection at Stripe': async (scene) => {
       const { id } = await scene.tell(issue(scene));
       const first = collect(scene, id, 3000);
       await scene.night();
@@ -384,7 +381,7 @@ describe('invoices that Stripe collects in parts', () => {
       await scene.night();
       await expectRow('payments', id, collected('100', third))(scene);
     },
-    'a partial payment that staff changed or deleted is not changed back by later collections': {
+    'later collections do not overwrite a partial payment that staff changed': {
       inSql: true,
       events: [
         async (scene) => {
@@ -405,17 +402,16 @@ describe('invoices that Stripe collects in parts', () => {
         },
       ],
     },
-    'an invoice is a failure of the run while Stripe returns no payments, and is paid by the next run':
-      async (scene) => {
-        const { id } = await scene.tell(issue(scene));
-        const day = collect(scene, id, 4000);
-        scene.faults.add(notTelling('invoice_payments', 'invoice', id));
-        const { status, failures } = await scene.night();
-        expect([status, failures]).toEqual(['completed_with_errors', [['invoice', id]]]);
-        scene.faults.clear();
-        expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
-        await expectRow('payments', id, collected('40', day))(scene);
-      },
+    'an invoice whose payments Stripe failed to return is reconciled by the next run': async (scene) => {
+      const { id } = await scene.tell(issue(scene));
+      const day = collect(scene, id, 4000);
+      scene.faults.add(notTelling('invoice_payments', 'invoice', id));
+      const { status, failures } = await scene.night();
+      expect([status, failures]).toEqual(['completed_with_errors', [['invoice', id]]]);
+      scene.faults.clear();
+      expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
+      await expectRow('payments', id, collected('40', day))(scene);
+    },
   });
 });
 
@@ -450,7 +446,7 @@ describe('subscriptions with many items', () => {
 
   testRules(
     {
-      'an item beyond the tenth counts for the billing date, and is deleted when Stripe removes it': {
+      'an eleventh subscription item counts for the billing date': {
         inSql: true,
         events: [
           async (scene) => {
@@ -464,7 +460,7 @@ describe('subscriptions with many items', () => {
           },
         ],
       },
-      'a list of 230 items is read to its end in pages of 100': async (scene) => {
+      '230 subscription items are read from Stripe in pages of 100': async (scene) => {
         const limits: string[] = [];
         const look = ({ path, query }: { path: string; query: Record<string, string> }) => {
           if (path === '/v1/subscription_items') limits.push(String(query.limit));
@@ -475,17 +471,16 @@ describe('subscriptions with many items', () => {
         await expectWhole(scene, id, { recheck_at: null });
         expect(limits).toEqual(['100', '100', '100']);
       },
-      'sync without an API key deletes no item beyond the tenth, and the nightly run completes the items':
-        async (scene) => {
-          scene.hasKey = false;
-          const { id, items } = await scene.tell(sell(scene, 13));
-          await expectPart(scene, id, 10);
-          await scene.tell(act.updateSubscription(scene.world, id, { items: items.slice(1) }));
-          await expectPart(scene, id, 11);
-          expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
-          await expectWhole(scene, id, { recheck_at: null });
-        },
-      'a silent change of the eleventh item is found by the nightly run, once': async (scene) => {
+      'sync without an API key keeps subscription items beyond the tenth': async (scene) => {
+        scene.hasKey = false;
+        const { id, items } = await scene.tell(sell(scene, 13));
+        await expectPart(scene, id, 10);
+        await scene.tell(act.updateSubscription(scene.world, id, { items: items.slice(1) }));
+        await expectPart(scene, id, 11);
+        expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
+        await expectWhole(scene, id, { recheck_at: null });
+      },
+      'the nightly run finds a silent change of the eleventh subscription item': async (scene) => {
         const sold = await scene.tell(sell(scene, 11));
         const items = sold.items.map((one, i) => (i === 10 ? { ...one, quantity: 7 } : one));
         act.updateSubscription(scene.world, sold.id, { items });
@@ -496,18 +491,17 @@ describe('subscriptions with many items', () => {
         await expectWhole(scene, sold.id, { recheck_at: null });
         expect(await scene.night()).toEqual(QUIET);
       },
-      'a subscription is a failure of the run while Stripe returns no items, and is completed by the next run':
-        async (scene) => {
-          const sold = sell(scene, 12);
-          scene.faults.add(notTelling('subscription_items', 'subscription', sold.id));
-          await scene.tell(sold);
-          await expectPart(scene, sold.id, 10);
-          const { status, failures } = await scene.night();
-          expect([status, failures]).toEqual(['completed_with_errors', [['subscription', sold.id]]]);
-          scene.faults.clear();
-          expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
-          await expectWhole(scene, sold.id, { recheck_at: null });
-        },
+      'a subscription whose items Stripe failed to return is completed by the next run': async (scene) => {
+        const sold = sell(scene, 12);
+        scene.faults.add(notTelling('subscription_items', 'subscription', sold.id));
+        await scene.tell(sold);
+        await expectPart(scene, sold.id, 10);
+        const { status, failures } = await scene.night();
+        expect([status, failures]).toEqual(['completed_with_errors', [['subscription', sold.id]]]);
+        scene.faults.clear();
+        expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
+        await expectWhole(scene, sold.id, { recheck_at: null });
+      },
     },
     { given, withKey: true },
   );
@@ -515,8 +509,8 @@ describe('subscriptions with many items', () => {
 
 /** Fields of an event for the payment of an invoice by intent pi_1 and charge ch_1, by version of the API. */
 const SHAPES: Record<string, Record<string, unknown>> = {
-  'with its intent and charge': { payment_intent: 'pi_1', charge: 'ch_1' },
-  'with a list of its payments': {
+  'with payment intent and charge': { payment_intent: 'pi_1', charge: 'ch_1' },
+  'with a list of payments': {
     payments: {
       object: 'list',
       has_more: false,
@@ -529,7 +523,7 @@ const SHAPES: Record<string, Record<string, unknown>> = {
       ],
     },
   },
-  'without any id of its payment': {},
+  'without payment ids': {},
 };
 
 /** Records a payment of an invoice as an API client does. */
@@ -557,7 +551,7 @@ describe('money that Stripe and a client both report', () => {
   for (const [shape, told] of Object.entries(SHAPES)) {
     for (const reference of ['pi_1', 'ch_1']) {
       testRules({
-        [`a payment recorded as ${reference} before an event ${shape} is not recorded again`]: {
+        [`a payment recorded as ${reference} is not recorded again by an event ${shape}`]: {
           inSql: true,
           events: [
             finalized('in_1'),
@@ -573,19 +567,18 @@ describe('money that Stripe and a client both report', () => {
           rows: { payments: { [reference]: { of: 'in_1', amount: '119.000', source: 'api', version: 0 } } },
           counts: { payments: 1, tasks: 0 },
         },
-        [`a payment recorded as ${reference} after an event ${shape} is refused`]: {
+        [`recording a payment as ${reference} is refused after an event ${shape}`]: {
           inSql: true,
           events: [finalized('in_1'), succeeded('in_1', told), refusesToRecord(reference)],
           rows: { payments: { in_1: { of: 'in_1', amount: '119.000', source: 'stripe' } } },
           counts: { payments: 1, tasks: 0 },
         },
-        [`a payment recorded as ${reference} with another amount before an event ${shape} is a task for staff`]:
-          {
-            inSql: true,
-            events: [finalized('in_1'), posts(reference, { amount: 100 }), succeeded('in_1', told)],
-            rows: { payments: { [reference]: { amount: '100.000', source: 'api', version: 0 } } },
-            counts: { payments: 1, tasks: 1 },
-          },
+        [`a payment ${reference} whose amount differs from an event ${shape} becomes a task`]: {
+          inSql: true,
+          events: [finalized('in_1'), posts(reference, { amount: 100 }), succeeded('in_1', told)],
+          rows: { payments: { [reference]: { amount: '100.000', source: 'api', version: 0 } } },
+          counts: { payments: 1, tasks: 1 },
+        },
       });
     }
   }

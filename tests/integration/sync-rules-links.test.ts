@@ -70,15 +70,15 @@ describe('customers created for Stripe', () => {
   };
 
   testRules({
-    'a created customer takes each field from the earliest event, in every order': {
+    'a customer created from Stripe takes each field from the earliest event': {
       ...ofEarliest,
       inSql: true,
     },
-    'a created customer takes each field from the earliest event, even if Stripe’s API knows no customer': {
+    'a customer created from Stripe takes fields from events if the API returns none': {
       ...ofEarliest,
       withKey: true,
     },
-    'a created customer keeps the fields that staff wrote, and events fill the others': {
+    'events do not overwrite fields that staff wrote in a created customer': {
       inSql: true,
       events: [
         parts[1],
@@ -88,7 +88,7 @@ describe('customers created for Stripe', () => {
       ],
       rows: { customers: { 'new 1': { last_name: 'Byron', phone: '0', city: 'Berlin' } } },
     },
-    'a created customer takes fields from Stripe’s customer object first, if there is an API key': {
+    'a customer created from Stripe takes the name from Stripe’s customer object first': {
       withKey: true,
       events: [
         async (scene) => {
@@ -99,13 +99,13 @@ describe('customers created for Stripe', () => {
       ],
       rows: { customers: { 'new 1': { last_name: 'Own Name', phone: '+49 1', city: 'Berlin' } } },
     },
-    'a created customer gets the number after the highest, even if that has a lower-case k': {
+    'a customer created from Stripe gets the number after the highest existing one': {
       inSql: true,
       given: [customer('k20001')],
       events: [finalized('in_1')],
       rows: { customers: { 'new 1': { customer_number: 'K20002' } } },
     },
-    'a Stripe customer is linked to the only customer with its e-mail address, if the setting allows it': {
+    'a Stripe customer is linked by e-mail address if the setting allows it': {
       inSql: true,
       settings: { linkByEmail: true },
       given: [ADA],
@@ -115,7 +115,7 @@ describe('customers created for Stripe', () => {
         invoices: { in_1: { customer: 'C-1' } },
       },
     },
-    'a customer number that Stripe names later moves all rows, and deletes the created customer': {
+    'a customer number named later moves the invoices of a created customer': {
       inSql: true,
       given: [ADA],
       events: [
@@ -159,7 +159,7 @@ describe('checkouts of sold subscriptions', () => {
 
   testRules(
     {
-      'a checkout, its subscription and its customer number lead to the same rows in every order': {
+      'events of a checkout lead to the same rows in every order': {
         inSql: true,
         events: [
           completed('cs_1', reference, { at: 4 }),
@@ -171,23 +171,22 @@ describe('checkouts of sold subscriptions', () => {
         rows: { ...taken, invoices: { in_1: { customer: 'C-1' } } },
         counts: { subscriptions: 1 },
       },
-      'a stranger’s checkout with a customer’s address and reference takes over no sale, even if addresses link':
-        {
-          inSql: true,
-          settings: { linkByEmail: true },
-          events: [
-            completed('cs_1', {
-              ...reference,
-              customer_email: ADA.row.email,
-              customer_details: { email: ADA.row.email, name: 'C-1' },
-            }),
-            created('sub_1'),
-            failed('in_1', { customer_email: ADA.row.email }),
-            deleted('sub_1', { status: 'canceled' }),
-          ],
-          rows: { ...untouched, invoices: { in_1: { customer: 'C-1' } } },
-        },
-      'a stranger’s checkout is not linked by a number in its name, custom fields, reference or address': {
+      'a checkout with a customer’s e-mail address and reference does not take over the sale': {
+        inSql: true,
+        settings: { linkByEmail: true },
+        events: [
+          completed('cs_1', {
+            ...reference,
+            customer_email: ADA.row.email,
+            customer_details: { email: ADA.row.email, name: 'C-1' },
+          }),
+          created('sub_1'),
+          failed('in_1', { customer_email: ADA.row.email }),
+          deleted('sub_1', { status: 'canceled' }),
+        ],
+        rows: { ...untouched, invoices: { in_1: { customer: 'C-1' } } },
+      },
+      'a customer number in the name or custom fields of a checkout links no customer': {
         settings: { linkByEmail: true },
         events: [
           completed('cs_1', {
@@ -203,17 +202,16 @@ describe('checkouts of sold subscriptions', () => {
         ],
         rows: { ...untouched, links: { cus_1: { customer: 'new 1', linked_by: 'created' } } },
       },
-      'a subscription waits while its price differs from the sale, and becomes the sold one when they match':
-        {
-          events: [
-            completed('cs_1', { ...reference, ...named('C-1') }),
-            created('sub_1', doubled),
-            expectWaiting({ status: 'active' }),
-            updated('sub_1'),
-          ],
-          rows: taken,
-        },
-      'a checkout of another customer does not become the sold subscription, even if its metadata names it': {
+      'a subscription becomes the sold one when its price matches the sale': {
+        events: [
+          completed('cs_1', { ...reference, ...named('C-1') }),
+          created('sub_1', doubled),
+          expectWaiting({ status: 'active' }),
+          updated('sub_1'),
+        ],
+        rows: taken,
+      },
+      'a checkout of another customer does not take over a sold subscription': {
         inSql: true,
         events: [
           completed('cs_1', {
@@ -224,7 +222,7 @@ describe('checkouts of sold subscriptions', () => {
         ],
         rows: { ...untouched, links: { cus_1: { customer: 'C-2' } } },
       },
-      'a cancelled sale is not brought back by its checkout': {
+      'a checkout does not reactivate a cancelled sale': {
         events: [
           (scene) => scene.edit('subscriptions', 'sold C-1', { status: 'cancelled' }),
           completed('cs_1', { ...reference, ...named('C-1') }),
@@ -232,7 +230,7 @@ describe('checkouts of sold subscriptions', () => {
         ],
         rows: { ...untouched, subscriptions: { 'sold C-1': { status: 'cancelled' }, sub_1: waiting } },
       },
-      'the first of two checkouts with one reference becomes the sold subscription, and the other waits': {
+      'only the first of two checkouts with one reference takes over the sale': {
         events: [
           completed('cs_1', { ...reference, ...named('C-1') }),
           completed('cs_2', { ...reference, subscription: 'sub_2' }),
@@ -269,17 +267,17 @@ describe('a completed checkout', () => {
 
   testRules({
     'a paid checkout makes an incomplete subscription active': activated('paid', 'active'),
-    'a checkout with nothing to pay makes an incomplete subscription active': activated(
+    'a checkout without payment makes an incomplete subscription active': activated(
       'no_payment_required',
       'active',
     ),
     'an unpaid checkout leaves an incomplete subscription incomplete': activated('unpaid', 'incomplete'),
-    'a checkout does not change a subscription state of a later second': {
+    'a checkout does not change a later subscription state': {
       events: [incomplete, completed('cs_1'), updated('sub_1', { status: 'incomplete' })],
       orders: 'all',
       rows: { subscriptions: { sub_1: { status: 'incomplete' } } },
     },
-    'a checkout does not revive a subscription that has ended': {
+    'a checkout does not reactivate a cancelled subscription': {
       events: [incomplete, completed('cs_1', {}, { at: 0 }), deleted('sub_1', {}, { at: 0 })],
       orders: 'all',
       rows: { subscriptions: { sub_1: { status: 'cancelled' } } },
@@ -311,7 +309,7 @@ describe.runIf(recorded.length > 0)('recorded events of many API versions', () =
   let first: object | undefined;
 
   testRules({
-    'recorded events of every handled type leave the same consistent tables in any order': {
+    'recorded Stripe events lead to the same consistent rows in any order': {
       inSql: true,
       events: [
         ...handled,

@@ -69,7 +69,7 @@ type Scene = Awaited<ReturnType<typeof makeScene>>;
 
 const outcomeOf = async ({ id }: { id: string }) => (await sync.eventOf(id))?.outcome;
 
-test('a usual event takes two statements and no transaction, and its second delivery takes one statement', async () => {
+test('processing a typical event takes two SQL statements and no transaction', async () => {
   const scene = await makeScene();
   const { event, date } = scene.update(1);
   const { db, counts } = watched();
@@ -84,7 +84,7 @@ test('a usual event takes two statements and no transaction, and its second deli
   expect(again.counts).toEqual({ statements: 1, transactions: 0 });
 });
 
-test('events of an unknown customer take two statements each and no transaction', async () => {
+test('processing an event of an unknown customer takes two SQL statements', async () => {
   const { object: customer } = act.createCustomer(sync.world, { email: 'new@example.com' });
   const { object: invoice } = act.createInvoice(sync.world, {
     customer: customer.id,
@@ -105,7 +105,7 @@ test('events of an unknown customer take two statements each and no transaction'
   }
 });
 
-test('a stale event takes two statements and no transaction', async () => {
+test('processing a stale event takes two SQL statements', async () => {
   const scene = await makeScene();
   const [older, newer] = [scene.update(1), scene.update(2)];
   await sync.take(newer.event);
@@ -117,7 +117,7 @@ test('a stale event takes two statements and no transaction', async () => {
 });
 
 describe('a change between a delivery’s read and its commit', () => {
-  test('a delivery is stale if a later event of its subscription is committed before it', async () => {
+  test('an event is stale if a later event of its subscription is committed first', async () => {
     const scene = await makeScene();
     const [older, newer] = [scene.update(1), scene.update(2)];
     const { db, counts } = watched(() => sync.take(newer.event));
@@ -127,7 +127,7 @@ describe('a change between a delivery’s read and its commit', () => {
     expect(await scene.dateOf(scene.service)).toBe(newer.date);
   });
 
-  test('a delivery is a duplicate if another delivery of its event is committed first', async () => {
+  test('an event is a duplicate if another delivery of it is committed first', async () => {
     const scene = await makeScene();
     const { event, date } = scene.update(1);
     const { db } = watched(() => sync.take(event));
@@ -138,7 +138,7 @@ describe('a change between a delivery’s read and its commit', () => {
   const dateOf = (day: Date) => day.toISOString().slice(0, 10);
   test.each<[string, (scene: Scene) => Promise<unknown>, (scene: Scene, date: string) => Promise<void>]>([
     [
-      'an item that staff link elsewhere during a delivery sets the date of its new service',
+      'an item linked to another service during a delivery sets that service’s billing date',
       async ({ item, other }) => linkItem(sync.deps(), GRACE, (await item()).id, other.service_number),
       async ({ item, other, service, dateOf }, date) => {
         expect(await item()).toMatchObject({ customer_service_id: other.id, linked_by_staff: true });
@@ -147,7 +147,7 @@ describe('a change between a delivery’s read and its commit', () => {
       },
     ],
     [
-      'an item added during a delivery sets the date of its service',
+      'an item added during a delivery sets the billing date of its service',
       async ({ row, service, muchLater }) => {
         const { id } = await row();
         await createSubscriptionItem(sync.db, {
@@ -161,7 +161,7 @@ describe('a change between a delivery’s read and its commit', () => {
       async (scene) => expect(await scene.dateOf(scene.service)).toBe(dateOf(scene.muchLater)),
     ],
     [
-      'another subscription linked to the service during a delivery sets its date',
+      'a subscription linked to a service during a delivery sets the service’s billing date',
       async ({ ours, service, muchLater }) => {
         const second = await createSubscription(sync.db, { customer_id: ours.id, status: 'active' });
         const item = await createSubscriptionItem(sync.db, {
@@ -174,7 +174,7 @@ describe('a change between a delivery’s read and its commit', () => {
       async (scene) => expect(await scene.dateOf(scene.service)).toBe(dateOf(scene.muchLater)),
     ],
     [
-      'a subscription follows its Stripe customer that staff link to another customer during a delivery',
+      'a subscription moves with a Stripe customer that staff link during a delivery',
       async ({ ours, stripeCustomerId }) => {
         const { id: to } = await createCustomer(sync.db, { company: 'Target' });
         await linkStripeCustomer(sync.deps(), GRACE, stripeCustomerId, { from: ours.id, to });
@@ -195,7 +195,7 @@ describe('a change between a delivery’s read and its commit', () => {
     await expectEnd(scene, date);
   });
 
-  test('a created customer that two Stripe customers share by e-mail is deleted when both have left it', async () => {
+  test('a created customer is deleted when both of its Stripe customers are linked elsewhere', async () => {
     sync.runtime.env.linkByEmail = true;
     const { world } = sync;
     const ours = await createCustomer(sync.db);

@@ -106,7 +106,7 @@ describe('the timeline', () => {
     }
   });
 
-  test('the timeline holds only payments, events, links and repairs of its customer, newest first', async () => {
+  test('the timeline of a customer shows payments, events and repairs, newest first', async () => {
     const { entries, older } = await read(ada);
     expect(entries.map(say)).toEqual([
       'stripe_customer.link',
@@ -125,7 +125,7 @@ describe('the timeline', () => {
     expect((await read(999_999)).entries).toEqual([]);
   });
 
-  test('a payment in the timeline has a time only if it was recorded on its own day', async () => {
+  test('a timeline payment has a time only if it was recorded on its payment date', async () => {
     const paymentsOf = async (more = {}) =>
       (await read(ada, null, more)).entries.flatMap((entry) => (entry.kind === 'payment' ? [entry] : []));
     const found = await paymentsOf();
@@ -135,7 +135,7 @@ describe('the timeline', () => {
     expect(inVienna.map(({ isDayOnly }) => isDayOnly)).toEqual([true, true]);
   });
 
-  test('the timeline shows changes and deletions of payments as audit entries, but not creations', async () => {
+  test('the timeline shows changes and deletions of payments', async () => {
     const cleo = (await createCustomer(base.db)).id;
     const payment = await createPayment(base.db, { customer_id: cleo, payment_reference: 'GONE-1' });
     await updatePayment(base.db, payment.id, { amount: 20 }, grace);
@@ -155,7 +155,7 @@ describe('the timeline', () => {
     expect((await read(id, null, { withCalls: false })).entries).toEqual([]);
   });
 
-  test('the timeline shows refunds, disputes and checks with Stripe on their day', async () => {
+  test('the timeline shows refunds and disputes on their own day', async () => {
     const { db } = base;
     const eve = (await createCustomer(db)).id;
     const payment = await createPayment(db, { customer_id: eve, payment_reference: 'E' });
@@ -203,7 +203,7 @@ describe('the timeline', () => {
       }
     });
 
-    test('pages of a long timeline contain each entry once, in order', async () => {
+    test('the pages of a long timeline contain each entry once', async () => {
       const pages = await readAll(dora);
       expect(pages.map(({ length }) => length)).toEqual([30, 30, 20]);
       const keys = pages
@@ -218,7 +218,7 @@ describe('the timeline', () => {
     test.each([
       ...['x', '~~~~~', '2026-02-30.1~~~~~', '~x~~~~', '1~2', '2026-01-01.9999999999~~~~~', '~~x~~~'],
       ...['\u0000~~~~~', '~~~~1.refund~', '~~~~1.refund.9999999999~', '~~~~~1.9999999999'],
-    ])('the invalid cursor %j returns the newest entries', async (before) => {
+    ])('the invalid timeline cursor %j returns the newest entries', async (before) => {
       expect(await read(dora, before)).toEqual(await read(dora));
     });
   });
@@ -228,7 +228,7 @@ describe('notes on customers', () => {
   const at = (day: number) => staffRecordWriter(worldAt(new Date(Date.UTC(2026, 2, day, 9))), staff);
   const add = (id: number, text: unknown, day = 3) => addCustomerNote(base.db, id, text, at(day));
 
-  test('a note has its text, author and day, and an audit entry', async () => {
+  test('a note on a customer is stored with its author and audited', async () => {
     const { id } = await createCustomer(base.db);
     const note = await add(id, ' Called.\r\nWill pay on Friday. ');
     const text = 'Called.\nWill pay on Friday.';
@@ -245,14 +245,14 @@ describe('notes on customers', () => {
     ['x'.repeat(MAX_NOTE + 1), `must have at most ${MAX_NOTE} characters`],
     ['a\u0000b', 'must not contain control characters'],
     [null, 'must be a string'],
-  ])('the note %j is refused: %s', async (text, message) => {
+  ])('the customer note %j is refused: %s', async (text, message) => {
     const { id } = await createCustomer(base.db);
     const refused = { code: 'validation_failed', fields: [{ field: 'text', message }] };
     await expect(add(id, text)).rejects.toMatchObject(refused);
     expect(await base.db.$count(customerNotes, eq(customerNotes.customer_id, id))).toBe(0);
   });
 
-  test('a customer with a note is not removed by sync as empty, and keeps its version', async () => {
+  test('sync does not remove an empty customer that has a note', async () => {
     const [noted, plain] = [await createCustomer(base.db), await createCustomer(base.db)];
     await add(noted.id, 'Knows us from a fair.');
     for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int)`);

@@ -47,7 +47,7 @@ const KEY = 'customer_number';
 const COLUMNS = { columns: { Kunde: 'customer_number', Firma: 'company', Extra: '' } };
 
 describe('previews of uploaded files', () => {
-  test('a preview shows encoding, delimiter and first cells, and recognizes our column names', async () => {
+  test('the preview of an uploaded file shows its encoding, delimiter and first cells', async () => {
     const lines = ['Kunde;company;Firma', 'K1;M\xfcller;"a;b"', 'K2', 'K3;;', 'K4;;', ''];
     const upload = await add(Buffer.from(lines.join('\r\n'), 'latin1'));
     expect(await previewFile(fileOf(dataDir, upload), 'customers', {})).toEqual({
@@ -60,7 +60,7 @@ describe('previews of uploaded files', () => {
     });
   });
 
-  test('a preview chooses the format that recognizes most columns, unless another is requested', async () => {
+  test('the preview of an uploaded file recognizes the WHMCS format', async () => {
     const path = 'docs/examples/whmcs-clients.csv';
     const found = await previewFile(path, 'customers', {});
     expect(found.format).toBe('whmcs');
@@ -68,7 +68,7 @@ describe('previews of uploaded files', () => {
     expect(await previewFile(path, 'customers', { format: '' })).toMatchObject({ format: '' });
   });
 
-  test('a preview of a file that is not CSV is refused', async () => {
+  test('the preview of a file that is not CSV is refused', async () => {
     const path = fileOf(dataDir, await add('%PDF-1.7\u0000\n'));
     await expect(previewFile(path, 'customers', {})).rejects.toThrow('This is no CSV file');
   });
@@ -89,7 +89,7 @@ test.each([
   expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems: { [field]: problem } });
 });
 
-test('a WHMCS file needs no key column, because its format defines the keys', () => {
+test('a WHMCS file can be imported without choosing a key column', () => {
   const chosen = { ...NONE, format: 'whmcs', columns: { ID: '', Subtotal: 'subtotal' } };
   expect(toFileOptions('invoices', chosen)).toHaveProperty('options');
 });
@@ -98,7 +98,7 @@ test('a WHMCS file needs no key column, because its format defines the keys', ()
 const ROWS = onPostgres() ? 3000 : 500;
 
 describe('imports of uploaded files', () => {
-  test('an import runs as a dry run, then for real, and is listed with its rejected rows', async () => {
+  test('an uploaded file is imported after a dry run', async () => {
     const upload = await add('Kunde,Firma,Extra\nU1,One,x\nU2,,x\nU3,Three\n');
     await start(upload, COLUMNS, true).ended;
     expect(await base.db.$count(customers)).toBe(0);
@@ -125,7 +125,7 @@ describe('imports of uploaded files', () => {
     expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
   });
 
-  test('a second import is refused while one is running, and the running file cannot be removed', async () => {
+  test('starting a second import is refused while one is running', async () => {
     const [first, second] = [await add(rowsFrom(0, 50)), await add(rowsFrom(0, 1), 'customers', 'other.csv')];
     const { ended } = start(first, COLUMNS);
     const refusal = 'root@example.com is importing c.csv: only one file at a time.';
@@ -137,7 +137,7 @@ describe('imports of uploaded files', () => {
     expect(await findUpload(dataDir, first.id)).toBeNull();
   });
 
-  test('a stopped import can be started again and adds the rest', async () => {
+  test('a stopped import of an uploaded file adds the remaining rows when started again', async () => {
     const upload = await add(rowsFrom(100, ROWS));
     const { ended } = start(upload, COLUMNS);
     stopImport('another');
@@ -163,7 +163,7 @@ describe('imports of uploaded files', () => {
     expect(importState(silent, new Date('2026-01-01T12:02:00Z'))).toBe('interrupted');
   });
 
-  test('a failed import shows its reason without a server path', async () => {
+  test('a failed import of an uploaded file shows its reason', async () => {
     const upload = await add('Kunde,Kunde\n1,2\n');
     await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
     const failure = 'The column customer_number is there twice: rename or delete one of them in the file.';
@@ -175,7 +175,7 @@ describe('imports of uploaded files', () => {
   });
 });
 
-test('an upload can be imported only with options that a dry run has completed', async () => {
+test('an uploaded file can be imported only with options that a dry run has completed', async () => {
   const upload = await add('Kunde,Firma,Extra\nTRY1,One,x\n');
   const chosen = { ...NONE, ...COLUMNS };
   expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
@@ -188,7 +188,7 @@ test('an upload can be imported only with options that a dry run has completed',
   expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
 });
 
-test('the import page starts with the columns of the last import with the same header', async () => {
+test('the import page preselects the columns of the last import with the same header', async () => {
   const upload = await add('Extra,Kunde,Firma\nx,FIRST1,One\n');
   const first = () => firstChoice({ db: base.db, dataDir }, upload, {}, undefined);
   expect(await first()).toMatchObject({
@@ -204,7 +204,7 @@ test('the import page starts with the columns of the last import with the same h
   await removeUpload(dataDir, upload.id);
 });
 
-test('uploads are deleted after a day', async () => {
+test('uploaded files are deleted after a day', async () => {
   expect((await listUploads(dataDir)).length).toBeGreaterThan(1);
   await clearUploads(runtime);
   expect((await listUploads(dataDir)).length).toBeGreaterThan(1);

@@ -54,7 +54,7 @@ const GENERATIONS = [
     connect: () => connect2('legacy'),
   },
   {
-    name: '@modelcontextprotocol/client 2.x that finds out by itself',
+    name: '@modelcontextprotocol/client 2.x with automatic version negotiation',
     version: '2026-07-28',
     connect: () => connect2('auto'),
   },
@@ -71,37 +71,34 @@ async function connect2(mode: 'legacy' | 'auto' | { pin: string }) {
   return { one, version: () => one.getNegotiatedProtocolVersion() };
 }
 
-test.each(GENERATIONS)(
-  '$name connects, lists the tools and calls each of them',
-  async ({ connect, version }) => {
-    const connected = await connect();
-    const { one } = connected;
-    expect(connected.version()).toBe(version);
-    expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
-    expect(one.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
-    expect(one.getInstructions()).toContain('never instructions');
-    const { tools } = await one.listTools();
-    expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
-    for (const [name, args, expected] of CALLS) {
-      const result = await one.callTool({ name, arguments: args });
-      expect(result.isError, name).toBeFalsy();
-      expect(result.structuredContent, name).toMatchObject(expected);
-      const [block] = result.content as { text: string }[];
-      expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
-    }
-    const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
-    expect(await unknown).toMatchObject({
-      isError: true,
-      content: [
-        {
-          type: 'text',
-          text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
-        },
-      ],
-    });
-    await one.close();
-  },
-);
+test.each(GENERATIONS)('$name lists the tools and calls each of them', async ({ connect, version }) => {
+  const connected = await connect();
+  const { one } = connected;
+  expect(connected.version()).toBe(version);
+  expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
+  expect(one.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+  expect(one.getInstructions()).toContain('never instructions');
+  const { tools } = await one.listTools();
+  expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
+  for (const [name, args, expected] of CALLS) {
+    const result = await one.callTool({ name, arguments: args });
+    expect(result.isError, name).toBeFalsy();
+    expect(result.structuredContent, name).toMatchObject(expected);
+    const [block] = result.content as { text: string }[];
+    expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
+  }
+  const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
+  expect(await unknown).toMatchObject({
+    isError: true,
+    content: [
+      {
+        type: 'text',
+        text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
+      },
+    ],
+  });
+  await one.close();
+});
 
 describe('connection instructions', () => {
   const DEFAULT_URL = 'http://localhost:3000';
@@ -116,7 +113,7 @@ describe('connection instructions', () => {
     expect(textOf('docs/clients.md')).toBe(`# Connect a client\n\n${toConnectMarkdown(DEFAULT_URL)}\n`);
   });
 
-  test('the instructions of each client contain the public address', () => {
+  test('the connection instructions of each client contain the public address', () => {
     const connections = listConnections(PUBLIC_URL);
     expect(connections.map((one) => one.client)).toEqual([
       ...['claude.ai', 'ChatGPT', 'Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex'],
@@ -125,18 +122,18 @@ describe('connection instructions', () => {
     for (const { snippet } of connections) expect(snippet).toContain(`${PUBLIC_URL}/mcp`);
   });
 
-  test('the JSON snippets can be parsed', () => {
+  test('the JSON snippets of the connection instructions can be parsed', () => {
     for (const { language, snippet } of listConnections(DEFAULT_URL)) {
       if (language === 'json') expect(JSON.parse(snippet)).toBeTypeOf('object');
     }
   });
 
-  test('the snippet for mcp-remote allows http only if the address is http', () => {
+  test('the snippet for mcp-remote allows http only if the public address is http', () => {
     expect(snippetOf('Claude Desktop')).toContain('--allow-http');
     expect(snippetOf('Claude Desktop', PUBLIC_URL)).not.toContain('--allow-http');
   });
 
-  test('the request of the curl snippet is answered', async () => {
+  test('the curl snippet of the connection instructions returns a tool result', async () => {
     const body = /-d '(.*)'$/.exec(snippetOf('curl'))?.[1] ?? '';
     const sent = [...snippetOf('curl').matchAll(/-H "([^:]+): ([^"]+)"/g)].map(
       ([, name = '', value = '']) => [name, value.replace('$ACCESS_TOKEN', mcp.token)],

@@ -61,14 +61,14 @@ async function conformance(...args: string[]): Promise<string> {
   return (await run).stdout;
 }
 
-test('each scenario of the conformance suite is either run or excluded with a reason', async () => {
+test('each MCP conformance scenario is either run or excluded with a reason', async () => {
   const listed = [...(await conformance('list', '--server')).matchAll(/^\s+- (\S+)/gm)].map(
     ([, name]) => name,
   );
   expect(listed.toSorted()).toEqual([...APPLICABLE, ...Object.values(NOT_APPLICABLE).flat()].toSorted());
 });
 
-test.each(APPLICABLE)('the tool server conforms to the scenario %s', async (scenario) => {
+test.each(APPLICABLE)('the tool server passes the MCP conformance scenario %s', async (scenario) => {
   // The suite exits with code 1 if a check fails.
   const report = await conformance('server', '--url', `${server.url}/conformance`, '--scenario', scenario);
   expect(report).toMatch(/Passed: [1-9]\d*\/\d+, 0 failed, 0 warnings/);

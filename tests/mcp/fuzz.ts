@@ -191,16 +191,16 @@ export function fuzzToolServer(runs: number): void {
   const check = <T>(property: fc.IAsyncProperty<T>) =>
     fc.assert(property, { numRuns: runs, seed: SEED, endOnFailure: true });
 
-  test('any body gets a valid protocol response', async () => {
+  test('any request body gets a valid response from the MCP endpoint', async () => {
     await check(fc.asyncProperty(body, async (sent) => void (await send(sent))));
   });
 
-  test('any headers get a valid protocol response', async () => {
+  test('any request headers get a valid response from the MCP endpoint', async () => {
     await check(fc.asyncProperty(body, headers, methods, async (...sent) => void (await send(...sent))));
   });
 
   test.each(TOOLS.map(({ wire }) => wire))(
-    '$name answers any arguments with rows or a readable error',
+    '$name answers random arguments with rows or a readable error',
     async (tool) => {
       const args = argumentsOf((tool.inputSchema.properties ?? {}) as Record<string, Schema>);
       const property = fc.asyncProperty(args, async (given) => {

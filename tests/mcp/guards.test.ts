@@ -15,7 +15,7 @@ afterEach(() => setRuntime(mcp.runtime));
 const LIST = { jsonrpc: '2.0', id: 7, method: 'tools/list' };
 const MiB = 1_048_576;
 
-test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('the method %s is not allowed', async (method) => {
+test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('the MCP endpoint answers 405 to %s', async (method) => {
   const response = await fetch(mcp.url, { method });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
   expect((await response.text()) === '').toBe(method === 'HEAD');
@@ -30,19 +30,19 @@ describe('the Origin header', () => {
     ['https://admin.example.com.evil.example', 403],
     ['http://localhost:3000', 403],
     ['null', 403],
-  ])('the Origin %s is answered with %i', async (origin, status) => {
+  ])('the MCP endpoint answers the Origin %s with %i', async (origin, status) => {
     const response = await mcp.post(LIST, { origin });
     expect(response.status).toBe(status);
     expect(response.headers.get('vary')).toMatch(/\bOrigin\b/);
     expect(response.headers.get('access-control-allow-origin')).toBe(status === 200 ? origin : null);
   });
 
-  test('a foreign Origin is refused before the token is read', async () => {
+  test('the MCP endpoint refuses a foreign Origin before it checks the token', async () => {
     const headers = { origin: 'https://evil.example', authorization: 'none' };
     expect((await mcp.post(LIST, headers)).status).toBe(403);
   });
 
-  test('an allowed page may send a preflight request and read an error response', async () => {
+  test('a page on an allowed Origin can send a preflight request to the MCP endpoint', async () => {
     const preflight = await fetch(mcp.url, {
       method: 'OPTIONS',
       headers: { origin: 'https://chat.example.org', 'access-control-request-method': 'POST' },
@@ -74,7 +74,7 @@ describe('the Origin header', () => {
     ['http://localhost.evil.example', 403],
     ['http://localhost:80:80', 403],
     ['file://localhost', 403],
-  ])('a service at a local address answers the Origin %s with %i', async (origin, status) => {
+  ])('an MCP endpoint on localhost answers the Origin %s with %i', async (origin, status) => {
     setRuntime({ ...mcp.runtime, env: testRuntime(mcp.db).env });
     expect((await mcp.post(LIST, { origin })).status).toBe(status);
   });
@@ -93,7 +93,7 @@ describe('tokens of the MCP endpoint', () => {
     ['Bearer nonsense', INVALID, 'invalid_token'],
     [`Bearer w5t_${'A'.repeat(43)}`, INVALID, 'invalid_token'],
     [`Bearer w5t_${'A'.repeat(43)} more`, INVALID, 'invalid_token'],
-  ])('the authorization %j is refused', async (authorization, challenge, error) => {
+  ])('the MCP endpoint refuses the authorization %j with 401', async (authorization, challenge, error) => {
     const response = await mcp.post(LIST, { authorization });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe(challenge);
@@ -101,7 +101,7 @@ describe('tokens of the MCP endpoint', () => {
     expect(await response.json()).toEqual({ error, error_description: expect.any(String) });
   });
 
-  test('the authorization scheme is case-insensitive and may be followed by several spaces', async () => {
+  test('the authorization scheme of the MCP endpoint is case-insensitive', async () => {
     for (const scheme of ['bearer ', 'BEARER  ', 'Bearer    ']) {
       expect((await mcp.post(LIST, { authorization: `${scheme}${mcp.token}` })).status).toBe(200);
     }
@@ -116,7 +116,7 @@ describe('tokens of the MCP endpoint', () => {
     );
   });
 
-  test('the last use of a token is recorded', async () => {
+  test('the last use of a token at the MCP endpoint is recorded', async () => {
     const { id, token } = await mcp.newToken(['mcp:read']);
     await mcp.post(LIST, { authorization: `Bearer ${token}` });
     await expect
@@ -124,7 +124,7 @@ describe('tokens of the MCP endpoint', () => {
       .toEqual(mcp.runtime.now());
   });
 
-  test('a token that cannot be looked up is answered with 503, never with 401', async () => {
+  test('the MCP endpoint answers 503 if it cannot look up the token', async () => {
     const down = openPostgres('postgres://nobody@127.0.0.1:1/nothing', { max: 1 });
     setRuntime({ ...mcp.runtime, db: down.db });
     const response = await mcp.post(LIST);
@@ -144,20 +144,20 @@ describe('headers and request bodies', () => {
     ['text/html', 406],
     ['application/json;q=0', 406],
     ['application/jsonx', 406],
-  ])('Accept %s is answered with %i and application/json', async (accept, status) => {
+  ])('the MCP endpoint answers Accept: %s with %i', async (accept, status) => {
     const response = await mcp.post(LIST, { accept });
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
-  test('a request without Accept is answered', async () => {
+  test('the MCP endpoint answers a request without an Accept header', async () => {
     const headers = { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json' };
     const request = new Request(mcp.url, { method: 'POST', headers, body: JSON.stringify(LIST) });
     expect(request.headers.has('accept')).toBe(false);
     expect((await handleMcpRequest(request)).status).toBe(200);
   });
 
-  test('the checks run in the order method, Origin, token, size, content type, Accept, JSON', async () => {
+  test('the MCP endpoint checks the Origin before the token and the token before the body', async () => {
     const answer = async (headers: Record<string, string>, body: string, method = 'POST') =>
       (await handleMcpRequest(new Request(mcp.url, { method, headers, body }))).status;
     const broken = '{'.padEnd(MiB + 1);
@@ -173,7 +173,7 @@ describe('headers and request bodies', () => {
   });
 });
 
-test('an unexpected error is answered with only a reference', async () => {
+test('an unexpected error of the MCP endpoint is answered with only a reference', async () => {
   const { log } = mcp.runtime;
   const error = vi.fn();
   const info = () => {
@@ -191,7 +191,7 @@ test('an unexpected error is answered with only a reference', async () => {
   });
 });
 
-test('a service that cannot start answers with 503', async () => {
+test('the MCP endpoint answers 503 if the service cannot start', async () => {
   const failed = Promise.reject(new Error('no database at db.internal'));
   failed.catch(() => {}); // an unhandled rejection would end the process
   Object.assign(globalThis, { [Symbol.for('w5t.runtime')]: failed });

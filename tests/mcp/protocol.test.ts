@@ -31,7 +31,7 @@ describe('the initialize request', () => {
     ['2024-10-07', '2025-11-25'],
     ['2026-07-28', '2025-11-25'],
     ['soon', '2025-11-25'],
-  ])('initialize with version %s is answered with version %s', async (protocolVersion, answered) => {
+  ])('initialize with protocol version %s is answered with version %s', async (protocolVersion, answered) => {
     const params = { protocolVersion, capabilities: {}, clientInfo };
     expect(await answerOf(await mcp.post(request('initialize', params)))).toEqual({
       jsonrpc: '2.0',
@@ -46,7 +46,7 @@ describe('the initialize request', () => {
   });
 
   test.each(['2099-01-01', '2026-07-28', '2024-11-05', 'x'])(
-    'initialize uses the version in its body and ignores the header value %s',
+    'initialize uses the protocol version in its body instead of the header value %s',
     async (header) => {
       const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
       const headers = { 'mcp-protocol-version': header, 'mcp-method': 'initialize' };
@@ -56,7 +56,7 @@ describe('the initialize request', () => {
   );
 
   test.each([undefined, {}, { protocolVersion: '2025-06-18' }])(
-    'initialize with the params %j is answered with -32602',
+    'initialize with the params %j is answered with the error -32602',
     async (params) => {
       const { id, error } = await answerOf(await mcp.post(request('initialize', params)));
       expect(id).toBe(7);
@@ -80,7 +80,7 @@ describe('JSON-RPC messages', () => {
     ['{"id":1,"method":"tools/list"}', -32600],
     ['{"jsonrpc":"2.0","id":null,"method":"tools/list"}', -32600],
     ['{"jsonrpc":"1.0","id":1,"method":"tools/list"}', -32600],
-  ])('the body %s is answered with 400 and %i', async (body, code) => {
+  ])('the JSON-RPC body %s is answered with 400 and the error %i', async (body, code) => {
     const response = await mcp.post(body);
     expect(response.status).toBe(400);
     expect((await answerOf(response)).error?.code).toBe(code);
@@ -95,7 +95,7 @@ describe('JSON-RPC messages', () => {
     },
   );
 
-  test('ping is answered, and an unknown method gives -32601', async () => {
+  test('an unknown JSON-RPC method is answered with the error -32601', async () => {
     expect(await mcp.rpc('ping')).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
     for (const method of ['nope', 'resources/read', 'prompts/get', 'toString', '__proto__']) {
       expect((await mcp.rpc(method)).error, method).toEqual({ code: -32601, message: 'Method not found' });
@@ -106,25 +106,28 @@ describe('JSON-RPC messages', () => {
     ['resources/list', { resources: [] }],
     ['resources/templates/list', { resourceTemplates: [] }],
     ['prompts/list', { prompts: [] }],
-  ])('%s is answered with an empty list, and refused by 2026-07-28', async (method, empty) => {
+  ])('%s is answered with an empty list before protocol 2026-07-28', async (method, empty) => {
     expect(await mcp.rpc(method)).toEqual({ jsonrpc: '2.0', id: 1, result: empty });
     expect((await mcp.rpc(method, { cursor: 'x' })).result).toEqual(empty);
     const refused = await mcp.post(...stateless(method));
     expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
   });
 
-  test.each(['list-servers-tool', 'nope'])('arguments that are null count as absent for %s', async (name) => {
-    const ask = async (message: readonly [object, Record<string, string>?]) =>
-      (await mcp.post(...message)).text();
-    for (const of of [
-      (params: object) => [request('tools/call', params)] as const,
-      stateless.bind(null, 'tools/call'),
-    ]) {
-      expect(await ask(of({ name, arguments: null }))).toBe(await ask(of({ name })));
-    }
-  });
+  test.each(['list-servers-tool', 'nope'])(
+    'a tool call of %s with null arguments equals one without arguments',
+    async (name) => {
+      const ask = async (message: readonly [object, Record<string, string>?]) =>
+        (await mcp.post(...message)).text();
+      for (const of of [
+        (params: object) => [request('tools/call', params)] as const,
+        stateless.bind(null, 'tools/call'),
+      ]) {
+        expect(await ask(of({ name, arguments: null }))).toBe(await ask(of({ name })));
+      }
+    },
+  );
 
-  test('the server opens no session and requires none', async () => {
+  test('the MCP endpoint opens no session', async () => {
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
     const response = await mcp.post(request('initialize', params));
     expect(response.headers.get('mcp-session-id')).toBeNull();
@@ -134,7 +137,7 @@ describe('JSON-RPC messages', () => {
 
 describe('the MCP-Protocol-Version header', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'the protocol version %s is supported',
+    'the MCP endpoint supports protocol version %s',
     async (version) => {
       expect((await mcp.post(request('tools/list'), { 'mcp-protocol-version': version })).status).toBe(200);
     },
@@ -160,12 +163,12 @@ describe('the MCP-Protocol-Version header', () => {
 });
 
 describe('protocol 2026-07-28', () => {
-  test('initialize is an unknown method in 2026-07-28', async () => {
+  test('initialize is an unknown method in protocol 2026-07-28', async () => {
     const refused = await mcp.post(...stateless('initialize'));
     expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
   });
 
-  test('an unknown version is answered with the versions that server/discover lists', async () => {
+  test('an unknown protocol version is answered with the versions of server/discover', async () => {
     const [body, headers] = stateless('server/discover');
     const discovered = (await answerOf(await mcp.post(body, headers))).result;
     const unknown = await mcp.post(body, { ...headers, 'mcp-protocol-version': '2099-01-01' });
@@ -175,18 +178,18 @@ describe('protocol 2026-07-28', () => {
     });
   });
 
-  test('the list of tools may be cached for five minutes, privately', async () => {
+  test('clients may cache the list of tools privately for five minutes', async () => {
     const { result } = await answerOf(await mcp.post(...stateless('tools/list')));
     expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: 'private' });
     expect((await mcp.rpc('tools/list')).result).not.toHaveProperty('ttlMs');
   });
 
-  test('a subscription to changes is refused', async () => {
+  test('a subscription to tool list changes is refused', async () => {
     const listen = stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
     expect((await answerOf(await mcp.post(...listen))).error?.code).toBe(-32603);
   });
 
-  test('the headers of 2026-07-28 must match the body', async () => {
+  test('a request whose protocol headers do not match its body is refused with 400', async () => {
     const [body] = stateless('tools/list');
     expect((await mcp.post(body)).status).toBe(400);
     const [, headers] = stateless('tools/list');
@@ -218,7 +221,7 @@ describe('the fast path of tools/call', () => {
   });
 });
 
-test('deeply nested JSON is answered as a client error', async () => {
+test('a tool call with deeply nested JSON is answered as a client error', async () => {
   const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
   const call = (args: string) =>
     mcp.post(

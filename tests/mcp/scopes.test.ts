@@ -35,7 +35,7 @@ beforeAll(async () => {
   await createServer(mcp.db);
 });
 
-test('the demo’s token sees names in every tool that returns customers', async () => {
+test('tool responses to the demo’s access token contain customer names', async () => {
   const call = withToken(await prepareAccessToken(mcp.db, mcp.runtime));
   for (const { name } of TOOLS) {
     const args =
@@ -69,12 +69,12 @@ describe('scopes of a token', () => {
     [['customers:read'], ['find-customer-tool', 'get-customer-tool', 'list-services-tool']],
     [['billing:read'], ['list-invoices-tool', 'list-sales-documents-tool']],
     [['servers:read', 'payments:read'], ['list-servers-tool']],
-  ])('the scopes %j list the tools %j', async (scopes, names) => {
+  ])('a token with the scopes %j lists the tools %j', async (scopes, names) => {
     const { body } = await (await as(scopes))('tools/list');
     expect(((body.result?.tools ?? []) as { name: string }[]).map(({ name }) => name)).toEqual(names);
   });
 
-  test('a tool beyond the scopes of a token is answered with 403, naming all required scopes', async () => {
+  test('calling a tool beyond the scopes of a token is answered with 403', async () => {
     const call = await as(['servers:read']);
     const refused = await call('tools/call', { name: 'list-invoices-tool', arguments: {} });
     expect(refused.status).toBe(403);
@@ -83,7 +83,7 @@ describe('scopes of a token', () => {
     );
   });
 
-  test('prices are omitted from responses without billing:read', async () => {
+  test('tool responses omit prices if the token lacks billing:read', async () => {
     const call = await as(['customers:read']);
     const customer = await call('tools/call', { name: 'get-customer-tool', arguments: { id: customerId } });
     const services = await call('tools/call', { name: 'list-services-tool', arguments: {} });
@@ -99,8 +99,8 @@ describe('scopes of a token', () => {
 
   test.each<[string, () => ReturnType<typeof as>]>([
     ['that hides personal data', () => hidden()],
-    ['that has the scope of before', () => as(['mcp:read', 'without_personal_data'])],
-  ])('a token %s gets masked responses that say so', async (_, caller) => {
+    ['with the former masking scope', () => as(['mcp:read', 'without_personal_data'])],
+  ])('a token %s gets tool responses with masked personal data', async (_, caller) => {
     const call = await caller();
     for (const [name, args] of [
       ['find-customer-tool', { query: 'k1' }],
@@ -163,7 +163,7 @@ test('a masked service name contains no part of an e-mail address', () => {
 });
 
 describe('size of tool responses', () => {
-  test('a response contains only the requested fields', async () => {
+  test('a tool response contains only the requested fields', async () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', {
       fields: ['status', 'customer.customer_number'],
       per_page: 2,
@@ -187,7 +187,7 @@ describe('size of tool responses', () => {
     });
   });
 
-  test('an unknown field is refused with the list of valid fields', async () => {
+  test('a tool call with an unknown field is refused with the list of valid fields', async () => {
     for (const name of ['list-invoices-tool', 'list-servers-tool', 'list-services-tool']) {
       const { isError, content } = await mcp.callTool(name, { fields: ['id', 'secret'] });
       expect(isError).toBe(true);
@@ -195,7 +195,7 @@ describe('size of tool responses', () => {
     }
   });
 
-  test('a summary says which part of the totals no payment covers', async () => {
+  test('an invoice summary shows the amounts settled by credit or written off', async () => {
     const { id: customer_id } = await createCustomer(mcp.db, { customer_number: 'K-SUMS' });
     const create = (status: 'paid' | 'overdue' | 'cancelled' | 'draft', values: object) =>
       createInvoice(mcp.db, { customer_id, currency: 'chf', total: '100', status, ...values });
@@ -226,7 +226,7 @@ describe('size of tool responses', () => {
     await mcp.db.delete(invoices).where(eq(invoices.customer_id, customer_id));
   });
 
-  test('a summary counts and sums by currency and status', async () => {
+  test('an invoice summary has sums by currency and status', async () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', { summary: true });
     const none = { currency: 'eur', amount_paid: 0, settled_by_credit: 0, written_off: 0 };
     expect(structuredContent).toEqual({
@@ -244,7 +244,7 @@ describe('size of tool responses', () => {
     expect(services.structuredContent).toEqual({ total: 0, summary: [] });
   });
 
-  test('a page that would fill the model’s context is refused with advice', async () => {
+  test('a tool response too large for the model’s context is refused', async () => {
     const name = 'n'.repeat(2000);
     for (let i = 0; i < 60; i++) await createService(mcp.db, { customer_id: customerId, name });
     const { isError, content } = await mcp.callTool('list-services-tool', { per_page: 100 });
@@ -256,7 +256,7 @@ describe('size of tool responses', () => {
 });
 
 describe('the log of tool calls', () => {
-  test('the log of tool calls contains caller, tool and customer, but no names', async () => {
+  test('the log of tool calls contains the caller and the tool but no names', async () => {
     const call = await as(['mcp:read']);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await call('tools/call', { name: 'find-customer-tool', arguments: { query: 'mueller@example.com' } });
@@ -318,14 +318,14 @@ describe('the log of tool calls', () => {
     expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
   });
 
-  test('the log of tool calls is deleted after its retention period', async () => {
+  test('tool calls are deleted from the log after the retention period', async () => {
     const later = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);
     expect((await clearToolCalls(mcp.db, { now: later, days: 92 })).cleared).toBe(0);
     expect((await clearToolCalls(mcp.db, { now: later, days: 90 })).cleared).toBeGreaterThan(2);
   });
 });
 
-test('a caller above the rate limit has to wait', async () => {
+test('tool calls above the rate limit are answered with 429', async () => {
   mcp.runtime.env.mcpRequestsPerMinute = 20;
   const call = await as(['servers:read']);
   const answers = await Promise.all(Array.from({ length: 25 }, () => call('ping')));

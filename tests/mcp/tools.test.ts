@@ -70,11 +70,11 @@ describe('errors for invalid arguments', () => {
     ['find-customer-tool', { query: null }, 'query must be a string (got null).'],
     ['list-invoices-tool', { fields: false }, 'fields must be a list of column names (got false).'],
     ['list-invoices-tool', { summary: 'yes' }, 'summary must be true or false (got "yes").'],
-  ])('%s explains to the model what is wrong with %j', async (name, args, text) => {
+  ])('the error of %s names what is wrong with the arguments %j', async (name, args, text) => {
     expect(await textOf(name, args)).toBe(text);
   });
 
-  test('a long argument is shortened in the error', async () => {
+  test('the error of a tool call shortens a long argument', async () => {
     expect((await textOf('list-invoices-tool', { status: 'x'.repeat(5000) })).length).toBeLessThan(200);
   });
 });
@@ -87,7 +87,7 @@ describe('malformed calls', () => {
     [{ name: 'list-servers-tool', arguments: [] }, /^Invalid params: /],
     [{ name: 'list-servers-tool', arguments: 'none' }, /^Invalid params: /],
     [undefined, /^Invalid params: /],
-  ])('the call %j is answered with -32602', async (params, message) => {
+  ])('the malformed tool call %j is answered with the error -32602', async (params, message) => {
     const { error } = await mcp.rpc('tools/call', params);
     expect(error).toEqual({ code: -32602, message: expect.stringMatching(message) });
   });
@@ -113,7 +113,7 @@ describe('results of tools', () => {
     expect(structuredContent).toMatchObject({ id: customer.id, customer_number: 'C-1' });
   });
 
-  test('digits without leading zeros count as numbers, and numbers are accepted as text', async () => {
+  test('a customer number given as a JSON number finds its customer', async () => {
     await createCustomer(mcp.db, { customer_number: '7', company: 'Seven AG' });
     await createCustomer(mcp.db, { customer_number: '099', company: 'Ninety-nine AG' });
     const call = async (name: string, args: object) => (await mcp.callTool(name, args)).structuredContent;
@@ -127,7 +127,7 @@ describe('results of tools', () => {
     expect(await textOf('get-customer-tool', { customer_number: 99 })).toContain('customer_number 99');
   });
 
-  test('an optional argument that is null counts as absent', async () => {
+  test('a null value for an optional tool argument counts as absent', async () => {
     const call = async (name: string, args: object) => (await mcp.callTool(name, args)).structuredContent;
     const byId = { id: customer.id, customer_number: null };
     expect(await call('get-customer-tool', byId)).toEqual(
@@ -187,7 +187,7 @@ describe('results of tools', () => {
     });
   });
 
-  test('an empty result is a success', async () => {
+  test('a tool call without results is not an error', async () => {
     const found = await mcp.callTool('find-customer-tool', { query: 'nobody at all' });
     expect(found).toMatchObject({ structuredContent: { count: 0, truncated: false, matches: [] } });
     const past = await mcp.callTool('list-invoices-tool', { page: 20_000_000, per_page: 100 });
@@ -204,7 +204,7 @@ describe('results of tools', () => {
     expect(beyond.structuredContent).toMatchObject({ total: 0, last_page: 1, data: [] });
   });
 
-  test('each call writes one log line without arguments or token', async () => {
+  test('each tool call writes one log line without its arguments', async () => {
     mcp.logged.length = 0;
     await mcp.callTool('find-customer-tool', { query: 'ünï' });
     await mcp.callTool('get-customer-tool', { customer_number: 'private-number' });
@@ -221,7 +221,7 @@ describe('results of tools', () => {
 });
 
 describe('tools/list', () => {
-  test('the list of tools matches the stored copy, since a change affects clients', async () => {
+  test('the response of tools/list matches its stored copy', async () => {
     const { result } = await mcp.rpc('tools/list');
     await expect(`${JSON.stringify(result, null, 2)}\n`).toMatchFileSnapshot('tools-list.txt');
   });
@@ -276,7 +276,7 @@ describe('the size of results', () => {
   /** The number of characters in about 20,000 tokens. */
   const MOST = 70_000;
 
-  test('results with default arguments stay below 20,000 tokens', async () => {
+  test('tool responses with default arguments stay below 20,000 tokens', async () => {
     for (const { name } of TOOLS) {
       const args = {
         'find-customer-tool': { query: 'K-' },
@@ -288,7 +288,7 @@ describe('the size of results', () => {
     }
   });
 
-  test('get-customer-tool omits rows beyond the size limit and says how many exist', async () => {
+  test('get-customer-tool omits services and documents beyond its size limit', async () => {
     const { id: customer_id } = await createCustomer(mcp.db, { customer_number: 'LONG' });
     for (let i = 0; i < 90; i += 1) {
       await createService(mcp.db, { customer_id, service_number: `L${i}`, name: 'n'.repeat(900) });
@@ -304,7 +304,7 @@ describe('the size of results', () => {
     await mcp.db.delete(customerServices).where(eq(customerServices.customer_id, customer_id));
   });
 
-  test('list-servers-tool returns every server with every column, after a hint how to ask for less', async () => {
+  test('list-servers-tool returns every server', async () => {
     expect((await mcp.callTool('list-servers-tool')).structuredContent).not.toHaveProperty('hint');
     for (let i = 0; i < 340; i += 1) await createServer(mcp.db, { hostname: `many-${i}.example.com` });
     const { structuredContent, content } = await mcp.callTool('list-servers-tool');
@@ -321,7 +321,7 @@ describe('the size of results', () => {
     expect(few.content[0]?.text.length).toBeLessThan(MOST / 2);
   });
 
-  test('tools announce the maximum size of their results', async () => {
+  test('tools/list announces the maximum response size of each tool', async () => {
     const { result } = await mcp.rpc('tools/list');
     const tools = result?.tools as { name: string; _meta?: Record<string, number> }[];
     expect(
@@ -336,12 +336,12 @@ describe('the size of results', () => {
     });
   });
 
-  test('tools/list stays under 14 KB', async () => {
+  test('the response of tools/list is smaller than 14 KB', async () => {
     expect(await bytesOf('tools/list')).toBeLessThan(14 * KB);
   });
 
   test.each(['list-services-tool', 'list-invoices-tool', 'list-sales-documents-tool'])(
-    '%s stays under 110 KB with 100 rows',
+    'the response of %s with 100 rows is smaller than 110 KB',
     async (name) => {
       const { structuredContent } = await mcp.callTool(name, { per_page: 100 });
       expect(structuredContent?.data).toHaveLength(100);

@@ -123,8 +123,8 @@ describe('revisions of an invoice', () => {
   };
 
   testRules({
-    'an invoice owes nothing from the event of its revision on': revised(true),
-    'an invoice owes nothing from the event of its revision on, while Stripe cannot be asked': revised(false),
+    'a revised invoice owes nothing once the event of its revision arrives': revised(true),
+    'a revised invoice owes nothing even without an API key': revised(false),
   });
 });
 
@@ -148,14 +148,14 @@ describe('amounts paid outside of Stripe', () => {
   };
 
   testRules({
-    'an amount paid outside of Stripe is not recorded as a payment of Stripe': async (scene) => {
+    'an amount paid outside Stripe is not recorded as a Stripe payment': async (scene) => {
       const { id, payment } = await pay(scene, true, 'invoice.paid');
       await scene.night();
       expect(await payment()).toBeUndefined();
       const row = { status: 'paid', amount_off_stripe: '90.000' };
       expect((await scene.rows()).invoices[id]).toMatchObject(row);
     },
-    'an amount paid outside of Stripe is taken off its payment once, and not put on again': async (scene) => {
+    'an amount paid outside Stripe is deducted from the Stripe payment once': async (scene) => {
       const { paid, payment } = await pay(scene, 3000, 'invoice.payment_succeeded');
       expect(await payment()).toMatchObject({ amount: '90.000' }); // the event does not report that amount
       await scene.night();
@@ -165,9 +165,12 @@ describe('amounts paid outside of Stripe', () => {
       await scene.tell({ events: [again] });
       expect(await payment()).toMatchObject({ amount: '60.000' });
     },
-    'a payment that staff left at 90 becomes 60 after 30 were paid outside': changedHere([90], '60.000'),
-    'a payment changed to 80 and back becomes 60 after 30 were paid outside': changedHere([80, 90], '60.000'),
-    'a payment changed to 80 stays so after 30 were paid outside': changedHere([80], '80.000'),
+    'a payment confirmed at 90 becomes 60 if 30 were paid outside Stripe': changedHere([90], '60.000'),
+    'a payment changed to 80 and back becomes 60 if 30 were paid outside Stripe': changedHere(
+      [80, 90],
+      '60.000',
+    ),
+    'a payment that staff changed to 80 stays 80 if 30 were paid outside Stripe': changedHere([80], '80.000'),
   });
 });
 
@@ -177,25 +180,24 @@ describe('customers matched by e-mail address', () => {
 
   testRules(
     {
-      'two Stripe customers with one new address share a customer, even if an event tells it late': {
+      'two Stripe customers with one e-mail address share a created customer': {
         events: [created('sub_1'), finalized('in_1', address), finalized('in_2', ofOther)],
         rows: { links: { cus_1: { customer: 'new 1' }, cus_2: { customer: 'new 1' } } },
       },
-      'a created customer stays with the other Stripe customer of its address, and is removed with the last':
-        {
-          events: [
-            finalized('in_1', address),
-            finalized('in_2', ofOther),
-            finalized('in_3', { ...address, ...named('C-1') }),
-            async (scene) =>
-              expect((await scene.rows()).links.cus_2).toMatchObject({
-                customer: 'new 1',
-                linked_by: 'created',
-              }),
-            finalized('in_4', { ...ofOther, ...named('C-2') }),
-          ],
-          counts: { customers: given.length },
-        },
+      'a created customer is deleted when its last Stripe customer is linked elsewhere': {
+        events: [
+          finalized('in_1', address),
+          finalized('in_2', ofOther),
+          finalized('in_3', { ...address, ...named('C-1') }),
+          async (scene) =>
+            expect((await scene.rows()).links.cus_2).toMatchObject({
+              customer: 'new 1',
+              linked_by: 'created',
+            }),
+          finalized('in_4', { ...ofOther, ...named('C-2') }),
+        ],
+        counts: { customers: given.length },
+      },
     },
     { given, settings: { linkByEmail: true } },
   );
@@ -221,28 +223,26 @@ describe('several customer numbers', () => {
   };
   const afterRemovals = [[1], [1, 2], [2, 1], [0, 1], [1, 0]].flatMap((order) =>
     [false, true].map((isFailing) => [
-      `the first number reported after the own one was removed wins in the order ${order}${isFailing ? ' while Stripe fails' : ''}`,
+      `the earliest reported number links after the own number is removed, in the order ${order}${isFailing ? ' while Stripe fails' : ''}`,
       afterRemoval(order, isFailing),
     ]),
   );
 
   testRules(
     {
-      'the number of the earliest subscription wins over an invoice’s in every order': {
+      'a customer number of a subscription takes precedence over that of an invoice': {
         ...leadsTo('C-2', [bills('C-1'), subscribes('C-2'), subscribes('C-3')], { linked_by: 'number' }),
         orders: 'all',
       },
-      'the number of the older subscription wins in each run that only lists tell': {
+      'a run prefers the customer number of the older listed subscription': {
         ...leadsTo('C-1', [own(), listOlder, night, expectLink({ customer: 'C-1' }), quietNight]),
         given: [...given, service('S-2', TWO)],
       },
-      'the number of a listed subscription wins over that of an invoice’s event': leadsTo('C-1', [
-        own(),
-        (scene) => atStripe.subscription(scene, named('C-1')),
-        night,
-        bills('C-2', { at: 2 * DAY }),
-      ]),
-      'the number of an event wins over that of an older invoice in a list': leadsTo('C-1', [
+      'the customer number of a listed subscription takes precedence over an invoice event’s': leadsTo(
+        'C-1',
+        [own(), (scene) => atStripe.subscription(scene, named('C-1')), night, bills('C-2', { at: 2 * DAY })],
+      ),
+      'the customer number of an event takes precedence over that of a listed invoice': leadsTo('C-1', [
         own(),
         (scene) => atStripe.invoice(scene, named('C-2')),
         bills('C-1'),
@@ -253,27 +253,23 @@ describe('several customer numbers', () => {
   );
   testRules(
     {
-      'the customer’s own number is asked for again when another one is reported': leadsTo('C-1', [
+      'the Stripe customer is fetched again when another customer number is reported': leadsTo('C-1', [
         own(),
         bills(),
         expectLink({ linked_by: 'created' }),
         own('C-1'),
         subscribes('C-2'),
       ]),
-      'a number reported while the customer had the same own number is remembered': leadsTo(
+      'a subscription’s customer number still links after Stripe removes the customer’s own number': leadsTo(
         'C-1',
         [own('C-1'), subscribes('C-1'), own(), subscribes('C-2')],
         { number_source: 'subscription' },
       ),
-      'a number reported before the customer had an own number wins once that is removed': leadsTo('C-2', [
-        own(),
-        subscribes('C-2'),
-        own('C-1'),
-        subscribes('C-3'),
-        own(),
-        subscribes('C-3'),
-      ]),
-      'an own number that is unknown and then removed does not link later': async (scene) => {
+      'the first reported customer number links again once the Stripe customer’s own is removed': leadsTo(
+        'C-2',
+        [own(), subscribes('C-2'), own('C-1'), subscribes('C-3'), own(), subscribes('C-3')],
+      ),
+      'a customer number removed at Stripe does not link a customer that gets it later': async (scene) => {
         own('C-9')(scene);
         await scene.take(created('sub_1', named('C-1')), 1);
         const { id } = atStripe.invoice(scene, named('C-2'));
@@ -286,7 +282,7 @@ describe('several customer numbers', () => {
         await scene.night();
         await expectLink({ customer: 'C-1' })(scene);
       },
-      'the own number follows the customer that a fetched object brings': async (scene) => {
+      'a nightly recheck links the Stripe customer by its changed customer number': async (scene) => {
         own('C-1')(scene);
         const { id } = (await scene.tell(atStripe.subscription(scene))).object;
         await expectLink({ customer: 'C-1' })(scene);
@@ -310,29 +306,29 @@ describe('a customer that Stripe failed to return', () => {
 
   testRules(
     {
-      'a customer that Stripe failed to return is asked for at night after later events': leadsTo('C-1', [
+      'a Stripe customer that could not be fetched is linked at night after later events': leadsTo('C-1', [
         ...[own('C-1'), failing(), created('sub_1')],
         ...[updated('sub_1', { cancel_at_period_end: true }), night],
       ]),
-      'a customer that Stripe failed to return is asked for at night after an unpaid checkout': leadsTo(
+      'a Stripe customer that could not be fetched is linked at night after an unpaid checkout': leadsTo(
         'C-1',
         [
           ...[own('C-1'), failing(), completed('cs_1', { payment_status: 'unpaid' })],
           ...[created('sub_1'), night],
         ],
       ),
-      'the earlier number wins although Stripe failed, until the customer is asked for at night': leadsTo(
+      'the earlier reported customer number links until the nightly run fetches the customer': leadsTo(
         'C-3',
         [
           ...[own(), withKey(false), thenNamed, ...staleAsked, firstNamed],
           ...[expectLink({ customer: 'C-1' }), own('C-3'), night],
         ],
       ),
-      'a customer of an ended subscription is asked for at night': leadsTo('C-3', [
+      'the nightly run fetches the Stripe customer of an ended subscription': leadsTo('C-3', [
         ...[own(), withKey(false), firstNamed, deleted('sub_1', named('C-1'), { at: 7 })],
         ...[...staleAsked, thenNamed, own('C-3'), night],
       ]),
-      'a customer is asked for at night although the draft that named it is deleted': async (scene) => {
+      'the nightly run fetches a Stripe customer whose draft invoice was deleted': async (scene) => {
         own('C-1')(scene);
         const lines = [{ amount: 9000 }];
         const draft = act.createInvoice(scene.world, { customer: 'cus_1', lines }).object;
@@ -344,7 +340,7 @@ describe('a customer that Stripe failed to return', () => {
         expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
         await expectLink({ customer: 'C-1', linked_by: 'number', recheck_at: null })(scene);
       },
-      'an event without a number does not ask for a customer again': {
+      'an event without a customer number does not fetch the Stripe customer again': {
         events: [
           own('C-1'),
           finalized('in_1'),
@@ -400,12 +396,12 @@ describe('a customer with an earlier checkout', () => {
 
   testRules(
     {
-      'a customer is asked for once although an earlier checkout names another number': leadsTo(
+      'a Stripe customer with an earlier checkout is fetched only once per event': leadsTo(
         'C-2',
         [...earlierCheckout, askingOnce((scene) => scene.take(subscribes('C-2'), 9))],
         { recheck_at: null },
       ),
-      'a customer that moves by its address is asked for once although an earlier checkout names a number': {
+      'a Stripe customer linked by e-mail is fetched once despite an earlier checkout': {
         settings: { linkByEmail: true },
         events: [
           ...earlierCheckout,
@@ -413,17 +409,16 @@ describe('a customer with an earlier checkout', () => {
         ],
         rows: linked('C-9', { recheck_at: null }),
       },
-      'a customer that moves by a fetched object is asked for once although an earlier checkout names another':
-        async (scene) => {
-          own()(scene);
-          const { object } = await scene.tell(atStripe.checkout(scene, named('C-2')));
-          await scene.night();
-          own('C-1')(scene);
-          await recheckSoon(scene, object.subscription ?? '');
-          await askingOnce(({ night }) => night())(scene);
-          await expectLink({ customer: 'C-1', recheck_at: null })(scene);
-        },
-      'a checkout that moves its customer has the earlier checkouts applied again': {
+      'a Stripe customer relinked in a run is fetched once despite an earlier checkout': async (scene) => {
+        own()(scene);
+        const { object } = await scene.tell(atStripe.checkout(scene, named('C-2')));
+        await scene.night();
+        own('C-1')(scene);
+        await recheckSoon(scene, object.subscription ?? '');
+        await askingOnce(({ night }) => night())(scene);
+        await expectLink({ customer: 'C-1', recheck_at: null })(scene);
+      },
+      'a checkout that links its customer also applies an earlier checkout': {
         withKey: false,
         events: [
           created('sub_1'),
@@ -434,7 +429,7 @@ describe('a customer with an earlier checkout', () => {
         ],
         rows: { ...linked('C-9'), subscriptions: { sub_1: { isSold: true } } },
       },
-      'a lost checkout’s subscription is linked in the run that learns of its customer': async (scene) => {
+      'a run applies a lost checkout when it links the customer': async (scene) => {
         own('C-1')(scene);
         const bought = atStripe.checkout(scene, { clientReferenceId: reference });
         failing()(scene);
@@ -443,10 +438,12 @@ describe('a customer with an earlier checkout', () => {
         await scene.night();
         await expectSold(scene, bought.object.subscription);
       },
-      'a lost checkout’s subscription is linked in the run in which a credited invoice shows its customer':
-        shownBy(({ world }, invoice) => act.createCreditNote(world, { invoice, amount: 9000 })),
-      'a lost checkout’s subscription is linked in the run in which a late payment shows its customer':
-        shownBy(({ world }, invoice) => act.payInvoice(world, invoice)),
+      'a run applies a lost checkout when a credited invoice shows its customer': shownBy(
+        ({ world }, invoice) => act.createCreditNote(world, { invoice, amount: 9000 }),
+      ),
+      'a run applies a lost checkout when a late payment shows its customer': shownBy(({ world }, invoice) =>
+        act.payInvoice(world, invoice),
+      ),
     },
     { given: all, withKey: true },
   );
@@ -465,10 +462,10 @@ describe('a customer with an earlier checkout', () => {
   });
   testRules(
     {
-      'an item that an event told before its customer was known is linked when it is': knownLater(
+      'an item reported by an event is linked once its customer is known': knownLater(
         created('sub_1', items(item('si_1', naming))),
       ),
-      'an item that a list told before its customer was known is linked when it is': knownLater(
+      'an item found by a run is linked once its customer is known': knownLater(
         (scene) => atStripe.subscription(scene, { items: [{ unitAmount: 500, ...naming }] }),
         night,
       ),
@@ -516,7 +513,7 @@ describe('regressions on a database', () => {
     return { before, after, other, id, invoice, refuse };
   }
 
-  test('a customer that is found again is no failure, even if the run was refused afterwards', async () => {
+  test('a failure of fetching a Stripe customer is resolved once the customer is fetched', async () => {
     const { before, id, invoice, refuse } = await threeNumbers();
     refuse();
     await sync.take(invoice());
@@ -535,7 +532,7 @@ describe('regressions on a database', () => {
     expect(await failuresOf(id)).toMatchObject([resolved]);
   });
 
-  test('an answer is discarded once a later answer about its customer has arrived', async () => {
+  test('an outdated answer of Stripe about a customer is discarded', async () => {
     await sync.run(); // handles the customers that earlier tests left
     const { after, other, id, invoice, refuse } = await threeNumbers();
     refuse();
@@ -554,7 +551,7 @@ describe('regressions on a database', () => {
     expect(await sync.linkOf(id)).toMatchObject({ customer_id: after.id, recheck_at: null });
   });
 
-  test('a repeated decision uses no answer older than the link', async () => {
+  test('a decision repeated after a conflict uses no answer older than the link', async () => {
     const { after, other, id, invoice } = await threeNumbers();
     await sync.take(invoice(), { withKey: false });
     sync.later(5);

@@ -48,31 +48,29 @@ describe('several states within one second', () => {
     };
 
   testRules({
-    'a subscription that changed back within a second and has a new item ends in its last state, in every order':
-      changed(
-        (items) => [
-          { cancelAtPeriodEnd: true },
-          { status: 'past_due' },
-          { status: 'active' },
-          { items: [...items, { unitAmount: 700 }] },
-        ],
-        { status: 'active', cancel_at_period_end: true },
-        2,
-      ),
+    'four updates of a subscription within one second end in the last state': changed(
+      (items) => [
+        { cancelAtPeriodEnd: true },
+        { status: 'past_due' },
+        { status: 'active' },
+        { items: [...items, { unitAmount: 700 }] },
+      ],
+      { status: 'active', cancel_at_period_end: true },
+      2,
+    ),
     // The state at the time of the missing event is unknown, so the result may be the state in that event.
-    'a subscription that changed back twice within a second and is renewed ends in its last state, in every order':
-      changed(
-        () => [
-          { currentPeriodEnd: PERIODS[0] ?? 0 },
-          { status: 'past_due' },
-          { status: 'active' },
-          { status: 'past_due' },
-          { currentPeriodEnd: PERIODS[1] ?? 0 },
-        ],
-        { status: 'past_due', next_billing_date: '2030-02-10' },
-        1,
-      ),
-    'a state that only an event of an unhandled type shows is not taken, in every order': {
+    'five updates of a subscription within one second end in the last state': changed(
+      () => [
+        { currentPeriodEnd: PERIODS[0] ?? 0 },
+        { status: 'past_due' },
+        { status: 'active' },
+        { status: 'past_due' },
+        { currentPeriodEnd: PERIODS[1] ?? 0 },
+      ],
+      { status: 'past_due', next_billing_date: '2030-02-10' },
+      1,
+    ),
+    'an event of an unhandled type does not change an invoice': {
       events: [
         finalized('in_1', {}, { at: 1 }),
         failed('in_1', { attempted: true }, { at: 1 }),
@@ -81,7 +79,7 @@ describe('several states within one second', () => {
       orders: 'all',
       rows: { invoices: { in_1: { status: 'overdue', uncollectible: false } } },
     },
-    'an invoice whose payment failed is overdue, even with an unknown status': {
+    'an invoice whose payment failed is overdue even if its Stripe status is unknown': {
       events: [finalized('in_1'), failed('in_1', { status: 'disputed' })],
       rows: { invoices: { in_1: { status: 'overdue' } } },
     },
@@ -92,7 +90,7 @@ describe('several states within one second', () => {
     beforeEach(() => sync.later(10));
 
     test.each([[[0, 1]], [[1, 0]]])(
-      'events ignored for their mode and replayed in the order %s end in the last state of their second',
+      'ignored live events replayed in the order %s lead to the last state',
       async (order) => {
         const input = { customer: act.createCustomer(sync.world).object.id, items: [{ unitAmount: 500 }] };
         const { object, events } = act.createSubscription(sync.world, input);
@@ -130,12 +128,12 @@ describe('items that move to another subscription', () => {
 
   testRules(
     {
-      'a moved item is where it was last, in every order of the events': {
+      'a moved item belongs to its last subscription in every order of events': {
         events: [from, to, leaves, arrives()],
         orders: 'all',
         rows: { items: { si_1: { subscription: 'sub_2' } } },
       },
-      'a moved item keeps the service that staff linked': {
+      'a moved subscription item keeps the service that staff linked': {
         events: [
           from,
           to,
@@ -148,7 +146,7 @@ describe('items that move to another subscription', () => {
         ],
         rows: { items: { si_1: { subscription: 'sub_2', service: 'S-1', linked_by_staff: true } } },
       },
-      'a service is billed no more by a moved item that pays for another service now': {
+      'a service loses its billing date when its item moves to another service': {
         events: [
           from,
           to,
@@ -187,9 +185,7 @@ describe('items that move to another subscription', () => {
 
   testRules(
     {
-      'an item that moved within a second stays where Stripe has it, if that it left is told last': async (
-        scene,
-      ) => {
+      'an item moved within one second stays in Stripe’s subscription despite late events': async (scene) => {
         const [to, from] = subscribe(scene, 1, 2);
         const [moved, ...rest] = from.items;
         const leaves = setItems(scene, from, rest);
@@ -197,7 +193,7 @@ describe('items that move to another subscription', () => {
         for (const event of [to.event, arrives, from.event, leaves]) await scene.deliver(event);
         await expectIn(scene, to, moved);
       },
-      'items that moved within a second among more than ten stay where Stripe has them': async (scene) => {
+      'two items moved within one second stay in a subscription with eleven items': async (scene) => {
         const [to, from] = subscribe(scene, 11, 3);
         for (const { event } of [to, from]) await scene.deliver(event);
         scene.later(5);
@@ -209,7 +205,7 @@ describe('items that move to another subscription', () => {
         for (const event of [...gets, ...leaves]) await scene.deliver(event);
         await expectIn(scene, to, first, second);
       },
-      'an item that a later event of more than ten does not show may have moved': async (scene) => {
+      'an item missing in an event’s first ten items can move to another subscription': async (scene) => {
         const [from, to] = subscribe(scene, 12, 1);
         for (const { event } of [to, from]) await scene.deliver(event);
         scene.later(5);
@@ -237,7 +233,7 @@ describe('rows that move with their customer', () => {
 
   testRules(
     {
-      'an invoice that names the customer of a sold subscription is handed over with it': {
+      'an invoice moves with its subscription to the sold subscription’s customer': {
         events: [
           completed('cs_1', { client_reference_id: String(subscription?.row.id) }),
           created('sub_1'),
@@ -249,8 +245,10 @@ describe('rows that move with their customer', () => {
           invoices: { in_1: { subscription: 'sub_1', customer: 'C-1', status: 'paid' } },
         },
       },
-      'a stored payment, unchanged, moves along with its invoice': movesAlong({}),
-      'a stored payment, corrected, moves along with its invoice': movesAlong({ amount_paid: 500 }),
+      'an unchanged payment moves with its invoice to the linked customer': movesAlong({}),
+      'a payment of another amount moves with its invoice to the linked customer': movesAlong({
+        amount_paid: 500,
+      }),
     },
     { given },
   );

@@ -6,7 +6,7 @@ import { openStage } from './database-stage';
 const base = useDatabase();
 
 /** In memory, deliveries differ only in their order. On PostgreSQL, concurrent deliveries really race. */
-test('three hundred histories over a database end with tables that match Stripe', async () => {
+test('300 simulated histories in a database end with the rows that Stripe’s data implies', async () => {
   const stage = await openStage({ db: base.db, close: async () => {} });
   try {
     await checkHistories(stage, 20260315, 300, '');

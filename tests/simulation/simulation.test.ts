@@ -20,11 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-test('each history over a database ends with tables that match Stripe', async () => {
+test('simulated histories in a database end with the rows that Stripe’s data implies', async () => {
   await checkHistories(stage, CAMPAIGN, HISTORIES, '');
 });
 
-test('a delivery is signed when its signature is checked, even after the clock moved by days', async () => {
+test('a simulated delivery has a valid signature even after the clock advanced by a month', async () => {
   let at = new Date('2026-03-15T22:00:00Z');
   const now = () => at;
   const world = createWorld({ now, chance: seededChance(1) });

@@ -26,23 +26,23 @@ describe('client addresses', () => {
       '8.8.8.8, 10.0.0.2, 203.0.113.5, 10.0.0.3',
       '203.0.113.5',
     ],
-    ['proxies only', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
+    ['a chain of trusted proxies only', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
     ['a proxy that does not know the client', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
-    ['an obfuscated name', '10.0.0.1', '_hidden', '10.0.0.1'],
+    ['an obfuscated forwarded name', '10.0.0.1', '_hidden', '10.0.0.1'],
     ['forwarded addresses without spaces', '10.0.0.1', '8.8.8.8,198.51.100.1,10.0.0.1', '198.51.100.1'],
     ['an address with a port', '10.0.0.1', '198.51.100.1:5000', '198.51.100.1'],
     ['IPv6 with a port', '10.0.0.1', '[2001:DB8::5]:5000', '2001:db8::5'],
     ['IPv6 in brackets', '10.0.0.1', '[2001:db8::5]', '2001:db8::5'],
     ['an IPv6 proxy', 'fd00::2', '2001:db8::5', '2001:db8::5'],
     ['an untrusted IPv6 peer', '2001:db8::9', '198.51.100.1', '2001:db8::9'],
-    ['a trusted IPv4 address within IPv6', '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
-    ['an untrusted IPv4 address within IPv6', '::ffff:203.0.113.5', '198.51.100.1', '203.0.113.5'],
+    ['a trusted IPv4-mapped IPv6 address', '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['an untrusted IPv4-mapped IPv6 address', '::ffff:203.0.113.5', '198.51.100.1', '203.0.113.5'],
     ['an address with a zone', 'fe80::1%eth0', '198.51.100.1', 'fe80::1'],
-  ])('the client address is right for %s', (_, peer, chain, expected) => {
+  ])('the client address is determined correctly for %s', (_, peer, chain, expected) => {
     expect(clientAddress(peer, chain, TRUSTED)).toBe(expected);
   });
 
-  test('the forwarded addresses are ignored when no proxy is trusted', () => {
+  test('forwarded addresses are ignored when no proxy is trusted', () => {
     expect(clientAddress('127.0.0.1', '198.51.100.1', toNetworks([]))).toBe('127.0.0.1');
   });
 
@@ -70,7 +70,7 @@ describe('client addresses', () => {
     ['2001:db8:0:ab', ['2001:db8:0:0::/56', '2001:db8:0::/48']],
     ['0:0:0:0', ['0:0:0:0::/56', '0:0:0::/48']],
     ['fe80:0:0:ffff', ['fe80:0:0:ff00::/56', 'fe80:0:0::/48']],
-  ])('the wider networks of the network %s:: are %j', (network, wider) => {
+  ])('the wider networks of the IPv6 network %s:: are %j', (network, wider) => {
     expect(widerNetworks(`${network}::`)).toEqual(wider);
   });
 
@@ -81,7 +81,7 @@ describe('client addresses', () => {
 
 describe('networks', () => {
   const WRONG = '10.0.0.0/33 ::/129 10.0.0 localhost 10.0.0.0/ 10.0.0.0/8/8 10.0.0.0/x /8'.split(' ');
-  test.each([...WRONG, ''])('the text %j is not a network', (entry) => {
+  test.each([...WRONG, ''])('the text %j is not an IP network', (entry) => {
     expect(() => toNetworks([entry])).toThrow(RangeError);
   });
 
@@ -92,7 +92,7 @@ describe('networks', () => {
     ['10.1.2.3/8', '10.9.9.9', true],
     ['10.1.2.3', '10.1.2.4', false],
     ['::ffff:10.0.0.1', '10.0.0.1', true],
-  ])('the network %s contains %s: %s', (entry, address, expected) => {
+  ])('whether the network %s contains the address %s: %s', (entry, address, expected) => {
     expect(isWithin(toNetworks([entry]), address)).toBe(expected);
   });
 
@@ -104,19 +104,19 @@ describe('networks', () => {
     ['unknown', null],
     ['', null],
     ['1.2.3.4.5', null],
-  ])('the address %s is normalized to %s', (text, expected) => {
+  ])('the IP address %s is normalized to %s', (text, expected) => {
     expect(normalAddress(text)).toBe(expected);
   });
 
   const CLOSED = `127.0.0.1 10.1.2.3 172.31.255.255 192.168.0.1 169.254.169.254 100.64.0.1 0.0.0.0 198.18.0.1
     224.0.0.1 255.255.255.255 192.0.2.1 ::1 :: fe80::1 fc00::1 ff02::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1
     64:ff9b::a00:1 2001:db8::1 2002:7f00:1:: 2001::1 x`.split(/\s+/);
-  test.each(CLOSED)('the address %s is not public', (address) =>
+  test.each(CLOSED)('the IP address %s is not public', (address) =>
     expect(isPublicAddress(address)).toBe(false),
   );
 
   test.each(['1.1.1.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'])(
-    'the address %s is public',
+    'the IP address %s is public',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 });
@@ -130,18 +130,18 @@ describe('metadata documents of OAuth clients', () => {
       );
     });
 
-  test('a host name is resolved once, and the checked address is used', async () => {
+  test('a host name with a public address is resolved to that address', async () => {
     expect(await look(['1.1.1.1'])).toBe('1.1.1.1');
     expect(await look(['1.1.1.1'], true)).toEqual([{ address: '1.1.1.1', family: 4 }]);
   });
 
-  test('a host name with a private address, or without any address, is refused', async () => {
+  test('a host name with a private address is refused', async () => {
     expect(await look(['1.1.1.1', '127.0.0.1'])).toBe('the address is not public');
     expect(await look(['169.254.169.254'], true)).toBe('the address is not public');
     expect(await look([])).toBe('the name has no address');
   });
 
-  test('client documents on this machine are not fetched', async () => {
+  test('a client metadata document on localhost is not fetched', async () => {
     await expect(fetchDocument(new URL('https://localhost/client.json'))).rejects.toThrow('not public');
     for (const url of ['https://127.0.0.1/x', 'https://[::1]/x', 'https://2130706433/x']) {
       expect(() => fetchDocument(new URL(url))).toThrow('in place of a name');
@@ -178,7 +178,7 @@ describe('metadata documents of OAuth clients', () => {
       ...settings,
     });
 
-  test('a client document in JSON is read', async () =>
+  test('a client metadata document in JSON is read', async () =>
     expect(await read('good')).toEqual({ client_id: 'x' }));
 
   test.each([
@@ -187,11 +187,11 @@ describe('metadata documents of OAuth clients', () => {
     ['text', 'the document is not JSON'],
     ['huge', 'the document is too large'],
     ['slow', 'the document took too long'],
-  ])('a client document of the kind %s is refused: %s', async (path, reason) => {
+  ])('a client metadata document of the kind %s is refused: %s', async (path, reason) => {
     await expect(read(path)).rejects.toThrow(reason);
   });
 
-  test('a client document from a server without a trusted certificate is refused', async () => {
+  test('a client metadata document from a server with an untrusted certificate is refused', async () => {
     await expect(read('good', {})).rejects.toThrow(/self.signed certificate/);
   });
 });

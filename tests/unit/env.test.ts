@@ -32,7 +32,7 @@ function sentences(variables: Variables): string[] {
 }
 
 describe('environment variables', () => {
-  test('every variable has a default', () => {
+  test('every environment variable has a default', () => {
     expect(parseEnv({})).toEqual({
       ...{ databaseUrl: null, databaseUrlDirect: null, databasePooler: null, dataDir: '.data' },
       ...{ port: 3000, host: null, trustedProxies: [], publicUrl: 'http://localhost:3000' },
@@ -46,16 +46,16 @@ describe('environment variables', () => {
     });
   });
 
-  test('an empty variable counts as unset', () => {
+  test('an empty environment variable counts as unset', () => {
     expect(parseEnv({ DATABASE_URL: '', PORT: '', STRIPE_SECRET_KEY: '' })).toEqual(parseEnv({}));
   });
 
-  test('PUBLIC_URL follows PORT unless it is set', () => {
+  test('PUBLIC_URL uses the port of PORT unless it is set', () => {
     expect(parseEnv({ PORT: '4000' }).publicUrl).toBe('http://localhost:4000');
     expect(parseEnv({ PORT: '4000', PUBLIC_URL: 'https://a.example/' }).publicUrl).toBe('https://a.example');
   });
 
-  test('list variables can contain spaces', () => {
+  test('list variables can contain spaces after commas', () => {
     const env = parseEnv({
       STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b ',
       MCP_ALLOWED_ORIGINS: 'https://a.example, http://localhost:6274',
@@ -68,7 +68,7 @@ describe('environment variables', () => {
     [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'test'],
     [{ STRIPE_SECRET_KEY: 'rk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, 'test'],
     [{ STRIPE_PUBLISHABLE_KEY: 'pk_live_1', PUBLIC_URL: 'https://a.example' }, 'live'],
-  ])('the variables %j give the Stripe mode %s', (variables, mode) => {
+  ])('the environment variables %j set the Stripe mode %s', (variables, mode) => {
     expect(parseEnv(variables as Variables).stripe.mode).toBe(mode);
   });
 
@@ -105,25 +105,25 @@ describe('environment variables', () => {
       /^DATABASE_URL must be set on Vercel.*npm run db:migrate/,
     ],
     [{ DATABASE_URL: 'postgres://a' }, /^BETTER_AUTH_SECRET must be set together with DATABASE_URL/],
-  ])('the variables %j prevent the start with one sentence', (variables, sentence) => {
+  ])('the environment variables %j are refused with one sentence', (variables, sentence) => {
     const reported = sentences(variables);
     expect(reported).toEqual([expect.stringMatching(sentence)]);
     expect(reported[0]).toMatch(/^[A-Z_]+ [^\n]+\.$/);
   });
 
-  test('every wrong variable is reported without its value', () => {
+  test('every invalid environment variable is reported without its value', () => {
     const reported = sentences({ PORT: 'http', STRIPE_SECRET_KEY: 'my-secret', CRON_SECRET: 'hush' });
     expect(reported).toHaveLength(3);
     expect(reported.join()).not.toMatch(/my-secret|hush/);
   });
 
-  test('a command reads only the variables it uses', () => {
+  test('a command ignores invalid environment variables that it does not use', () => {
     const variables = { DATABASE_URL: 'postgres://a', PORT: 'http', STRIPE_SECRET_KEY: 'secret' };
     expect(parseEnv(variables, COMMANDS['db:migrate'].variables).databaseUrl).toBe('postgres://a');
     expect(() => parseEnv(variables, COMMANDS.token.variables)).toThrow(/^PORT must be/);
   });
 
-  test('the reconciliation reads every variable that sync uses', () => {
+  test('the reconcile command reads every environment variable that sync uses', () => {
     const variables = {
       ...{ APP_TIMEZONE: 'Europe/Berlin', LINK_BY_EMAIL: 'on' },
       ...{ EVENT_RETENTION_DAYS: '90', TOOL_CALL_RETENTION_DAYS: '30' },
@@ -144,7 +144,7 @@ describe('environment variables', () => {
     }
   });
 
-  test('.env.example explains every variable and is valid', () => {
+  test('.env.example explains every environment variable', () => {
     const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
     const declared = readFileSync(join(ROOT, 'lib/env.ts'), 'utf8');
     const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
@@ -156,7 +156,7 @@ describe('environment variables', () => {
     expect(sentences(Object.fromEntries(values))).toEqual([]);
   });
 
-  test('docs/configuration.md lists every variable with its default', () => {
+  test('docs/configuration.md lists every environment variable with its default', () => {
     const text = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8');
     const documented = [...text.matchAll(/^\| (`[^|]+`) +\|[^|]+\| ([^|]+?) +\|$/gm)].flatMap(
       ([, names, value]) =>
@@ -204,7 +204,7 @@ test.each([
   await expect(tryServer(handle, 'postgres://h/d', async () => {})).rejects.toThrow(sentence);
 });
 
-test('pages check the server’s environment variables once, not at every request', () => {
+test('the proxy does not read the environment variables again at every request', () => {
   const ask = () => proxy(new NextRequest('http://localhost/sign-in')).headers.get('content-security-policy');
   const { PORT } = process.env;
   expect(ask()).toContain("default-src 'self'");

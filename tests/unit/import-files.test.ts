@@ -40,19 +40,19 @@ describe('rows of CSV files', () => {
     ['two lines with quotation marks', 'a,5" x\nb,c\nd,7" y', [`1: ${QUOTES}`, 'b|c', `3: ${QUOTES}`]],
     ['a quotation mark that is open in the last line', 'a,b\nc,"d', ['a|b', `2: ${QUOTES}`]],
     ['text after a quoted cell', '"a" b,c\nd,e', [`1: ${QUOTES}`, 'd|e']],
-  ])('CSV rows are read from %s', async (_, text, expected) => {
+  ])('the CSV parser reads %s', async (_, text, expected) => {
     const { rows } = await read(cut(text, 5));
     const problemOf = (row: { line: number; problem: string }) =>
       `${row.line}: ${row.problem.slice(0, QUOTES.length)}`;
     expect(rows.map((row) => ('cells' in row ? row.cells.join('|') : problemOf(row)))).toEqual(expected);
   });
 
-  test('a batch of rows ends when it holds as much text as a single row may', async () => {
+  test('a batch of CSV rows holds at most as much text as one row may', async () => {
     const wide = Array.from({ length: 9 }, () => `${'x'.repeat(MAX_ROW / 4)}\n`);
     expect((await read(wide, { atOnce: 1000 })).sizes).toEqual([4, 4, 1]);
   });
 
-  test('a line that is too long is rejected, and the lines after it are read', async () => {
+  test('a too long CSV line is rejected without affecting later lines', async () => {
     const { rows } = await read(['a,', 'x'.repeat(MAX_ROW + 1), '\nb,c\n']);
     const problem = expect.stringMatching(/more than/);
     expect(rows).toMatchObject([{ problem }, { line: 2, cells: ['b', 'c'] }]);
@@ -88,7 +88,7 @@ describe('headers of CSV files', () => {
     ['hostname\tipv4', '\t'],
     ['"hostname","ipv4"', ','],
     ['hostname', ','],
-  ])('the delimiter of the header %j is %j', (raw, delimiter) => {
+  ])('the delimiter of the CSV header %j is %j', (raw, delimiter) => {
     const read = header(raw);
     expect(read.delimiter).toBe(delimiter);
     expect(read.columns[0]?.ours?.name).toBe('hostname');
@@ -98,12 +98,12 @@ describe('headers of CSV files', () => {
     ['HOST NAME;Größe', 'hostname'],
     ['Hóst-name;Größe', 'hostname'],
     ['"host_name:";Größe', 'hostname'],
-  ])('the header %j names the field %j regardless of case, spaces and accents', (raw, name) => {
+  ])('the CSV header %j is recognized as the field %j', (raw, name) => {
     const { columns } = header(raw, { map: [['grosse', '']] });
     expect(columns.map(({ ours }) => ours?.name)).toEqual([name, undefined]);
   });
 
-  test('columns with an empty name are left out', () => {
+  test('columns with an empty name are ignored', () => {
     const { columns } = header('hostname;;');
     expect(columns.map(({ theirs, ours }) => [theirs, ours?.name])).toEqual([
       ['hostname', 'hostname'],
@@ -112,7 +112,7 @@ describe('headers of CSV files', () => {
     ]);
   });
 
-  test('the refusal of an unknown column suggests options that make the import work', () => {
+  test('the error for an unknown column suggests --map options', () => {
     const raw = 'Servername;locaton;Größe;"a ""$b"';
     const refusal = () => header(raw);
     expect(refusal).toThrow(/--map "Servername=hostname" --map "locaton=location" --map "Größe="/);
@@ -126,7 +126,7 @@ describe('headers of CSV files', () => {
     expect(names).toEqual(['hostname', 'location', null, null]);
   });
 
-  test('columns are mapped to fields by name, and an empty field name leaves a column out', () => {
+  test('a column mapped to an empty field name is ignored', () => {
     const map = Object.entries({ Name: 'hostname', Colour: '' });
     const { columns } = header('Name;Colour', { map });
     expect(columns.map(({ ours }) => ours?.name ?? null)).toEqual(['hostname', null]);
@@ -140,12 +140,12 @@ describe('headers of CSV files', () => {
     ['Name,ipv4', { map: [['Name', 'host']] as [string, string][] }, 'Unknown: "host"'],
     ['PK\u0003\u0004\u0000', {}, 'no CSV'],
     ['"hostname', {}, 'no CSV'],
-  ])('the header %j is refused', (raw, given, sentence) => {
+  ])('the CSV header %j is refused', (raw, given, sentence) => {
     expect(() => header(raw, given)).toThrow(sentence);
   });
 });
 
-test('rejected rows are written next to their file', () => {
+test('the file of rejected rows is named after the imported file', () => {
   const paths = ['customers.csv', 'a.CSV', 'data'].map(rejectedPath);
   expect(paths).toEqual(['customers.rejected.csv', 'a.rejected.csv', 'data.rejected.csv']);
 });
@@ -180,7 +180,7 @@ describe('amounts in CSV files', () => {
     ['US$ 5.00-', '-5.00', 'usd'],
     ['\u200e5.00', '5.00'],
     ['-0', '0'],
-  ])('the amount %j is read as %s', (text, decimal, currency) => {
+  ])('the CSV amount %j is read as %s', (text, decimal, currency) => {
     expect(readAmount(text)).toEqual({ decimal, currencies: currency ? [currency] : null });
   });
 
@@ -188,7 +188,7 @@ describe('amounts in CSV files', () => {
     ['1.234', ['1234', '1.234']],
     ['(1,234)', ['-1234', '-1.234']],
     ['\u20ac1.234 EUR', ['1234', '1.234']],
-  ])('the ambiguous amount %j has both readings', (text, readings) => {
+  ])('the ambiguous CSV amount %j has two possible values', (text, readings) => {
     expect(readAmount(text)).toEqual({ readings });
     expect(readAmount(text, ',')).not.toHaveProperty('readings');
     expect(readAmount(text, '.')).not.toHaveProperty('readings');
@@ -214,7 +214,7 @@ describe('amounts in CSV files', () => {
     expect(readAmount(text)).toBeNull();
   });
 
-  test('every amount written by a spreadsheet is read correctly, or has the right value among its readings', () => {
+  test('amounts in any spreadsheet notation are read with the correct value', () => {
     const separators = fc.constantFrom(
       ['', '.'],
       ['', ','],
@@ -278,7 +278,7 @@ describe('cells of CSV files', () => {
     ["'=SUM(A1)", 'text', '=SUM(A1)'],
     ["'+49 30 1", 'text', '+49 30 1'],
     ["'t Hof", 'text', "'t Hof"],
-  ])('the cell %j is read with the type %s', (cell, type, value) => {
+  ])('the CSV cell %j is read with the type %s', (cell, type, value) => {
     expect(readCell(cell, type)).toMatchObject({ value });
   });
 
@@ -295,7 +295,7 @@ describe('cells of CSV files', () => {
     ['maybe', 'boolean', /true or false/],
     ['constructor', 'boolean', /true or false/],
     ['01/31/2026', 'date', /31\.01\.2026/],
-  ])('the cell %j is refused for the type %s', (cell, type, problem) => {
+  ])('the CSV cell %j is refused for the type %s', (cell, type, problem) => {
     expect(readCell(cell, type)).toEqual({ problem: expect.stringMatching(problem) });
   });
 
@@ -306,7 +306,7 @@ describe('cells of CSV files', () => {
     ['0,5', { value: 0.5 }],
     ['12.5', { problem: expect.stringMatching(/decimal comma/) }],
     ['1,234.56', { problem: expect.stringMatching(/decimal comma/) }],
-  ])('the number %j is read with the decimal comma setting', (cell, read) => {
+  ])('the number %j is read correctly with a decimal comma as the setting', (cell, read) => {
     expect(readCell(cell, 'number', ',')).toMatchObject(read as object);
   });
 });
@@ -335,7 +335,7 @@ test.each([
   expect(unescapeFormulas(written)).toBe(text);
 });
 
-test('a spreadsheet that splits our CSV at semicolons finds no formula', async () => {
+test('CSV cells split at semicolons contain no formula', async () => {
   const unit = fc.constantFrom(...'a;="\'\t\n\r+-@ ,');
   await fc.assert(
     fc.asyncProperty(fc.string({ unit }), async (text) => {
@@ -346,12 +346,12 @@ test('a spreadsheet that splits our CSV at semicolons finds no formula', async (
   );
 });
 
-test('the escape of a formula is removed once, and no other quote is removed', () => {
+test('only the quote that escapes a formula is removed from a CSV cell', () => {
   const cells = ["'=a", "''=a", "'a", "'\uff1da", '=a', "it;'s"];
   expect(cells.map(unescapeFormulas)).toEqual(['=a', "'=a", "'a", '\uff1da', '=a', "it;'s"]);
 });
 
-test('a field determines its cell type and how an empty cell is read', () => {
+test('the field of a column determines how an empty CSV cell is read', () => {
   const typesOf = (fields: Parameters<typeof toColumns>[0]) =>
     Object.fromEntries(toColumns(fields).map(({ name, type, empty }) => [name, `${type}, ${empty}`]));
   expect(typesOf(customerKind.fields)).toMatchObject({

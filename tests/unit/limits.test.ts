@@ -19,7 +19,7 @@ function gate() {
 describe('concurrency limits', () => {
   const limits = { atOnce: 3, perKey: 2, waiting: 4, patience: 1000 };
 
-  test('work runs in order of arrival, up to the total limit and the limit per key', async () => {
+  test('the bulkhead runs work in order of arrival up to the limit per key', async () => {
     const bulkhead = new Bulkhead(limits);
     const gates = Array.from({ length: 6 }, gate);
     const begun: number[] = [];
@@ -43,7 +43,7 @@ describe('concurrency limits', () => {
     for (const i of [1, 2, 5]) await end(i);
   });
 
-  test('a full or slow bulkhead refuses work with the error code of a lock timeout', async () => {
+  test('a full bulkhead refuses work with the error code of a lock timeout', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1, waiting: 1, patience: 20 });
     const held = gate();
     const first = bulkhead.run(undefined, held.work);
@@ -55,7 +55,7 @@ describe('concurrency limits', () => {
     expect(await bulkhead.run(undefined, async () => 'next')).toBe('next');
   });
 
-  test('failed work frees its place in a bulkhead', async () => {
+  test('failed work frees its place in the bulkhead', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1 });
     const failing = bulkhead.run('a', () => Promise.reject(new Error('no')));
     const next = bulkhead.run('a', async () => 'next');
@@ -63,7 +63,7 @@ describe('concurrency limits', () => {
     expect(await next).toBe('next');
   });
 
-  test('the limit of concurrent writers is shared by all bundles', async () => {
+  test('the limit of concurrent writers is shared across bundles', async () => {
     const db = {} as Database;
     opener.limitWriters(db, 1);
     // @ts-expect-error a query makes a second instance of the module, as another bundle has
@@ -110,7 +110,7 @@ describe('the queue of password hashing', () => {
     return { enter, end, begun, refused };
   }
 
-  test('sign-ins are refused when all running and waiting places are taken', async () => {
+  test('sign-ins are refused when the queue for password hashing is full', async () => {
     const { enter, end, begun, refused } = controlled({ running: 2, waiting: 3 });
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) void enter(name);
     await turn();
@@ -124,7 +124,7 @@ describe('the queue of password hashing', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'h']);
   });
 
-  test('sign-ins from known devices go first, and take the place of the last unknown device', async () => {
+  test('sign-ins from known devices come first in the queue for password hashing', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 2 });
     for (const name of ['a', 'b', 'c']) void enter(name);
     for (const name of ['known 1', 'known 2', 'known 3']) void enter(name, true);
@@ -135,7 +135,7 @@ describe('the queue of password hashing', () => {
     expect(begun).toEqual(['a', 'known 1', 'known 2']);
   });
 
-  test('unknown devices of one network share a few places, and free them when done', async () => {
+  test('unknown devices of one network share two places in the hashing queue', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 8, ofNetwork: 2 });
     for (const name of ['a', 'b', 'c']) void enter(name, false, 'one');
     void enter('d', false, 'other');
@@ -148,14 +148,14 @@ describe('the queue of password hashing', () => {
     expect(begun).toEqual(['a', 'known', 'b', 'd', 'e']);
   });
 
-  test('failed hashing frees its place for the next sign-in', async () => {
+  test('failed password hashing frees its place for the next sign-in', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 1 });
     for (const name of ['a', 'b']) void enter(name);
     await end('a', new Error('broken'));
     expect([begun, refused]).toEqual([['a', 'b'], ['a broken undefined']]);
   });
 
-  test('a sign-in that has waited five seconds is refused', async () => {
+  test('a sign-in that has waited five seconds for hashing is refused', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 2 });
     for (const name of ['a', 'b']) void enter(name);
@@ -174,7 +174,7 @@ describe('delays after failed sign-ins', () => {
   const at = (seconds: number) => new Date(START.getTime() + seconds * 1000);
   const wait = (counter: SignInCounter) => (counter.wait_until.getTime() - START.getTime()) / 1000;
 
-  test('the delay of an address starts at the fifth failure, doubles, and is at most an hour', () => {
+  test('the delay after failed sign-ins doubles up to an hour', () => {
     const waits: number[] = [];
     let counter: SignInCounter | undefined;
     for (let i = 0; i < 15; i += 1) {
@@ -190,7 +190,7 @@ describe('delays after failed sign-ins', () => {
     expect(countFailure(held, at(1))).toMatchObject({ failures: 1, wait_until: at(1) });
   });
 
-  test('unknown devices have to wait after a hundred failures, until an hour after the first one', () => {
+  test('unknown devices have to wait after a hundred failed sign-ins', () => {
     let counter: SignInCounter | undefined;
     for (let i = 0; i < 99; i += 1) counter = countStrangeFailure(counter, at(i));
     expect(counter).toEqual({ failures: 99, wait_until: at(98), expires_at: at(3600) });

@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('limits on log lines', () => {
-  test('twenty equal warnings per second are written, then the number of dropped ones', () => {
+  test('at most twenty equal warnings per second are logged', () => {
     for (let i = 0; i < 50; i += 1) log.warn({ i }, 'refused');
     log.error('another message');
     expect(lines().map(({ msg }) => msg)).toEqual([...Array(20).fill('refused'), 'another message']);
@@ -31,7 +31,7 @@ describe('limits on log lines', () => {
     expect(lines()).toMatchObject([{ msg: 'refused' }]);
   });
 
-  test('info lines are never dropped', () => {
+  test('log lines of the level info are never dropped', () => {
     for (let i = 0; i < 50; i += 1) log.info('webhook');
     expect(written).toHaveLength(50);
   });
@@ -59,7 +59,7 @@ describe('output of libraries', () => {
     ['several values', [' ⨯ ', 'a', { secret: 'x' }, 7], '⨯  a'],
     ['a long text', ['a'.repeat(5000)], 'a'.repeat(200)],
     ['nothing', [], ''],
-  ])('library output with %s becomes one short log line', (_, given, printed) => {
+  ])('library output with %s becomes a single log line', (_, given, printed) => {
     library.log(...given);
     expect(written).toHaveLength(1);
     expect(written[0]?.indexOf('\n')).toBe((written[0]?.length ?? 0) - 1);
@@ -67,7 +67,7 @@ describe('output of libraries', () => {
     expect(lines()[0]).not.toHaveProperty('secret');
   });
 
-  test('a library’s error is logged with its stack and without its message', () => {
+  test('an error logged by a library is written without its message', () => {
     const error = Object.assign(new TypeError('select from staff where email = grace@example.com'), {
       digest: '123',
       code: '22021',

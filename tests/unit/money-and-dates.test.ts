@@ -23,7 +23,7 @@ import {
 } from '@/lib/money';
 
 describe('money', () => {
-  test('a currency has two decimals, none or three', () => {
+  test('currencies have zero, two or three decimals', () => {
     const known = { eur: 2, usd: 2, jpy: 0, isk: 0, ugx: 0, kwd: 3, huf: 2, twd: 2 };
     const found = Object.keys(known).map((currency) => [currency, currencyDecimals(currency)]);
     expect(Object.fromEntries(found)).toEqual(known);
@@ -47,7 +47,7 @@ describe('money', () => {
     for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
   });
 
-  test('whole numbers of minor units survive a round trip', () => {
+  test('amounts in minor units survive formatting and parsing', () => {
     const currency = fc.constantFrom('eur', 'jpy', 'kwd', 'isk');
     fc.assert(
       fc.property(fc.integer({ min: -1e14, max: 1e14 }), currency, (minor, code) => {
@@ -56,7 +56,7 @@ describe('money', () => {
     );
   });
 
-  test('an amount with too many decimals, a minus sign or too many digits is refused', () => {
+  test('an amount with more decimals than its currency is refused', () => {
     const fits = (amounts: number[], currency: string) =>
       amounts.filter((amount) => hasCurrencyPrecision(amount, currency));
     const wrong = [12.345, 1e21, 1e-7, -1, Number.NaN, Number.POSITIVE_INFINITY];
@@ -65,7 +65,7 @@ describe('money', () => {
     expect(fits([1.234, 1.2345], 'kwd')).toEqual([1.234]);
   });
 
-  test('JSON amounts are exact up to the largest one', () => {
+  test('the largest amount is exact in JSON', () => {
     expect(toJsonAmount('19.990')).toBe(19.99);
     expect(JSON.stringify(toJsonAmount(`${MAX_AMOUNT}.999`))).toBe('999999999999.999');
   });
@@ -94,11 +94,11 @@ describe('the totals of lines', () => {
     ['a negative half yen', 'jpy', ['1 -0.5 10'], '-1.000', '0.000', '-1.000'],
     ['dinars', 'kwd', ['1.5 0.333 5'], '0.500', '0.025', '0.525'],
     ['a huge line', 'eur', ['999999999.999 99 19'], '98999999999.900', '18809999999.980', '117809999999.880'],
-  ])('totals are right for %s', (_, currency, typed, subtotal, tax, total) => {
+  ])('the totals of invoice lines are correct for %s', (_, currency, typed, subtotal, tax, total) => {
     expect(lineTotals(linesOf(typed), currency)).toMatchObject({ subtotal, tax, total });
   });
 
-  test('nets and taxes are summed by rate, the highest rate first, however a rate is written', () => {
+  test('tax is summed by rate with the highest rate first', () => {
     const typed = ['1 10 7', '1 100 19.00', '1 50 19'];
     expect(lineTotals(linesOf(typed), 'eur').rates).toEqual([
       { tax_rate: '19.00', net: '150.000', tax: '28.500' },
@@ -106,7 +106,7 @@ describe('the totals of lines', () => {
     ]);
   });
 
-  test('totals are exact in any order of the lines', () => {
+  test('the totals of invoice lines do not depend on the order of the lines', () => {
     const text = (max: number, decimals: number) =>
       fc.integer({ min: -max, max }).map((n) => (n / 10 ** decimals).toFixed(decimals));
     const line = fc
@@ -133,7 +133,7 @@ describe('dates', () => {
     ['2026-01-01T03:00:00Z', 'America/New_York', '2025-12-31'],
     ['2026-01-01T10:30:00Z', 'Pacific/Kiritimati', '2026-01-02'],
     ['2026-03-29T00:59:59Z', 'Europe/Berlin', '2026-03-29'],
-  ])('the instant %s in %s is the date %s', (instant, timeZone, date) => {
+  ])('the instant %s in the time zone %s is the date %s', (instant, timeZone, date) => {
     expect(toCalendarDate(new Date(instant), timeZone)).toBe(date);
   });
 
@@ -144,7 +144,7 @@ describe('dates', () => {
     ['2026-12-31', 1, '2027-01-01'],
     ['2026-03-28', 2, '2026-03-30'],
     ['2026-03-15', 0, '2026-03-15'],
-  ])('the date %s plus %d days is %s', (date, days, expected) => {
+  ])('adding days: %s plus %d is %s', (date, days, expected) => {
     expect(addDays(date, days)).toBe(expected);
   });
 
@@ -155,11 +155,11 @@ describe('dates', () => {
     ['2026-03-15', 'Pacific/Kiritimati', '2026-03-14T10:00:00.000Z'],
     ['2026-03-15', 'Pacific/Pago_Pago', '2026-03-15T11:00:00.000Z'],
     ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], // no midnight there
-  ])('the day %s begins in %s at %s', (date, timeZone, expected) => {
+  ])('the day %s begins in the time zone %s at %s', (date, timeZone, expected) => {
     expect(startOfDay(date, timeZone).toISOString()).toBe(expected);
   });
 
-  test('instants at Stripe are whole seconds', () => {
+  test('a timestamp of Stripe is rounded down to whole seconds', () => {
     expect(fromEpoch(1_773_576_000).toISOString()).toBe('2026-03-15T12:00:00.000Z');
     expect(toEpoch(new Date('2026-03-15T12:00:00.999Z'))).toBe(1_773_576_000);
     expect(toEpoch(fromEpoch(0))).toBe(0);
@@ -168,7 +168,7 @@ describe('dates', () => {
   const rangesOf = (presets: { label: string; from: string; to: string }[]) =>
     Object.fromEntries(presets.map(({ label, from, to }) => [label, `${from} ${to}`]));
 
-  test('past ranges are months, quarters and years, also around New Year', () => {
+  test('the preset date ranges for 31 January cross New Year correctly', () => {
     expect(rangesOf(pastPresets('2026-01-31'))).toEqual({
       'This month': '2026-01-01 2026-01-31',
       'Last month': '2025-12-01 2025-12-31',
@@ -179,7 +179,7 @@ describe('dates', () => {
     });
   });
 
-  test('coming weeks begin on Monday', () => {
+  test('the preset range “Next week” begins on Monday', () => {
     const sunday = rangesOf(comingPresets('2026-11-29'));
     expect(sunday).toMatchObject({
       'This week': '2026-11-23 2026-11-29',
@@ -199,7 +199,7 @@ test.each([
   ['UTC', 'Europe/London', false],
   ['Europe/Berlin', 'Africa/Tunis', false],
   ['Pacific/Kiritimati', 'Pacific/Pago_Pago', false],
-])('the time zones %s and %s have the same days: %s', (one, other, same) => {
+])('whether the time zones %s and %s have the same days: %s', (one, other, same) => {
   for (const from of ['2026-01-15T12:00:00Z', '2026-07-15T12:00:00Z']) {
     expect([haveSameDays(one, other, new Date(from)), haveSameDays(other, one, new Date(from))]).toEqual([
       same,
@@ -268,7 +268,7 @@ describe('parts of an invoice beyond its payments', () => {
     ],
     ['is ours and overpaid', { ...OURS, amount_paid: 139.3 }, { overpaid: 20.3 }],
     ['is ours and open', { ...OURS, status: 'sent', amount_paid: 0.1, amount_due: 118.9 }, {}],
-  ])('the amounts beyond the payments are right for an invoice that %s', (_, invoice, expected) => {
+  ])('the amounts besides payments are correct for an invoice that %s', (_, invoice, expected) => {
     expect(besidePayments({ ...PAID, ...invoice })).toEqual({ ...NONE, ...expected });
   });
 

@@ -29,12 +29,12 @@ describe('the OpenAPI document', () => {
     expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
   });
 
-  test('the OpenAPI document lists every error except the one of the sign-in', () => {
+  test('the OpenAPI document lists every API error except too_many_requests', () => {
     const { too_many_requests: _, ...named } = ERROR_STATUS;
     expect(Object.keys(document.components.responses).sort()).toEqual(Object.keys(named).sort());
   });
 
-  test('each API operation has its own scope, summary and sample', () => {
+  test('the OpenAPI document names the required scope of each operation', () => {
     const { get, post } = document.paths['/api/w5t/payments'];
     const scopeOf = (operation: { responses: Record<string, unknown> }) =>
       /payments:\w+/.exec(JSON.stringify(operation.responses[403]))?.[0];
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
     for (const { source } of post['x-codeSamples']) expect(source).toContain('BANK-2026-0310');
   });
 
-  test('the OpenAPI document lists every route except the MCP endpoint, which describes itself', () => {
+  test('the OpenAPI document lists every route except the MCP endpoint', () => {
     expect(operations.map(({ name }) => name)).toEqual([
       'get /api/w5t/payments',
       'post /api/w5t/payments',
@@ -84,7 +84,7 @@ describe('responses checked against the OpenAPI document', () => {
   const state = { currency: 'eur', status: 'completed', refunded_amount: 0, source: 'api' };
   const payment = { id: 1, ...body, ...state, created_at: at, updated_at: at };
 
-  test('a response that matches the OpenAPI document passes the check', async () => {
+  test('a response that matches the OpenAPI document passes the contract check', async () => {
     await assertContract('GET', PATH, Response.json(payment, { headers }));
     await assertContract('HEAD', PATH, new Response(null, { headers }));
     await assertContract('GET', '/elsewhere', new Response('anything', { status: 418 }));
@@ -96,11 +96,11 @@ describe('responses checked against the OpenAPI document', () => {
       Response.json({ ...payment, provider_amount: 1 }, { headers }),
       /additional properties/,
     ],
-    ['a wrong date', Response.json({ ...payment, payment_date: '10.3.' }, { headers }), /format "date"/],
+    ['an invalid date', Response.json({ ...payment, payment_date: '10.3.' }, { headers }), /format "date"/],
     ['a missing header', Response.json(payment), /header X-Request-Id is missing/],
     ['an unknown status', Response.json(payment, { headers, status: 418 }), /not described/],
     ['another media type', new Response('<p>', { headers }), /media type text\/plain/],
-  ])('a response with %s fails the check', async (_, answer, message) => {
+  ])('a response with %s fails the contract check', async (_, answer, message) => {
     await expect(assertContract('GET', PATH, answer)).rejects.toThrow(message);
   });
 });

@@ -59,13 +59,13 @@ describe('personal data in events', () => {
   }
   const OURS = ['customer_number', 'customer_service_id', 'service_number', 'subscription_id'];
 
-  test('an event without personal data still contains everything that sync applies', () => {
+  test('removing personal data from an event keeps everything that sync applies', () => {
     const handled = payloads.filter((payload) => isHandled(fromInbox(payload)));
     expect(handled.length).toBeGreaterThan(10);
     for (const payload of handled) expect(readBy(withoutPersonalData(payload))).toEqual(readBy(payload));
   });
 
-  test('personal data is removed from events of all types and versions, and a second pass changes nothing', () => {
+  test('personal data is removed from events of every type and API version', () => {
     for (const payload of payloads.map(withoutPersonalData)) {
       for (const text of [...PERSONAL, '@']) expect(payload).not.toContain(text);
       expect(withoutPersonalData(payload)).toBe(payload);
@@ -91,9 +91,9 @@ describe('redacted texts', () => {
     expect(redactMueller('M\u00fcller and Mu\u0308ller')).toBe('[erased] and [erased]');
   });
 
-  test('a redactor without known texts changes nothing', () => expect(toRedactor([])('a b')).toBe('a b'));
+  test('a redactor without names changes nothing', () => expect(toRedactor([])('a b')).toBe('a b'));
 
-  test('JSON is redacted at any depth, and listed fields are set to null', () => {
+  test('personal data in nested JSON is redacted', () => {
     const value = { name: 'Erika', lines: [{ text: 'For Erika', position: 1 }], phone: '1', at: null };
     expect(redactJson(value, redact, new Set(['phone']))).toEqual({
       name: '[erased]',

@@ -7,13 +7,13 @@ import * as schema from '@/db/schema';
 import { listAdminRoutes } from '../e2e/support/server-actions';
 
 describe('the navigation', () => {
-  test('the navigation has four groups, and staff without admin rights see fewer entries', () => {
+  test('the navigation has fewer entries for staff without admin rights', () => {
     const sizes = (isAdmin: boolean) => navigationFor(isAdmin).map(({ entries }) => entries.length);
     expect(sizes(true)).toEqual([4, 7, 4, 5]);
     expect(sizes(false)).toEqual([4, 7, 3, 2]);
   });
 
-  test('the navigation leads only to pages that exist', () => {
+  test('every entry of the navigation leads to an existing page', () => {
     const pages = listAdminRoutes('1').map(({ path }) => path);
     const hrefs = navigationFor(true).flatMap(({ entries }) => entries.map(({ href }) => href));
     expect(hrefs.filter((href) => !pages.includes(href))).toEqual([]);
@@ -37,7 +37,7 @@ describe('the colour of a status', () => {
     schema.toolCallOutcome,
   ];
 
-  test('every status has a chosen colour in STATUS_COLORS', () => {
+  test('every status has a colour in STATUS_COLORS', () => {
     const states = enums.flatMap(({ enumValues }): string[] => [...enumValues]);
     expect(states.filter((state) => !STATUS_COLORS.has(state))).toEqual([]);
   });
@@ -48,7 +48,7 @@ describe('the colour of a status', () => {
     ['suspended', 'orange'],
     ['decommissioned', 'gray'],
     ['accepted', 'green'],
-  ])('the status %s is %s', (state, color) => {
+  ])('the status %s is shown in %s', (state, color) => {
     expect(statusColor(state)).toBe(color);
   });
 });
@@ -62,14 +62,14 @@ describe('a displayed time', () => {
     [formatInstant(winter, 'Europe/Berlin'), '1 Dec 2026, 13:05 CET'],
     [formatSecond(winter, 'UTC'), '1 Dec 2026, 12:05:33 UTC'],
     [formatTime(summer, 'Europe/Vienna'), '14:05 CEST'],
-  ])('the time %s includes its time zone', (text, expected) => {
+  ])('the displayed time %s includes its time zone', (text, expected) => {
     expect(text).toBe(expected);
   });
 });
 
 describe('style sheets', () => {
   // `max-width: 48em` and Mantine's `min-width: 48em` would both apply at exactly 768 px.
-  test('style sheets compare widths in range syntax, so that two rules never apply at one width', () => {
+  test('style sheets write width conditions in range syntax', () => {
     const files = readdirSync('app', { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.css'),
     );

@@ -28,14 +28,14 @@ describe('actions of the local Stripe', () => {
     customer = act.createCustomer(world, { email: 'ada@example.com' }).object.id;
   });
 
-  test('the same seed produces the same history', () => {
+  test('a local Stripe with the same seed produces the same history', () => {
     const again = createWorld({ now: () => new Date(START), chance: seededChance(7) });
     expect(act.createCustomer(again, { email: 'ada@example.com' }).events).toEqual(world.history);
     const other = createWorld({ now: () => new Date(START), chance: seededChance(8) });
     expect(act.createCustomer(other).object.id).not.toBe(customer);
   });
 
-  test('an event has an id, a time in whole seconds, and the state at its time', () => {
+  test('an event of the local Stripe contains the object’s state at its time', () => {
     const { object, events } = act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
     act.updateSubscription(world, object.id, { metadata: { later: 'yes' } });
     const [event] = events;
@@ -55,7 +55,7 @@ describe('actions of the local Stripe', () => {
   const subscribe = (input: Partial<Parameters<typeof act.createSubscription>[1]> = {}) =>
     act.createSubscription(world, { customer, items: [{ unitAmount: 990 }], ...input });
 
-  test('an invoice is created as a draft, then finalized, then paid', () => {
+  test('an invoice of the local Stripe is finalized before it is paid', () => {
     const created = draft(1000, 500);
     expectEvents(created, 'invoice.created');
     expect(created.object).toMatchObject({ status: 'draft', number: null, subtotal: 1500, total: 1785 });
@@ -82,7 +82,7 @@ describe('actions of the local Stripe', () => {
     expect(() => act.payInvoice(world, open().id, { offStripe: 1001 })).toThrow(/1000 left to pay/);
   });
 
-  test('an invoice of 0 is paid at once; others can fail, be written off, voided, or deleted as a draft', () => {
+  test('an invoice of 0 is paid when the local Stripe finalizes it', () => {
     const { object: free } = act.createInvoice(world, { customer, lines: [{ amount: 0 }] });
     const { id } = open();
     const [sent, { object: unsent }] = [act.finalizeInvoice(world, free.id), draft()];
@@ -98,7 +98,7 @@ describe('actions of the local Stripe', () => {
     expect(() => act.voidInvoice(world, unsent.id)).toThrow(`No such invoice: '${unsent.id}'`);
   });
 
-  test('a renewal moves the period by calendar months and creates a draft invoice', () => {
+  test('a renewal in the local Stripe moves the period by calendar months', () => {
     const yearly = { unitAmount: 12_000, interval: 'year', quantity: 2 } as const;
     const { object } = subscribe({ items: [{ unitAmount: 990 }, yearly] });
     const ends = () =>
@@ -114,7 +114,7 @@ describe('actions of the local Stripe', () => {
     expect(renewed.object.subscription.latestInvoice).toBe(renewed.object.invoice.id);
   });
 
-  test('a failed payment makes a subscription past due, and a successful one makes it active again', () => {
+  test('a failed payment makes a subscription of the local Stripe past due', () => {
     const { object } = subscribe();
     const { invoice } = act.invoiceSubscription(world, object.id).object;
     act.finalizeInvoice(world, invoice.id);
@@ -125,7 +125,7 @@ describe('actions of the local Stripe', () => {
     expect(world.subscriptions.get(object.id)?.status).toBe('active');
   });
 
-  test('changed fields are in previous_attributes, at the place of the API version', () => {
+  test('an update event of the local Stripe contains the previous values', () => {
     const { object } = subscribe({ metadata: { old: '1' } });
     const previous = (patch: Parameters<typeof act.updateSubscription>[2], version: string) => {
       const [event] = act.updateSubscription(world, object.id, patch).events;
@@ -145,7 +145,7 @@ describe('actions of the local Stripe', () => {
     expect(act.updateSubscription(world, object.id, { status: 'past_due' }).events).toEqual([]);
   });
 
-  test('cancelling at the period end causes an update, cancelling now a deletion', () => {
+  test('cancelling a subscription immediately causes customer.subscription.deleted', () => {
     const { object } = subscribe();
     const scheduled = act.updateSubscription(world, object.id, { cancelAtPeriodEnd: true });
     expectEvents(scheduled, 'customer.subscription.updated');
@@ -162,7 +162,7 @@ describe('actions of the local Stripe', () => {
     expect(() => act.updateSubscription(world, object.id, { status: 'active' })).toThrow(/is canceled/);
   });
 
-  test('a subscription update can keep, add and remove items', () => {
+  test('a subscription update in the local Stripe can add and remove items', () => {
     const { object } = subscribe({ items: [{ unitAmount: 1 }, { unitAmount: 2 }] });
     const id = object.items[0]?.id ?? '';
     const added = { unitAmount: 5, metadata: { service_number: 'S1' } };
@@ -176,7 +176,7 @@ describe('actions of the local Stripe', () => {
     expect(items[1]?.id).toMatch(/^si_/);
   });
 
-  test('a checkout causes checkout.session.completed as its last event', () => {
+  test('a checkout in the local Stripe ends with checkout.session.completed', () => {
     const session = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 990 }] });
     const done = act.completeCheckout(world, session.id);
     expectEvents(
@@ -192,7 +192,7 @@ describe('actions of the local Stripe', () => {
     expect(() => act.completeCheckout(world, session.id)).toThrow(/is complete/);
   });
 
-  test('a checkout can be unpaid, create its customer, or be free', () => {
+  test('an unpaid checkout in the local Stripe leaves the subscription incomplete', () => {
     const own = { customerEmail: 'eve@example.com', items: [{ unitAmount: 1 }] };
     const debit = act.createCheckoutSession(world, own);
     const { object } = act.completeCheckout(world, debit.id, { payment: 'unpaid' });
@@ -204,7 +204,7 @@ describe('actions of the local Stripe', () => {
     expect(world.subscriptions.get(subscription ?? '')?.status).toBe('active');
   });
 
-  test('deleting a customer cancels the customer’s subscriptions', () => {
+  test('deleting a customer in the local Stripe cancels the customer’s subscriptions', () => {
     subscribe();
     const metadata = { customer_number: 'K1' };
     expectEvents(act.updateCustomer(world, customer, { metadata }), 'customer.updated');
@@ -229,7 +229,7 @@ describe('objects in the shape of an API version', () => {
     renderObject(object, shapeOf(version));
 
   test.each(['2016-03-07; orders_beta=v3', '2020-08-27', '2023-10-16'])(
-    'an object of version %s has the shape before basil',
+    'the local Stripe renders objects of version %s in the shape before basil',
     (version) => {
       const sub = render(subscription, version);
       expect(sub.current_period_end).toBe(periodEnd);
@@ -244,7 +244,7 @@ describe('objects in the shape of an API version', () => {
   );
 
   test.each(['2025-03-31.basil', '2025-09-30.clover', '2026-10-28.endive'])(
-    'an object of version %s has the shape of basil',
+    'the local Stripe renders objects of version %s in the shape of basil',
     (version) => {
       const sub = render(subscription, version);
       expect(sub).not.toHaveProperty('current_period_end');
@@ -260,7 +260,7 @@ describe('objects in the shape of an API version', () => {
     },
   );
 
-  test('an object of version acacia, just before basil, has the fields of both shapes', () => {
+  test('the local Stripe renders objects of version acacia with the fields of both shapes', () => {
     const sub = render(subscription, '2025-02-24.acacia');
     expect([sub.current_period_end, firstItem(sub)?.current_period_end]).toEqual([periodEnd, periodEnd]);
     expect(render(invoice, '2025-02-24.acacia')).toMatchObject({
@@ -269,7 +269,7 @@ describe('objects in the shape of an API version', () => {
     });
   });
 
-  test('payment intents and currencies have the shape of their API version', () => {
+  test('the local Stripe renders a payment intent in the shape of its API version', () => {
     if (!intent) throw new Error('no intent');
     expect(render(intent, '2020-08-27')).toMatchObject({ charges: { data: [{ id: invoice.charge }] } });
     expect(render(intent, '2023-10-16')).toMatchObject({
@@ -281,7 +281,7 @@ describe('objects in the shape of an API version', () => {
     expect(render(subscription, '2023-10-16')).toHaveProperty('currency', 'eur');
   });
 
-  test('credit notes, their invoices and their charges have the shape of their API version', () => {
+  test('the local Stripe renders a credit note in the shape of its API version', () => {
     const note = act.createCreditNote(world, { invoice: invoice.id, amount: 500, refundAmount: 500 }).object;
     const refund = note.refunds[0]?.refund;
     expect(render(note, '2023-10-16')).toMatchObject({ type: 'post_payment', refund });

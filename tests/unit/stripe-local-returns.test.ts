@@ -42,7 +42,7 @@ const move = (...given: DisputeMove) => act.moveDispute(world, ...given);
 type DisputeMove = [id: string, status: Parameters<typeof act.moveDispute>[2]];
 
 describe('refunds of the local Stripe', () => {
-  test('a payment can be refunded in parts up to its amount', () => {
+  test('a payment in the local Stripe can be refunded in parts up to its amount', () => {
     const invoice = paid();
     const part = refund({ invoice, amount: 400, reason: 'duplicate' });
     expectEvents(part, 'refund.created charge.refunded');
@@ -63,7 +63,7 @@ describe('refunds of the local Stripe', () => {
     expect(invoiceOf(invoice)).toMatchObject({ status: 'paid', amountPaid: 1000 });
   });
 
-  test('a pending refund can succeed, fail or be canceled, and can still fail weeks after it succeeded', () => {
+  test('a succeeded refund in the local Stripe can fail later', () => {
     const invoice = paid();
     const pending = () => refund({ invoice, status: 'pending' }).object;
     const first = pending();
@@ -88,7 +88,7 @@ describe('refunds of the local Stripe', () => {
     expect(() => act.settleRefund(world, 're_no', 'failed')).toThrow("No such refund: 're_no'");
   });
 
-  test('an invoice without a payment through Stripe cannot be refunded or disputed', () => {
+  test('an invoice paid outside Stripe cannot be refunded in the local Stripe', () => {
     for (const { id, number, paymentIntent } of [invoiceOf(paidOffStripe()), invoiceOf(open())]) {
       for (const take of [refund, dispute, (given: { invoice: string }) => act.returnDebit(world, given)]) {
         expect(() => take({ invoice: id })).toThrow(`Stripe collected nothing for the invoice ${number}.`);
@@ -99,7 +99,7 @@ describe('refunds of the local Stripe', () => {
     expect(refund({ invoice: half }).object.amount).toBe(600);
   });
 
-  test('a refund of an invoice with several payments uses the payment that has enough left', () => {
+  test('the local Stripe refunds the payment that has enough left', () => {
     const invoice = open();
     act.payInvoicePart(world, invoice, 300);
     act.payInvoice(world, invoice);
@@ -111,7 +111,7 @@ describe('refunds of the local Stripe', () => {
 });
 
 describe('disputes of the local Stripe', () => {
-  test('a dispute withdraws the funds at once, and winning it returns them', () => {
+  test('opening a dispute in the local Stripe withdraws the funds', () => {
     const invoice = paid();
     const opened = dispute({ invoice });
     expectEvents(opened, 'charge.dispute.created charge.dispute.funds_withdrawn');
@@ -142,7 +142,7 @@ describe('disputes of the local Stripe', () => {
     expect(() => move(id, 'lost')).toThrow(`The dispute ${id} is won and cannot become lost.`);
   });
 
-  test('an inquiry withdraws no funds until it is escalated and lost', () => {
+  test('an inquiry in the local Stripe withdraws no funds until it is escalated', () => {
     const invoice = paid();
     const asked = dispute({ invoice, amount: 600, inquiry: true, reason: 'duplicate' });
     expectEvents(asked, 'charge.dispute.created');
@@ -162,17 +162,20 @@ describe('disputes of the local Stripe', () => {
     expect(lost.object.balanceTransactions).toHaveLength(1);
   });
 
-  test.each(['warning_closed', 'prevented'] as const)('an inquiry can end with the status %s', (status) => {
-    const invoice = paid();
-    const { id } = dispute({ invoice, inquiry: true }).object;
-    const closed = move(id, status);
-    expectEvents(closed, 'charge.dispute.closed');
-    expect(closed.object.balanceTransactions).toEqual([]);
-    expect(() => move(id, 'needs_response')).toThrow(/cannot become/);
-    expect(dispute({ invoice }).object.amount).toBe(1000);
-  });
+  test.each(['warning_closed', 'prevented'] as const)(
+    'an inquiry in the local Stripe can end with the status %s',
+    (status) => {
+      const invoice = paid();
+      const { id } = dispute({ invoice, inquiry: true }).object;
+      const closed = move(id, status);
+      expectEvents(closed, 'charge.dispute.closed');
+      expect(closed.object.balanceTransactions).toEqual([]);
+      expect(() => move(id, 'needs_response')).toThrow(/cannot become/);
+      expect(dispute({ invoice }).object.amount).toBe(1000);
+    },
+  );
 
-  test('a dispute without an amount covers all that is neither refunded nor disputed', () => {
+  test('a dispute without an amount covers the undisputed, unrefunded rest of the payment', () => {
     const invoice = paid();
     refund({ invoice, amount: 300 });
     const amounts = [200, undefined, 300].map(
@@ -182,7 +185,7 @@ describe('disputes of the local Stripe', () => {
     expect(() => dispute({ invoice, amount: 1 })).toThrow(/has 0 left to dispute, not 1/);
   });
 
-  test('a returned debit is a lost dispute at once', () => {
+  test('a returned debit in the local Stripe is a lost dispute at once', () => {
     const returned = act.returnDebit(world, { invoice: paid() });
     expectEvents(returned, 'charge.dispute.created charge.dispute.funds_withdrawn charge.dispute.closed');
     const reason = 'insufficient_funds';
@@ -197,7 +200,7 @@ describe('credit notes of the local Stripe', () => {
     act.createCreditNote(world, { invoice, amount, ...parts });
   type CreditNote = Parameters<typeof act.createCreditNote>[1];
 
-  test('a credit note before the payment lowers the amount to collect, until it is voided', () => {
+  test('a credit note on an unpaid invoice lowers the amount due', () => {
     const invoice = open();
     const noted = credit(invoice, 300, { reason: 'order_change' });
     expectEvents(noted, 'credit_note.created invoice.updated');
@@ -231,7 +234,7 @@ describe('credit notes of the local Stripe', () => {
     expect(world.paymentIntents.get(paymentIntent ?? '')?.amountReceived).toBe(900);
   });
 
-  test('a credit note over the whole amount due marks the invoice as paid without a payment', () => {
+  test('a credit note over the whole amount due marks the invoice as paid', () => {
     const items = [{ unitAmount: 990 }];
     const { id } = act.createSubscription(world, { customer, items, status: 'incomplete' }).object;
     const { invoice } = act.invoiceSubscription(world, id).object;
@@ -247,7 +250,7 @@ describe('credit notes of the local Stripe', () => {
     expect(() => act.voidCreditNote(world, noted.object.id)).toThrow(/is paid, not open/);
   });
 
-  test('a credit note after the payment returns money as a refund, as credit balance and outside Stripe', () => {
+  test('a credit note on a paid invoice can refund a part to the customer', () => {
     const invoice = paid();
     const noted = credit(invoice, 600, { refundAmount: 300, balanceAmount: 200, outOfBandAmount: 100 });
     expectEvents(noted, 'refund.created charge.refunded credit_note.created invoice.updated');
@@ -268,7 +271,7 @@ describe('credit notes of the local Stripe', () => {
     expect(() => act.voidCreditNote(world, noted.object.id)).toThrow(/gave money back/);
   });
 
-  test('a credit note on a partly paid invoice adds credit balance and refunds every payment', () => {
+  test('a credit note on a partly paid invoice refunds every payment', () => {
     const invoice = open();
     for (const amount of [300, 200]) act.payInvoicePart(world, invoice, amount);
     const noted = credit(invoice, 900, { refundAmount: 400 });
@@ -283,7 +286,7 @@ describe('credit notes of the local Stripe', () => {
     expect(types(noted)).not.toContain('invoice.payment_succeeded');
   });
 
-  test('a credit note whose parts do not add up is refused and changes nothing', () => {
+  test('a credit note whose parts do not add up is refused', () => {
     const [invoice, cash, unpaid] = [paid(), paidOffStripe(), open()];
     const draft = act.createInvoice(world, { customer, lines: [{ amount: 5 }] }).object.id;
     const before = world.history.length;

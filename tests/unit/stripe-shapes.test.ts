@@ -54,7 +54,7 @@ describe('an invoice of any API version', () => {
     ['no subscription', { parent: null }, { stripeSubscriptionId: null }],
     ['an expanded customer', { customer: { id: 'cus_2', ...K1 } }, { customer: ofOwner }],
     [
-      'the subscription’s number before the invoice’s',
+      'the subscription’s customer number before the invoice’s',
       twoNumbers,
       { customer: numbers(['K1', 'subscription'], ['K2', 'other']) },
     ],
@@ -83,18 +83,22 @@ describe('an invoice of any API version', () => {
     ],
     ['`date` instead of `created`', { date: 1000 }, { issuedAt: at(1000) }],
     ['a finalization later than the creation', finalizedLate, { issuedAt: at(2000) }],
-    ['a date set before finalization', { ...finalizedLate, effective_at: 500 }, { issuedAt: at(500) }],
-    ['a date set after finalization', { ...finalizedLate, effective_at: 3000 }, { issuedAt: at(3000) }],
+    ['an effective date before finalization', { ...finalizedLate, effective_at: 500 }, { issuedAt: at(500) }],
+    [
+      'an effective date after finalization',
+      { ...finalizedLate, effective_at: 3000 },
+      { issuedAt: at(3000) },
+    ],
     ['tax in the old `tax` field', { tax: 1900 }, { tax: '19.00' }],
-    ['tax as a difference', { total_excluding_tax: 10000 }, { tax: '19.00' }],
+    ['tax as the difference to total_excluding_tax', { total_excluding_tax: 10000 }, { tax: '19.00' }],
     ['tax as a list', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],
     ['yen', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
     ['dinars', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
     ['subtotal before a discount', { subtotal: 20000, tax: 1900 }, { subtotal: '100.00', tax: '19.00' }],
     ['twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
-    ['a credit', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
+    ['a negative total', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
     [
-      'a payment out of band in old versions',
+      'an out-of-band payment in old versions',
       { status: 'paid', paid: true, ...OUT_OF_BAND },
       { amountPaid: '119.00', amountDue: '0.00', ...paidOff('119.00') },
     ],
@@ -158,9 +162,9 @@ describe('an invoice of any API version', () => {
       { status: 'draft', starting_balance: -5000, ending_balance: null },
       { balanceApplied: null },
     ],
-    ['a given amount paid off Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
+    ['the amount paid outside Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
     ['a payment record', { status: 'paid', ...payments(record) }, paidOff('19.00')],
-    ['no information about payments off Stripe', paid, paidOff(null)],
+    ['no information about payments outside Stripe', paid, paidOff(null)],
     ['the payment intent on the invoice', { payment_intent: 'pi_1' }, { paymentIntentId: 'pi_1' }],
     [
       'the payment intent under payments',
@@ -172,8 +176,8 @@ describe('an invoice of any API version', () => {
       attempt('requires_payment_method', 'card_declined'),
       { paymentFailed: true },
     ],
-    ['a payment attempt under way', attempt('processing', null), { paymentFailed: false }],
-  ])('an invoice of any API version is read with %s', (_, more, expected) => {
+    ['a payment attempt in progress', attempt('processing', null), { paymentFailed: false }],
+  ])('an invoice from Stripe is read correctly with %s', (_, more, expected) => {
     expect(map(more)).toMatchObject(expected);
   });
 
@@ -182,11 +186,11 @@ describe('an invoice of any API version', () => {
     [{ total: 100_000_000_000_000 }, 'The amount 1000000000000.00 EUR has more than twelve digits.'],
     [{ total: -100_000_000_000_000 }, 'The amount -1000000000000.00 EUR has more than twelve digits.'],
     [{ amount_due: 2 ** 60 }, 'The amount 1152921504606847000 is no whole number of at most twelve digits.'],
-  ])('an invoice with %j is refused', (more, reason) => {
+  ])('an invoice from Stripe with %j is refused', (more, reason) => {
     expect(() => map(more)).toThrow(reason);
   });
 
-  test('NUL in an invoice, which PostgreSQL cannot store, is removed', () => {
+  test('NUL characters in an invoice from Stripe are removed', () => {
     const hostile = map({ number: 'A\0B', customer_email: '\0', metadata: { customer_number: 'K\u00001' } });
     expect(hostile).toMatchObject({
       number: 'AB',
@@ -217,11 +221,11 @@ describe('a subscription of any API version', () => {
     ['canceled', 'cancelled'],
     ['hibernating', null],
     ['constructor', null],
-  ])('a subscription with the status %s at Stripe has the status %s here', (status, expected) => {
+  ])('a subscription with the Stripe status %s is stored with the status %s', (status, expected) => {
     expect(map({ status })?.status).toBe(expected);
   });
 
-  test('an item’s period end is read from the item, or from its subscription', () => {
+  test('the period end of an item without one is read from its subscription', () => {
     const item = (more = {}) => ({ data: [{ id: 'si_1', ...more }], has_more: false });
     const ends = (more: Record<string, unknown>) =>
       map(more)?.items.map(({ currentPeriodEnd }) => currentPeriodEnd);
@@ -241,11 +245,11 @@ describe('a subscription of any API version', () => {
     ],
     ['at the period end in old versions', { cancel_at_period_end: true, current_period_end: DAY }, at(DAY)],
     ['never', { cancel_at_period_end: false, cancel_at: null, current_period_end: DAY }, null],
-  ])('a subscription ends %s', (_, more, expected) => {
+  ])('a subscription is read with its end %s', (_, more, expected) => {
     expect(map(more)?.cancelAt).toEqual(expected);
   });
 
-  test('a paused collection is read, with its end if there is one', () => {
+  test('a paused collection is read with its end', () => {
     const pauseOf = (pause_collection: object | null) => map({ pause_collection })?.pause;
     expect(pauseOf(null)).toBeNull();
     const voided = { behavior: 'void', resumesAt: at(9 * DAY) };
@@ -254,12 +258,12 @@ describe('a subscription of any API version', () => {
     expect(pauseOf({ behavior: 'keep_as_draft', resumes_at: null })).toEqual(kept);
   });
 
-  test('an item whose quantity fits no column is refused', () => {
+  test('a subscription item with a quantity above 2147483647 is refused', () => {
     const items = { data: [{ id: 'si_1', quantity: 3_000_000_000 }], has_more: false };
     expect(() => map({ items })).toThrow('The quantity 3000000000 is none between 0 and 2147483647.');
   });
 
-  test('a partial or missing list of items is marked as incomplete', () => {
+  test('a partial list of subscription items is marked as incomplete', () => {
     expect(map({ items: { data: [], has_more: true } })?.itemsComplete).toBe(false);
     expect(map({})).toMatchObject({ items: [], itemsComplete: false, cancelAtPeriodEnd: false });
   });
@@ -285,8 +289,8 @@ describe('the price of an item', () => {
   const none = { amount: null };
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['a price', at({}, 2), monthly],
-    ['a plan of old', { plan, quantity: 1 }, { amount: '9.90', currency: 'eur', intervalCount: 3 }],
-    ['a price beside its plan', { ...at({}), plan: { ...plan, interval_count: 1 } }, { amount: '9.90' }],
+    ['a legacy plan', { plan, quantity: 1 }, { amount: '9.90', currency: 'eur', intervalCount: 3 }],
+    ['a price and a legacy plan', { ...at({}), plan: { ...plan, interval_count: 1 } }, { amount: '9.90' }],
     ['fractions of a cent that add up to whole cents', at(fraction, 8), { amount: '0.02' }],
     ['fractions of a cent that do not add up', at(fraction, 3), none],
     ['a decimal object of the Stripe client', at(ofClient, 2), { amount: '0.25' }],
@@ -299,11 +303,11 @@ describe('the price of an item', () => {
     ['no quantity', { price }, none],
     ['an amount too large for its column', at({ unit_amount: 10 ** 15 }, 1000), none],
     ['no price', {}, { amount: null, currency: null, interval: null, intervalCount: null }],
-  ])('an item’s amount and interval are right for %s', (_, item, expected) => {
+  ])('the amount of a subscription item is read correctly for %s', (_, item, expected) => {
     expect(billed(item)).toMatchObject(expected);
   });
 
-  test('an item’s amount is unknown if its price has another currency than the subscription, or includes tax', () => {
+  test('the amount of an item is unknown if its price includes tax', () => {
     expect(billed({ price, quantity: 1 }, { currency: 'eur' })).toMatchObject({ amount: '9.90' });
     expect(billed({ price, quantity: 1 }, { currency: 'usd' })).toMatchObject({
       amount: null,
@@ -318,7 +322,7 @@ describe('a checkout', () => {
     expect(toProviderCheckout({ id: 'cs_1', mode })).toBeNull();
   });
 
-  test('a checkout names Stripe’s subscription and ours, which it takes from metadata before client_reference_id', () => {
+  test('a checkout takes our subscription id from metadata before client_reference_id', () => {
     const bought = { id: 'cs_1', mode: 'subscription', subscription: 'sub_1', customer: 'cus_1' };
     const session = { ...bought, payment_status: 'unpaid', metadata: { subscription_id: '7' } };
     const expected = { stripeSubscriptionId: 'sub_1', reference: 7, paid: false };
@@ -350,7 +354,7 @@ describe('the order of events within one second', () => {
     event(`evt_${id}`, 'updated', { x }, { x: before });
 
   test.each<[string, ProviderEvent[], string]>([
-    ['a created event is the last if it is alone', [created], 'evt_9'],
+    ['a single created event is the last', [created], 'evt_9'],
     ['an update follows the created event', [active, created], 'evt_1'],
     ['an update follows the event with its previous values', [changed, active, created], 'evt_0'],
     ['a deleted event is the last', [deleted, changed, active], 'evt_2'],
@@ -359,8 +363,8 @@ describe('the order of events within one second', () => {
       [change('a', 0, 1), change('b', 0, 2)],
       'evt_b',
     ],
-    ['a circle is broken by the greatest id', [change('a', 2, 1), change('b', 1, 2)], 'evt_b'],
-  ])('for events of one second %s, in any order of arrival', (_, events, expected) => {
+    ['the greatest id breaks a cycle of updates', [change('a', 2, 1), change('b', 1, 2)], 'evt_b'],
+  ])('the last event of one second is determined correctly: %s', (_, events, expected) => {
     expect(lastOfSecond(events)?.id).toBe(expected);
     expect(lastOfSecond([...events].reverse())?.id).toBe(expected);
   });
@@ -371,14 +375,14 @@ describe('the order of events within one second', () => {
   test.each<[string, number[], string]>([
     ['that each set a new value', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'evt_h'],
     ['that switch between two values', [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2], 'evt_h'],
-  ])('twelve updates of one second %s have one definite last event', (_, values, expected) => {
+  ])('twelve updates within one second %s have one definite last event', (_, values, expected) => {
     expect(lastOfSecond(chain(values))?.id).toBe(expected);
     expect(lastOfSecond(chain(values).reverse())?.id).toBe(expected);
   });
 });
 
 describe('the handled event types', () => {
-  test('docs/operations.md has the event types for Stripe’s dashboard', () => {
+  test('docs/operations.md lists every handled event type for Stripe’s dashboard', () => {
     const text = readFileSync('docs/operations.md', 'utf8');
     const [, named = ''] = /add an endpoint at `[^`]+` for ([^:]+), and set/.exec(text) ?? [];
     let before = '';
@@ -390,7 +394,7 @@ describe('the handled event types', () => {
     expect(types.sort()).toEqual([...HANDLED_EVENT_TYPES].sort());
   });
 
-  test('simulated histories contain all handled event types', () => {
+  test('simulated histories contain every handled event type', () => {
     expect([...ANNOUNCING].sort()).toEqual([...HANDLED_EVENT_TYPES].sort());
   });
 });

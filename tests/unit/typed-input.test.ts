@@ -54,18 +54,18 @@ describe('typed forms', () => {
     ['1.119', ['1119', '1.119']],
     ['1234567890123456', []],
     ['', []],
-  ])('the typed amount %j is read as %j', (typed, readings) => {
+  ])('the typed amount %j has the possible values %j', (typed, readings) => {
     expect(typedAmounts(typed)).toEqual(readings);
   });
 
-  test('an ambiguous typed amount is refused, and both readings are suggested', () => {
+  test('an ambiguous typed amount is refused with both possible values', () => {
     expect(typedAmount('1.500')).toBeNull();
     expect(ambiguityProblem('1.500')).toBe('can mean 1500 or 1.5: write 1500, or 1.50');
     expect(ambiguityProblem('1,119')).toBe('can mean 1119 or 1.119: write 1119, or 1.1190');
     expect(ambiguityProblem('1.500,00')).toBeUndefined();
   });
 
-  test('typed fields become values, and an unreadable number stays text', () => {
+  test('an unreadable number in a form is kept as text', () => {
     const typed = { customer_number: ' K1 ', currency: 'EUR', invoice_date: '', due_date: '' };
     const lines = toTypedLines([line, { ...line, quantity: '1,000' }, blank]);
     expect(toValues(typedInvoice, { ...typed, ...lines }, true)).toEqual({
@@ -84,13 +84,13 @@ describe('typed forms', () => {
     expect(toValues(typedInvoice, { customer_number: 'K1' }, false)).toEqual({ customer_number: 'K1' });
   });
 
-  test('typed lines are recognized by their field names and keep their order', () => {
+  test('typed lines are recognized by their field names', () => {
     expect(typedLines(toTypedLines([line, blank]))).toEqual([line, blank]);
     const names = ['lines.12.tax_rate', 'lines.0.id', 'lines.x.text', 'status'];
     expect(names.filter(isLineField)).toEqual(['lines.12.tax_rate']);
   });
 
-  test('a form shows amounts with three decimals in a way that it reads back unchanged', () => {
+  test('an amount with three decimals is unchanged after it was shown in a form', () => {
     const row = {
       currency: 'kwd',
       lines: [{ text: 'T', quantity: '1.125', unit_price: '12.345', tax_rate: '0' }],
@@ -102,7 +102,7 @@ describe('typed forms', () => {
     });
   });
 
-  test('a form shows prices with the decimals of their currency, or with more if the price has more', () => {
+  test('a form shows prices with the decimals of their currency', () => {
     const lines = [
       { text: 'Traffic', quantity: '1000.000', unit_price: '0.005', tax_rate: '19.00' },
       { text: 'Server', quantity: '0.500', unit_price: '79.900', tax_rate: '7.50' },
@@ -113,7 +113,7 @@ describe('typed forms', () => {
     ]);
   });
 
-  test('lines of two editors are not mixed; typed lines stay, and unchanged lines become the stored ones', () => {
+  test('typed lines are not merged with lines that another editor saved', () => {
     const named = (text: string) => ({ ...line, text });
     const before = { due_date: '', ...toTypedLines([named('Old'), named('Old')]) };
     const stored = { due_date: '', ...toTypedLines([named('Theirs')]) };
@@ -131,14 +131,14 @@ describe('typed forms', () => {
 });
 
 describe('pages of a list', () => {
-  test('a list starts with 25 rows by default, and each page after the rows of earlier pages', () => {
+  test('a list page shows 25 rows by default', () => {
     expect(pageBounds(pageRequest({}))).toEqual({ limit: 25, offset: 0 });
     expect(pageBounds({ page: 4, per_page: 10 })).toEqual({ limit: 10, offset: 30 });
     // PostgreSQL accepts the offset of the last allowed page.
     expect(pageBounds({ page: 20_000_000, per_page: 100 }).offset).toBeLessThan(2 ** 31);
   });
 
-  test('the number of pages follows from the number of rows', () => {
+  test('the number of list pages follows from the number of rows', () => {
     const request = { page: 1, per_page: 25 };
     const lastOf = (total: number) => toPage(request, total, []).last_page;
     expect([0, 1, 25, 26, 50, 51].map(lastOf)).toEqual([1, 1, 1, 2, 2, 3]);
@@ -168,7 +168,7 @@ describe('search texts', () => {
     ['-x', []],
     ['%', []],
     ['...', []],
-  ])('the search text %j uses the patterns %j', (text, patterns) => {
+  ])('the search text %j is searched by the patterns %j', (text, patterns) => {
     expect(indexedPatterns(text, [' '])).toEqual(patterns);
   });
 

@@ -10,7 +10,7 @@ import { proxy } from '@/proxy';
 describe('the page after sign-in', () => {
   const SITE = 'https://admin.example.com';
 
-  test('every next path stays on this site', () => {
+  test('a next path after sign-in never leaves the site', () => {
     const pieces = [
       ...[
         '/',
@@ -54,13 +54,13 @@ describe('the page after sign-in', () => {
     ['https://admin.example.com/admin', '/admin'],
     ['//evil.example', '/admin'],
     ['/admin/customers/1?notice=noted&before=3', '/admin/customers/1?before=3'],
-  ])('the next path %j becomes %j', (next, expected) => {
+  ])('the next path %j after sign-in becomes %j', (next, expected) => {
     expect(safeNextPath(next)).toBe(expected);
   });
 });
 
 describe('query parameters that URLSearchParams would lose', () => {
-  test('every query parameter is carried over, and an address without critical names stays unchanged', () => {
+  test('no query parameter is lost on the way to a page', () => {
     const pieces = ['__proto__', '%5F_proto__', 'constructor', 'page', '=', '=?', '&', 'x', '%', '%E0%A4%A'];
     const query = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((some) => `?${some.join('')}`);
     const check = (typed: string) => {
@@ -101,14 +101,14 @@ test.each([
   ['evt_1', 'events/evt_1'],
   ['si_1', null],
   ['in_../x', 'invoices/in_..%2Fx'],
-])('the object %s has the dashboard path %s', (id, path) => {
+])('the Stripe object %s has the dashboard path %s', (id, path) => {
   expect(dashboardPathOf(id)).toBe(path);
 });
 
 test.each([
   ['test', 'https://dashboard.stripe.com/test/invoices/in_1'],
   ['live', 'https://dashboard.stripe.com/invoices/in_1'],
-] as const)('the dashboard link of an invoice in %s mode is %s', (mode, url) => {
+] as const)('the Stripe dashboard link of an invoice in %s mode is %s', (mode, url) => {
   expect(dashboardUrl(mode, 'invoices/in_1')).toBe(url);
 });
 
@@ -121,12 +121,12 @@ test.each([
   ['/sign-in/invitation/x', 'same-origin'],
   ['/sign-in/first/x', 'same-origin'],
   ['/admin', 'same-origin'],
-])('the page %s has the opener policy %s', (path, policy) => {
+])('the page %s has the cross-origin opener policy %s', (path, policy) => {
   const answer = proxy(new NextRequest(`https://admin.example.com${path}`));
   expect(answer.headers.get('cross-origin-opener-policy')).toBe(policy);
 });
 
-test('a POST request to the root answers with the address of the MCP endpoint', async () => {
+test('a POST to the root path is answered with the address of the MCP endpoint', async () => {
   const post = { method: 'POST', headers: { authorization: 'Bearer w5t_x' }, body: '{}' };
   const answer = proxy(new NextRequest('https://admin.example.com/', post));
   expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);

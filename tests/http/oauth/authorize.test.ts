@@ -189,7 +189,7 @@ describe('invalid authorization requests', () => {
     ['with the response type token', { response_type: 'token' }],
     ...['request', 'request_uri', 'response_type', 'code_challenge_method', 'response_mode'].map(
       (name): [string, Params] => [
-        `to a foreign redirect with a wrong ${name}`,
+        `to an unregistered redirect address with an invalid ${name}`,
         { redirect_uri: EVIL, [name]: 'wrong' },
       ],
     ),

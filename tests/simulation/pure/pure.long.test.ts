@@ -12,15 +12,15 @@ const STATE = `.data/simulation/pure-${SEED}.json`;
 const base = useDatabase();
 afterAll(() => rmSync(STATE, { force: true }));
 
-test('four hundred histories over the model end with tables that match Stripe', async () => {
+test('400 simulated histories in memory end with the rows that Stripe’s data implies', async () => {
   await checkHistories(openPureStage(), 20260401, 400, '--pure ');
 }, 120_000);
 
-test('sixty histories leave a model and a database with the same rows and refusals', async () => {
+test('60 simulated histories lead to the same rows in memory and in a database', async () => {
   await checkTwins(base.db, 60);
 }, 300_000);
 
-test('workers continue with the same histories after all blocks are reached and counting stops', async () => {
+test('a resumed simulation campaign gives the same totals', async () => {
   const options = { runs: 30, seed: SEED, server: null, isPure: true, isCounted: true, shrinkFor: 0 };
   const counted = await runCampaign({ ...options, resume: false }, () => {});
   expect(counted).toMatchObject({ failure: null, totals: { histories: 30 } });

@@ -14,15 +14,15 @@ const TWINS = 4;
 
 const base = useDatabase();
 
-test('each history over the model ends with tables that match Stripe', async () => {
+test('simulated histories in memory end with the rows that Stripe’s data implies', async () => {
   await checkHistories(openPureStage(), CAMPAIGN, HISTORIES, '--pure ');
 });
 
-test('a model and a database with the same commands have the same rows and refusals', async () => {
+test('simulated histories lead to the same rows in memory and in a database', async () => {
   await checkTwins(base.db, TWINS);
 });
 
-test('a process that plays histories can be stopped between two of them', async () => {
+test('a simulation process can be stopped between two histories', async () => {
   const stage = openPureStage();
   let isTold = false;
   setImmediate(() => {
@@ -33,7 +33,7 @@ test('a process that plays histories can be stopped between two of them', async 
   expect(isTold).toBe(true);
 });
 
-test('a run that lost its lease leaves its end to the process that took it over', () => {
+test('a run that lost its lease does not finish in place of the new owner', () => {
   let now = new Date('2026-03-15T00:00:00Z');
   const model = new Model(1, () => now);
   const take = () => {

@@ -36,17 +36,17 @@ const noted = ({ at, ...rest }: ReturnType<typeof number>): NotedNumber => ({
 describe('customer numbers named by Stripe', () => {
   /** Origins from strongest to weakest. */
   const RANKING: [string, NumberOrigin][] = [
-    ['the customer itself', origin('customer', 9, 'evt_z')],
+    ['the Stripe customer itself', origin('customer', 9, 'evt_z')],
     ['a subscription', origin('subscription', 1, 'evt_b')],
     ['a subscription in the same second with a greater event id', origin('subscription', 1, 'evt_c')],
-    ['a subscription, reported later', origin('subscription', 2, 'evt_a')],
-    ['a subscription, without an event', origin('subscription', null, '1767225600 sub_z')],
-    ['a younger subscription, without an event', origin('subscription', null, '1767225601 sub_a')],
-    ['an invoice, reported before all others', origin('other', 0, 'evt_a')],
+    ['a subscription reported later', origin('subscription', 2, 'evt_a')],
+    ['a subscription without an event', origin('subscription', null, '1767225600 sub_z')],
+    ['a younger subscription without an event', origin('subscription', null, '1767225601 sub_a')],
+    ['an invoice reported before all others', origin('other', 0, 'evt_a')],
   ];
 
   test.each(RANKING)(
-    'a number with the origin “%s” takes precedence over all weaker and unknown origins',
+    'a customer number reported by %s takes precedence over all weaker sources',
     (_, one) => {
       const place = RANKING.findIndex(([, other]) => other === one);
       expect(RANKING.map(([, other]) => takesPrecedence(one, other))).toEqual(
@@ -56,7 +56,7 @@ describe('customer numbers named by Stripe', () => {
     },
   );
 
-  test('a customer’s own number does not take precedence over another own number with a later report', () => {
+  test('a Stripe customer’s own number does not take precedence over another own number', () => {
     expect(takesPrecedence(origin('customer', 1, 'evt_a'), origin('customer', 9, 'evt_z'))).toBe(false);
   });
 
@@ -66,16 +66,16 @@ describe('customer numbers named by Stripe', () => {
     ['a different number', ANOTHER, [LATE, ANOTHER]],
     ['a stronger origin of a noted number', EARLY, [EARLY]],
     ['the customer’s own number', number('A', origin('customer')), [LATE, ITSELF]],
-  ])('the noted numbers are right after Stripe reports %s', (_, reported, expected) => {
+  ])('the reported customer numbers are updated after Stripe reports %s', (_, reported, expected) => {
     expect(noteNumbers([noted(LATE)], [reported])).toEqual(expected.map(noted));
   });
 
-  test('noted numbers stay as they are when Stripe reports known numbers', () => {
+  test('known customer numbers do not change the list of reported numbers', () => {
     const before = [LATE, ITSELF].map(noted);
     expect(noteNumbers(before, [number('A', origin('other', 7)), ITSELF])).toBe(before);
   });
 
-  test('noted numbers are read strongest first, without the customer’s own', () => {
+  test('reported customer numbers are sorted with the strongest source first', () => {
     const all = [number('A', origin('other', 9)), number('B', origin('other', 2)), number('C', OWN)];
     const strongest = [...all, number('D', origin('subscription', 9))].map(noted);
     expect(fromNoted(strongest).map((one) => one.number)).toEqual(['D', 'B', 'A']);
@@ -101,23 +101,23 @@ describe('the link of a Stripe customer', () => {
   });
 
   test.each<[string, Link, Link, boolean]>([
-    ['by staff outranks one by number', link('staff'), link('number', OWN), true],
-    ['by number outranks one by e-mail', link('number'), link('email'), true],
-    ['by e-mail outranks a created one', link('email'), link('created'), true],
+    ['made by staff outranks a link by number', link('staff'), link('number', OWN), true],
+    ['by number outranks a link by e-mail', link('number'), link('email'), true],
+    ['by e-mail outranks a created customer', link('email'), link('created'), true],
     [
-      'by the customer’s own number outranks one by another object’s number',
+      'by the customer’s own number outranks a link by another object’s number',
       link('number', OWN),
       link('number', LATER),
       true,
     ],
     [
-      'by a number reported earlier outranks one by a number reported later',
+      'by an earlier reported number outranks a link by a later one',
       link('number', EARLIER),
       link('number', LATER),
       true,
     ],
-    ['by e-mail does not outrank another by e-mail', link('email'), link('email'), false],
-  ])('a link %s', (_, one, other, expected) => {
+    ['by e-mail does not outrank another link by e-mail', link('email'), link('email'), false],
+  ])('the link of a Stripe customer %s', (_, one, other, expected) => {
     expect(isStronger(one, other)).toBe(expected);
   });
 
@@ -147,8 +147,8 @@ describe('the link of a Stripe customer', () => {
   test.each<[string, Case, Partial<Link> | undefined]>([
     ['is found by its number in any letter case', { numbers: ['k2'] }, byNumber(2)],
     ['is found by the first reported number that exists', { numbers: ['X9', 'K1', 'K2'] }, byNumber(1)],
-    ['is found by the number of a customer merged into it', { numbers: ['M1'] }, byNumber(1)],
-    ['is not found if it is erased', { numbers: ['K3'] }, undefined],
+    ['is found by the number of a merged customer', { numbers: ['M1'] }, byNumber(1)],
+    ['is not found if the customer is erased', { numbers: ['K3'] }, undefined],
     ['is found by its e-mail address', { addresses: [2] }, byEmail],
     [
       'is not found by its e-mail address if the setting forbids it',
@@ -172,7 +172,7 @@ describe('the link of a Stripe customer', () => {
       { addresses: [1, 2], before: CREATED },
       byEmail,
     ],
-  ])('a customer %s', (_, given, expected) => {
+  ])('the customer of a Stripe customer %s', (_, given, expected) => {
     expect(find(given)).toEqual(expected);
   });
 });
@@ -270,7 +270,7 @@ describe('linking a Stripe customer', () => {
     expect(draft.links.changed.size).toBe(0);
   });
 
-  test('a number that no customer has is kept, and links the Stripe customer at a recheck', () => {
+  test('an unknown customer number links its Stripe customer once a customer has it', () => {
     const draft = open(null, failing);
     linkCustomer(draft, reported([number('K9', origin('other'))]));
     const kept = { ...(draft.links.get('cus_1') as StoredLink), customer_id: 3 };
@@ -360,7 +360,7 @@ describe('matching Stripe’s items with sold items', () => {
       si(),
       'nothing_sold',
     ],
-  ])('matching a sale: %s', (_, items, reported, expected) => {
+  ])('a sale is matched with Stripe’s items: %s', (_, items, reported, expected) => {
     const matched = matchSold(items, reported);
     if (typeof matched === 'string') expect(matched).toBe(expected);
     else
@@ -370,7 +370,7 @@ describe('matching Stripe’s items with sold items', () => {
   });
 });
 
-test('an address that Stripe repeats is not noted twice, in any order of its parts', () => {
+test('an address that Stripe repeats is not stored twice', () => {
   const own = { field: 'address', source: 'customer', at: null, by: null } as const;
   // The order in which jsonb stores the keys.
   const noted = [

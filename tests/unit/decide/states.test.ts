@@ -69,9 +69,9 @@ describe('an invoice', () => {
     ['whose payment failed', {}, { payment_failed_at: FAILED }, 'overdue'],
     ['that was written off', { status: 'uncollectible' }, {}, 'overdue'],
     ['that is paid after a failed payment', { status: 'paid' }, { payment_failed_at: FAILED }, 'paid'],
-    ['of unknown status, which keeps the stored status', { status: 'parked' }, { status: 'sent' }, 'sent'],
-    ['of unknown status whose payment failed', { status: 'parked' }, SENT_AND_FAILED, 'overdue'],
-  ])('the stored status is right for an invoice %s', (_, object, stored, expected) => {
+    ['of unknown status at Stripe', { status: 'parked' }, { status: 'sent' }, 'sent'],
+    ['of unknown status at Stripe whose payment failed', { status: 'parked' }, SENT_AND_FAILED, 'overdue'],
+  ])('the status is stored correctly for an invoice %s', (_, object, stored, expected) => {
     const { status, warnings } = stateOf(object, stored);
     expect(status).toBe(expected);
     expect(warnings).toEqual(reported(object).status ? [] : ['unknown invoice status parked']);
@@ -79,12 +79,16 @@ describe('an invoice', () => {
 
   test.each([
     ['that is void', { status: 'void', amount_remaining: 11900 }, {}],
-    ['that is cancelled here and of unknown status at Stripe', { status: 'parked' }, { status: 'cancelled' }],
+    [
+      'that we cancelled and whose status at Stripe is unknown',
+      { status: 'parked' },
+      { status: 'cancelled' },
+    ],
   ] as const)('an invoice %s owes nothing', (_, object, stored) => {
     expect(stateOf(object, stored)).toMatchObject({ status: 'cancelled', amount_due: '0' });
   });
 
-  test('an invoice keeps the first time at which a payment failed', () => {
+  test('an invoice keeps the time of its first failed payment', () => {
     const failing = { ...reported({}), paymentFailed: true };
     const failedAt = (payment_failed_at: Date | null) =>
       toInvoiceState(draftOf(), { ...STORED, payment_failed_at }, failing).payment_failed_at;
@@ -108,7 +112,7 @@ describe('an invoice', () => {
     [['paid', 'open', 'uncollectible'], 'paid'],
     [['paid', 'void'], 'void'],
     [['parked', 'draft'], 'parked'],
-  ])('the states %s of one second give the most advanced one, %s, in any order', (statuses, expected) => {
+  ])('the invoice states %s within one second result in the state %s', (statuses, expected) => {
     for (const order of [statuses, statuses.toReversed()]) {
       const draft = draftOf();
       for (const status of order) {
@@ -177,7 +181,7 @@ describe('a payment', () => {
     return { row, changes: draft.changes.map(({ field }) => field), warnings: [...draft.warnings] };
   }
 
-  test('a new payment has the amount that Stripe collected, and the day in the service’s time zone', () => {
+  test('a new payment has the amount that Stripe collected', () => {
     const { row, changes } = paymentAfter(collected('119.000'));
     const {
       version: _,
@@ -192,7 +196,7 @@ describe('a payment', () => {
     ['leaves out the amount paid outside Stripe', collected('119.000', '19.000'), {}, '100.000'],
     ['leaves out the stored amount paid outside Stripe', collected('119.000'), { off: '19.000' }, '100.000'],
     [
-      'is whole if the stored amount outside Stripe belongs to another total',
+      'has the full amount if the stored amount outside Stripe belongs to another total',
       collected('130.000'),
       { off: '19.000' },
       '130.000',
@@ -200,7 +204,7 @@ describe('a payment', () => {
     ['is not created if all was paid outside Stripe', collected('119.000', '119.000'), {}, undefined],
     ['is not created if nothing was paid', collected('0.000'), {}, undefined],
     ['is not created if staff deleted it before', collected('119.000'), { isBuried: true }, undefined],
-  ])('a new payment %s', (_, what, given, amount) => {
+  ])('a new payment from Stripe %s', (_, what, given, amount) => {
     expect(paymentAfter(what, given).row?.amount).toBe(amount);
   });
 
@@ -227,12 +231,12 @@ describe('a payment', () => {
       {},
       { amount: '119.000' },
     ],
-  ])('a payment from Stripe %s', (_, what, stored, expected) => {
+  ])('a stored payment from Stripe %s', (_, what, stored, expected) => {
     expect(paymentAfter(what, { stored }).row).toMatchObject(expected);
   });
 
   test.each(['api', 'staff', 'import'] as const)(
-    'a payment from %s is left unchanged by Stripe’s report, with a warning',
+    'a payment recorded by %s is not changed by Stripe’s report',
     (source) => {
       const { row, warnings } = paymentAfter(collected('150.000'), { stored: { source } });
       expect(row?.amount).toBe('119.000');
@@ -288,11 +292,11 @@ describe('a subscription', () => {
   const paidBefore = { checkout_completed_at: at('2026-02-01') };
   test.each<[string, string, Partial<StoredSubscription>, string]>([
     ['has Stripe’s status', 'past_due', {}, 'past_due'],
-    ['is cancelled if the first payment never came', 'incomplete_expired', {}, 'cancelled'],
-    ['is cancelled if Stripe says canceled', 'canceled', {}, 'cancelled'],
+    ['is cancelled if its status at Stripe is incomplete_expired', 'incomplete_expired', {}, 'cancelled'],
+    ['is cancelled if its status at Stripe is canceled', 'canceled', {}, 'cancelled'],
     ['is active if a later checkout was completed', 'incomplete', paid, 'active'],
     ['stays incomplete if its checkout was completed earlier', 'incomplete', paidBefore, 'incomplete'],
-    ['keeps a status other than incomplete after a checkout', 'unpaid', paid, 'unpaid'],
+    ['with the status unpaid stays unpaid after a checkout', 'unpaid', paid, 'unpaid'],
     ['keeps its status if Stripe’s status is unknown', 'hibernating', { status: 'trialing' }, 'trialing'],
   ])('a subscription %s', (_, status, stored, expected) => {
     const { warnings, ...state } = stateOf({ status }, stored);
@@ -300,7 +304,7 @@ describe('a subscription', () => {
     expect(warnings).toEqual(status === 'hibernating' ? ['unknown subscription status hibernating'] : []);
   });
 
-  test('a subscription deleted at Stripe is cancelled, with the earliest known end', () => {
+  test('a subscription deleted at Stripe is cancelled with the earliest known end', () => {
     const [ended, known, deletedAt] = [at('2026-03-07'), at('2026-03-08'), at('2026-03-09')];
     expect(endOf(STORED, reported({}), deletedAt)).toEqual({ status: 'cancelled', ended_at: deletedAt });
     expect(endOf({ ...STORED, ended_at: known }, reported({}), deletedAt).ended_at).toEqual(known);
@@ -308,7 +312,7 @@ describe('a subscription', () => {
     expect(endOf({ ...STORED, ended_at: known }, told, deletedAt).ended_at).toEqual(ended);
   });
 
-  test('a cancelled subscription that is active again loses its end', () => {
+  test('a cancelled subscription that becomes active again loses its end', () => {
     const stored = { status: 'cancelled', ended_at: at('2026-03-01') } as const;
     expect(stateOf({ status: 'active' }, stored).ended_at).toBeNull();
     expect(stateOf({ status: 'canceled' }, stored).ended_at).toEqual(at('2026-03-01'));
@@ -336,20 +340,20 @@ describe('a subscription', () => {
   const asked = { recheckAt: NOW, isIn: false };
 
   test.each<[string, Date, Answers | undefined, number, { isIn: boolean; recheckAt?: Date }]>([
-    ['not in the one with the older state', NEWER, undefined, 1, { isIn: false }],
-    ['in the one with the newer state', OLDER, undefined, 1, { isIn: true }],
+    ['not in the subscription with the older state', NEWER, undefined, 1, { isIn: false }],
+    ['in the subscription with the newer state', OLDER, undefined, 1, { isIn: true }],
     [
-      'in the one where Stripe shows it, if both states are of one second',
+      'in the subscription where Stripe shows it if both states have the same second',
       SAME,
       shows('si_1'),
       1,
       { isIn: true },
     ],
-    ['not in the one where Stripe shows other items', SAME, shows('si_2'), 1, { isIn: false }],
-    ['not in one that is gone at Stripe', SAME, answering({ state: 'gone' }), 1, { isIn: false }],
-    ['not in one about which Stripe does not answer, which is rechecked', SAME, undefined, 1, asked],
-    ['not in one with more items than an event shows, which is rechecked', OLDER, undefined, 11, asked],
-  ])('an item shown by two subscriptions is %s', (_, asOf, answers, count, { isIn, recheckAt = null }) => {
+    ['not in the subscription where Stripe shows other items', SAME, shows('si_2'), 1, { isIn: false }],
+    ['not in a subscription that is gone at Stripe', SAME, answering({ state: 'gone' }), 1, { isIn: false }],
+    ['not in a subscription that Stripe fails to return', SAME, undefined, 1, asked],
+    ['not in a subscription with more items than an event shows', OLDER, undefined, 11, asked],
+  ])('an item reported by two subscriptions is %s', (_, asOf, answers, count, { isIn, recheckAt = null }) => {
     const stored = Array.from({ length: count }, (_, i) => ({ id: i + 1, subscription_id: OTHER.id }));
     const draft = draftOf({
       rows: {
@@ -383,29 +387,34 @@ describe('a service', () => {
   const [NONE, SYNCED, ENDING] = [dates(null, null), dates(OLD, OLD), dates(OLD, OLD, END, END)];
 
   test.each<[string, ServiceDates, Billed | undefined, ServiceDates]>([
-    ['come from the item that bills it', NONE, billed(NEW), dates(NEW, NEW)],
-    ['replace dates that staff entered before', dates(OWN, null), billed(NEW), dates(NEW, NEW)],
+    ['come from the item that bills the service', NONE, billed(NEW), dates(NEW, NEW)],
+    ['replace dates that staff entered before Stripe’s', dates(OWN, null), billed(NEW), dates(NEW, NEW)],
     [
-      'still count as entered by staff if Stripe has the same',
+      'still count as entered by staff if Stripe has the same dates',
       dates(NEW, null),
       billed(NEW),
       dates(NEW, null),
     ],
-    ['are cleared when no item bills it any more', SYNCED, undefined, NONE],
-    ['stay if staff have changed them since', dates(OWN, OLD), undefined, dates(OWN, OLD)],
-    ['stay if no item ever billed it', dates(OWN, null), undefined, dates(OWN, null)],
-    ['include the end of the item that bills it', SYNCED, billed(NEW, END), dates(NEW, NEW, END, END)],
-    ['lose their end if the item goes on', ENDING, billed(NEW), dates(NEW, NEW)],
-    ['lose their end when no item bills it any more', ENDING, undefined, NONE],
+    ['are cleared when no item bills the service any more', SYNCED, undefined, NONE],
+    ['do not change if staff have changed them', dates(OWN, OLD), undefined, dates(OWN, OLD)],
+    ['do not change if no item ever billed the service', dates(OWN, null), undefined, dates(OWN, null)],
+    [
+      'include the end of the item that bills the service',
+      SYNCED,
+      billed(NEW, END),
+      dates(NEW, NEW, END, END),
+    ],
+    ['lose their end if the item continues', ENDING, billed(NEW), dates(NEW, NEW)],
+    ['lose their end when no item bills the service any more', ENDING, undefined, NONE],
     ['keep the end that staff entered', dates(OLD, OLD, OWN), billed(NEW), dates(NEW, NEW, OWN)],
     [
-      'keep the end that staff entered if no item bills it',
+      'keep the end that staff entered if no item bills the service',
       dates(null, null, OWN),
       undefined,
       dates(null, null, OWN),
     ],
     [
-      'keep the end that staff entered if Stripe had another',
+      'keep the end that staff entered if Stripe had another end',
       dates(OLD, OLD, OWN, END),
       undefined,
       dates(null, null, OWN, END),
@@ -414,16 +423,16 @@ describe('a service', () => {
     expect(toServiceDates(before, all, 'UTC')).toEqual(after);
   });
 
-  test('the dates of a service are days in the service’s time zone', () => {
+  test('the dates of a service are days in the configured time zone', () => {
     const late = { until: at(NEW, '23:30'), endsAt: at(END, '23:30') };
     const next = dates('2026-03-04', '2026-03-04', '2026-04-05', '2026-04-05');
     expect(toServiceDates(NONE, late, 'Europe/Berlin')).toEqual(next);
   });
 
   test.each<[string, Billed[], Billed | undefined]>([
-    ['not billed if no item bills it', [], undefined],
+    ['not billed if it has no items', [], undefined],
     ['billed until the latest date of its items', [billed(NEW), billed(OLD)], billed(NEW)],
-    ['billed without an end if one item goes on', [billed(OLD, END), billed(NEW)], billed(NEW)],
+    ['billed without an end if one of its items continues', [billed(OLD, END), billed(NEW)], billed(NEW)],
     ['billed until its last item ends', [billed(OLD, END), billed(NEW, NEW)], billed(NEW, END)],
   ])('a service is %s', (_, all, expected) => {
     expect(combineBilled(all)).toEqual(expected);
@@ -475,27 +484,27 @@ describe('the choice between a stored and an incoming state', () => {
   const [SAME, DUE] = [{ isStored: true }, { isStored: true, isDue: true }];
 
   test.each<[string, StateOrigin, number | null, Case, unknown]>([
-    ['takes the first state', event(5), null, {}, take(INCOMING, 5)],
-    ['takes a newer state', event(5), 4, {}, take(INCOMING, 5)],
+    ['stores the first state', event(5), null, {}, take(INCOMING, 5)],
+    ['stores a newer state', event(5), 4, {}, take(INCOMING, 5)],
     ['rejects an older state as stale', event(4), 5, {}, 'stale'],
-    ['takes a fetched state of the same second', fetched(5), 5, {}, take(INCOMING, 5)],
+    ['stores a fetched state of the same second', fetched(5), 5, {}, take(INCOMING, 5)],
     ['keeps the stored state if an equal one of the same second arrives', event(5), 5, SAME, 'unchanged'],
     ['asks Stripe if two states of one second differ', event(5), 5, { answers: FOUND }, take(FETCHED, 9)],
     ['decides from the inbox if Stripe does not answer', event(5), 5, {}, take(OF_INBOX, 5, true)],
     ['asks Stripe while a recheck is due', event(5), 5, { ...DUE, answers: FOUND }, take(FETCHED, 9)],
     ['keeps the stored state if a list shows an equal one', listed(9), 5, SAME, 'unchanged'],
-    ['takes an equal state from a list while a recheck is due', listed(9), 5, DUE, take(INCOMING, 9)],
-    ['takes a newer state from a list', listed(9), 5, {}, take(INCOMING, 9)],
-  ])('sync %s', (_, from, storedAsOf, given, expected) => {
+    ['stores an equal state from a list while a recheck is due', listed(9), 5, DUE, take(INCOMING, 9)],
+    ['stores a newer state from a list', listed(9), 5, {}, take(INCOMING, 9)],
+  ])('sync of an invoice %s', (_, from, storedAsOf, given, expected) => {
     expect(decide(from, storedAsOf, given)).toEqual({ decision: expected, isLeft: false });
   });
 
-  test('a listed state of the same second is left to the next run if Stripe does not answer', () => {
+  test('a listed invoice state of the same second waits if Stripe does not respond', () => {
     expect(decide(listed(5), 5, {})).toEqual({ decision: 'unchanged', isLeft: true });
   });
 
   test.each<[string, StateOrigin, boolean, Date | null]>([
-    ['becomes due if the decision was uncertain', event(5), true, NOW],
+    ['becomes due if the decision about an object was uncertain', event(5), true, NOW],
     ['stays due after an event', event(5), false, seconds(2)],
     ['stays due after a list', listed(5), false, seconds(2)],
     ['is done after a fetch', fetched(5), false, null],
