@@ -92,7 +92,7 @@ describe('a killed server', () => {
   }, 120_000);
 
   test.runIf(canSeeProcesses)(
-    'a server ends and unlocks its database when its parent process is killed',
+    'a server unlocks its database and ends when its parent process is killed',
     async () => {
       const env = { DATA_DIR: await makeDataDir(join(folder, 'orphan')) };
       const { server } = await startServer(env);

@@ -58,7 +58,7 @@ describe('security headers', () => {
     }
   });
 
-  test('every script of a page has the nonce and comes from the site itself', async () => {
+  test('every script of a page comes from the site with the page’s nonce', async () => {
     for (const path of pages) {
       const answer = await site.fetch(path);
       const nonce = /'nonce-([^']+)'/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
@@ -284,7 +284,8 @@ describe('access to server actions', () => {
         const form = await postForm(site.url, action, headers);
         expect([action.name, isSignIn(form)]).toEqual([action.name, true]);
       }
-      // Sent to a page that is open to visitors, the action must not run. "refused server actions change nothing" checks it.
+      // Sent to a page that is open to visitors, the action must not run:
+      // "refused server actions change nothing in the database" checks it.
       await postAction(site.url, { ...action, path: '/sign-in' }, argsOf(action));
     }
   });

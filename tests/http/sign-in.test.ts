@@ -127,7 +127,7 @@ describe('signing in', () => {
     [401, 'other values than text', '{"email":{},"password":[]}', 'application/json'],
     [415, 'plain text', 'email=a', 'text/plain'],
     [413, '20 KB', ' '.repeat(20_000), 'application/json'],
-  ])('the status %i answers a sign-in body of %s', async (status, _, body, type) => {
+  ])('HTTP status %i is returned for a sign-in body of %s', async (status, _, body, type) => {
     expect((await post({ 'content-type': type }, body)).status).toBe(status);
   });
 });

@@ -210,7 +210,7 @@ describe.runIf(inject('postgres'))('commits next to other connections, on a serv
     return found?.waiting ?? 0;
   }
 
-  test('a commit is refused if another transaction takes the customer number it expects free', async () => {
+  test('a commit is refused if another transaction takes a customer number expected to be free', async () => {
     const decided = await decideOnPing('evt_number');
     decided.plan.absentNumbers.push('k777001');
     const committed = await whileOpen(decided, async (tx) => {

@@ -256,7 +256,7 @@ describe('folds of counts', () => {
     }
   });
 
-  test('every function that folds counts enables all query plan types', async () => {
+  test('every SQL function that updates stored counts enables all query plan types', async () => {
     const unset = await rows(
       base.db,
       sql`select proname, setting from pg_proc, unnest(array[

@@ -95,7 +95,7 @@ describe('overdue invoices', () => {
       ['2026-03-15T12:00:00Z', 'UTC'],
       ['2026-03-15T09:30:00Z', 'Pacific/Pago_Pago'],
       ['2026-03-15T12:00:00Z', 'Pacific/Kiritimati'],
-    ])('an invoice of ours becomes overdue on the right day at %s in %s', async (instant, zone) => {
+    ])('an invoice becomes overdue by the local calendar day at %s in %s', async (instant, zone) => {
       const now = new Date(instant);
       const today = toCalendarDate(now, zone);
       const runtime = testRuntime(base.db, { now, env: { APP_TIMEZONE: zone } });

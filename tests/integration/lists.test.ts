@@ -211,7 +211,7 @@ describe('list filters', () => {
 });
 
 describe('list pages', () => {
-  test('a list page past the end is empty and still has the total', async () => {
+  test('a list page past the end is empty but has the total', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     for (let i = 1; i <= 5; i++) await createService(base.db, { customer_id, service_number: `P${i}` });
     const page = (n: number) => listServices(base.db, { customer_id, per_page: 2, page: n });

@@ -50,7 +50,7 @@ test('migrating an up-to-date database changes nothing', async () => {
   expect(await databaseState(base.db)).toEqual(before);
 });
 
-test('a database from before the first release is refused and stays unchanged', async () => {
+test('migrating refuses a database from before the first release without changing it', async () => {
   const other = await createTestDatabase();
   await createCustomer(other.db);
   await disownMigrations(other.db);
@@ -60,7 +60,7 @@ test('a database from before the first release is refused and stays unchanged', 
   await other.close();
 });
 
-test('a database migrated by a newer version is refused and stays unchanged', async () => {
+test('migrating refuses a database of a newer version without changing it', async () => {
   const other = await createTestDatabase();
   await other.db.execute(
     sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('newer', ${(journal.entries.at(-1)?.when ?? 0) + 1})`,

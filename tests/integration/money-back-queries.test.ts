@@ -201,7 +201,7 @@ describe('money received per day', () => {
     ...disputeStatus.enumValues.flatMap((status) =>
       funds.map((moved) => ({ refunds: [], disputes: [{ ...common, status, ...moved }] })),
     ),
-  ])('the SQL deducts the same amount as `cameBack` for %j', async (known) => {
+  ])('SQL and the function cameBack deduct the same amount for %j', async (known) => {
     const payment = await createPayment(base.db, { payment_date: '2026-03-10' });
     const { id: payment_id } = payment;
     for (const refund of known.refunds) await createRefund(base.db, { ...refund, payment_id });

@@ -341,7 +341,7 @@ describe('a single run at a time', () => {
     expect(await sync.run()).toMatchObject({ status: 'completed', runId });
   });
 
-  test('a run that died hours ago is ended as abandoned', async () => {
+  test('a reconciliation run whose process died hours ago is ended as abandoned', async () => {
     const died = await dead();
     await sync.db.insert(reconciliationSeen).values({ run_id: died, stripe_id: 'in_seen' });
     sync.later(7 * 3600);
@@ -425,7 +425,7 @@ describe('a dry run', () => {
     return found;
   }
 
-  test('a dry run reports the changes of the next run and writes nothing', async () => {
+  test('a dry run reports the changes of the next run without writing', async () => {
     for (const [i, { id }] of unpaid().slice(0, 6).entries()) {
       if (i % 2 === 0) act.payInvoice(sync.world, id);
       else act.voidInvoice(sync.world, id);

@@ -264,7 +264,7 @@ describe.runIf(server)('a demo on DATABASE_URL', () => {
     expect(await refusal()).toEqual({ code: 1, err: expect.stringMatching(sentence) });
   });
 
-  test('the demo refuses a database with logins, tokens or customers of others', async () => {
+  test('the demo refuses a database with rows that the demo did not create', async () => {
     await migrate(own.handle);
     const others: [string, () => Promise<unknown>][] = [
       ['staff_users', () => addStaffUser({ ...world, db: own.handle.db }, { email: 'a@example.com' }, ACTOR)],

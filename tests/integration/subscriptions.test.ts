@@ -134,7 +134,7 @@ describe('renewals of subscriptions and services', () => {
 
   test.each<[string, object, object]>([
     ['continues', {}, { '2026-12': 10, '2027-06': 1200 }],
-    ['ends in June, on the yearly item’s day', { cancel_at: JUNE }, WITHOUT_JUNE],
+    ['ends on the yearly item’s day in June', { cancel_at: JUNE }, WITHOUT_JUNE],
     ['ends in July', { cancel_at: instant('2027-07-01T00:00') }, { '2026-12': 10, '2027-06': 1200 }],
     ['ends with its first period', { cancel_at: DECEMBER, cancel_at_period_end: true }, NOTHING],
     ['ends with its period on an unknown day', { cancel_at_period_end: true }, NOTHING],
@@ -146,7 +146,7 @@ describe('renewals of subscriptions and services', () => {
       { '2026-12': 10, '2027-06': 1200 },
     ],
     ['is unpaid', { status: 'unpaid' }, NOTHING],
-  ])('a subscription that %s has the expected sums of renewals per month', async (_, values, expected) => {
+  ])('the monthly renewal sums are computed for a subscription that %s', async (_, values, expected) => {
     const id = await subscribe(values);
     expect(await sumsOf('subscriptions')).toEqual(expected);
     const { data } = await listSubscriptionRenewals(
@@ -164,12 +164,7 @@ describe('renewals of subscriptions and services', () => {
     // The first period end is 2026-12-01 in Berlin, and 2026-11-30 in Los Angeles.
     ['east of Greenwich', '2026-12-01', ['2026-11-30T23:30', '2027-06-30T22:30'], ['2026-12', '2027-07']],
     ['west of Greenwich', '2026-11-30', ['2026-12-01T05:00', '2027-05-31T05:00'], ['2026-11', '2027-05']],
-    [
-      'in a month that is too short',
-      '2026-11-30',
-      ['2026-11-30T10:00', '2027-02-28T10:00'],
-      ['2026-11', '2027-02'],
-    ],
+    ['in a shorter month', '2026-11-30', ['2026-11-30T10:00', '2027-02-28T10:00'], ['2026-11', '2027-02']],
   ])(
     'a subscription item renews in the month of its local calendar day, %s',
     async (_, next_billing_date, ends, months) => {

@@ -32,7 +32,7 @@ const forServices = (...numbers: string[]) => ({
 const connected = { account: 'acct_1' };
 
 testRules({
-  'a finalized invoice has the status sent and creates its customer': {
+  'a finalized invoice creates its unknown customer': {
     inSql: true,
     events: [finalized('in_1', { customer_email: 'ada@example.com' })],
     rows: {

@@ -69,7 +69,7 @@ type Scene = Awaited<ReturnType<typeof makeScene>>;
 
 const outcomeOf = async ({ id }: { id: string }) => (await sync.eventOf(id))?.outcome;
 
-test('processing a typical event takes two SQL statements and no transaction', async () => {
+test('processing a typical event takes two SQL statements without a transaction', async () => {
   const scene = await makeScene();
   const { event, date } = scene.update(1);
   const { db, counts } = watched();

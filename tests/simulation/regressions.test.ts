@@ -429,7 +429,7 @@ describe('a customer with an earlier checkout', () => {
         ],
         rows: { ...linked('C-9'), subscriptions: { sub_1: { isSold: true } } },
       },
-      'a run applies a lost checkout when it links the customer': async (scene) => {
+      'reconciliation applies a lost checkout when it links the customer': async (scene) => {
         own('C-1')(scene);
         const bought = atStripe.checkout(scene, { clientReferenceId: reference });
         failing()(scene);
@@ -438,11 +438,11 @@ describe('a customer with an earlier checkout', () => {
         await scene.night();
         await expectSold(scene, bought.object.subscription);
       },
-      'a run applies a lost checkout when a credited invoice shows its customer': shownBy(
+      'reconciliation applies a lost checkout when a credited invoice shows its customer': shownBy(
         ({ world }, invoice) => act.createCreditNote(world, { invoice, amount: 9000 }),
       ),
-      'a run applies a lost checkout when a late payment shows its customer': shownBy(({ world }, invoice) =>
-        act.payInvoice(world, invoice),
+      'reconciliation applies a lost checkout when a late payment shows its customer': shownBy(
+        ({ world }, invoice) => act.payInvoice(world, invoice),
       ),
     },
     { given: all, withKey: true },
@@ -465,7 +465,7 @@ describe('a customer with an earlier checkout', () => {
       'an item reported by an event is linked once its customer is known': knownLater(
         created('sub_1', items(item('si_1', naming))),
       ),
-      'an item found by a run is linked once its customer is known': knownLater(
+      'an item found by reconciliation is linked once its customer is known': knownLater(
         (scene) => atStripe.subscription(scene, { items: [{ unitAmount: 500, ...naming }] }),
         night,
       ),

@@ -90,7 +90,7 @@ describe('several states within one second', () => {
     beforeEach(() => sync.later(10));
 
     test.each([[[0, 1]], [[1, 0]]])(
-      'ignored live events replayed in the order %s lead to the last state',
+      'a subscription has its last state after ignored events are replayed in the order %s',
       async (order) => {
         const input = { customer: act.createCustomer(sync.world).object.id, items: [{ unitAmount: 500 }] };
         const { object, events } = act.createSubscription(sync.world, input);

@@ -14,7 +14,7 @@ function importsOf(file: string): string[] {
   });
 }
 
-test('the simulation’s oracle does not import lib/sync or lib/stripe', () => {
+test('the model that checks the simulation imports neither lib/sync nor lib/stripe', () => {
   const model = ['lib/stripe-local/model', 'lib/stripe-local/model-returns'];
   const allowed = [ORACLE, 'tests/simulation/tables', ...model, 'lib/dates'];
   const files = readdirSync(ORACLE).map((name) => join(ORACLE, name));
@@ -30,7 +30,7 @@ test('the simulation’s oracle does not import lib/sync or lib/stripe', () => {
 });
 
 test.each(MUTANTS.flatMap(({ name, edits }) => edits.map((edit) => ({ name, ...edit }))))(
-  'the source text that the mutant $name replaces exists in $file',
+  'the source text that the mutation “$name” replaces exists in $file',
   ({ file, find, everywhere }) => {
     const parts = readFileSync(file, 'utf8').split(find).length;
     if (everywhere) expect(parts).toBeGreaterThan(1);

@@ -11,34 +11,69 @@ describe('client addresses', () => {
   const TRUSTED = toNetworks(['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1']);
 
   test.each<[string, peer: string, chain: string | undefined, string]>([
-    ['an untrusted peer without forwarded addresses', '203.0.113.5', undefined, '203.0.113.5'],
-    ['an untrusted peer with an invented forwarded address', '203.0.113.5', '198.51.100.1', '203.0.113.5'],
-    ['an untrusted peer that names a proxy', '203.0.113.5', '198.51.100.1, 10.0.0.1', '203.0.113.5'],
-    ['a proxy without forwarded addresses', '10.0.0.1', undefined, '10.0.0.1'],
-    ['a proxy with an empty header', '10.0.0.1', '', '10.0.0.1'],
-    ['a client behind a proxy', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
-    ['a client that invents a hop', '10.0.0.1', '8.8.8.8, 198.51.100.1', '198.51.100.1'],
-    ['a client that invents a proxy', '10.0.0.1', '10.9.9.9, 198.51.100.1', '198.51.100.1'],
-    ['two proxies', '192.0.2.7', '8.8.8.8, 198.51.100.1, 10.0.0.1', '198.51.100.1'],
+    ['the peer’s if an untrusted peer sends no forwarded addresses', '203.0.113.5', undefined, '203.0.113.5'],
     [
-      'an untrusted peer between two proxies',
+      'the peer’s if an untrusted peer invents a forwarded address',
+      '203.0.113.5',
+      '198.51.100.1',
+      '203.0.113.5',
+    ],
+    ['the peer’s if an untrusted peer names a proxy', '203.0.113.5', '198.51.100.1, 10.0.0.1', '203.0.113.5'],
+    ['the proxy’s if the proxy forwards no address', '10.0.0.1', undefined, '10.0.0.1'],
+    ['the proxy’s if the proxy sends an empty header', '10.0.0.1', '', '10.0.0.1'],
+    ['the address that a trusted proxy forwards', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    [
+      'the last forwarded address if the client invents a hop',
+      '10.0.0.1',
+      '8.8.8.8, 198.51.100.1',
+      '198.51.100.1',
+    ],
+    [
+      'the last forwarded address if the client invents a proxy',
+      '10.0.0.1',
+      '10.9.9.9, 198.51.100.1',
+      '198.51.100.1',
+    ],
+    [
+      'the last address before two trusted proxies',
+      '192.0.2.7',
+      '8.8.8.8, 198.51.100.1, 10.0.0.1',
+      '198.51.100.1',
+    ],
+    [
+      'that of an untrusted peer between two proxies',
       '10.0.0.1',
       '8.8.8.8, 10.0.0.2, 203.0.113.5, 10.0.0.3',
       '203.0.113.5',
     ],
-    ['a chain of trusted proxies only', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
-    ['a proxy that does not know the client', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
-    ['an obfuscated forwarded name', '10.0.0.1', '_hidden', '10.0.0.1'],
-    ['forwarded addresses without spaces', '10.0.0.1', '8.8.8.8,198.51.100.1,10.0.0.1', '198.51.100.1'],
-    ['an address with a port', '10.0.0.1', '198.51.100.1:5000', '198.51.100.1'],
-    ['IPv6 with a port', '10.0.0.1', '[2001:DB8::5]:5000', '2001:db8::5'],
-    ['IPv6 in brackets', '10.0.0.1', '[2001:db8::5]', '2001:db8::5'],
-    ['an IPv6 proxy', 'fd00::2', '2001:db8::5', '2001:db8::5'],
-    ['an untrusted IPv6 peer', '2001:db8::9', '198.51.100.1', '2001:db8::9'],
-    ['a trusted IPv4-mapped IPv6 address', '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
-    ['an untrusted IPv4-mapped IPv6 address', '::ffff:203.0.113.5', '198.51.100.1', '203.0.113.5'],
-    ['an address with a zone', 'fe80::1%eth0', '198.51.100.1', 'fe80::1'],
-  ])('the client address is determined correctly for %s', (_, peer, chain, expected) => {
+    ['the first address of a chain of trusted proxies', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
+    ['the proxy’s if the proxy does not know the client', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['the proxy’s if the forwarded name is obfuscated', '10.0.0.1', '_hidden', '10.0.0.1'],
+    [
+      'found in forwarded addresses without spaces',
+      '10.0.0.1',
+      '8.8.8.8,198.51.100.1,10.0.0.1',
+      '198.51.100.1',
+    ],
+    ['the forwarded IPv4 address without its port', '10.0.0.1', '198.51.100.1:5000', '198.51.100.1'],
+    ['the forwarded IPv6 address without its port', '10.0.0.1', '[2001:DB8::5]:5000', '2001:db8::5'],
+    ['the forwarded IPv6 address without its brackets', '10.0.0.1', '[2001:db8::5]', '2001:db8::5'],
+    ['the address that a trusted IPv6 proxy forwards', 'fd00::2', '2001:db8::5', '2001:db8::5'],
+    ['that of an untrusted IPv6 peer', '2001:db8::9', '198.51.100.1', '2001:db8::9'],
+    [
+      'forwarded by a trusted proxy with an IPv4-mapped address',
+      '::ffff:10.0.0.1',
+      '::ffff:198.51.100.1',
+      '198.51.100.1',
+    ],
+    [
+      'the IPv4 address of an untrusted IPv4-mapped peer',
+      '::ffff:203.0.113.5',
+      '198.51.100.1',
+      '203.0.113.5',
+    ],
+    ['that of an untrusted peer with an IPv6 zone', 'fe80::1%eth0', '198.51.100.1', 'fe80::1'],
+  ])('the client address is %s', (_, peer, chain, expected) => {
     expect(clientAddress(peer, chain, TRUSTED)).toBe(expected);
   });
 
@@ -92,7 +127,7 @@ describe('networks', () => {
     ['10.1.2.3/8', '10.9.9.9', true],
     ['10.1.2.3', '10.1.2.4', false],
     ['::ffff:10.0.0.1', '10.0.0.1', true],
-  ])('whether the network %s contains the address %s: %s', (entry, address, expected) => {
+  ])('isWithin for the network %s and the address %s is %s', (entry, address, expected) => {
     expect(isWithin(toNetworks([entry]), address)).toBe(expected);
   });
 

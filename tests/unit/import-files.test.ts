@@ -33,14 +33,26 @@ const QUOTES = 'has a quotation mark';
 
 describe('rows of CSV files', () => {
   test.each<[string, string, string[]]>([
-    ['lines with any line end', 'a,b\r\nc,d\n\ne,f', ['a|b', 'c|d', 'e|f']],
-    ['line breaks in quotes', '"a\nb",c\nd,"e ""f"""', ['a\nb|c', 'd|e "f"']],
-    ['a quotation mark that is not closed', 'a,b\n"c,d\ne,f\ng,h', ['a|b', `2: ${QUOTES}`, 'e|f', 'g|h']],
-    ['a quotation mark within a cell', 'a,b\n19" rack,d\ne,f', ['a|b', `2: ${QUOTES}`, 'e|f']],
-    ['two lines with quotation marks', 'a,5" x\nb,c\nd,7" y', [`1: ${QUOTES}`, 'b|c', `3: ${QUOTES}`]],
-    ['a quotation mark that is open in the last line', 'a,b\nc,"d', ['a|b', `2: ${QUOTES}`]],
-    ['text after a quoted cell', '"a" b,c\nd,e', [`1: ${QUOTES}`, 'd|e']],
-  ])('the CSV parser reads %s', async (_, text, expected) => {
+    ['splits lines at any line end', 'a,b\r\nc,d\n\ne,f', ['a|b', 'c|d', 'e|f']],
+    ['keeps line breaks in quotes', '"a\nb",c\nd,"e ""f"""', ['a\nb|c', 'd|e "f"']],
+    [
+      'rejects only the line of an unclosed quotation mark',
+      'a,b\n"c,d\ne,f\ng,h',
+      ['a|b', `2: ${QUOTES}`, 'e|f', 'g|h'],
+    ],
+    [
+      'rejects a line with a quotation mark within a cell',
+      'a,b\n19" rack,d\ne,f',
+      ['a|b', `2: ${QUOTES}`, 'e|f'],
+    ],
+    [
+      'rejects each line with a misplaced quotation mark',
+      'a,5" x\nb,c\nd,7" y',
+      [`1: ${QUOTES}`, 'b|c', `3: ${QUOTES}`],
+    ],
+    ['rejects a last line with an unclosed quotation mark', 'a,b\nc,"d', ['a|b', `2: ${QUOTES}`]],
+    ['rejects a line with text after a quoted cell', '"a" b,c\nd,e', [`1: ${QUOTES}`, 'd|e']],
+  ])('the CSV parser %s', async (_, text, expected) => {
     const { rows } = await read(cut(text, 5));
     const problemOf = (row: { line: number; problem: string }) =>
       `${row.line}: ${row.problem.slice(0, QUOTES.length)}`;
@@ -306,7 +318,7 @@ describe('cells of CSV files', () => {
     ['0,5', { value: 0.5 }],
     ['12.5', { problem: expect.stringMatching(/decimal comma/) }],
     ['1,234.56', { problem: expect.stringMatching(/decimal comma/) }],
-  ])('the number %j is read correctly with a decimal comma as the setting', (cell, read) => {
+  ])('the CSV number %j is read or refused according to its decimal comma', (cell, read) => {
     expect(readCell(cell, 'number', ',')).toMatchObject(read as object);
   });
 });

@@ -19,7 +19,7 @@ function gate() {
 describe('concurrency limits', () => {
   const limits = { atOnce: 3, perKey: 2, waiting: 4, patience: 1000 };
 
-  test('the bulkhead runs work in order of arrival up to the limit per key', async () => {
+  test('limited work runs in order of arrival up to the limit per key', async () => {
     const bulkhead = new Bulkhead(limits);
     const gates = Array.from({ length: 6 }, gate);
     const begun: number[] = [];
@@ -43,7 +43,7 @@ describe('concurrency limits', () => {
     for (const i of [1, 2, 5]) await end(i);
   });
 
-  test('a full bulkhead refuses work with the error code of a lock timeout', async () => {
+  test('work beyond the waiting limit is refused with the error code of a lock timeout', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1, waiting: 1, patience: 20 });
     const held = gate();
     const first = bulkhead.run(undefined, held.work);
@@ -55,7 +55,7 @@ describe('concurrency limits', () => {
     expect(await bulkhead.run(undefined, async () => 'next')).toBe('next');
   });
 
-  test('failed work frees its place in the bulkhead', async () => {
+  test('failed work frees its place for waiting work', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1 });
     const failing = bulkhead.run('a', () => Promise.reject(new Error('no')));
     const next = bulkhead.run('a', async () => 'next');

@@ -94,9 +94,12 @@ describe('the totals of lines', () => {
     ['a negative half yen', 'jpy', ['1 -0.5 10'], '-1.000', '0.000', '-1.000'],
     ['dinars', 'kwd', ['1.5 0.333 5'], '0.500', '0.025', '0.525'],
     ['a huge line', 'eur', ['999999999.999 99 19'], '98999999999.900', '18809999999.980', '117809999999.880'],
-  ])('the totals of invoice lines are correct for %s', (_, currency, typed, subtotal, tax, total) => {
-    expect(lineTotals(linesOf(typed), currency)).toMatchObject({ subtotal, tax, total });
-  });
+  ])(
+    'subtotal, tax and total of invoice lines are computed for %s',
+    (_, currency, typed, subtotal, tax, total) => {
+      expect(lineTotals(linesOf(typed), currency)).toMatchObject({ subtotal, tax, total });
+    },
+  );
 
   test('tax is summed by rate with the highest rate first', () => {
     const typed = ['1 10 7', '1 100 19.00', '1 50 19'];
@@ -144,7 +147,7 @@ describe('dates', () => {
     ['2026-12-31', 1, '2027-01-01'],
     ['2026-03-28', 2, '2026-03-30'],
     ['2026-03-15', 0, '2026-03-15'],
-  ])('adding days: %s plus %d is %s', (date, days, expected) => {
+  ])('the date %s plus %d days is %s', (date, days, expected) => {
     expect(addDays(date, days)).toBe(expected);
   });
 
@@ -168,7 +171,7 @@ describe('dates', () => {
   const rangesOf = (presets: { label: string; from: string; to: string }[]) =>
     Object.fromEntries(presets.map(({ label, from, to }) => [label, `${from} ${to}`]));
 
-  test('the preset date ranges for 31 January cross New Year correctly', () => {
+  test('the preset “Last month” of 31 January is December of the previous year', () => {
     expect(rangesOf(pastPresets('2026-01-31'))).toEqual({
       'This month': '2026-01-01 2026-01-31',
       'Last month': '2025-12-01 2025-12-31',
@@ -199,7 +202,7 @@ test.each([
   ['UTC', 'Europe/London', false],
   ['Europe/Berlin', 'Africa/Tunis', false],
   ['Pacific/Kiritimati', 'Pacific/Pago_Pago', false],
-])('whether the time zones %s and %s have the same days: %s', (one, other, same) => {
+])('haveSameDays for the time zones %s and %s is %s', (one, other, same) => {
   for (const from of ['2026-01-15T12:00:00Z', '2026-07-15T12:00:00Z']) {
     expect([haveSameDays(one, other, new Date(from)), haveSameDays(other, one, new Date(from))]).toEqual([
       same,
@@ -268,9 +271,12 @@ describe('parts of an invoice beyond its payments', () => {
     ],
     ['is ours and overpaid', { ...OURS, amount_paid: 139.3 }, { overpaid: 20.3 }],
     ['is ours and open', { ...OURS, status: 'sent', amount_paid: 0.1, amount_due: 118.9 }, {}],
-  ])('the amounts besides payments are correct for an invoice that %s', (_, invoice, expected) => {
-    expect(besidePayments({ ...PAID, ...invoice })).toEqual({ ...NONE, ...expected });
-  });
+  ])(
+    'the amounts settled other than by payments are computed for an invoice that %s',
+    (_, invoice, expected) => {
+      expect(besidePayments({ ...PAID, ...invoice })).toEqual({ ...NONE, ...expected });
+    },
+  );
 
   test('the amount paid outside Stripe is unknown until Stripe reports it', () => {
     expect(besidePayments({ ...PAID, amount_off_stripe: null })).toEqual({ ...NONE, offStripe: null });

@@ -48,82 +48,122 @@ describe('an invoice of any API version', () => {
   const finalizedLate = { created: 1000, status_transitions: { finalized_at: 2000 } };
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['the subscription on the invoice', { subscription: 'sub_1' }, SUB],
-    ['an expanded subscription', { subscription: { id: 'sub_1' } }, SUB],
-    ['the subscription under parent', ofParent({ subscription: 'sub_1' }), SUB],
-    ['no subscription', { parent: null }, { stripeSubscriptionId: null }],
-    ['an expanded customer', { customer: { id: 'cus_2', ...K1 } }, { customer: ofOwner }],
+    ['takes its subscription from the field subscription', { subscription: 'sub_1' }, SUB],
+    ['takes its subscription from an expanded subscription object', { subscription: { id: 'sub_1' } }, SUB],
+    ['takes its subscription from the field parent', ofParent({ subscription: 'sub_1' }), SUB],
+    ['has no subscription if its parent is null', { parent: null }, { stripeSubscriptionId: null }],
     [
-      'the subscription’s customer number before the invoice’s',
+      'takes the customer number from an expanded customer',
+      { customer: { id: 'cus_2', ...K1 } },
+      { customer: ofOwner },
+    ],
+    [
+      'lists its subscription’s customer number before its own',
       twoNumbers,
       { customer: numbers(['K1', 'subscription'], ['K2', 'other']) },
     ],
-    ['no customer', { customer: null }, { customer: null }],
+    ['has no customer if its customer is null', { customer: null }, { customer: null }],
     [
-      'a paid invoice without a status',
+      'without a status is paid if its field paid is true',
       oldStatus({ paid: true }),
       { status: 'paid', amountPaid: '119.00', amountDue: '0.00' },
     ],
-    ['a closed invoice without a status', oldStatus({ paid: false, closed: true }), { status: 'void' }],
     [
-      'a forgiven invoice without a status',
+      'without a status is void if it is closed',
+      oldStatus({ paid: false, closed: true }),
+      { status: 'void' },
+    ],
+    [
+      'without a status is uncollectible if it is forgiven',
       oldStatus({ paid: false, closed: true, forgiven: true }),
       { status: 'uncollectible' },
     ],
     [
-      'an open invoice without a status',
+      'without a status is open if it is neither paid nor closed',
       oldStatus({ paid: false, closed: false }),
       { status: 'open', amountDue: '119.00' },
     ],
-    ['an unknown status', { status: 'frozen' }, { status: null, providerStatus: 'frozen' }],
     [
-      'a partly paid invoice',
+      'has the status null if its Stripe status is unknown',
+      { status: 'frozen' },
+      { status: null, providerStatus: 'frozen' },
+    ],
+    [
+      'has the paid and due amounts of a partial payment',
       { amount_paid: 1900, amount_remaining: 10000 },
       { amountPaid: '19.00', amountDue: '100.00' },
     ],
-    ['`date` instead of `created`', { date: 1000 }, { issuedAt: at(1000) }],
-    ['a finalization later than the creation', finalizedLate, { issuedAt: at(2000) }],
-    ['an effective date before finalization', { ...finalizedLate, effective_at: 500 }, { issuedAt: at(500) }],
+    ['without a creation time is issued at its date', { date: 1000 }, { issuedAt: at(1000) }],
+    ['is issued when it is finalized', finalizedLate, { issuedAt: at(2000) }],
     [
-      'an effective date after finalization',
+      'is issued on an effective date before its finalization',
+      { ...finalizedLate, effective_at: 500 },
+      { issuedAt: at(500) },
+    ],
+    [
+      'is issued on an effective date after its finalization',
       { ...finalizedLate, effective_at: 3000 },
       { issuedAt: at(3000) },
     ],
-    ['tax in the old `tax` field', { tax: 1900 }, { tax: '19.00' }],
-    ['tax as the difference to total_excluding_tax', { total_excluding_tax: 10000 }, { tax: '19.00' }],
-    ['tax as a list', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],
-    ['yen', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
-    ['dinars', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
-    ['subtotal before a discount', { subtotal: 20000, tax: 1900 }, { subtotal: '100.00', tax: '19.00' }],
-    ['twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
-    ['a negative total', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
+    ['takes its tax from the old field tax', { tax: 1900 }, { tax: '19.00' }],
     [
-      'an out-of-band payment in old versions',
+      'without a tax field gets its tax from total_excluding_tax',
+      { total_excluding_tax: 10000 },
+      { tax: '19.00' },
+    ],
+    [
+      'has the sum of its listed taxes',
+      { total_taxes: [{ amount: 1000 }, { amount: 900 }] },
+      { tax: '19.00' },
+    ],
+    [
+      'in yen has amounts without decimals',
+      { currency: 'JPY', total: 1200 },
+      { currency: 'jpy', total: '1200' },
+    ],
+    ['in dinars has amounts with three decimals', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
+    [
+      'has its subtotal after the discount',
+      { subtotal: 20000, tax: 1900 },
+      { subtotal: '100.00', tax: '19.00' },
+    ],
+    [
+      'can have a total of twelve digits before the decimals',
+      { total: 99_999_999_999_999 },
+      { total: '999999999999.99' },
+    ],
+    [
+      'with a negative total has nothing due',
+      { total: -500, amount_due: 0 },
+      { total: '-5.00', amountDue: '0.00' },
+    ],
+    [
+      'with an out-of-band payment was paid outside Stripe',
       { status: 'paid', paid: true, ...OUT_OF_BAND },
       { amountPaid: '119.00', amountDue: '0.00', ...paidOff('119.00') },
     ],
     [
-      'an overpaid amount that amount_paid leaves out',
+      'adds an overpaid amount that amount_paid leaves out',
       { ...overpaid, amount_paid: 11900 },
       { amountPaid: '139.00' },
     ],
     [
-      'an overpaid amount that amount_paid includes',
+      'does not add an overpaid amount that amount_paid includes',
       { ...overpaid, amount_paid: 13900 },
       { amountPaid: '139.00' },
     ],
     [
-      'an overpaid amount that the payments already cover',
+      'does not add an overpaid amount to its complete payments',
       { ...overpaid, amount_paid: 11900, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 11900 }) },
       { amountPaid: '119.00' },
     ],
     [
-      'an overpaid amount that only the payments show',
+      'takes an overpaid amount from its list of payments',
       { ...paid, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 13900 }) },
       { amountPaid: '139.00', amountDue: '0.00' },
     ],
     [
-      'an overpaid amount with an incomplete list of payments',
+      'adds an overpaid amount if its list of payments is incomplete',
       {
         ...overpaid,
         amount_paid: 11900,
@@ -132,52 +172,72 @@ describe('an invoice of any API version', () => {
       { amountPaid: '139.00' },
     ],
     [
-      'an overpaid invoice before version basil',
+      'from before version basil includes the overpaid amount as paid',
       { ...paid, amount_paid: 13900, amount_remaining: -2000 },
       { amountPaid: '139.00', amountDue: '0.00' },
     ],
     [
-      'a draft with an overpaid amount',
+      'ignores an overpaid amount while it is a draft',
       { status: 'draft', amount_paid: 0, amount_overpaid: 2000 },
       { amountPaid: '0.00' },
     ],
     [
-      'credit from the customer balance',
+      'has credit from the customer balance as a positive amount',
       { starting_balance: -5000, ending_balance: -2000 },
       { balanceApplied: '30.00' },
     ],
     [
-      'debt from the customer balance',
+      'has debt from the customer balance as a negative amount',
       { starting_balance: 2000, ending_balance: 0 },
       { balanceApplied: '-20.00' },
     ],
-    ['an unchanged customer balance', { starting_balance: 0, ending_balance: 0 }, { balanceApplied: null }],
     [
-      'an overpaid invoice with an unchanged customer balance',
+      'has no known balance amount if the customer balance is unchanged',
+      { starting_balance: 0, ending_balance: 0 },
+      { balanceApplied: null },
+    ],
+    [
+      'has the balance amount 0 if it was overpaid without using the balance',
       { ...paid, amount_paid: 13900, starting_balance: 0, ending_balance: 0 },
       { balanceApplied: '0.00' },
     ],
     [
-      'a draft whose ending balance is unknown',
+      'has no known balance amount while the ending balance is unknown',
       { status: 'draft', starting_balance: -5000, ending_balance: null },
       { balanceApplied: null },
     ],
-    ['the amount paid outside Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
-    ['a payment record', { status: 'paid', ...payments(record) }, paidOff('19.00')],
-    ['no information about payments outside Stripe', paid, paidOff(null)],
-    ['the payment intent on the invoice', { payment_intent: 'pi_1' }, { paymentIntentId: 'pi_1' }],
     [
-      'the payment intent under payments',
+      'has the amount that Stripe reports as paid outside Stripe',
+      { ...paid, amount_paid_off_stripe: 1900 },
+      paidOff('19.00'),
+    ],
+    [
+      'counts a payment record as paid outside Stripe',
+      { status: 'paid', ...payments(record) },
+      paidOff('19.00'),
+    ],
+    ['has no known amount outside Stripe if Stripe reports none', paid, paidOff(null)],
+    [
+      'takes its payment intent from the field payment_intent',
+      { payment_intent: 'pi_1' },
+      { paymentIntentId: 'pi_1' },
+    ],
+    [
+      'takes its payment intent from its paid payment',
       payments(intent('pi_0', 'open'), intent('pi_1', 'paid')),
       { paymentIntentId: 'pi_1' },
     ],
     [
-      'a failed payment attempt',
+      'has a failed payment if the card was declined',
       attempt('requires_payment_method', 'card_declined'),
       { paymentFailed: true },
     ],
-    ['a payment attempt in progress', attempt('processing', null), { paymentFailed: false }],
-  ])('an invoice from Stripe is read correctly with %s', (_, more, expected) => {
+    [
+      'has no failed payment while an attempt is in progress',
+      attempt('processing', null),
+      { paymentFailed: false },
+    ],
+  ])('an invoice from Stripe %s', (_, more, expected) => {
     expect(map(more)).toMatchObject(expected);
   });
 
@@ -237,15 +297,27 @@ describe('a subscription of any API version', () => {
   });
 
   test.each<[string, Record<string, unknown>, Date | null]>([
-    ['at the period end', { cancel_at_period_end: true, cancel_at: 7 * DAY }, at(7 * DAY)],
     [
-      'at `cancel_at` under flexible billing',
+      'cancelled at the period end ends at cancel_at',
+      { cancel_at_period_end: true, cancel_at: 7 * DAY },
+      at(7 * DAY),
+    ],
+    [
+      'with flexible billing ends at cancel_at',
       { cancel_at_period_end: false, cancel_at: 7 * DAY },
       at(7 * DAY),
     ],
-    ['at the period end in old versions', { cancel_at_period_end: true, current_period_end: DAY }, at(DAY)],
-    ['never', { cancel_at_period_end: false, cancel_at: null, current_period_end: DAY }, null],
-  ])('a subscription is read with its end %s', (_, more, expected) => {
+    [
+      'of an old API version ends at the period end',
+      { cancel_at_period_end: true, current_period_end: DAY },
+      at(DAY),
+    ],
+    [
+      'without a cancellation has no end',
+      { cancel_at_period_end: false, cancel_at: null, current_period_end: DAY },
+      null,
+    ],
+  ])('a subscription from Stripe %s', (_, more, expected) => {
     expect(map(more)?.cancelAt).toEqual(expected);
   });
 
@@ -288,26 +360,34 @@ describe('the price of an item', () => {
   const monthly = { amount: '19.80', currency: 'eur', interval: 'month', intervalCount: 1 };
   const none = { amount: null };
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['a price', at({}, 2), monthly],
-    ['a legacy plan', { plan, quantity: 1 }, { amount: '9.90', currency: 'eur', intervalCount: 3 }],
-    ['a price and a legacy plan', { ...at({}), plan: { ...plan, interval_count: 1 } }, { amount: '9.90' }],
-    ['fractions of a cent that add up to whole cents', at(fraction, 8), { amount: '0.02' }],
-    ['fractions of a cent that do not add up', at(fraction, 3), none],
-    ['a decimal object of the Stripe client', at(ofClient, 2), { amount: '0.25' }],
-    ['yen', at({ currency: 'JPY' }), { amount: '990', currency: 'jpy' }],
-    ['a tiered price', at({ billing_scheme: 'tiered', unit_amount: null }), none],
-    ['metered use', { price: { ...price, ...metered } }, none],
-    ['a price per package', at({ transform_quantity: { divide_by: 10 } }, 10), none],
-    ['tax included in the price', at({ tax_behavior: 'inclusive' }), none],
-    ['an inclusive tax rate', { ...at({}), tax_rates: [{ inclusive: true }] }, none],
-    ['no quantity', { price }, none],
-    ['an amount too large for its column', at({ unit_amount: 10 ** 15 }, 1000), none],
-    ['no price', {}, { amount: null, currency: null, interval: null, intervalCount: null }],
-  ])('the amount of a subscription item is read correctly for %s', (_, item, expected) => {
+    ['is its unit price times its quantity', at({}, 2), monthly],
+    [
+      'is taken from a legacy plan',
+      { plan, quantity: 1 },
+      { amount: '9.90', currency: 'eur', intervalCount: 3 },
+    ],
+    [
+      'counts once if it has a price and a legacy plan',
+      { ...at({}), plan: { ...plan, interval_count: 1 } },
+      { amount: '9.90' },
+    ],
+    ['is known if fractions of a cent add up to whole cents', at(fraction, 8), { amount: '0.02' }],
+    ['is unknown if fractions of a cent remain', at(fraction, 3), none],
+    ['is read from a decimal object of the Stripe client', at(ofClient, 2), { amount: '0.25' }],
+    ['in yen has no decimals', at({ currency: 'JPY' }), { amount: '990', currency: 'jpy' }],
+    ['is unknown for a tiered price', at({ billing_scheme: 'tiered', unit_amount: null }), none],
+    ['is unknown for metered use', { price: { ...price, ...metered } }, none],
+    ['is unknown for a price per package', at({ transform_quantity: { divide_by: 10 } }, 10), none],
+    ['is unknown if the price includes tax', at({ tax_behavior: 'inclusive' }), none],
+    ['is unknown with an inclusive tax rate', { ...at({}), tax_rates: [{ inclusive: true }] }, none],
+    ['is unknown without a quantity', { price }, none],
+    ['is unknown if it is too large for its column', at({ unit_amount: 10 ** 15 }, 1000), none],
+    ['is unknown without a price', {}, { amount: null, currency: null, interval: null, intervalCount: null }],
+  ])('the amount of a subscription item %s', (_, item, expected) => {
     expect(billed(item)).toMatchObject(expected);
   });
 
-  test('the amount of an item is unknown if its price includes tax', () => {
+  test('an item’s amount is unknown if the subscription’s currency or tax makes it uncertain', () => {
     expect(billed({ price, quantity: 1 }, { currency: 'eur' })).toMatchObject({ amount: '9.90' });
     expect(billed({ price, quantity: 1 }, { currency: 'usd' })).toMatchObject({
       amount: null,
@@ -364,7 +444,7 @@ describe('the order of events within one second', () => {
       'evt_b',
     ],
     ['the greatest id breaks a cycle of updates', [change('a', 2, 1), change('b', 1, 2)], 'evt_b'],
-  ])('the last event of one second is determined correctly: %s', (_, events, expected) => {
+  ])('for events within one second, %s', (_, events, expected) => {
     expect(lastOfSecond(events)?.id).toBe(expected);
     expect(lastOfSecond([...events].reverse())?.id).toBe(expected);
   });

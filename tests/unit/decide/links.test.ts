@@ -151,7 +151,7 @@ describe('the link of a Stripe customer', () => {
     ['is not found if the customer is erased', { numbers: ['K3'] }, undefined],
     ['is found by its e-mail address', { addresses: [2] }, byEmail],
     [
-      'is not found by its e-mail address if the setting forbids it',
+      'is not found by its e-mail address if linking by e-mail is off',
       { addresses: [2], linkByEmail: false },
       undefined,
     ],
@@ -172,7 +172,7 @@ describe('the link of a Stripe customer', () => {
       { addresses: [1, 2], before: CREATED },
       byEmail,
     ],
-  ])('the customer of a Stripe customer %s', (_, given, expected) => {
+  ])('a customer %s', (_, given, expected) => {
     expect(find(given)).toEqual(expected);
   });
 });
@@ -370,7 +370,7 @@ describe('matching Stripe’s items with sold items', () => {
   });
 });
 
-test('an address that Stripe repeats is not stored twice', () => {
+test('a postal address that Stripe repeats is not stored twice', () => {
   const own = { field: 'address', source: 'customer', at: null, by: null } as const;
   // The order in which jsonb stores the keys.
   const noted = [

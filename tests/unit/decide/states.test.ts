@@ -60,18 +60,28 @@ describe('an invoice', () => {
 
   const SENT_AND_FAILED = { status: 'sent', payment_failed_at: FAILED } as const;
   test.each<[string, object, Partial<StoredInvoice>, StoredInvoice['status']]>([
-    ['that is a draft', { status: 'draft' }, {}, 'draft'],
-    ['that is paid', { status: 'paid' }, {}, 'paid'],
-    ['that is void', { status: 'void' }, {}, 'cancelled'],
-    ['that is open without a due date', {}, {}, 'sent'],
-    ['that is due today', { due_date: second('2026-03-15') }, {}, 'sent'],
-    ['that was due yesterday', { due_date: second('2026-03-14') }, {}, 'overdue'],
-    ['whose payment failed', {}, { payment_failed_at: FAILED }, 'overdue'],
-    ['that was written off', { status: 'uncollectible' }, {}, 'overdue'],
-    ['that is paid after a failed payment', { status: 'paid' }, { payment_failed_at: FAILED }, 'paid'],
-    ['of unknown status at Stripe', { status: 'parked' }, { status: 'sent' }, 'sent'],
-    ['of unknown status at Stripe whose payment failed', { status: 'parked' }, SENT_AND_FAILED, 'overdue'],
-  ])('the status is stored correctly for an invoice %s', (_, object, stored, expected) => {
+    ['that is a draft at Stripe is stored as a draft', { status: 'draft' }, {}, 'draft'],
+    ['that is paid at Stripe is stored as paid', { status: 'paid' }, {}, 'paid'],
+    ['that is void at Stripe is stored as cancelled', { status: 'void' }, {}, 'cancelled'],
+    ['that is open without a due date is stored as sent', {}, {}, 'sent'],
+    ['that is due today is stored as sent', { due_date: second('2026-03-15') }, {}, 'sent'],
+    ['that was due yesterday is stored as overdue', { due_date: second('2026-03-14') }, {}, 'overdue'],
+    ['whose payment failed is stored as overdue', {}, { payment_failed_at: FAILED }, 'overdue'],
+    ['that was written off at Stripe is stored as overdue', { status: 'uncollectible' }, {}, 'overdue'],
+    [
+      'that is paid after a failed payment is stored as paid',
+      { status: 'paid' },
+      { payment_failed_at: FAILED },
+      'paid',
+    ],
+    ['of unknown status at Stripe keeps its stored status', { status: 'parked' }, { status: 'sent' }, 'sent'],
+    [
+      'of unknown status at Stripe is overdue if its payment failed',
+      { status: 'parked' },
+      SENT_AND_FAILED,
+      'overdue',
+    ],
+  ])('an invoice %s', (_, object, stored, expected) => {
     const { status, warnings } = stateOf(object, stored);
     expect(status).toBe(expected);
     expect(warnings).toEqual(reported(object).status ? [] : ['unknown invoice status parked']);
@@ -504,11 +514,11 @@ describe('the choice between a stored and an incoming state', () => {
   });
 
   test.each<[string, StateOrigin, boolean, Date | null]>([
-    ['becomes due if the decision about an object was uncertain', event(5), true, NOW],
+    ['becomes due if the decision about it was uncertain', event(5), true, NOW],
     ['stays due after an event', event(5), false, seconds(2)],
     ['stays due after a list', listed(5), false, seconds(2)],
     ['is done after a fetch', fetched(5), false, null],
-  ])('a recheck %s', (_, from, isDoubtful, expected) => {
+  ])('a recheck of a Stripe object %s', (_, from, isDoubtful, expected) => {
     const row = { provider_as_of: seconds(1), recheck_at: seconds(2), provider_gone_at: null };
     expect(recheckAt(draftOf(), row, from, isDoubtful)).toEqual(expected);
   });
