@@ -177,7 +177,7 @@ describe('invalid authorization requests', () => {
   });
 
   test.each<[string, Params]>([
-    ['to an unregistered redirect address', { redirect_uri: EVIL }],
+    ['to an unregistered website', { redirect_uri: EVIL }],
     ['to another path on the loopback address', { redirect_uri: 'http://127.0.0.1:4711/other' }],
     ['to another name of the loopback host', { redirect_uri: 'http://localhost:4711/callback' }],
     ['to a path below the registered one', { redirect_uri: `${CALLBACK}/../evil` }],
@@ -189,12 +189,12 @@ describe('invalid authorization requests', () => {
     ['with the response type token', { response_type: 'token' }],
     ...['request', 'request_uri', 'response_type', 'code_challenge_method', 'response_mode'].map(
       (name): [string, Params] => [
-        `to an unregistered redirect address with an invalid ${name}`,
+        `to an unregistered website with an invalid ${name}`,
         { redirect_uri: EVIL, [name]: 'wrong' },
       ],
     ),
-    ['without a client to an unregistered redirect address', { client_id: null, redirect_uri: EVIL }],
-  ])('an authorization request %s is never redirected to an unregistered address', async (_, params) => {
+    ['without a client to an unregistered website', { client_id: null, redirect_uri: EVIL }],
+  ])('an authorization request %s does not redirect to an unregistered address', async (_, params) => {
     const back = await flow.authorize(await flow.client(), params);
     const isOwn = back.origin === PUBLIC_URL && back.pathname === REFUSED;
     const isError = back.href.startsWith(CALLBACK) && /[?#]error=/.test(back.href);
