@@ -15,7 +15,7 @@ import { paymentImport } from '@/lib/imports/payment-import';
 import { listPayments } from '@/lib/payments/queries';
 import { recordPayment } from '@/lib/payments/write-payment';
 import { saveRecord } from '@/lib/records/save-records';
-import { findCustomerHits } from '@/lib/search/hits';
+import { customerHits } from '@/lib/search/search';
 import { serviceKind } from '@/lib/services/save-services';
 import { subscriptionList } from '@/lib/subscriptions/list';
 import { compareCustomers, mergeCustomers, REFERRING } from '@/lib/sync/staff/merge-customers';
@@ -116,7 +116,7 @@ async function expectFound(number: string, id: number, subscriptions: number) {
   expect(await findCustomerId(db, number)).toBe(id);
   expect(await findCustomerIds(db, [number, 'nobody'])).toEqual(new Map([[number, id]]));
   expect((await findCustomers(db, number)).matches.map((one) => one.id)).toEqual([id]);
-  expect((await findCustomerHits(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
+  expect((await customerHits.find(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
   const listed = await customerList.page(db, customerList.schema.parse({ q: number }), {});
   expect(listed.data.map((row) => row.id)).toEqual([id]);
   const { data } = await subscriptionList.page(db, { customer: number }, {}, 25);
