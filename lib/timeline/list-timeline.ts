@@ -1,16 +1,62 @@
-import type { Database } from '@/db/database';
-import { readLimited } from '@/db/transaction';
+import { and, desc, eq, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { type Database, pickColumns, rows } from '@/db/database';
 import {
-  auditSource,
-  callSource,
-  changesSource,
-  eventSource,
-  moneyBackSource,
-  noteSource,
-  paymentSource,
-  type Source,
-  type TimelineEntry,
-} from './sources';
+  auditedCustomer,
+  auditLog,
+  type FieldChange,
+  invoices,
+  payments,
+  stripeCustomers,
+  stripeEvents,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import { readLimited } from '@/db/transaction';
+import { type AuditRow, auditNumber } from '../audit/audit-log';
+import { listMergedInto } from '../customers/merged-customers';
+import { type CustomerNote, listCustomerNotes } from '../customers/notes';
+import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
+import { calendarDate } from '../fields';
+import { toJsonAmounts } from '../money';
+import { MAX_ID } from '../page';
+import { constant, literal } from '../page-query';
+import { listMoneyBack, type MoneyBackRow } from '../payments/money-back';
+import type { PaymentRow } from '../payments/schema';
+import { type NamedChange, nameChanges } from '../sync/reconcile/changes';
+import { listStripeCustomersOf } from '../sync/staff/stripe-customers';
+import { listCallsAbout, type ToolCallRow } from '../tool-calls/tool-calls';
+
+type Happening = { at: Date } & (
+  | { kind: 'payment'; payment: TimelinePayment; isDayOnly: boolean }
+  | { kind: 'money_back'; row: MoneyBackRow }
+  | { kind: 'event'; event: TimelineEvent }
+  | { kind: 'changes'; run_id: number; changes: NamedChange[] }
+  | { kind: 'note'; note: CustomerNote }
+  | { kind: 'audit'; audit: TimelineAudit }
+  | { kind: 'call'; call: ToolCallRow }
+);
+
+/** An event in a customer's history. Its key is unique in the timeline. */
+export type TimelineEntry = Happening & { key: string };
+
+type TimelinePayment = Pick<PaymentRow, Exclude<keyof typeof paymentColumns, 'invoice_number'>> & {
+  invoice_number: string | null;
+};
+
+const eventColumns = pickColumns(stripeEvents, 'id', 'type', 'object_id', 'stripe_created', 'outcome');
+type TimelineEvent = Pick<typeof stripeEvents.$inferSelect, keyof typeof eventColumns>;
+
+export type TimelineAudit = AuditRow & { entity: string; entity_id: number };
+
+interface TimelineOptions {
+  timeZone: string;
+  /** The cursor of an older page. An invalid cursor returns the newest page. */
+  before?: string | null;
+  /** Includes events that change nothing here. */
+  withIgnored?: boolean;
+  /** Includes programs' queries about the customer, which only admins may see. */
+  withCalls?: boolean;
+}
 
 /** The number of entries on a page. */
 const LIMIT = 30;
@@ -18,31 +64,17 @@ const LIMIT = 30;
 /**
  * Lists the history of a customer, the newest first: payments, refunds and disputes, Stripe's events, changes by
  * reconciliation, changes by people and programs, and notes of staff.
- *
- * @param options.withIgnored includes events that change nothing here
- * @param options.withCalls includes programs' queries about the customer, which only admins may see
- * @param options.before the cursor of an older page; an invalid cursor returns the newest page
  */
 export function listTimeline(
   db: Database,
   customerId: number,
-  options: { timeZone: string; before?: string | null; withIgnored?: boolean; withCalls?: boolean },
+  options: TimelineOptions,
 ): Promise<TimelinePage> {
-  return readLimited(db, (tx) =>
-    mergeSources(
-      [
-        paymentSource(tx, customerId, options.timeZone),
-        eventSource(tx, customerId, options.withIgnored ?? false),
-        changesSource(tx, customerId),
-        auditSource(tx, customerId),
-        moneyBackSource(tx, customerId),
-        noteSource(tx, customerId),
-        ...(options.withCalls ? [callSource(tx, customerId)] : []),
-      ],
-      options.before ?? null,
-      LIMIT,
-    ),
-  );
+  return readLimited(db, async (tx) => {
+    const sources = options.withCalls ? [...SOURCES, callSource] : SOURCES;
+    const scope = { ...options, db: tx, customerId };
+    return mergeSources(sources, scope, options.before ?? null);
+  });
 }
 
 interface TimelinePage {
@@ -51,16 +83,12 @@ interface TimelinePage {
   older: string | null;
 }
 
-/**
- * Merges the newest entries of several sources, each from its own position.
- *
- * @param cursor of the page before; an invalid cursor starts at the newest entries
- */
-async function mergeSources(sources: Source[], cursor: string | null, limit: number): Promise<TimelinePage> {
+/** Merges the newest entries of several sources, each from its own position. */
+async function mergeSources(sources: Source[], scope: Scope, cursor: string | null): Promise<TimelinePage> {
   const positions = parseCursor(sources, cursor);
-  const heads = await Promise.all(sources.map((source, i) => source.read(positions[i] ?? null, limit + 1)));
+  const heads = await Promise.all(sources.map((source, i) => source.read(scope, positions[i] ?? null)));
   const entries: TimelineEntry[] = [];
-  while (entries.length < limit) {
+  while (entries.length < LIMIT) {
     const from = newest(heads);
     const next = heads[from]?.shift();
     if (!next) break;
@@ -86,3 +114,253 @@ function newest(heads: { entry: TimelineEntry }[][]): number {
   const times = heads.map(([first]) => first?.entry.at.getTime() ?? Number.NEGATIVE_INFINITY);
   return times.indexOf(Math.max(...times));
 }
+
+/** The customer, and the entries to read. */
+type Scope = Omit<TimelineOptions, 'before'> & { db: Database; customerId: number };
+
+/** A source of entries. It returns the entries after one of its own cursors, the newest first. */
+type Source = ReturnType<typeof toSource>;
+
+interface Reading<Row> {
+  /** The form of a cursor. A group `id` holds the id of a row. */
+  form: RegExp;
+  /** Returns the rows after a cursor's position, the newest first. Null starts at the newest row. */
+  read(scope: Scope, place: Place | null, limit: number): Promise<Row[]>;
+  toEntry(row: Row, scope: Scope): Happening;
+  cursorOf(row: Row): string;
+}
+
+/** The named groups of a cursor. */
+type Place = Record<string, string>;
+
+function toSource<Row>({ form, read, toEntry, cursorOf }: Reading<Row>) {
+  const placeOf = (text: string): Place | undefined => form.exec(text)?.groups;
+  return {
+    isCursor(text: string) {
+      const { id = '0', date } = placeOf(text) ?? { id: 'none' };
+      return Number(id) <= MAX_ID && (date === undefined || calendarDate.safeParse(date).success);
+    },
+    /** Reads one entry more than a page has, so that the page knows whether there are older ones. */
+    async read(scope: Scope, cursor: string | null): Promise<{ entry: TimelineEntry; cursor: string }[]> {
+      const rows = await read(scope, cursor === null ? null : (placeOf(cursor) ?? {}), LIMIT + 1);
+      return rows.map((row) => {
+        const [entry, at] = [toEntry(row, scope), cursorOf(row)];
+        return { entry: { ...entry, key: `${entry.kind} ${at}` }, cursor: at };
+      });
+    },
+  };
+}
+
+const paymentColumns = {
+  ...pickColumns(payments, 'id', 'invoice_id', 'amount', 'currency', 'payment_date'),
+  ...pickColumns(payments, 'payment_reference', 'status', 'source'),
+  invoice_number: invoices.number,
+};
+
+/** The payments of a customer, by their day. */
+const paymentSource = toSource({
+  form: /^(?<date>[\d-]{10})\.(?<id>\d{1,10})$/,
+  read({ db, customerId }, place, limit) {
+    const { payment_date, id } = payments;
+    const older = place && sql`(${payment_date}, ${id}) < (${place.date}::date, ${Number(place.id)}::int)`;
+    return db
+      .select({ payment: paymentColumns, created_at: payments.created_at })
+      .from(payments)
+      .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
+      .where(and(eq(payments.customer_id, customerId), older ?? undefined))
+      .orderBy(desc(payment_date), desc(id))
+      .limit(literal(limit));
+  },
+  toEntry: ({ payment, created_at }, { timeZone }) => ({
+    kind: 'payment',
+    ...timeOf(payment.payment_date, created_at, timeZone),
+    payment: toJsonAmounts(payment, 'amount'),
+  }),
+  cursorOf: ({ payment }) => `${payment.payment_date}.${payment.id}`,
+});
+
+/**
+ * Returns the time of a payment. If it was recorded on its own day, that is the time of the recording. For other
+ * payments only the day is known.
+ */
+function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
+  const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
+  return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
+}
+
+/** The refunds of a customer's payments, and the disputes over them. */
+const moneyBackSource = toSource({
+  form: /^(?<ms>\d{1,14})\.(?<kind>refund|dispute)\.(?<id>\d{1,10})$/,
+  read({ db, customerId }, place, limit) {
+    const at = place && new Date(Number(place.ms)).toISOString();
+    const which: Parameters<typeof listMoneyBack>[1] = (table, kind) => {
+      const row = sql`(${table.issued_at}, ${kind}::text, ${table.id})`;
+      const older = place && sql`${row} < (${at}::timestamptz, ${place.kind}::text, ${place.id}::int)`;
+      return and(eq(payments.customer_id, customerId), older ?? undefined);
+    };
+    return listMoneyBack(db, which, limit);
+  },
+  toEntry: (row) => ({ kind: 'money_back', at: row.issued_at, row }),
+  cursorOf: (row) => `${row.issued_at.getTime()}.${row.kind}.${row.id}`,
+});
+
+/** The events that Stripe reported about the Stripe customers of a customer. */
+const eventSource = toSource({
+  form: /^(?<second>\d{1,11})\.(?<event>[!-}]{1,255})$/,
+  read({ db, customerId, withIgnored }, place, limit) {
+    const { id, stripe_created, outcome } = eventColumns;
+    const created = place && sql.param(fromEpoch(Number(place.second)), stripe_created);
+    // The latest events of each Stripe customer, by the index over one Stripe customer.
+    const latest = db
+      .select(eventColumns)
+      .from(stripeEvents)
+      .where(
+        and(
+          eq(stripeEvents.stripe_customer_id, stripeCustomers.stripe_customer_id),
+          withIgnored ? undefined : sql`${outcome} <> 'ignored'`,
+          place ? sql`(${stripe_created}, ${id}) < (${created}, ${place.event})` : undefined,
+        ),
+      )
+      .orderBy(desc(stripe_created), desc(id))
+      .limit(literal(limit))
+      .as('latest');
+    return db
+      .select(latest._.selectedFields)
+      .from(stripeCustomers)
+      .innerJoinLateral(latest, sql`true`)
+      .where(eq(stripeCustomers.customer_id, customerId))
+      .orderBy(desc(latest.stripe_created), desc(latest.id))
+      .limit(literal(limit));
+  },
+  toEntry: (event) => ({ kind: 'event', at: event.stripe_created, event }),
+  cursorOf: (event) => `${toEpoch(event.stripe_created)}.${event.id}`,
+});
+
+/** The form of a cursor that is an id. */
+const ID = /^(?<id>\d{1,10})$/;
+
+type Group = Record<'run_id' | 'last_id' | 'at', number> & { changes: FieldChange[] };
+
+/** Changes by reconciliation to a customer and its records. The changes of a record in one run are one entry. */
+const changesSource = toSource({
+  form: ID,
+  async read({ db, customerId }, place, limit) {
+    const groups = await readGroups(db, customerId, place, limit);
+    const named = await nameChanges(
+      db,
+      groups.flatMap(({ changes }) => changes),
+    );
+    return groups.map((group) => ({ ...group, changes: named.splice(0, group.changes.length) }));
+  },
+  toEntry: ({ at, run_id, changes }) => ({ kind: 'changes', at: new Date(at), run_id, changes }),
+  cursorOf: ({ last_id }) => String(last_id),
+});
+
+/** Reads the changes by run and record. `at` is the time in milliseconds since 1970. */
+async function readGroups(db: Database, customerId: number, place: Place | null, limit: number) {
+  return rows<Group>(
+    db,
+    sql`
+      with customer as (select ${customerId}::int as id),
+      records (entity, id) as (
+        select 'customer', id from customer
+        union all select 'customer', m.id from merged_customers m join customer c on m.customer_id = c.id
+        union all select 'customer_service', s.id from customer_services s join customer c on s.customer_id = c.id
+        union all select 'subscription', s.id from subscriptions s join customer c on s.customer_id = c.id
+        union all select 'subscription_item', i.id from subscription_items i
+          join subscriptions s on s.id = i.subscription_id join customer c on s.customer_id = c.id
+        union all select 'invoice', i.id from invoices i join customer c on i.customer_id = c.id
+        union all select 'payment', p.id from payments p join customer c on p.customer_id = c.id
+      )
+      select c.run_id, max(c.id) as last_id, (extract(epoch from max(c.created_at)) * 1000)::float8 as at,
+        json_agg(json_build_object(
+          'entity', c.entity, 'entity_id', c.entity_id, 'stripe_id', c.stripe_id, 'field', c.field,
+          'before', c.before, 'after', c.after, 'outcome', c.outcome) order by c.id) as changes
+      from records r join reconciliation_changes c on c.entity = r.entity and c.entity_id = r.id
+      group by c.run_id, c.entity, c.entity_id
+      ${place ? sql`having max(c.id) < ${Number(place.id)}::int` : sql``}
+      order by max(c.id) desc
+      limit ${literal(limit)}`,
+  );
+}
+
+/**
+ * The changes by people and programs to a customer's payments, to the links of its items and Stripe customers, and the
+ * checks with Stripe that staff requested. The creation of a payment is left out, because the payment is an entry
+ * itself.
+ */
+const auditSource = toSource({
+  form: ID,
+  async read({ db, customerId }, place, limit) {
+    const older = place ? lt(auditLog.id, Number(place.id)) : undefined;
+    const found = await Promise.all(
+      (await subjectsOf(db, customerId)).map((subject) =>
+        db
+          .select(auditColumns)
+          .from(auditLog)
+          .where(and(subject, older))
+          .orderBy(desc(auditLog.id))
+          .limit(literal(limit)),
+      ),
+    );
+    const newestFirst = found.flat().sort((a, b) => b.id - a.id);
+    return newestFirst.slice(0, limit);
+  },
+  toEntry: (audit) => ({ kind: 'audit', at: audit.created_at, audit }),
+  cursorOf: ({ id }) => String(id),
+});
+
+const { actor_id: _, updated_at: __, ...auditColumns } = getTableColumns(auditLog);
+
+async function subjectsOf(db: Database, customerId: number): Promise<(SQL | undefined)[]> {
+  const items = db
+    .select({ id: subscriptionItems.id })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(eq(subscriptions.customer_id, customerId));
+  const customers = [customerId, ...(await listMergedInto(db, customerId)).map(({ id }) => id)];
+  const ids = (await listStripeCustomersOf(db, customerId)).map(({ id }) => id);
+  const ownOf = (table: typeof invoices | typeof subscriptions) =>
+    db.select({ id: table.id }).from(table).where(eq(table.customer_id, customerId));
+  const isCheck = (entity: string) => sql`${auditLog.action} = ${constant(`${entity}.check`)}`;
+  const subject = (entity: string, ...narrower: (SQL | undefined)[]) =>
+    and(sql`${auditLog.entity} = ${constant(entity)}`, ...narrower);
+  return [
+    subject(
+      'payment',
+      sql`${auditLog.action} <> 'payment.create'`,
+      inArray(auditedCustomer(auditLog), customers.map(String)),
+    ),
+    subject('subscription_item', inArray(auditLog.entity_id, items)),
+    subject('invoice', isCheck('invoice'), inArray(auditLog.entity_id, ownOf(invoices))),
+    subject('subscription', isCheck('subscription'), inArray(auditLog.entity_id, ownOf(subscriptions))),
+    subject(
+      'stripe_customer',
+      inArray(auditLog.entity_id, ids.map(auditNumber)),
+      inArray(sql`coalesce(${auditLog.after}, ${auditLog.before}) ->> 'stripe_customer_id'`, ids),
+    ),
+  ];
+}
+
+/** The notes of staff about a customer. */
+const noteSource = toSource({
+  form: /^(?<ms>\d{1,14})\.(?<id>\d{1,10})$/,
+  read({ db, customerId }, place, limit) {
+    const behind = place && { created_at: new Date(Number(place.ms)), id: Number(place.id) };
+    return listCustomerNotes(db, customerId, limit, behind);
+  },
+  toEntry: (note) => ({ kind: 'note', at: note.created_at, note }),
+  cursorOf: ({ created_at, id }) => `${created_at.getTime()}.${id}`,
+});
+
+/** The queries of programs and assistants about a customer. */
+const callSource = toSource({
+  form: /^(?<call>\d{1,15})$/,
+  read: ({ db, customerId }, place, limit) =>
+    listCallsAbout(db, customerId, limit, place && Number(place.call)),
+  toEntry: (call) => ({ kind: 'call', at: call.called_at, call }),
+  cursorOf: ({ id }) => String(id),
+});
+
+/** The sources of every timeline. In entries of the same time, the source that comes first is newer. */
+const SOURCES = [paymentSource, eventSource, changesSource, auditSource, moneyBackSource, noteSource];

@@ -13,8 +13,7 @@ import { addCustomerNote, listCustomerNotes, MAX_NOTE } from '@/lib/customers/no
 import { staffWriter } from '@/lib/payments/typed-payment';
 import { deletePayment, updatePayment } from '@/lib/payments/write-payment';
 import { staffRecordWriter } from '@/lib/records/record-kind';
-import { listTimeline } from '@/lib/timeline/list-timeline';
-import type { TimelineEntry } from '@/lib/timeline/sources';
+import { listTimeline, type TimelineEntry } from '@/lib/timeline/list-timeline';
 import { readRows, useDatabase } from '../support/database';
 import {
   createCustomer,
