@@ -37,7 +37,7 @@ export const customerKind: RecordKind = {
     postal_code: optionalText(20),
     city: optionalText(200),
     country: countryCode.nullable().optional(),
-    vat_id: textLine(50, normalVatId).nullable().optional(),
+    vat_id: optionalText(50, normalVatId),
     tax_exempt: z.boolean('must be true or false').optional(),
     currency: currencyCode.optional(),
     status: optionalChoice(customerStatus.enumValues),

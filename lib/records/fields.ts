@@ -6,8 +6,9 @@ import { hasCurrencyPrecision, isCurrency, MAX_AMOUNT } from '../money';
 
 // Field schemas that several kinds of record use. Null empties a field.
 
-/** Makes the schema of an optional line of text. */
-export const optionalText = (max: number) => textLine(max).nullable().optional();
+/** Makes the schema of an optional line of text. @param normal normalizes the text before the checks */
+export const optionalText = (max: number, normal?: (text: string) => string) =>
+  textLine(max, normal).nullable().optional();
 
 /** Currency code (ISO 4217). Accepted in any case, stored in lower case. */
 export const currencyCode = textLine(100, (text) => text.trim().toLowerCase()).refine(

@@ -14,13 +14,18 @@ const count = (most: number) =>
     .nullable()
     .optional();
 
+/** Returns a host name as it is stored. */
+export function toHostname(text: string): string {
+  return text.toLowerCase();
+}
+
 export const serverKind: RecordKind = {
   name: 'server',
   table: servers,
   key: 'hostname',
-  toKey: (hostname) => hostname.toLowerCase(),
+  toKey: toHostname,
   fields: z.object({
-    hostname: textLine(253, (text) => text.toLowerCase()).regex(
+    hostname: textLine(253, toHostname).regex(
       /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
       'must be a host name',
     ),

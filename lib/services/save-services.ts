@@ -19,6 +19,7 @@ import { findIds } from '../records/save-records';
 import type { SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { getServer } from '../servers/queries';
+import { toHostname } from '../servers/save-servers';
 
 const ENDED = ['cancelled', 'terminated'];
 
@@ -38,7 +39,7 @@ export const serviceKind: RecordKind = {
   fields: z.object({
     service_number: textLine(100).optional(),
     customer_number: textLine(100),
-    hostname: optionalText(253),
+    hostname: optionalText(253, toHostname),
     service_type: oneOf(serviceType.enumValues),
     status: optionalChoice(serviceStatus.enumValues),
     name: textLine(200),
@@ -55,7 +56,7 @@ export const serviceKind: RecordKind = {
     hostname: {
       column: 'server_id',
       problem: 'is not a known server',
-      find: findServerIds,
+      find: (tx, names) => findIds(tx, servers.hostname, servers.id, names.map(toHostname)),
       nameOf: async (db, id) => (await getServer(db, id)).hostname,
     },
   },
@@ -78,18 +79,6 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
   const wasEnded = ENDED.includes(String(before.status));
   const isEnded = ENDED.includes(String(status));
   return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
-}
-
-/** Finds servers by host name. Host names are stored in lower case. */
-async function findServerIds(tx: Database, hostnames: string[]): Promise<Map<string, number>> {
-  const wanted = hostnames.map((hostname) => hostname.toLowerCase());
-  const ids = await findIds(tx, servers.hostname, servers.id, wanted);
-  return new Map(
-    hostnames.flatMap((hostname, i): [string, number][] => {
-      const id = ids.get(wanted[i] ?? '');
-      return id === undefined ? [] : [[hostname, id]];
-    }),
-  );
 }
 
 /**
