@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { and, desc, eq, inArray, sql } from 'drizzle-orm';
-import { type Database, statement } from '@/db/database';
+import { type Database, pickColumns, statement } from '@/db/database';
 import { auditLog } from '@/db/schema';
 import { literal } from '../page-query';
 
@@ -56,12 +56,15 @@ export async function recordAudit(tx: Database, entry: AuditEntry): Promise<void
   const { actor, before, after } = entry;
   await insertEntry(tx, {
     ...entry,
-    actor_type: actor.type,
-    actor_id: actor.id,
-    actor_name: actor.name,
+    ...toActorColumns(actor),
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
   });
+}
+
+/** Returns the columns in which a row stores its author. */
+export function toActorColumns({ type, id, name }: Actor) {
+  return { actor_type: type, actor_id: id, actor_name: name };
 }
 
 /**
@@ -69,12 +72,7 @@ export async function recordAudit(tx: Database, entry: AuditEntry): Promise<void
  * than to write.
  */
 export async function recordAudits(tx: Database, entries: AuditEntry[]): Promise<void> {
-  const given = entries.map(({ actor, ...entry }) => ({
-    ...entry,
-    actor_type: actor.type,
-    actor_id: actor.id,
-    actor_name: actor.name,
-  }));
+  const given = entries.map(({ actor, ...entry }) => ({ ...entry, ...toActorColumns(actor) }));
   await tx.execute(sql`
     insert into audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
     select actor_type, actor_id, actor_name, action, entity, entity_id, nullif(before, 'null'), nullif(after, 'null')
@@ -101,13 +99,8 @@ const MAX_AUDIT_ROWS = 100;
 export async function listAudit(db: Database, entity: AuditEntry['entity'], ...entityIds: number[]) {
   return db
     .select({
-      id: auditLog.id,
-      actor_type: auditLog.actor_type,
-      actor_name: auditLog.actor_name,
-      action: auditLog.action,
-      before: auditLog.before,
-      after: auditLog.after,
-      created_at: auditLog.created_at,
+      ...pickColumns(auditLog, 'id', 'actor_type', 'actor_name', 'action'),
+      ...pickColumns(auditLog, 'before', 'after', 'created_at'),
     })
     .from(auditLog)
     .where(and(eq(auditLog.entity, entity), inArray(auditLog.entity_id, entityIds)))
@@ -123,15 +116,8 @@ export async function listAuditOf(db: Database, entity: AuditEntry['entity'], fi
 
 export type AuditRow = Awaited<ReturnType<typeof listAudit>>[number];
 
-interface AuditedChange {
-  field: string;
-  before: unknown;
-  after: unknown;
-}
-
 /** Returns the fields that differ between the rows before and after, without bookkeeping fields. */
-export function changedFields(entry: Pick<AuditRow, 'before' | 'after'>): AuditedChange[] {
-  const { before, after } = entry;
+export function changedFields({ before, after }: Pick<AuditRow, 'before' | 'after'>) {
   if (!before || !after) return [];
   return Object.keys({ ...before, ...after })
     .filter((field) => field !== 'updated_at')

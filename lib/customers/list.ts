@@ -1,4 +1,5 @@
 import { eq, inArray, or, sql } from 'drizzle-orm';
+import { pickColumns } from '@/db/database';
 import { customerSortName, customerStatus, customers } from '@/db/schema';
 import { defineList, filter, wordFilter } from '../counted-list/define-list';
 import { countryCode } from '../records/fields';
@@ -30,15 +31,10 @@ export const customerList = defineList({
   },
   sort: '-created',
   async rows(db, ids) {
-    const { id, customer_number, first_name, last_name, company, email, city, country, currency, status } = c;
-    const found = await db
-      .select({
-        row: { id, customer_number, email, city, country, currency, status },
-        names: { first_name, last_name, company },
-      })
-      .from(c)
-      .where(inArray(id, ids));
-    return found.map(({ row, names }) => ({ ...row, name: customerName(names) }));
+    const row = pickColumns(c, 'id', 'customer_number', 'email', 'city', 'country', 'currency', 'status');
+    const names = pickColumns(c, 'first_name', 'last_name', 'company');
+    const found = await db.select({ row, names }).from(c).where(inArray(c.id, ids));
+    return found.map((one) => ({ ...one.row, name: customerName(one.names) }));
   },
   columns: ['id', 'customer_number', 'name', 'email', 'city', 'country', 'currency', 'status'],
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
 import { customerNotes, customers } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { recordAudit } from '../audit/audit-log';
+import { recordAudit, toActorColumns } from '../audit/audit-log';
 import { AppError, invalidField } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -52,18 +52,11 @@ export async function addCustomerNote(
       .for('update');
     if (!customer) throw new AppError('not_found', 'It no longer exists.');
     if (customer.erased_at) throw invalidField('text', 'cannot be added: this customer was erased');
-    const author = { actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
-    const note = { customer_id: customerId, text: parsed.data, ...author, created_at: now };
+    const note = { customer_id: customerId, text: parsed.data, ...toActorColumns(actor), created_at: now };
     const [after] = await tx.insert(customerNotes).values(note).returning();
     const id = Number(after?.id);
-    await recordAudit(tx, {
-      actor,
-      action: 'customer_note.create',
-      entity: 'customer_note',
-      entity_id: id,
-      before: null,
-      after: { ...after },
-    });
+    const entry = { action: 'customer_note.create', entity: 'customer_note', entity_id: id } as const;
+    await recordAudit(tx, { actor, ...entry, before: null, after: { ...after } });
     return { id };
   });
 }

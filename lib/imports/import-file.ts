@@ -45,14 +45,11 @@ export async function importFile(
   const opened = await openImport(path, kind, options, isServer(deps.db) ? BATCH : EMBEDDED_BATCH);
   const { file, header } = opened;
   if (header.leftOut.length > 0) listener.onLeftOut(header.leftOut);
-  const id = options.dryRun
-    ? null
-    : await beginImport(deps.db, {
-        kind: name,
-        fileName: basename(path),
-        actor: deps.actor,
-        columns: await toRemembered(name, path, options),
-      });
+  const begin = async () => {
+    const given = { kind: name, file_name: basename(path), ...(await toRemembered(name, path, options)) };
+    return beginImport(deps.db, given, deps.actor);
+  };
+  const id = options.dryRun ? null : await begin();
   const target = new ImportRows(deps, kind, { ...opened, options, importId: id }, listener);
   const rejected = new RejectedFile(rejectedPath(path), header.raw);
   try {

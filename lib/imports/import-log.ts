@@ -4,7 +4,7 @@ import { and, desc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { imports } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../audit/audit-log';
+import { type Actor, recordAudit, toActorColumns } from '../audit/audit-log';
 import { withFile } from '../errors';
 import type { Page, PageRequest } from '../page';
 import { readPage } from '../page-query';
@@ -23,28 +23,20 @@ export interface ImportCounts extends Record<string, number> {
   rejected: number;
 }
 
-interface NewImport {
-  kind: string;
-  fileName: string;
-  actor: Actor;
-  /** Column options, stored for the next file with the same header. */
-  columns: Pick<typeof imports.$inferInsert, 'shape' | 'reading'>;
-}
-
-/** Inserts a new import, with one audit entry that stands for all records that the import creates. @returns its id */
-export function beginImport(db: Database, { kind, fileName, actor, columns }: NewImport): Promise<number> {
+/**
+ * Inserts a new import, with one audit entry that stands for all records that the import creates.
+ *
+ * @param given with its column options, stored for the next file with the same header
+ * @returns its id
+ */
+export function beginImport(
+  db: Database,
+  given: Pick<typeof imports.$inferInsert, 'kind' | 'file_name' | 'shape' | 'reading'>,
+  actor: Actor,
+): Promise<number> {
   return transact(db, async (tx) => {
-    const [row] = await tx
-      .insert(imports)
-      .values({
-        kind,
-        file_name: fileName,
-        ...columns,
-        actor_type: actor.type,
-        actor_id: actor.id,
-        actor_name: actor.name,
-      })
-      .returning();
+    const values = { ...given, ...toActorColumns(actor) };
+    const [row] = await tx.insert(imports).values(values).returning();
     if (!row) throw new Error('an import that was inserted must be returned');
     const entry = { action: 'import.create', entity: 'import', entity_id: row.id } as const;
     await recordAudit(tx, { actor, ...entry, before: null, after: row });

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, or } from 'drizzle-orm';
-import { type Database, inTexts } from '@/db/database';
+import { type Database, inTexts, pickColumns } from '@/db/database';
 import { customers, draftImportKeys, invoices } from '@/db/schema';
 import type { FieldError } from '../errors';
 import type { Row } from '../records/record-kind';
@@ -55,15 +55,10 @@ async function readNamed(db: Database, names: Record<keyof Names, string[]>) {
       : [];
   return db
     .select({
-      id: invoices.id,
+      ...pickColumns(invoices, 'id', 'stripe_invoice_id', 'customer_id', 'currency'),
+      ...pickColumns(invoices, 'subtotal', 'tax', 'total'),
       invoice_number: invoices.number,
       invoice_import_key: draftImportKeys.import_key,
-      stripe_invoice_id: invoices.stripe_invoice_id,
-      customer_id: invoices.customer_id,
-      currency: invoices.currency,
-      subtotal: invoices.subtotal,
-      tax: invoices.tax,
-      total: invoices.total,
     })
     .from(invoices)
     .innerJoin(customers, eq(customers.id, invoices.customer_id))

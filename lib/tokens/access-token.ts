@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { and, eq, isNull, or, sql } from 'drizzle-orm';
-import { type Database, statement } from '@/db/database';
+import { type Database, pickColumns, statement } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import { accessScope, accessTokens, OLD_MASK } from '@/db/schema';
 
@@ -56,13 +56,8 @@ export async function verifyAccessToken(db: Database, token: string, now: Date):
 const findToken = statement(['hash'], (db, { hash }) =>
   db
     .select({
-      id: accessTokens.id,
-      name: accessTokens.name,
-      scopes: accessTokens.scopes,
-      hides_personal_data: accessTokens.hides_personal_data,
-      staff_email: accessTokens.staff_email,
-      expires_at: accessTokens.expires_at,
-      last_used_at: accessTokens.last_used_at,
+      ...pickColumns(accessTokens, 'id', 'name', 'scopes', 'hides_personal_data', 'staff_email'),
+      ...pickColumns(accessTokens, 'expires_at', 'last_used_at'),
     })
     .from(accessTokens)
     .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
