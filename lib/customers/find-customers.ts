@@ -1,5 +1,5 @@
 import { asc, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { type Database, statement } from '@/db/database';
+import { type Database, pickColumns, statement } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
 import { literal } from '../page-query';
 import { composed, containsPattern, hasTrigram, letterPairs } from '../search-text';
@@ -121,12 +121,12 @@ const readByNumber = statement(['query'], (db, { query }) => {
   const exact = sql`select id from (${numbered([query])}) named`;
   const begun = sql`select customer_id from customers_beginning(${once(query)}, ${sql.raw(String(WANTED))})
     where field = 'number'`;
-  return db
-    .select(snippetColumns)
-    .from(customers)
-    .where(sql`${customers.id} = any(array(${exact} union ${begun}))`)
-    .orderBy(sql`${customers.id} = any(array(${exact})) desc`, asc(customers.customer_number))
-    .limit(WANTED);
+  return matching(
+    db,
+    sql`${customers.id} = any(array(${exact} union ${begun}))`,
+    sql`${customers.id} = any(array(${exact})) desc`,
+    asc(customers.customer_number),
+  );
 });
 
 const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
@@ -136,67 +136,52 @@ const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
 /** The order by number in a form that no index supports, so that PostgreSQL sorts the rows it has found. */
 const sorted = sql`${customers.customer_number} || ''`;
 
-const readBeginnings = statement(['start'], (db, { start }) =>
+const matching = (db: Database, where: SQL, ...order: SQL[]) =>
   db
     .select(snippetColumns)
     .from(customers)
-    .where(shows(start))
-    .orderBy(asc(customers.customer_number))
-    .limit(WANTED),
-);
+    .where(where)
+    .orderBy(...order)
+    .limit(WANTED);
 
-/** The first rows of the list. */
-const firstOf = (db: Database, count: number) =>
-  db
+/** Searches only the first rows of the list. */
+function matchingFirst(db: Database, count: number, where: (searched: SQLWrapper) => SQL) {
+  const first = db
     .select({ ...snippetColumns, search_text: customers.search_text })
     .from(customers)
     .orderBy(asc(customers.customer_number))
     .limit(literal(count))
     .as('first_ones');
-
-const readNearBeginnings = statement(['start'], (db, { start }) => {
-  const near = firstOf(db, NEAR);
-  const { search_text, ...columns } = near._.selectedFields;
+  const { search_text, ...columns } = first._.selectedFields;
   return db
     .select(columns)
-    .from(near)
-    .where(shows(start, search_text))
-    .orderBy(asc(near.customer_number))
+    .from(first)
+    .where(where(search_text))
+    .orderBy(asc(first.customer_number))
     .limit(WANTED);
-});
+}
 
-const readNear = statement(['text', 'start'], (db, { text, start }) => {
-  const near = firstOf(db, FAR);
-  const { search_text, ...columns } = near._.selectedFields;
-  return db
-    .select(columns)
-    .from(near)
-    .where(sql`${shows(text, search_text)} and not ${shows(start, search_text)}`)
-    .orderBy(asc(near.customer_number))
-    .limit(WANTED);
-});
+const readBeginnings = statement(['start'], (db, { start }) =>
+  matching(db, shows(start), asc(customers.customer_number)),
+);
+
+const readNearBeginnings = statement(['start'], (db, { start }) =>
+  matchingFirst(db, NEAR, (searched) => shows(start, searched)),
+);
+
+const readNear = statement(['text', 'start'], (db, { text, start }) =>
+  matchingFirst(db, FAR, (searched) => sql`${shows(text, searched)} and not ${shows(start, searched)}`),
+);
 
 const readByTrigram = statement(['text', 'start'], (db, { text, start }) =>
-  db
-    .select(snippetColumns)
-    .from(customers)
-    .where(sql`${has(text)} and not ${shows(start)}`)
-    .orderBy(sorted)
-    .limit(WANTED),
+  matching(db, sql`${has(text)} and not ${shows(start)}`, sorted),
 );
 
-const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, start, pairs }) =>
-  db
-    .select(snippetColumns)
-    .from(customers)
-    .where(
-      sql`letter_pairs(${customers.search_text}) collate "C"
-          @> array(select jsonb_array_elements_text(${once(pairs)}::jsonb))
-        and ${shows(text)} and not ${shows(start)}`,
-    )
-    .orderBy(sorted)
-    .limit(WANTED),
-);
+const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, start, pairs }) => {
+  const hasPairs = sql`letter_pairs(${customers.search_text}) collate "C"
+    @> array(select jsonb_array_elements_text(${once(pairs)}::jsonb))`;
+  return matching(db, sql`${hasPairs} and ${shows(text)} and not ${shows(start)}`, sorted);
+});
 
 /** A customer in a form's list of choices, with the defaults for a new record. */
 export interface CustomerChoice {
@@ -230,12 +215,7 @@ export async function findCustomerChoices(
   const ids = (await findCustomers(db, query)).matches.map(({ id }) => id);
   if (ids.length === 0) return [];
   const found = await db
-    .select({
-      ...{ id: customers.id, customer_number: customers.customer_number, status: customers.status },
-      ...{ company: customers.company, first_name: customers.first_name, last_name: customers.last_name },
-      ...{ currency: customers.currency, tax_exempt: customers.tax_exempt },
-      ...{ country: customers.country, vat_id: customers.vat_id },
-    })
+    .select({ ...snippetColumns, ...pickColumns(customers, 'currency', 'tax_exempt', 'country', 'vat_id') })
     .from(customers)
     .where(inArray(customers.id, ids));
   const byId = new Map(found.map((row) => [row.id, row]));

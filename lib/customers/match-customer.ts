@@ -22,18 +22,13 @@ export function spellings(text: string): string[] {
 
 /** Finds the customer with a `#id` or a whole customer number. Null if it does not exist. */
 export async function findCustomerId(db: Database, text: string): Promise<number | null> {
+  const id = idAfterHash(text);
   const [found] = await db
     .select({ id: customers.id })
     .from(customers)
-    .where(matchCustomer(text))
+    .where(id === null ? hasNumber(spellings(text)) : eq(customers.id, id))
     .limit(literal(1));
   return found?.id ?? null;
-}
-
-/** The condition for the customer with a `#id` or a whole number as staff type it. */
-function matchCustomer(text: string): SQL {
-  const id = idAfterHash(text);
-  return id === null ? hasNumber(spellings(text)) : eq(customers.id, id);
 }
 
 /**
@@ -76,12 +71,8 @@ export function matchNumbered(columns: { id: PgColumn; number: PgColumn }, text:
 
 /** The condition for customers with a text in one of their fields. Undefined if no index supports the text. */
 export function matchMention(text: string): SQL | undefined {
-  return or(...indexedPatterns(composed(text), [' ', '\n']).map(hasAlike));
-}
-
-/** The condition for customers one of whose fields matches a pattern. */
-function hasAlike(pattern: string): SQL {
-  return like(customers.search_text, searchForm(sql`${pattern}::text`));
+  const patterns = indexedPatterns(composed(text), [' ', '\n']);
+  return or(...patterns.map((pattern) => like(customers.search_text, searchForm(sql`${pattern}::text`))));
 }
 
 /** The limit of matching customers. A text that matches more is too short for a filter. */
