@@ -77,14 +77,12 @@ async function saveWithin(
   const drafts = await withCurrencies(tx, kind, identified, findBefore, idsOf);
   const decided = drafts.map((draft) => decide(kind, draft, findBefore(draft), writer, idsOf));
   const writings = decided.filter((one) => 'after' in one);
-  const ids = new Map([
-    ...(await insertNew(tx, kind, writings, writer)),
-    ...(await updateChanged(tx, kind, writings, writer)),
-  ]);
-  const written = writings.map((writing) => ({ ...writing, id: ids.get(writing) as number }));
+  await insertNew(tx, kind, writings, writer);
+  await updateChanged(tx, kind, writings, writer);
+  const written = writings.map((writing) => ({ ...writing, id: Number(writing.after.id) }));
   await kind.afterwards?.(tx, written, writer);
   return decided.map((one) =>
-    'after' in one ? { outcome: one.before ? 'changed' : 'created', id: ids.get(one) as number } : one,
+    'after' in one ? { outcome: one.before ? 'changed' : 'created', id: Number(one.after.id) } : one,
   );
 }
 
@@ -120,13 +118,11 @@ function decide(
   idsOf: (reference: string) => Map<string, number>,
 ): Writing | Saved {
   if (before === undefined) throw new AppError('not_found', 'It no longer exists.');
-  const parsed = parseDraft(kind, draft, before, writer, idsOf);
-  const taken = unavailable === undefined ? [] : [{ field: kind.key, message: unavailable }];
-  if ('problems' in parsed || taken.length > 0) {
-    return { outcome: 'refused', problems: [...('problems' in parsed ? parsed.problems : []), ...taken] };
-  }
-  const after = { ...before, ...parsed.columns };
-  const changes = changesOf(before, parsed.columns);
+  const { columns, problems } = parseDraft(kind, draft, before, writer, idsOf);
+  if (unavailable !== undefined) problems.push({ field: kind.key, message: unavailable });
+  if (problems.length > 0) return { outcome: 'refused', problems };
+  const after = { ...before, ...columns };
+  const changes = changesOf(before, columns);
   if (before && draft.version !== undefined && draft.version !== before.version) {
     return { outcome: 'outdated', id: Number(before.id) };
   }
@@ -134,8 +130,8 @@ function decide(
     return { outcome: 'unchanged', id: Number(before.id) };
   }
   const writing = { before, after, changes, values: draft.values };
-  const problems = kind.check?.(writing) ?? [];
-  return problems.length > 0 ? { outcome: 'refused', problems } : writing;
+  const reasons = kind.check?.(writing) ?? [];
+  return reasons.length > 0 ? { outcome: 'refused', problems: reasons } : writing;
 }
 
 /** Returns the changed columns. For a new row, returns all columns that are set. */
@@ -148,10 +144,8 @@ function changesOf(before: Row | null, columns: Row): Row {
   return changes;
 }
 
-type Parsed = { columns: Row } | { problems: FieldError[] };
-
 /**
- * Validates the fields of a draft, resolves its references, and returns the columns that it sets.
+ * Validates the fields of a draft, resolves its references, and returns the columns that it sets, or its problems.
  *
  * @param before the stored record; null for a new one, whose required fields must all be present
  * @param idsOf returns the ids of the records that a reference field has found, by key
@@ -162,12 +156,12 @@ function parseDraft(
   before: Row | null,
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
-): Parsed {
-  const parsed = schemasOf(kind)[before ? 'changes' : 'complete'].safeParse(values);
-  if (!parsed.success) return { problems: parsed.error.issues.flatMap(toProblems) };
-  const references = kind.references ?? {};
+): { columns: Row; problems: FieldError[] } {
   // Builds a new object, because V8 makes objects slow after a property was deleted, and an import has many objects.
   const columns: Row = {};
+  const parsed = schemasOf(kind)[before ? 'changes' : 'complete'].safeParse(values);
+  if (!parsed.success) return { columns, problems: parsed.error.issues.flatMap(toProblems) };
+  const references = kind.references ?? {};
   for (const [name, value] of Object.entries(parsed.data)) {
     if (!Object.hasOwn(references, name) || value === undefined) columns[name] = value;
   }
@@ -180,9 +174,8 @@ function parseDraft(
     // Two fields may refer to the same record by different keys. An empty one does not override the other.
     else columns[column] ??= id;
   }
-  return problems.length > 0
-    ? { problems }
-    : { columns: kind.toColumns?.(columns, before, writer) ?? columns };
+  if (problems.length > 0) return { columns, problems };
+  return { columns: kind.toColumns?.(columns, before, writer) ?? columns, problems };
 }
 
 // Caches the schemas, since zod compiles a schema at its first use, which takes longer than using it.
@@ -276,11 +269,11 @@ const columnsOf = (kind: RecordKind): Record<string, PgColumn> => getTableColumn
 
 const textOf = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
 
-/** Inserts the new records in order. @returns their ids */
+/** Inserts the new records in order. */
 async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
-  const fresh = writings.filter(({ before }) => before === null);
   let ready: Writing[] = [];
-  for (const writing of fresh) {
+  for (const writing of writings) {
+    if (writing.before) continue;
     if (needsKey(kind, writing)) {
       // The next number is one more than the highest stored one, so all records before this one are inserted first.
       await insertAll(tx, kind, ready, writer);
@@ -290,7 +283,6 @@ async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], wr
     ready.push(writing);
   }
   await insertAll(tx, kind, ready, writer);
-  return new Map(fresh.map((writing) => [writing, Number(writing.after.id)]));
 }
 
 async function insertAll(tx: Database, kind: RecordKind, fresh: Writing[], writer: RecordWriter) {
@@ -314,13 +306,11 @@ async function takeKey(tx: Database, kind: RecordKind, { after, changes }: Writi
   after[kind.key] = changes[kind.key] = await kind.nextKey?.(tx, after, writer);
 }
 
-/** Updates the existing records. @returns their ids */
+/** Updates the existing records. */
 async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
-  const ids = new Map<Writing, number>();
   for (const writing of writings) {
     const { before, changes } = writing;
     if (!before) continue;
-    ids.set(writing, Number(before.id));
     if (needsKey(kind, writing)) await takeKey(tx, kind, writing, writer);
     const [row] = await tx
       .update(kind.table)
@@ -330,7 +320,6 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
       .catch(orAgain);
     await audit(tx, kind, before, Object.assign(writing.after, row), writer);
   }
-  return ids;
 }
 
 /** Retries after another transaction created the same key or deleted a referenced record; its result is visible now. */

@@ -9,15 +9,7 @@ import { ambiguityProblem, typedAmount, unmistakable } from '../read-amount';
 import { NO_NUMBER } from './fields';
 import type { RecordKind, RecordWriter, Row } from './record-kind';
 import { saveRecord } from './save-records';
-import {
-  isLineField,
-  LINE_FIELDS,
-  linesText,
-  ofEach,
-  type TypedLine,
-  toTypedLines,
-  typedLines,
-} from './typed-lines';
+import { isLineField, LINE_FIELDS, linesText, ofEach, toTypedLines, typedLines } from './typed-lines';
 
 type SingleField = 'text' | 'country' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
 
@@ -142,16 +134,13 @@ function emptyValue(field: SingleField, schema: z.core.$ZodType | undefined, isN
 export function toTyped({ fields }: Pick<TypedKind, 'fields'>, row: Row): Typed {
   const currency = String(row.currency);
   const typed: Typed = {};
+  const lines = Array.isArray(row.lines) ? row.lines : [];
+  const toTypedLine = (line: Row) => ofEach((name) => toText(LINE_FIELDS[name], line[name], currency));
   for (const [name, field] of Object.entries(fields)) {
-    if (field === 'lines') Object.assign(typed, toTypedLines(linesOf(row, currency)));
+    if (field === 'lines') Object.assign(typed, toTypedLines(lines.map(toTypedLine)));
     else typed[name] = toText(field, row[name], currency);
   }
   return typed;
-}
-
-function linesOf({ lines }: Row, currency: string): TypedLine[] {
-  if (!Array.isArray(lines)) return [];
-  return lines.map((line: Row) => ofEach((name) => toText(LINE_FIELDS[name], line[name], currency)));
 }
 
 function toText(field: SingleField, value: unknown, currency: string): string {
@@ -193,20 +182,17 @@ export function mergeTyped(opened: Typed, typed: Typed, stored: Typed): Merged {
     const before = textOf(field, opened);
     if (now === before || now === wanted) continue;
     const isTyped = wanted !== before;
-    if (!isTyped) merged.typed = { ...without(field, merged.typed), ...only(field, stored) };
+    if (!isTyped) {
+      const others = Object.entries(merged.typed).filter(([name]) => fieldOf(name) !== field);
+      const own = Object.entries(stored).filter(([name]) => fieldOf(name) === field);
+      merged.typed = Object.fromEntries([...others, ...own]);
+    }
     merged.theirs.push({ field, stored: now, typed: isTyped ? wanted : null });
   }
   return merged;
 }
 
 const fieldOf = (name: string) => (isLineField(name) ? 'lines' : name);
-
-const only = (field: string, typed: Typed) => filter(typed, (name) => fieldOf(name) === field);
-
-const without = (field: string, typed: Typed) => filter(typed, (name) => fieldOf(name) !== field);
-
-const filter = (typed: Typed, isIn: (name: string) => boolean): Typed =>
-  Object.fromEntries(Object.entries(typed).filter(([name]) => isIn(name)));
 
 /** Returns the text of a field with LF line breaks, since browsers send CRLF. */
 function textOf(field: string, typed: Typed): string {
