@@ -56,14 +56,9 @@ export async function eraseCustomer(
     await reduceEvents(tx, events);
     await redactRows(tx, { id, stripeCustomers, events }, redact);
     await clear(tx, id, now);
-    await recordAudit(tx, {
-      actor,
-      action: 'customer.erase',
-      entity: 'customer',
-      entity_id: id,
-      before: { customer_number, erased_at: null },
-      after: { customer_number, erased_at: now },
-    });
+    const entry = { actor, action: 'customer.erase', entity: 'customer', entity_id: id } as const;
+    const before = { customer_number, erased_at: null };
+    await recordAudit(tx, { ...entry, before, after: { ...before, erased_at: now } });
   });
 }
 

@@ -10,6 +10,12 @@ import { MAX_ID } from '../page';
  */
 type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 
+const treated = (treatment: Treatment) => (columns: string) =>
+  Object.fromEntries(columns.split(' ').map((column) => [column, treatment]));
+const none = treated('none');
+const cleared = treated('cleared');
+const redacted = treated('redacted');
+
 /** All columns that can contain text, by table name. A test fails for every column that is missing here. */
 export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   accounting_entries: {
@@ -105,22 +111,6 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
 export function columnsOf(table: string, ...treatments: Treatment[]): string[] {
   const columns = Object.entries(TEXT_COLUMNS[table] ?? {});
   return columns.filter(([, treatment]) => treatments.includes(treatment)).map(([column]) => column);
-}
-
-function treated(columns: string, treatment: Treatment): Record<string, Treatment> {
-  return Object.fromEntries(columns.split(' ').map((column) => [column, treatment]));
-}
-
-function none(columns: string) {
-  return treated(columns, 'none');
-}
-
-function cleared(columns: string) {
-  return treated(columns, 'cleared');
-}
-
-function redacted(columns: string) {
-  return treated(columns, 'redacted');
 }
 
 type Known = Record<

@@ -30,8 +30,8 @@ interface Subject {
 interface Redacted {
   table: PgTable;
   rows(of: Subject): SQL;
-  /** Name of the column that identifies a row. */
-  key: string;
+  /** Name of the column that identifies a row. The default is `id`. */
+  key?: string;
   /** Suffix for a unique column, so that two redacted values stay different. */
   apart?: SQL;
 }
@@ -39,29 +39,21 @@ interface Redacted {
 const ofCustomer = ({ id }: Subject) => sql`customer_id = ${id}::int`;
 const ofIts = (column: string, table: string) => (of: Subject) =>
   sql`${sql.identifier(column)} in (select id from ${sql.identifier(table)} where ${ofCustomer(of)})`;
+const ofInvoices = ofIts('invoice_id', 'invoices');
+const byReference = { key: 'reference', apart: sql`left(md5(reference), 12)` };
 
 const ALL: Redacted[] = [
-  { table: customerServices, rows: ofCustomer, key: 'id' },
-  { table: subscriptionItems, rows: ofIts('subscription_id', 'subscriptions'), key: 'id' },
-  { table: invoiceLines, rows: ofIts('invoice_id', 'invoices'), key: 'id' },
-  { table: salesDocumentLines, rows: ofIts('sales_document_id', 'sales_documents'), key: 'id' },
-  {
-    table: draftImportKeys,
-    rows: ofIts('invoice_id', 'invoices'),
-    key: 'invoice_id',
-    apart: sql`invoice_id`,
-  },
-  {
-    table: importedRefunds,
-    rows: ofIts('payment_id', 'payments'),
-    key: 'reference',
-    apart: sql`left(md5(reference), 12)`,
-  },
-  { table: accountingEntries, rows: ofIts('invoice_id', 'invoices'), key: 'id' },
-  { table: payments, rows: ofCustomer, key: 'id', apart: sql`id` },
-  { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})`, key: 'id' },
-  { table: reconciliationChanges, rows: changesOf, key: 'id' },
-  { table: auditLog, rows: auditsOf, key: 'id' },
+  { table: customerServices, rows: ofCustomer },
+  { table: subscriptionItems, rows: ofIts('subscription_id', 'subscriptions') },
+  { table: invoiceLines, rows: ofInvoices },
+  { table: salesDocumentLines, rows: ofIts('sales_document_id', 'sales_documents') },
+  { table: draftImportKeys, rows: ofInvoices, key: 'invoice_id', apart: sql`invoice_id` },
+  { table: importedRefunds, rows: ofIts('payment_id', 'payments'), ...byReference },
+  { table: accountingEntries, rows: ofInvoices },
+  { table: payments, rows: ofCustomer, apart: sql`id` },
+  { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})` },
+  { table: reconciliationChanges, rows: changesOf },
+  { table: auditLog, rows: auditsOf },
 ];
 
 /** Fields that are always emptied in the audit log. */
@@ -82,7 +74,7 @@ export async function redactRows(
 
 async function redactTable(
   tx: Database,
-  { table, rows: own, key, apart }: Redacted,
+  { table, rows: own, key = 'id', apart }: Redacted,
   subject: Subject,
   redact: (text: string) => string,
 ): Promise<void> {
@@ -96,22 +88,19 @@ async function redactTable(
       from ${table} where ${own(subject)} order by 1 for update`,
   );
   for (const row of found) {
-    const changed = columns.flatMap((column) => {
+    const changed: Record<string, unknown> = {};
+    for (const column of columns) {
       const after = redactJson(row[column], redact, emptiedOf(row));
-      if (JSON.stringify(after) === JSON.stringify(row[column])) return [];
-      return [
-        [
-          column,
-          apart && typeof after === 'string' ? `${after.slice(0, 200).toWellFormed()} ${row.apart}` : after,
-        ],
-      ];
-    });
-    if (changed.length === 0) continue;
-    const names = changed.map(([column]) => String(column));
+      if (JSON.stringify(after) === JSON.stringify(row[column])) continue;
+      const isText = apart && typeof after === 'string';
+      changed[column] = isText ? `${after.slice(0, 200).toWellFormed()} ${row.apart}` : after;
+    }
+    const names = Object.keys(changed);
+    if (names.length === 0) continue;
     await tx.execute(
       sql`update ${table} set (${list(names)}) = (
           select ${list(names)} from jsonb_populate_record(
-            null::${table}, ${JSON.stringify(Object.fromEntries(changed))}::jsonb
+            null::${table}, ${JSON.stringify(changed)}::jsonb
           )
         ) where ${sql.identifier(key)} = ${typeof row.key === 'number' ? sql`${row.key}::int` : row.key}`,
     );

@@ -22,33 +22,30 @@ export function exportCsv(db: Database, kind: ExportKind, since: Date | null = n
 }
 
 async function* readRecords(db: Database, kind: ExportKind, since: Date | null) {
-  const isAmount = (name: string) => kind.columns[name] instanceof PgNumeric;
   const changed = since ? gte(kind.updatedAt, since) : undefined;
   for (const condition of kind.inTurn ?? [undefined]) {
-    let last: number[] | null = null;
+    let last: Found | undefined;
     for (let more = true; more; ) {
       const found: Found[] = await readBatch(db, kind, last, and(condition, changed));
-      yield found.map(({ record }) =>
+      yield found.map((row) =>
         Object.fromEntries(
-          Object.entries(record).map(([name, value]) => [name, toCell(value, isAmount(name))]),
+          Object.entries(kind.columns).map(([name, column]) => [name, toCell(row[name], column)]),
         ),
       );
-      last = found.at(-1)?.place ?? last;
+      last = found.at(-1);
       more = found.length === BATCH;
     }
   }
 }
 
-interface Found {
-  place: number[];
-  record: Record<string, unknown>;
-}
+/** A row with the columns of the file and, as `place 0` and so on, its place in the order. */
+type Found = Record<string, unknown>;
 
 /** Reads the batch after the last record. Records that are added in the meantime do not shift it. */
 async function readBatch(
   db: Database,
   { table, columns, joins = [], order }: ExportKind,
-  last: number[] | null,
+  last: Found | undefined,
   condition: SQL | undefined,
 ): Promise<Found[]> {
   const places = Object.fromEntries(order.map((column, i) => [`place ${i}`, column]));
@@ -57,15 +54,11 @@ async function readBatch(
     .from(table)
     .$dynamic();
   for (const join of joins) query.leftJoin(join.table, join.on);
-  const behind = last && sql`(${list(order)}) > (${list(last.map((place) => sql`${place}::int`))})`;
-  const found: Record<string, unknown>[] = await query
-    .where(and(behind ?? undefined, condition))
+  const ends = Object.keys(places).map((name) => sql`${last?.[name]}::int`);
+  return query
+    .where(and(last && sql`(${list(order)}) > (${list(ends)})`, condition))
     .orderBy(...order.map((column) => asc(column)))
     .limit(literal(BATCH));
-  return found.map((row) => ({
-    place: order.map((_, i) => Number(row[`place ${i}`])),
-    record: Object.fromEntries(Object.keys(columns).map((name) => [name, row[name]])),
-  }));
 }
 
 const list = (parts: (SQL | ExportKind['order'][number])[]) => sql.join(parts, sql`, `);
@@ -110,9 +103,9 @@ export function pick(
 export const fieldsOf = (kind: RecordKind): string[] => Object.keys(kind.fields.shape);
 
 /** Converts a value to a cell. Lists are separated by spaces, and an import reads each cell as the same value again. */
-function toCell(value: unknown, isAmount: boolean): string | number | null {
+function toCell(value: unknown, column: PgColumn | SQL): string | number | null {
   if (value === null || value === undefined) return null;
-  if (isAmount) return toNumber(Number(value));
+  if (column instanceof PgNumeric) return toNumber(Number(value));
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.join(' ');
   return String(value);

@@ -198,43 +198,42 @@ function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'
   const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others, refused } = found;
   const deliveries = counted(refused ?? 0, 'delivery', 'deliveries');
   const run = run_id === null ? {} : { run_id };
-  const is = (code: Alert['code'], holds: boolean, message: string, more = {}): Alert[] =>
-    holds ? [{ code, message, ...more }] : [];
+  const is = (code: Alert['code'], message: string | false, more = {}): Alert[] =>
+    message === false ? [] : [{ code, message, ...more }];
   return [
-    ...is('reconciliation_failed', found.status === 'failed', 'The last reconciliation failed.', run),
+    ...is('reconciliation_failed', found.status === 'failed' && 'The last reconciliation failed.', run),
     ...is(
       'reconciliation_failed',
-      found.status === 'completed_with_errors',
-      'The last reconciliation could not check everything.',
+      found.status === 'completed_with_errors' && 'The last reconciliation could not check everything.',
       run,
     ),
     ...is(
       'reconciliation_overdue',
-      found.overdue === true,
-      `No reconciliation has started for more than ${24 + limits.overdueHours} hours.`,
+      found.overdue === true &&
+        `No reconciliation has started for more than ${24 + limits.overdueHours} hours.`,
     ),
     ...is(
       'reconciliation_silent',
-      silent_run !== null,
-      `Reconciliation run ${silent_run} has stopped: its process ended before the run did.`,
+      silent_run !== null &&
+        `Reconciliation run ${silent_run} has stopped: its process ended before the run did.`,
       { run_id: silent_run },
     ),
-    ...is('webhook_refuses', refused !== null, `${deliveries} to Stripe’s webhook ${refusalText(db, env)}`),
-    ...is('inbox_failures', failed > 0, `${counted(failed, 'Stripe event')} failed.`),
+    ...is('webhook_refuses', refused !== null && `${deliveries} to Stripe’s webhook ${refusalText(db, env)}`),
+    ...is('inbox_failures', failed > 0 && `${counted(failed, 'Stripe event')} failed.`),
     ...is(
       'inbox_other_mode',
-      others > 0,
-      `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`,
+      others > 0 &&
+        `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`,
     ),
     ...is(
       'inbox_thin',
-      found.thin_events > 0,
-      `${counted(found.thin_events, 'thin event')} arrived, which cannot be applied: choose snapshot payloads for the endpoint in Stripe.`,
+      found.thin_events > 0 &&
+        `${counted(found.thin_events, 'thin event')} arrived, which cannot be applied: choose snapshot payloads for the endpoint in Stripe.`,
     ),
     ...is(
       'time_zone_differs',
-      found.account_zone !== null,
-      `The Stripe account uses the time zone ${found.account_zone}, and dates here are in ${env.timeZone}: an invoice can have another date, and month, than at Stripe. Set APP_TIMEZONE to the account’s time zone.`,
+      found.account_zone !== null &&
+        `The Stripe account uses the time zone ${found.account_zone}, and dates here are in ${env.timeZone}: an invoice can have another date, and month, than at Stripe. Set APP_TIMEZONE to the account’s time zone.`,
       run,
     ),
     ...found.registrations
@@ -242,19 +241,17 @@ function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'
       .flatMap(([address, clients]) =>
         is(
           'registrations_refused',
-          true,
           `${counted(clients, 'app')} registered from ${address} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`,
         ),
       ),
     ...is(
       'counts_wrong',
-      found.wrong_lists !== null,
-      `These totals are wrong: ${found.wrong_lists}. Run npm run db:recount.`,
+      found.wrong_lists !== null && `These totals are wrong: ${found.wrong_lists}. Run npm run db:recount.`,
     ),
     ...is(
       'reconciliation_drift',
-      (changes ?? 0) > limits.driftChanges,
-      `The last reconciliation repaired ${counted(changes ?? 0, 'field')}: webhooks may not be arriving.`,
+      (changes ?? 0) > limits.driftChanges &&
+        `The last reconciliation repaired ${counted(changes ?? 0, 'field')}: webhooks may not be arriving.`,
       run,
     ),
   ];

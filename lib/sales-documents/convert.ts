@@ -6,7 +6,7 @@ import { recordAudit } from '../audit/audit-log';
 import { AppError, invalidField } from '../errors';
 import { type LineRow, listLines } from '../invoices/lines';
 import { invoiceKind } from '../invoices/save-invoices';
-import { toJsonAmount } from '../money';
+import { toJsonAmounts } from '../money';
 import type { RecordWriter } from '../records/record-kind';
 import { outdated, saveRecordWithin } from '../records/save-records';
 import { type Conversion, conversionsOf, salesDocumentKind } from './save-sales-documents';
@@ -74,8 +74,5 @@ const toLine = ({ text, quantity, unit_price, tax_rate }: LineRow) => ({
   tax_rate: Number(tax_rate),
 });
 
-const sumsOf = ({ subtotal, tax, total }: Document) => ({
-  subtotal: toJsonAmount(subtotal),
-  tax: toJsonAmount(tax),
-  total: toJsonAmount(total),
-});
+const sumsOf = ({ subtotal, tax, total }: Document) =>
+  toJsonAmounts({ subtotal, tax, total }, 'subtotal', 'tax', 'total');

@@ -158,12 +158,8 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
         .set({ status: 'accepted', [became.name]: null })
         .where(eq(salesDocuments.id, before.id))
         .returning();
-      const entry = {
-        action: 'sales_document.update',
-        entity: 'sales_document',
-        entity_id: before.id,
-      } as const;
-      await recordAudit(tx, { actor: writer.actor, ...entry, before, after });
+      const entry = { action: 'sales_document.update', entity: 'sales_document' } as const;
+      await recordAudit(tx, { actor: writer.actor, ...entry, entity_id: before.id, before, after });
     }
     await deleteRecordWithin(tx, kind, seen, writer);
   });

@@ -8,6 +8,7 @@ import { addDays, startOfDay, toCalendarDate } from '../dates';
 import { AppError, invalidField } from '../errors';
 import type { Page, PageRequest } from '../page';
 import { readPage } from '../page-query';
+import type { RecordWriter } from '../records/record-kind';
 import type { Runtime } from '../runtime';
 import { hashToken, newTokenText, SCOPES, type Scope } from './access-token';
 
@@ -94,10 +95,7 @@ interface NewAccessToken {
 }
 
 /** The person or command that revokes a token, and the time. */
-interface Revoker {
-  actor: Actor;
-  now: Date;
-}
+type Revoker = Pick<RecordWriter, 'actor' | 'now'>;
 
 const { token_hash: _, ...SHOWN } = getTableColumns(accessTokens);
 
@@ -144,13 +142,11 @@ export async function getAccessToken(db: Database, id: number): Promise<AccessTo
   return row;
 }
 
-type TokenState = 'valid' | 'expired' | 'revoked';
-
 /** Returns a token's current state. A token that is both expired and revoked counts as revoked. */
 export function tokenState(
   { revoked_at, expires_at }: Pick<AccessTokenRow, 'revoked_at' | 'expires_at'>,
   now: Date,
-): TokenState {
+): 'valid' | 'expired' | 'revoked' {
   if (revoked_at) return 'revoked';
   return expires_at && expires_at <= now ? 'expired' : 'valid';
 }

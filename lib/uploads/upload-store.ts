@@ -64,17 +64,8 @@ export function deleteFolder(dataDir: string, id: string): Promise<void> {
 
 /** Reads a JSON file. @returns null if the file does not exist or does not match the schema */
 export async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
-  const text = await orNothing(readFile(path, 'utf8'));
-  return text === null ? null : (schema.safeParse(parseJson(text)).data ?? null);
-}
-
-/** Parses JSON. Returns null for invalid JSON, since a file may be empty after a power failure. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const value: unknown = await orNothing(readFile(path, 'utf8').then((text) => JSON.parse(text)));
+  return schema.safeParse(value).data ?? null;
 }
 
 /** Writes a JSON file atomically. Only its owner can read it. */
@@ -83,10 +74,12 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   await rename(`${path}.part`, path);
 }
 
+/** Returns null for a missing file, and for invalid JSON, since a file may be empty after a power failure. */
 async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
   } catch (error) {
+    if (error instanceof SyntaxError) return null;
     if (/^(ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   }
