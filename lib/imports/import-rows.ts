@@ -4,7 +4,7 @@ import { transact } from '@/db/transaction';
 import type { Actor } from '../audit/audit-log';
 import type { FieldError } from '../errors';
 import { MAX_LINES } from '../invoices/lines';
-import type { Draft, RecordWriter, Row, Saved } from '../records/record-kind';
+import type { Draft, RecordWriter, Saved } from '../records/record-kind';
 import { type ImportKind, type Refused, saveGood } from './import-kind';
 import type { ImportCounts } from './import-log';
 import { type ReadRow, type RowSource, readRow } from './open-import';
@@ -31,53 +31,71 @@ export interface ImportListener {
 
 type Source = RowSource & { options: { dryRun: boolean }; importId: number | null };
 
-/** Rows ready to be written, or their problems. */
-type Prepared = { unit: RowUnit } & ({ values: Row; namesEarlier: boolean } | { problems: FieldError[] });
+/** Rows that are written together, and what to write. */
+interface Prepared {
+  unit: RowUnit;
+  draft: Draft | Refused;
+  /** Whether the draft refers to an earlier row of the file. */
+  namesEarlier: boolean;
+}
 
-/** Outcome of prepared rows. */
-type Done = { prepared: Prepared; saved: Saved };
+type Done = Prepared & { saved: Saved };
 
 /** Processes the rows of a file: prepares them in order, saves them, and counts the outcomes. */
 export class ImportRows {
   readonly counts: ImportCounts = { created: 0, changed: 0, unchanged: 0, rejected: 0 };
-  private readonly units: RowUnits;
   private readonly seen = new SeenKeys();
+  /** The last rows of a batch, which may continue in the next batch. */
+  private held: RowUnit[] = [];
 
   constructor(
     private readonly deps: ImportDeps,
     private readonly kind: ImportKind,
     private readonly source: Source,
     private readonly listener: Pick<ImportListener, 'onProblem'>,
-  ) {
-    this.units = new RowUnits(kind);
-  }
+  ) {}
 
   /** Validates rows, and combines those that are written together. @param isLast whether these are the last rows */
   prepare(rows: CsvRow[], isLast: boolean): Prepared[] {
-    const read = rows.map((row) => readRow(row, this.source));
-    return this.units.add(read, isLast).map((unit) => this.prepareUnit(unit));
+    const units = this.held;
+    for (const row of rows.map((one) => readRow(one, this.source))) {
+      const key = this.keyOf(row);
+      const last = units.at(-1);
+      if (last && this.goesOn(last, key)) last.rows.push(row);
+      else units.push({ key, rows: [row] });
+    }
+    this.held = this.kind.gather && !isLast ? units.splice(-1) : [];
+    return units.map((unit) => this.prepareUnit(unit));
+  }
+
+  /** Returns true if a row continues a unit. A row with an unreadable key does, so that both are corrected together. */
+  private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
+    if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
+    return key === null || (key.field === before.field && key.text === before.text);
+  }
+
+  private keyOf({ values }: ReadRow): RowUnit['key'] {
+    const field = this.kind.keys.find((name) => typeof values[name] === 'string');
+    return field === undefined ? null : { field, text: this.kind.toKey(String(values[field])) };
   }
 
   async save(prepared: Prepared[]): Promise<Done[]> {
     const { actor, now, timeZone, db } = this.deps;
     const { importId, options } = this.source;
     const writer = { actor, now: now(), timeZone, importId };
-    const judged = prepared.map((one): Draft | Refused =>
-      'values' in one ? { values: one.values } : { outcome: 'refused', problems: one.problems },
-    );
-    const saved = await saveGood(judged, (drafts) =>
-      saveBatch(db, this.kind, drafts, writer, options.dryRun),
-    );
-    return prepared.map((one, i) => ({ prepared: one, saved: saved[i] as Saved }));
+    const judged = prepared.map(({ draft }) => draft);
+    const save = (drafts: Draft[]) => saveBatch(db, this.kind, drafts, writer, options.dryRun);
+    const saved = await saveGood(judged, save);
+    return prepared.map((one, i) => ({ ...one, saved: saved[i] as Saved }));
   }
 
   /** Counts the outcomes, and reports problems. @returns the original text of the rejected rows */
   count(done: Done[]): string[] {
-    return done.flatMap(({ prepared, saved }) => {
-      const { rows } = prepared.unit;
-      if (saved.outcome === 'refused' && !this.willPass(prepared, saved.problems)) {
+    return done.flatMap(({ unit, namesEarlier, saved }) => {
+      const { rows } = unit;
+      if (saved.outcome === 'refused' && !(namesEarlier && this.willPass(saved.problems))) {
         this.counts.rejected += rows.length;
-        for (const { line, field, message } of rowProblems(prepared.unit, saved.problems)) {
+        for (const { line, field, message } of rowProblems(unit, saved.problems)) {
           this.listener.onProblem(line, this.theirName(field), message);
         }
         return rows.map(({ row }) => row.raw);
@@ -94,12 +112,12 @@ export class ImportRows {
       one.problems.map(({ field, message }) => ({ field: gather ? `lines.${i}.${field}` : field, message })),
     );
     const problems = unread.length > 0 ? unread : this.keyProblems(unit);
-    if (problems.length > 0) return { unit, problems };
+    if (problems.length > 0) return { unit, draft: { outcome: 'refused', problems }, namesEarlier: false };
     const all = unit.rows.map(({ values }) => values);
     const values = gather ? gather(all) : (all[0] ?? {});
     const named = namesEarlier && values[namesEarlier];
     const isEarlier = typeof named === 'string' && this.seen.has(this.seenAs(this.kind.keys[0] ?? '', named));
-    return { unit, values, namesEarlier: isEarlier };
+    return { unit, draft: { values }, namesEarlier: isEarlier };
   }
 
   /** Checks that a row has a key, and that no earlier row has the same key. */
@@ -118,13 +136,9 @@ export class ImportRows {
   }
 
   /** In a dry run each batch is rolled back, so a missing earlier row that exists in the file is not a problem. */
-  private willPass(prepared: Prepared, problems: FieldError[]): boolean {
-    return (
-      this.source.options.dryRun &&
-      'values' in prepared &&
-      prepared.namesEarlier &&
-      problems.every(({ field }) => field === this.kind.namesEarlier)
-    );
+  private willPass(problems: FieldError[]): boolean {
+    const { dryRun } = this.source.options;
+    return dryRun && problems.every(({ field }) => field === this.kind.namesEarlier);
   }
 
   private theirName(field: string): string | null {
@@ -138,37 +152,6 @@ interface RowUnit {
   /** Key field and its value. Null if the key could not be read. */
   key: { field: string; text: string } | null;
   rows: ReadRow[];
-}
-
-/** Combines rows into units. The last unit of a batch may continue in the next batch. */
-class RowUnits {
-  private held: RowUnit[] = [];
-
-  constructor(private readonly kind: Pick<ImportKind, 'keys' | 'toKey' | 'gather'>) {}
-
-  /** Adds rows. @param isLast whether these are the last rows @returns the complete units */
-  add(rows: ReadRow[], isLast: boolean): RowUnit[] {
-    const units = this.held;
-    for (const row of rows) {
-      const key = this.keyOf(row);
-      const last = units.at(-1);
-      if (last && this.goesOn(last, key)) last.rows.push(row);
-      else units.push({ key, rows: [row] });
-    }
-    this.held = this.kind.gather && !isLast ? units.splice(-1) : [];
-    return units;
-  }
-
-  /** Returns true if a row continues a unit. A row with an unreadable key does, so that both are corrected together. */
-  private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
-    if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
-    return key === null || (key.field === before.field && key.text === before.text);
-  }
-
-  private keyOf({ values }: ReadRow): RowUnit['key'] {
-    const field = this.kind.keys.find((name) => typeof values[name] === 'string');
-    return field === undefined ? null : { field, text: this.kind.toKey(String(values[field])) };
-  }
 }
 
 /** Problem of a row. The field has our name; '' stands for the whole row. */
@@ -246,54 +229,45 @@ async function tryOut(save: (tx: Database) => Promise<Saved[]>, db: Database): P
  * file of a gigabyte has millions of keys.
  */
 export class SeenKeys {
-  private high = new Uint32Array(1024);
-  private low = new Uint32Array(1024);
+  private hashes = new BigUint64Array(1024);
   private lines = new Uint32Array(1024);
   private count = 0;
 
   /** Adds a key. @returns the line of an earlier row with the same key; undefined for a new key */
   note(key: string, line: number): number | undefined {
-    const [high, low] = hashOf(key);
-    const at = this.placeOf(high, low);
+    const hashed = hashOf(key);
+    const at = this.placeOf(hashed);
     if (this.lines[at] !== 0) return this.lines[at];
-    this.put(at, high, low, line);
+    this.hashes[at] = hashed;
+    this.lines[at] = line;
     this.count += 1;
     if (this.count * 2 > this.lines.length) this.grow();
     return undefined;
   }
 
   has(key: string): boolean {
-    return this.lines[this.placeOf(...hashOf(key))] !== 0;
+    return this.lines[this.placeOf(hashOf(key))] !== 0;
   }
 
   /** Returns the slot of a key, or a free slot for it. Lines are counted from 1, so 0 marks a free slot. */
-  private placeOf(high: number, low: number): number {
+  private placeOf(hashed: bigint): number {
     const mask = this.lines.length - 1;
-    let at = low & mask;
-    while (this.lines[at] !== 0 && (this.high[at] !== high || this.low[at] !== low)) at = (at + 1) & mask;
+    let at = Number(BigInt.asUintN(32, hashed)) & mask;
+    while (this.lines[at] !== 0 && this.hashes[at] !== hashed) at = (at + 1) & mask;
     return at;
   }
 
-  private put(at: number, high: number, low: number, line: number): void {
-    this.high[at] = high;
-    this.low[at] = low;
-    this.lines[at] = line;
-  }
-
   private grow(): void {
-    const { high, low, lines } = this;
-    const size = lines.length * 2;
-    this.high = new Uint32Array(size);
-    this.low = new Uint32Array(size);
-    this.lines = new Uint32Array(size);
-    for (const [i, line] of lines.entries()) {
-      const [one = 0, other = 0] = [high[i], low[i]];
-      if (line !== 0) this.put(this.placeOf(one, other), one, other, line);
+    const { hashes, lines } = this;
+    this.hashes = new BigUint64Array(lines.length * 2);
+    this.lines = new Uint32Array(lines.length * 2);
+    for (const [i, hashed] of hashes.entries()) {
+      if (lines[i] === 0) continue;
+      const at = this.placeOf(hashed);
+      this.hashes[at] = hashed;
+      this.lines[at] = lines[i] ?? 0;
     }
   }
 }
 
-function hashOf(key: string): [number, number] {
-  const digest = hash('sha1', key, 'buffer');
-  return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
-}
+const hashOf = (key: string): bigint => hash('sha1', key, 'buffer').readBigUInt64LE();

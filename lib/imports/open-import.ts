@@ -48,50 +48,29 @@ export async function openImport(
   const file = await openTextFile(path, options.encoding);
   const lines = file.lines();
   try {
-    return await readOpened(file, lines, kind, options, atOnce);
+    const columns = toColumns(kind.fields);
+    const header = await readHead(lines, columns, options);
+    const { delimiter, format } = header;
+    const constants = columns.flatMap((column) => {
+      const ours = options.constants.get(column.name);
+      const value = ours ?? format?.constants?.[column.name];
+      return value === undefined ? [] : [{ column, value, isTheirs: ours === undefined }];
+    });
+    const derived = findDerived(header, columns, options);
+    const told = [...header.columns.map(({ ours }) => ours), ...derived.map(({ column }) => column)];
+    if (!told.some((column) => column && kind.keys.includes(column.name))) {
+      throw new StartError([
+        `The column ${kind.keys.join(' or ')} is missing, by which a row is known again: --map THEIRS=${kind.keys[0]} says which it is.`,
+      ]);
+    }
+    const hasCurrency = columns.some(({ name }) => name === 'currency');
+    const shape = { delimiter, doublesAllQuotes: format?.doublesAllQuotes };
+    const rows = csvRows(rowTexts(lines, delimiter), shape, atOnce);
+    return { file, header, constants, derived, hasCurrency, rows };
   } catch (error) {
     await lines.return(undefined); // closes the file
     throw error;
   }
-}
-
-async function readOpened(
-  file: TextFile,
-  lines: AsyncGenerator<Line>,
-  kind: ImportKind,
-  options: FileOptions,
-  atOnce: number,
-): Promise<OpenImport> {
-  const columns = toColumns(kind.fields);
-  const header = await readHead(lines, columns, options);
-  const { format } = header;
-  const constants = columns.flatMap((column) => {
-    const ours = options.constants.get(column.name);
-    const value = ours ?? format?.constants?.[column.name];
-    return value === undefined ? [] : [{ column, value, isTheirs: ours === undefined }];
-  });
-  const derived = findDerived(header, columns, options);
-  const told = [...header.columns.map(({ ours }) => ours), ...derived.map(({ column }) => column)];
-  if (!told.some((column) => column && kind.keys.includes(column.name))) {
-    throw new StartError([
-      `The column ${kind.keys.join(' or ')} is missing, by which a row is known again: --map THEIRS=${kind.keys[0]} says which it is.`,
-    ]);
-  }
-  return {
-    file,
-    header,
-    constants,
-    derived,
-    hasCurrency: columns.some(({ name }) => name === 'currency'),
-    rows: closing(
-      csvRows(
-        rowTexts(lines, header.delimiter),
-        { delimiter: header.delimiter, doublesAllQuotes: format?.doublesAllQuotes },
-        atOnce,
-      ),
-      lines,
-    ),
-  };
 }
 
 /** Returns the computed columns, except those that the file has, or that are set for all rows. */
@@ -108,15 +87,6 @@ function findDerived(
     if (!derived || isTold || at.every((i) => i < 0)) return [];
     return [{ column, at, value: derived.value }];
   });
-}
-
-/** Closes the file even if the caller does not read all rows. */
-async function* closing<T>(rows: AsyncIterable<T>, lines: AsyncGenerator): AsyncGenerator<T> {
-  try {
-    yield* rows;
-  } finally {
-    await lines.return(undefined);
-  }
 }
 
 export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived' | 'hasCurrency'> & {
@@ -166,14 +136,8 @@ export function readRow(
     if (ours) set(ours, translated(ours, cells[i] ?? ''), separator);
   }
   for (const { column, at, value } of derived) {
-    set(
-      column,
-      value(
-        at.map((i) => cells[i] ?? ''),
-        separator,
-      ),
-      separator,
-    );
+    const theirs = at.map((i) => cells[i] ?? '');
+    set(column, value(theirs, separator), separator);
   }
   problems.push(...currencyProblems(values, inCurrencies, hasCurrency));
   return { row, values, problems };

@@ -195,27 +195,31 @@ export async function* rowTexts(lines: AsyncIterable<Line>, delimiter: string): 
   const rest = lines[Symbol.asyncIterator]();
   const givenBack: Line[] = [];
   const next = async (): Promise<Line | undefined> => givenBack.shift() ?? (await rest.next()).value;
-  for (let first = await next(); first; first = await next()) {
-    if (first.text.trim() === '') continue;
-    const row = [first];
-    let isOpen = hasOddQuotes(first.text);
-    while (isOpen && row.length < MAX_LINES && !isTooLong(row)) {
-      const more = await next();
-      if (!more) break;
-      row.push(more);
-      if (hasOddQuotes(more.text)) isOpen = false;
+  try {
+    for (let first = await next(); first; first = await next()) {
+      if (first.text.trim() === '') continue;
+      const row = [first];
+      let isOpen = hasOddQuotes(first.text);
+      while (isOpen && row.length < MAX_LINES && !isTooLong(row)) {
+        const more = await next();
+        if (!more) break;
+        row.push(more);
+        if (hasOddQuotes(more.text)) isOpen = false;
+      }
+      if (row.length > 1 && (isOpen || isTooLong(row) || !parseRows([toText(row)], delimiter)[0])) {
+        givenBack.unshift(...row.slice(1));
+        yield { line: first.number, raw: toText([first]), problem: BROKEN_QUOTES };
+      } else {
+        const problem = isTooLong(row)
+          ? TOO_LONG
+          : isOpen
+            ? BROKEN_QUOTES
+            : row.find((line) => line.problem)?.problem;
+        yield { line: first.number, raw: toText(row), ...(problem && { problem }) };
+      }
     }
-    if (row.length > 1 && (isOpen || isTooLong(row) || !parseRows([toText(row)], delimiter)[0])) {
-      givenBack.unshift(...row.slice(1));
-      yield { line: first.number, raw: toText([first]), problem: BROKEN_QUOTES };
-    } else {
-      const problem = isTooLong(row)
-        ? TOO_LONG
-        : isOpen
-          ? BROKEN_QUOTES
-          : row.find((line) => line.problem)?.problem;
-      yield { line: first.number, raw: toText(row), ...(problem && { problem }) };
-    }
+  } finally {
+    await rest.return?.(); // closes the file even if the caller does not read all rows
   }
 }
 
