@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as health from '@/app/api/health/route';
 import { accountingCsv } from '@/lib/exports/accounting-csv';
-import { exportCsv } from '@/lib/exports/export-csv';
-import { EXPORT_KINDS } from '@/lib/exports/kinds';
+import { EXPORT_KINDS, exportCsv } from '@/lib/exports/export-csv';
 import { openApiDocument } from '@/lib/openapi/document';
 import { useApi } from './support/api';
 

@@ -2,13 +2,118 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { and, asc, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
-import { type PgColumn, PgNumeric, type PgTable } from 'drizzle-orm/pg-core';
+import { and, asc, eq, getTableColumns, gte, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { alias, type PgColumn, PgNumeric, type PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
+import {
+  customerServices,
+  customers,
+  draftImportKeys,
+  invoiceLines,
+  invoices,
+  payments,
+  salesDocumentLines,
+  salesDocuments,
+  servers,
+} from '@/db/schema';
 import { toCsv } from '../csv';
+import { customerKind } from '../customers/save-customers';
 import { withFile } from '../errors';
+import { importedInvoiceKind } from '../invoices/imported-invoices';
 import { literal } from '../page-query';
+import { COUNTED_BACK } from '../payments/money-back';
 import type { RecordKind } from '../records/record-kind';
+import { salesDocumentKind } from '../sales-documents/save-sales-documents';
+import { serverKind } from '../servers/save-servers';
+import { serviceKind } from '../services/save-services';
+
+const { customer_number } = customers;
+const { hostname } = servers;
+const { import_key } = draftImportKeys;
+
+const next = alias(salesDocuments, 'next');
+
+const OF_LINES = ['position', 'text', 'quantity', 'unit_price', 'tax_rate'];
+const OF_PAYMENTS = ['payment_reference', 'amount', 'currency', 'payment_date', 'status', 'refunded_amount'];
+
+/** The import key of an invoice without a number. */
+const invoice_import_key = sql`case when ${invoices.number} is null then ${import_key} end`;
+const ofInvoice = { invoice_number: invoices.number, invoice_import_key };
+const withKey = { table: draftImportKeys, on: eq(draftImportKeys.invoice_id, invoices.id) };
+
+/** The kinds of export, in the order in which they must be imported. */
+export const EXPORT_KINDS = {
+  customers: { ...inOrder(customers), columns: pick(customers, fieldsOf(customerKind)) },
+  servers: { ...inOrder(servers), columns: pick(servers, fieldsOf(serverKind)) },
+  services: {
+    ...inOrder(customerServices),
+    columns: pick(customerServices, fieldsOf(serviceKind), { customer_number, hostname }),
+    joins: [
+      { table: customers, on: eq(customers.id, customerServices.customer_id) },
+      { table: servers, on: eq(servers.id, customerServices.server_id) },
+    ],
+  },
+  invoices: {
+    ...inOrder(invoices),
+    columns: pick(invoices, fieldsOf(importedInvoiceKind), { customer_number, import_key }),
+    joins: [{ table: customers, on: eq(customers.id, invoices.customer_id) }, withKey],
+  },
+  'invoice-lines': {
+    table: invoiceLines,
+    order: [invoiceLines.invoice_id, invoiceLines.position],
+    updatedAt: invoices.updated_at,
+    columns: { ...ofInvoice, ...pick(invoiceLines, OF_LINES) },
+    joins: [{ table: invoices, on: eq(invoices.id, invoiceLines.invoice_id) }, withKey],
+  },
+  'sales-documents': {
+    ...inOrder(salesDocuments),
+    columns: pick(salesDocuments, fieldsOf(salesDocumentKind), {
+      customer_number,
+      ...ofInvoice,
+      converted_to_document_number: next.document_number,
+    }),
+    joins: [
+      { table: customers, on: eq(customers.id, salesDocuments.customer_id) },
+      { table: invoices, on: eq(invoices.id, salesDocuments.converted_to_invoice_id) },
+      withKey,
+      { table: next, on: eq(next.id, salesDocuments.converted_to_document_id) },
+    ],
+    // The record that a document became must exist when the document is imported.
+    inTurn: [
+      isNull(salesDocuments.converted_to_document_id),
+      isNotNull(salesDocuments.converted_to_document_id),
+    ],
+  },
+  'sales-document-lines': {
+    table: salesDocumentLines,
+    order: [salesDocumentLines.sales_document_id, salesDocumentLines.position],
+    updatedAt: salesDocuments.updated_at,
+    columns: { document_number: salesDocuments.document_number, ...pick(salesDocumentLines, OF_LINES) },
+    joins: [{ table: salesDocuments, on: eq(salesDocuments.id, salesDocumentLines.sales_document_id) }],
+  },
+  payments: {
+    ...inOrder(payments),
+    columns: {
+      ...pick(payments, OF_PAYMENTS),
+      refunded_at:
+        sql`(select max(c.at) from (${COUNTED_BACK}) c where c.payment_id = ${payments.id})`.mapWith(
+          payments.created_at,
+        ),
+      ...ofInvoice,
+      stripe_invoice_id: invoices.stripe_invoice_id,
+      customer_number,
+    },
+    joins: [
+      { table: invoices, on: eq(invoices.id, payments.invoice_id) },
+      withKey,
+      { table: customers, on: eq(customers.id, payments.customer_id) },
+    ],
+  },
+} as const satisfies Record<string, ExportKind>;
+
+export type ExportName = keyof typeof EXPORT_KINDS;
+
+export const EXPORT_NAMES = Object.keys(EXPORT_KINDS) as ExportName[];
 
 const BATCH = 1000;
 
@@ -64,7 +169,7 @@ async function readBatch(
 const list = (parts: (SQL | ExportKind['order'][number])[]) => sql.join(parts, sql`, `);
 
 /** A kind of export: the rows of one table, with the numbers or names of the records that they refer to. */
-export interface ExportKind {
+interface ExportKind {
   table: PgTable;
   /** The columns, keyed by their names in the file, in the file's order. */
   columns: Record<string, PgColumn | SQL>;
@@ -80,12 +185,12 @@ export interface ExportKind {
 }
 
 /** Describes the rows of a table in the order in which they were created. */
-export function inOrder(table: PgTable & { id: PgColumn; updated_at: PgColumn }) {
+function inOrder(table: PgTable & { id: PgColumn; updated_at: PgColumn }) {
   return { table, order: [table.id], updatedAt: table.updated_at };
 }
 
 /** Returns the columns with these names, of the table or of those that it refers to, in the order of the names. */
-export function pick(
+function pick(
   table: PgTable,
   names: readonly string[],
   ofOthers: Record<string, PgColumn | SQL> = {},
@@ -100,7 +205,9 @@ export function pick(
 }
 
 /** Returns the names of the fields that people write. The export has exactly the fields that an import accepts. */
-export const fieldsOf = (kind: RecordKind): string[] => Object.keys(kind.fields.shape);
+function fieldsOf(kind: RecordKind): string[] {
+  return Object.keys(kind.fields.shape);
+}
 
 /** Converts a value to a cell. Lists are separated by spaces, and an import reads each cell as the same value again. */
 function toCell(value: unknown, column: PgColumn | SQL): string | number | null {
@@ -121,11 +228,7 @@ function toNumber(value: number): string | number {
  *
  * @throws StartError if the file cannot be written; an AbortError if the export was stopped
  */
-export async function writeExport(
-  path: string,
-  csv: AsyncIterable<string>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function writeExport(path: string, csv: AsyncIterable<string>, signal: AbortSignal) {
   const partial = `${path}.part`;
   try {
     await withFile(path, () =>

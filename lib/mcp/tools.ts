@@ -13,12 +13,18 @@ import {
   documentSums,
   listOpenSalesDocuments,
   listSalesDocuments,
+  salesDocumentFilters,
+  salesDocumentRow,
   summarizeSalesDocuments,
 } from '../sales-documents/queries';
-import { salesDocumentFilters, salesDocumentRow } from '../sales-documents/schema';
 import { listServers, serverRow } from '../servers/queries';
-import { listServices, serviceSums, summarizeServices } from '../services/queries';
-import { serviceFilters, serviceRow } from '../services/schema';
+import {
+  listServices,
+  serviceFilters,
+  serviceRow,
+  serviceSums,
+  summarizeServices,
+} from '../services/queries';
 import { listTasksOf } from '../tasks/staff-tasks';
 import type { Caller } from './authenticate';
 import {

@@ -15,18 +15,49 @@ import { dayFilters, defineList, wordFilter } from '../counted-list/define-list'
 import { countedList } from '../counted-list/list-reader';
 import { customerFilter, numberFilter } from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
+import { customerIdFilter, customerSnippet } from '../customers/schema';
 import { AppError } from '../errors';
+import { calendarDate, oneOf } from '../fields';
 import { toJsonAmounts } from '../money';
-import { MAX_ID, MAX_PER_PAGE } from '../page';
-import {
-  type SalesDocumentFilters,
-  type SalesDocumentRow,
-  salesDocumentPage,
-  salesDocumentRow,
-} from './schema';
+import { MAX_ID, MAX_PER_PAGE, pageFields, pageOf } from '../page';
 
 export const DOCUMENT_STATUSES = salesDocumentStatus.enumValues;
 export const DOCUMENT_TYPES = salesDocumentType.enumValues;
+
+export const salesDocumentFilters = z
+  .strictObject({
+    customer_id: customerIdFilter,
+    type: oneOf(DOCUMENT_TYPES).optional(),
+    status: oneOf(DOCUMENT_STATUSES).optional(),
+    document_date_from: calendarDate.optional().describe('Inclusive.'),
+    document_date_to: calendarDate.optional().describe('Inclusive.'),
+    ...pageFields,
+  })
+  .refine((f) => !f.document_date_from || !f.document_date_to || f.document_date_from <= f.document_date_to, {
+    path: ['document_date_from'],
+    message: 'must not be after document_date_to',
+  });
+
+/** An offer or an order confirmation. */
+export const salesDocumentRow = z.object({
+  id: z.int(),
+  document_number: z.string(),
+  type: z.enum(DOCUMENT_TYPES),
+  status: z.enum(DOCUMENT_STATUSES),
+  document_date: z.string(),
+  valid_until: z.string().nullable(),
+  currency: z.string(),
+  subtotal: z.number().describe('Without tax'),
+  tax: z.number(),
+  total: z.number(),
+  converted_to_invoice_id: z.int().nullable(),
+  customer: customerSnippet,
+});
+
+export const salesDocumentPage = pageOf(salesDocumentRow);
+
+export type SalesDocumentFilters = z.infer<typeof salesDocumentFilters>;
+export type SalesDocumentRow = z.infer<typeof salesDocumentRow>;
 
 const d = salesDocuments;
 

@@ -2,6 +2,7 @@ import { eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import {
+  customers,
   draftImportKeys,
   invoices,
   salesDocumentStatus,
@@ -11,26 +12,30 @@ import {
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/audit-log';
 import { toCalendarDate } from '../dates';
-import type { FieldError } from '../errors';
+import { AppError, type FieldError, invalidField } from '../errors';
 import { calendarDate, oneOf, textLine } from '../fields';
 import {
   addLines,
   amountFields,
   amountProblems,
+  type LineRow,
   linesOf,
+  listLines,
   toAmounts,
   withoutAmounts,
   writeLines,
 } from '../invoices/lines';
+import { invoiceKind } from '../invoices/save-invoices';
+import { toJsonAmounts } from '../money';
 import { optionalChoice, optionalText } from '../records/fields';
 import { takeNumber } from '../records/number-series';
 import type { RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
-import { findIds } from '../records/save-records';
+import { findIds, outdated, saveRecordWithin } from '../records/save-records';
 import { deleteRecordWithin, type Seen, type Step, type SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { customerReference } from '../services/save-services';
 
-type Document = Pick<typeof salesDocuments.$inferSelect, 'type' | 'status'>;
+type StoredDocument = typeof salesDocuments.$inferSelect;
 
 /** The steps by which people change a document's status. A conversion sets the status of the document by itself. */
 const DOCUMENT_STEPS = {
@@ -51,7 +56,7 @@ const CONVERSIONS = ['order_confirmation', 'invoice'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];
 
 /** Returns what a document can be converted into. An offer must be accepted first, an order confirmation sent. */
-export function conversionsOf({ type, status }: Document): Conversion[] {
+export function conversionsOf({ type, status }: Pick<StoredDocument, 'type' | 'status'>): Conversion[] {
   if (type === 'offer') return status === 'accepted' ? [...CONVERSIONS] : [];
   return status === 'sent' || status === 'accepted' ? ['invoice'] : [];
 }
@@ -137,6 +142,65 @@ function dateProblems({ document_date, valid_until }: Row): FieldError[] {
   if (typeof valid_until !== 'string' || valid_until >= String(document_date)) return [];
   return [{ field: 'valid_until', message: 'must not be before the date of the document' }];
 }
+
+/**
+ * Converts a document into a draft with the same lines for the same customer. An accepted offer becomes an order
+ * confirmation or an invoice, and an order confirmation becomes an invoice. Each document can be converted once.
+ *
+ * @param version the version of the document that the caller last read
+ * @returns the id of the new order confirmation or invoice
+ * @throws AppError not_found; precondition_failed if the document has changed since; validation_failed if its status
+ * does not allow the conversion
+ */
+export async function convertDocument(
+  db: Database,
+  { id, version, to }: { id: number; version: number; to: Conversion },
+  writer: RecordWriter,
+): Promise<{ id: number }> {
+  return transact(db, async (tx) => {
+    const [before] = await tx.select().from(salesDocuments).where(eq(salesDocuments.id, id)).for('update');
+    if (!before) throw new AppError('not_found', `There is no sales document ${id}.`);
+    if (before.version !== version) throw outdated();
+    if (!conversionsOf(before).includes(to))
+      throw invalidField('status', `does not allow this: ${before.status}`);
+    const kind = to === 'invoice' ? invoiceKind : salesDocumentKind;
+    const made = await saveRecordWithin(tx, kind, { values: await valuesOf(tx, before, to) }, writer);
+    const became =
+      to === 'invoice' ? { converted_to_invoice_id: made.id } : { converted_to_document_id: made.id };
+    const [after] = await tx
+      .update(salesDocuments)
+      .set({ status: 'converted', ...became })
+      .where(eq(salesDocuments.id, id))
+      .returning();
+    const entry = { actor: writer.actor, action: 'sales_document.convert', before, after: after ?? null };
+    await recordAudit(tx, { ...entry, entity: 'sales_document', entity_id: id });
+    return made;
+  });
+}
+
+async function valuesOf(tx: Database, document: StoredDocument, to: Conversion) {
+  const lines = await listLines(tx, 'sales_document', document.id);
+  const [customer] = await tx
+    .select({ customer_number: customers.customer_number })
+    .from(customers)
+    .where(eq(customers.id, document.customer_id));
+  return {
+    ...customer,
+    ...(to !== 'invoice' && { type: to }),
+    currency: document.currency,
+    ...(lines.length > 0 ? { lines: lines.map(toLine) } : sumsOf(document)),
+  };
+}
+
+const toLine = ({ text, quantity, unit_price, tax_rate }: LineRow) => ({
+  text,
+  quantity: Number(quantity),
+  unit_price: Number(unit_price),
+  tax_rate: Number(tax_rate),
+});
+
+const sumsOf = ({ subtotal, tax, total }: StoredDocument) =>
+  toJsonAmounts({ subtotal, tax, total }, 'subtotal', 'tax', 'total');
 
 /**
  * Deletes a draft of an invoice or a sales document. If it was converted from another document, that document becomes

@@ -15,16 +15,50 @@ import { defineList, filter, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
 import { customerFilter, matchNumbered, numberFilter } from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
+import { customerIdFilter, customerSnippet } from '../customers/schema';
 import { AppError } from '../errors';
-import { calendarDate, textLine } from '../fields';
+import { calendarDate, oneOf, textLine } from '../fields';
 import { toJsonAmounts } from '../money';
-import { MAX_ID } from '../page';
+import { MAX_ID, pageFields, pageOf } from '../page';
 import { containsPattern } from '../search-text';
-import { type ServiceFilters, type ServiceRow, servicePage, serviceRow } from './schema';
 
 export const SERVICE_STATUSES = serviceStatus.enumValues;
 export const SERVICE_TYPES = serviceType.enumValues;
 export const BILLING_INTERVALS = billingInterval.enumValues;
+
+export const serviceFilters = z.strictObject({
+  customer_id: customerIdFilter,
+  status: oneOf(SERVICE_STATUSES).optional(),
+  service_type: oneOf(SERVICE_TYPES).optional(),
+  domain: textLine(253)
+    .optional()
+    .describe('Part of the domain. Case does not matter; % and _ stand for themselves.'),
+  ...pageFields,
+});
+
+/** A service that a customer rents. */
+export const serviceRow = z.object({
+  id: z.int(),
+  service_number: z.string(),
+  service_type: z.enum(SERVICE_TYPES),
+  status: z.enum(SERVICE_STATUSES),
+  name: z.string(),
+  domain: z.string().nullable(),
+  server_id: z.int().nullable(),
+  price: z.number().describe('Per billing interval, without tax'),
+  currency: z.string(),
+  billing_interval: z.enum(BILLING_INTERVALS),
+  start_date: z.string().nullable(),
+  next_billing_date: z.string().nullable(),
+  ends_on: z.string().nullable(),
+  cancelled_at: z.string().nullable().describe('Instant, ISO 8601'),
+  customer: customerSnippet,
+});
+
+export const servicePage = pageOf(serviceRow);
+
+export type ServiceFilters = z.infer<typeof serviceFilters>;
+export type ServiceRow = z.infer<typeof serviceRow>;
 
 const s = customerServices;
 

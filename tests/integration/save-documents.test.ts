@@ -10,8 +10,7 @@ import type { RecordKind, RecordWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords, saveRecordWithin } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
 import { readTyped, saveTyped } from '@/lib/records/typed-record';
-import { convertDocument } from '@/lib/sales-documents/convert';
-import { deleteDraft, salesDocumentKind } from '@/lib/sales-documents/save-sales-documents';
+import { convertDocument, deleteDraft, salesDocumentKind } from '@/lib/sales-documents/save-sales-documents';
 import { readRow, readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createSalesDocument } from '../support/factories';
 

@@ -3,7 +3,7 @@ import { IconDownload } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { formatKind } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
-import { EXPORT_NAMES } from '@/lib/exports/kinds';
+import { EXPORT_NAMES } from '@/lib/exports/export-csv';
 import { Page } from '../_components/page/page-header';
 import { Section } from '../_components/page/section';
 import { staffPage } from '../_components/page/staff-page';

@@ -1,8 +1,8 @@
 import type { StaffPage } from '@/lib/counted-list/sorted-page';
 import { comingPresets, toCalendarDate } from '@/lib/dates';
 import type { Runtime } from '@/lib/runtime';
+import type { ServiceRow } from '@/lib/services/queries';
 import { type Days, listServiceRenewals, RENEWING, renewalFilters } from '@/lib/services/renewals';
-import type { ServiceRow } from '@/lib/services/schema';
 import { type ListedSubscription, listSubscriptionRenewals, renewalsCsv } from '@/lib/subscriptions/list';
 import { choiceOf, declareList } from '../_components/lists/list-declaration';
 import { ServiceList } from '../_components/records/service-list';

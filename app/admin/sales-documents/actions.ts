@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { rowId } from '@/lib/fields';
 import { staffRecordWriter } from '@/lib/records/record-kind';
-import { convertDocument } from '@/lib/sales-documents/convert';
+import { convertDocument } from '@/lib/sales-documents/save-sales-documents';
 import { staffAction } from '../_components/page/staff-action';
 
 /** Converts a document to an order confirmation or invoice, and redirects there. `version` is the page's version. */

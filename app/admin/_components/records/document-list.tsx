@@ -1,4 +1,4 @@
-import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
+import type { SalesDocumentRow } from '@/lib/sales-documents/queries';
 import { formatCustomer, formatDate, formatField, joinTexts } from '../../../_components/format';
 import { StatusBadge } from '../display/status';
 import { Money } from '../display/values';

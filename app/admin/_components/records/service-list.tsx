@@ -1,4 +1,4 @@
-import type { ServiceRow } from '@/lib/services/schema';
+import type { ServiceRow } from '@/lib/services/queries';
 import { formatDate, formatField } from '../../../_components/format';
 import { StatusBadge } from '../display/status';
 import { Money } from '../display/values';

@@ -1,6 +1,5 @@
 import { notFound } from 'next/navigation';
-import { exportCsv } from '@/lib/exports/export-csv';
-import { EXPORT_KINDS, EXPORT_NAMES } from '@/lib/exports/kinds';
+import { EXPORT_KINDS, EXPORT_NAMES, exportCsv } from '@/lib/exports/export-csv';
 import { csvRoute } from '../../_components/lists/csv';
 
 /** Downloads all records of a kind, in the same CSV format as the export command. */
