@@ -5,11 +5,10 @@ import { isServer } from '@/db/transaction';
 import { withFile } from '../errors';
 import type { FileOptions } from './file-format';
 import type { ImportKind } from './import-kind';
-import { beginImport, type ImportCounts, noteCounts, toRemembered } from './import-log';
+import { beginImport, noteCounts, toRemembered } from './import-log';
 import { type ImportDeps, type ImportListener, ImportRows } from './import-rows';
 import { IMPORT_KINDS, type ImportName } from './kinds';
 import { openImport } from './open-import';
-import type { TextFile } from './text-file';
 
 /** Rows per batch. Batches of the embedded database are small, since its server answers no requests meanwhile. */
 const BATCH = 1000;
@@ -17,21 +16,13 @@ const EMBEDDED_BATCH = 200;
 /** Batches written at the same time, so that one is prepared while PostgreSQL writes another. More would block. */
 const AT_ONCE = 2;
 
-interface ImportResult {
-  /** Id of the import. Null for a dry run. */
-  id: number | null;
-  counts: ImportCounts;
-  encoding: TextFile['encoding'];
-  /** Path of the file with the rejected rows. Null if no row was rejected. */
-  rejected: string | null;
-  stopped: boolean;
-}
-
 /**
  * Imports a file: creates new records and updates changed ones, matched by their public keys. A rejected row does not
  * stop the others. An import can be interrupted at any time, and repeated from the start.
  *
  * @param options.dryRun reports what would happen, and writes nothing
+ * @returns with the id of the import, null for a dry run; and the path of the file with the rejected rows, null if no
+ *   row was rejected
  * @throws StartError if the file cannot be read, or the rejected rows cannot be written to a file
  */
 export async function importFile(
@@ -40,7 +31,7 @@ export async function importFile(
   path: string,
   options: FileOptions & { dryRun: boolean },
   listener: ImportListener,
-): Promise<ImportResult> {
+) {
   const kind: ImportKind = IMPORT_KINDS[name];
   const opened = await openImport(path, kind, options, isServer(deps.db) ? BATCH : EMBEDDED_BATCH);
   const { file, header } = opened;

@@ -80,18 +80,11 @@ export function importState(
   return now.getTime() - updated_at.getTime() < SILENT_MS ? 'running' : 'interrupted';
 }
 
-/** Stored column options of an import. Values for all rows are not stored. */
-type RememberedColumns = Pick<FileOptions, 'map' | 'separator'> & {
-  /** Name of the format. '' is our own format. */
-  format: string;
-};
-
-/** Finds the column options of the last import of a file with the same header. Null if there was no such import. */
-export async function findRemembered(
-  db: Database,
-  kind: ImportName,
-  path: string,
-): Promise<RememberedColumns | null> {
+/**
+ * Finds the column options of the last import of a file with the same header. Null if there was no such import. Values
+ * for all rows are not stored. The format is given by name; '' is our own format.
+ */
+export async function findRemembered(db: Database, kind: ImportName, path: string) {
   const [found] = await db
     .select({ reading: imports.reading })
     .from(imports)

@@ -154,15 +154,13 @@ interface RowUnit {
   rows: ReadRow[];
 }
 
-/** Problem of a row. The field has our name; '' stands for the whole row. */
-type RowProblem = FieldError & { line: number };
-
 /**
  * Assigns the problems of rows that are written together to their rows, so that each row names its reason.
  *
  * @param problems problems of the unit; the field of a row's problem looks like `lines.0.text`
+ * @returns problems whose fields have our names; '' stands for the whole row
  */
-function rowProblems({ rows }: RowUnit, problems: FieldError[]): RowProblem[] {
+function rowProblems({ rows }: RowUnit, problems: FieldError[]) {
   const ofRows = problems.map(({ field, message }) => {
     const [, at = '0', own = field] = OF_LINE.exec(field) ?? [];
     return { at: Number(at), field: own, message };

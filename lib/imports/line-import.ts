@@ -1,7 +1,7 @@
-import { inArray } from 'drizzle-orm';
+import { and, eq, inArray, isNull, or } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
-import { salesDocuments } from '@/db/schema';
+import { type Database, inTexts, pickColumns } from '@/db/database';
+import { customers, draftImportKeys, invoices, salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import type { FieldError } from '../errors';
 import { textLine } from '../fields';
@@ -22,7 +22,6 @@ import { saveRecords } from '../records/save-records';
 import { ofEach } from '../records/typed-lines';
 import { salesDocumentKind } from '../sales-documents/save-sales-documents';
 import { type ImportKind, type Refused, saveGood } from './import-kind';
-import { findInvoices, noInvoice } from './named-invoices';
 
 /** Existing invoice or sales document that lines belong to. */
 type LineOwner = Pick<typeof salesDocuments.$inferSelect, 'id' | 'currency' | 'subtotal' | 'tax' | 'total'>;
@@ -63,19 +62,11 @@ function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind
     fields: z.object({ ...names, ...position, ...lineField.shape }),
     keys: Object.keys(names),
     toKey: (key) => key,
-    gather: (rows) => ({
-      ...rows[0],
-      positions: rows.map((row) => row.position),
-      currencies: rows.map((row) => row.currencies),
-      lines: rows.map((row) => ofEach((name) => row[name])),
-    }),
+    gather: (rows) => ({ ...rows[0], rows, lines: rows.map((row) => ofEach((name) => row[name])) }),
     save: (db, drafts, writer) =>
       transact(db, async (tx) => {
-        const ownerOf = await find(
-          tx,
-          drafts.map(({ values }) => values),
-        );
-        const owners = drafts.map(({ values }) => ownerOf(values));
+        const named = drafts.map(({ values }) => values);
+        const owners = named.map(await find(tx, named));
         const rows: Row[] = owners.flatMap((one) => (one ? { id: one.id } : []));
         await addLines(tx, owner, rows);
         const linesById = new Map(rows.map((row) => [row.id, row.lines as LineRow[]]));
@@ -100,11 +91,11 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
         : { field: '', message: `cannot be taken: there may be ${MAX_LINES} lines at most` },
     );
   }
-  const positions = values.positions as (number | undefined)[];
+  const rows = values.rows as { position?: number; currencies?: string[] }[];
+  const positions = rows.map(({ position }) => position);
   const at = positions.findIndex((one, i) => one !== undefined && one <= (positions[i - 1] ?? -Infinity));
   if (at >= 0) return [{ field: `lines.${at}.position`, message: 'must be more than in the line before' }];
-  const currencies = values.currencies as (string[] | undefined)[];
-  const foreign = currencies.findIndex((possible) => possible && !possible.includes(owner.currency));
+  const foreign = rows.findIndex(({ currencies }) => currencies && !currencies.includes(owner.currency));
   if (foreign >= 0) {
     const message = `must be in ${owner.currency.toUpperCase()}, as the rest of it`;
     return [{ field: `lines.${foreign}.unit_price`, message }];
@@ -131,4 +122,72 @@ async function findDocuments(tx: Database, rows: Row[]) {
     .where(inArray(salesDocuments.document_number, [...new Set(numbers)]));
   const byNumber = new Map(found.map((document) => [document.document_number, document]));
   return ({ document_number }: Row) => byNumber.get(String(document_number));
+}
+
+/** Fields that can refer to an invoice. The first field with a value counts. */
+const INVOICE_NAMES = ['stripe_invoice_id', 'invoice_number', 'invoice_import_key'] as const;
+type Names = { [name in (typeof INVOICE_NAMES)[number]]?: string | null | undefined };
+
+/** Invoice that a row refers to, with its customer. */
+export type NamedInvoice = Awaited<ReturnType<typeof readNamed>>[number];
+
+/**
+ * Finds the invoices that rows refer to, except those of erased customers. If one of our invoices and one of
+ * Stripe's have the same number, returns ours.
+ */
+export async function findInvoices(
+  db: Database,
+  rows: Names[],
+): Promise<(row: Names) => NamedInvoice | undefined> {
+  const namesOf = (field: keyof Names) => [...new Set(rows.flatMap((row) => row[field] ?? []))];
+  const found = await readNamed(db, namesOf);
+  const oursLast = found.sort(
+    (a, b) => Number(a.stripe_invoice_id === null) - Number(b.stripe_invoice_id === null),
+  );
+  const byName = new Map(
+    oursLast.flatMap((invoice) =>
+      INVOICE_NAMES.map((field) => [`${field} ${invoice[field]}`, invoice] as const),
+    ),
+  );
+  return (row) => {
+    const field = INVOICE_NAMES.find((name) => row[name] != null);
+    return field && byName.get(`${field} ${row[field]}`);
+  };
+}
+
+/** Returns the problem of a row without an existing invoice. */
+export function noInvoice(row: Row): FieldError {
+  const field = INVOICE_NAMES.find((name) => row[name] != null);
+  return field
+    ? { field, message: 'is not a known invoice' }
+    : { field: 'invoice_number', message: 'is needed' };
+}
+
+async function readNamed(db: Database, namesOf: (field: keyof Names) => string[]) {
+  const keys = namesOf('invoice_import_key');
+  const drafts = db.select().from(draftImportKeys).where(inTexts(draftImportKeys.import_key, keys));
+  const keyed = keys.length > 0 ? await drafts : [];
+  return db
+    .select({
+      ...pickColumns(invoices, 'id', 'stripe_invoice_id', 'customer_id', 'currency'),
+      ...pickColumns(invoices, 'subtotal', 'tax', 'total'),
+      invoice_number: invoices.number,
+      invoice_import_key: draftImportKeys.import_key,
+    })
+    .from(invoices)
+    .innerJoin(customers, eq(customers.id, invoices.customer_id))
+    .leftJoin(draftImportKeys, eq(draftImportKeys.invoice_id, invoices.id))
+    .where(
+      and(
+        isNull(customers.erased_at),
+        or(
+          inTexts(invoices.stripe_invoice_id, namesOf('stripe_invoice_id')),
+          inTexts(invoices.number, namesOf('invoice_number')),
+          inArray(
+            invoices.id,
+            keyed.map(({ invoice_id }) => invoice_id),
+          ),
+        ),
+      ),
+    );
 }

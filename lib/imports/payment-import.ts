@@ -17,7 +17,7 @@ import { recordPayment } from '../payments/write-payment';
 import { amountProblem, amount as anyAmount, currencyCode, instantOrDay, toInstant } from '../records/fields';
 import type { RecordWriter, Saved } from '../records/record-kind';
 import type { ImportKind, Refused } from './import-kind';
-import { findInvoices, type NamedInvoice, noInvoice } from './named-invoices';
+import { findInvoices, type NamedInvoice, noInvoice } from './line-import';
 
 const { payment_reference, amount, payment_date, status } = paymentInput.shape;
 
@@ -60,7 +60,7 @@ export const paymentImport: ImportKind = {
       good.flatMap(({ customer_number }) => customer_number ?? []),
     );
     const planned = parsed.map(({ data, error }) =>
-      data ? plan(data, { invoice: invoiceOf(data), customers }, writer) : toRefused(error.issues),
+      data ? plan(data, invoiceOf(data), customers, writer) : toRefused(error.issues),
     );
     const together = planned.flatMap((one) => ('payment' in one ? one.payment : []));
     const recorded = (await recordPayments(db, together, { ...writer, source: 'import' })).values();
@@ -103,19 +103,18 @@ async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Pa
   });
 }
 
-/** Records that a row refers to. */
-interface Named {
-  invoice: NamedInvoice | undefined;
-  /** Customer ids by customer number. */
-  customers: Map<string, number>;
-}
-
 type Refund = PaymentFields & { refund_of: string };
 type Planned = { payment: GivenPayment } | { refund: Refund } | Refused;
 
-function plan(row: PaymentFields, { invoice, customers }: Named, { timeZone }: RecordWriter): Planned {
+/** @param customers ids by customer number */
+function plan(
+  row: PaymentFields,
+  invoice: NamedInvoice | undefined,
+  customers: Map<string, number>,
+  { timeZone }: RecordWriter,
+): Planned {
   if (row.refund_of != null) return { refund: { ...row, refund_of: row.refund_of } };
-  const problems = problemsOf(row, { invoice, customers });
+  const problems = invoice ? problemsOf(row, invoice, customers) : [noInvoice(row)];
   if (!invoice || problems.length > 0) return { outcome: 'refused', problems };
   const { payment_reference, amount, payment_date, status, refunded_at, refunded_amount } = row;
   return {
@@ -172,8 +171,7 @@ async function orRefused(save: () => Promise<Saved>): Promise<Saved> {
   return saved.outcome === 'refused' ? { ...saved, problems: saved.problems.map(toOurField) } : saved;
 }
 
-function problemsOf(payment: PaymentFields, { invoice, customers }: Named): FieldError[] {
-  if (!invoice) return [noInvoice(payment)];
+function problemsOf(payment: PaymentFields, invoice: NamedInvoice, customers: Map<string, number>) {
   const { customer_number, currency, refunded_amount, amount } = payment;
   const problems: FieldError[] = [];
   if (customer_number && customers.get(customer_number) !== invoice.customer_id) {

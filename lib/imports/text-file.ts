@@ -15,12 +15,6 @@ export interface TextFile {
   lines(): AsyncGenerator<Line>;
 }
 
-/** Number of lines with non-ASCII characters: those that are valid UTF-8, and the others. */
-interface Seen {
-  utf8: number;
-  other: number;
-}
-
 const BOM_BYTES = '\u00ef\u00bb\u00bf';
 
 /**
@@ -60,7 +54,8 @@ export async function openTextFile(path: string, wanted?: Encoding): Promise<Tex
   return { bytes: found.size, encoding: ENCODING_NAMES[encoding], read: () => read, lines };
 }
 
-async function inspect(path: string): Promise<Seen> {
+/** Counts the lines with non-ASCII characters: those that are valid UTF-8, and the others. */
+async function inspect(path: string) {
   const seen = { utf8: 0, other: 0 };
   const count = (line: Buffer) => {
     if (!isAscii(line)) seen[isUtf8(line) ? 'utf8' : 'other'] += 1;
