@@ -25,12 +25,6 @@ const noteText = z
   )
   .refine((text) => text.isWellFormed() && !CONTROL.test(text), 'must not contain control characters');
 
-/** The cursor of a list of notes: the list continues after this note. */
-export interface NotePlace {
-  created_at: Date;
-  id: number;
-}
-
 /**
  * Adds a note to a customer. Notes are never changed or deleted. To correct one, staff add another.
  *
@@ -61,12 +55,12 @@ export async function addCustomerNote(
   });
 }
 
-/** Lists the notes about a customer, the newest first. */
+/** Lists the notes about a customer, the newest first. @param behind the note after which the list continues */
 export async function listCustomerNotes(
   db: Database,
   customerId: number,
   limit: number,
-  behind: NotePlace | null = null,
+  behind: { created_at: Date; id: number } | null = null,
 ) {
   const place = behind && sql`(${behind.created_at.toISOString()}::timestamptz, ${behind.id}::int)`;
   return db

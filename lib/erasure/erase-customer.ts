@@ -36,11 +36,7 @@ export const CONSEQUENCES = [
  *
  * @throws AppError not_found; conflict if some business with it is open, or if it was erased before
  */
-export async function eraseCustomer(
-  db: Database,
-  id: number,
-  { actor, now }: { actor: Actor; now: Date },
-): Promise<void> {
+export async function eraseCustomer(db: Database, id: number, { actor, now }: { actor: Actor; now: Date }) {
   await requireErasable(db, id);
   const emails = (await listValues(db, id)).filter((value) => value.includes('@'));
   const texts = [...(await stripeCustomersOf(db, id)), ...emails];

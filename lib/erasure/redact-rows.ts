@@ -64,11 +64,7 @@ const EMPTIED = new Set([
 ]);
 
 /** Replaces the customer's personal values in all `redacted` columns of rows that belong to the customer. */
-export async function redactRows(
-  tx: Database,
-  subject: Subject,
-  redact: (text: string) => string,
-): Promise<void> {
+export async function redactRows(tx: Database, subject: Subject, redact: (text: string) => string) {
   for (const one of ALL) await redactTable(tx, one, subject, redact);
 }
 

@@ -17,24 +17,6 @@ export const PERIODS = [30, 90, 365] as const;
 
 export type Period = (typeof PERIODS)[number];
 
-/** The payments received, less refunds and lost disputes. The count is the number of payments. */
-interface Received {
-  count: number;
-  /** Negative if more was returned than received. */
-  total: number;
-  /** The amount of refunds and lost disputes. */
-  returned: number;
-}
-
-interface MoneyReceived {
-  /** The amounts per currency, the currency with the most payments first. */
-  sums: (CurrencySum & Received)[];
-  /** The currency of `days`. Null without any payment. */
-  currency: string | null;
-  /** All days of the period, including those without a payment. */
-  days: (Received & { date: string })[];
-}
-
 /** The current date in the service's time zone, and that time zone. */
 interface Today {
   today: string;
@@ -46,16 +28,19 @@ interface Today {
  *
  * A payment counts with its whole amount on its date, even if it is refunded later. The returned amount is subtracted
  * on the day of the return (see `COUNTED_BACK`), in the service's time zone, so past days do not change. A payment that
- * was marked as refunded without a matching refund does not count.
+ * was marked as refunded without a matching refund does not count. A total is negative if more was returned than
+ * received. A count is the number of payments.
  *
  * @param wanted the currency of the days, if it has payments; otherwise the currency with the most payments is used
+ * @returns the amounts per currency, the currency with the most payments first; and all days of the period, including
+ *   those without a payment, in one currency, which is null without any payment
  */
 export async function getMoneyReceived(
   db: Database,
   { today, timeZone }: Today,
   period: Period,
   wanted?: string,
-): Promise<MoneyReceived> {
+) {
   const first = addDays(today, 1 - period);
   const found = await readReceivedDays(db, { first, today, timeZone });
   const sums = found

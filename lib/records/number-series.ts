@@ -51,9 +51,6 @@ const settings = z
     message: 'must not have more digits than the numbers',
   });
 
-/** Number format of a series. */
-type SeriesSettings = z.infer<typeof settings>;
-
 /** Lists all number series, sorted by name. */
 export async function listNumberSeries(db: Database) {
   const { name, prefix, with_year, width, first_count } = numberSeries;
@@ -68,7 +65,7 @@ export async function listNumberSeries(db: Database) {
 export async function saveNumberSeries(
   db: Database,
   name: string,
-  wanted: Record<keyof SeriesSettings, unknown>,
+  wanted: Record<keyof z.infer<typeof settings>, unknown>,
   { actor }: Pick<RecordWriter, 'actor'>,
 ): Promise<void> {
   const parsed = settings.safeParse(wanted);

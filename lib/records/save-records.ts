@@ -65,12 +65,7 @@ export function outdated(): AppError {
   return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
 }
 
-async function saveWithin(
-  tx: Database,
-  kind: RecordKind,
-  given: Draft[],
-  writer: RecordWriter,
-): Promise<Saved[]> {
+async function saveWithin(tx: Database, kind: RecordKind, given: Draft[], writer: RecordWriter) {
   const identified = (await kind.identify?.(tx, given)) ?? given;
   const findBefore = await readBefore(tx, kind, identified);
   const idsOf = await findReferences(tx, kind, identified);
@@ -81,7 +76,7 @@ async function saveWithin(
   await updateChanged(tx, kind, writings, writer);
   const written = writings.map((writing) => ({ ...writing, id: Number(writing.after.id) }));
   await kind.afterwards?.(tx, written, writer);
-  return decided.map((one) =>
+  return decided.map((one): Saved =>
     'after' in one ? { outcome: one.before ? 'changed' : 'created', id: Number(one.after.id) } : one,
   );
 }

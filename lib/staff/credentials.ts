@@ -30,26 +30,20 @@ import { endAppsOf } from '../oauth/connected-apps';
 import { literal } from '../page-query';
 import type { Runtime } from '../runtime';
 import { endInvitations } from './invitations';
-import { deleteSessions } from './manage-staff';
-
-interface TypedPasswords {
-  current: string;
-  /** 12 to 128 characters. */
-  password: string;
-  /** The new password again. */
-  repeated: string;
-}
+import { deleteSessions, type GivenPassword } from './manage-staff';
 
 /**
  * Replaces a person's password with one they choose, and ends their other sessions.
  *
+ * @param typed the current password, and twice the new one of 12 to 128 characters
  * @throws AppError validation_failed naming the field; too_many_requests
  */
 export async function changeOwnPassword(
   runtime: Runtime,
   session: Pick<StaffSession, 'staff' | 'sessionId'>,
-  { current, password, repeated }: TypedPasswords,
+  typed: Record<'current' | 'password' | 'repeated', string>,
 ): Promise<void> {
+  const { current, password, repeated } = typed;
   if (password !== repeated) throw invalidField('repeated', 'must be the same password');
   await confirmPassword(runtime, session, current, 'current');
   if (password === current) throw invalidField('password', 'must be different from the current one');
@@ -60,13 +54,6 @@ export async function changeOwnPassword(
     await tx.update(staffUsers).set({ passwordTemporary: false }).where(eq(staffUsers.id, id));
     return { sessions_ended: await deleteSessions(tx, id, sessionId) };
   });
-}
-
-interface GivenPassword {
-  /** 12 to 128 characters. Generated if absent. */
-  password?: string | undefined;
-  /** Whether the person must choose their own password when they next sign in. */
-  passwordTemporary?: boolean;
 }
 
 /**
@@ -117,17 +104,12 @@ async function confirmPassword(
   await forgiveSignIn(db, email, origin, now());
 }
 
-interface NewTwoFactor {
-  /** The address that the authenticator app reads from the QR code. */
-  uri: string;
-  /** Each code works once in place of an app's code. */
-  recoveryCodes: string[];
-}
-
 /**
  * Generates the secret of an authenticator app. It takes effect when `confirmTwoFactor` receives a code of it.
  *
  * @param headers with the session's cookie
+ * @returns the address that the app reads from the QR code, and recovery codes. Each of these works once in place of an
+ * app's code.
  * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
  */
 export async function beginTwoFactor(
@@ -135,7 +117,7 @@ export async function beginTwoFactor(
   session: StaffSession,
   password: string,
   headers: Headers,
-): Promise<NewTwoFactor> {
+) {
   await confirmPassword(runtime, session, password);
   const { enableTwoFactor } = getStaffAuth(runtime).api;
   try {
@@ -153,11 +135,7 @@ export async function beginTwoFactor(
  *
  * @throws AppError validation_failed for a wrong code; conflict if `beginTwoFactor` was not called
  */
-export async function confirmTwoFactor(
-  runtime: Runtime,
-  { staff, sessionId }: StaffSession,
-  typed: string,
-): Promise<void> {
+export async function confirmTwoFactor(runtime: Runtime, { staff, sessionId }: StaffSession, typed: string) {
   const { secretConfig } = await getStaffAuth(runtime).$context;
   await writeOwn(runtime.db, staff, 'set_up_two_factor', async (tx, { id }) => {
     const ofUser = eq(staffTwoFactors.userId, id);
@@ -197,11 +175,7 @@ export async function renewRecoveryCodes(
  *
  * @throws AppError validation_failed for a wrong password; conflict while all staff must have an app
  */
-export async function turnOffTwoFactor(
-  runtime: Runtime,
-  session: StaffSession,
-  password: string,
-): Promise<void> {
+export async function turnOffTwoFactor(runtime: Runtime, session: StaffSession, password: string) {
   await confirmPassword(runtime, session, password);
   await writeOwn(runtime.db, session.staff, 'turn_off_two_factor', async (tx, { id }) => {
     if (await isTwoFactorRequired(tx)) {
@@ -299,12 +273,7 @@ export async function keepPasskey(
 }
 
 /** @throws AppError validation_failed for a wrong password; not_found */
-export async function removePasskey(
-  runtime: Runtime,
-  session: StaffSession,
-  password: string,
-  id: string,
-): Promise<void> {
+export async function removePasskey(runtime: Runtime, session: StaffSession, password: string, id: string) {
   await confirmPassword(runtime, session, password);
   const { staff } = session;
   await writeOwn(runtime.db, staff, 'remove_passkey', async (tx) => {

@@ -83,10 +83,11 @@ export async function getLoginState(db: Database, userId: string) {
   return { hasPassword: false, isTemporary: false, hasApp: false, ...row, passkeys };
 }
 
-interface NewStaffUser extends NewPerson {
+/** The password that another person sets. */
+export interface GivenPassword {
   /** 12 to 128 characters. Generated if absent. */
   password?: string | undefined;
-  /** Whether the person must choose their own password when they first sign in. */
+  /** Whether the person must choose their own password when they next sign in. */
   passwordTemporary?: boolean;
 }
 
@@ -99,7 +100,7 @@ interface NewStaffUser extends NewPerson {
  */
 export async function addStaffUser(
   world: StaffWorld,
-  input: NewStaffUser,
+  input: NewPerson & GivenPassword,
   actor: Actor,
   condition?: (tx: Database) => Promise<void>,
 ): Promise<{ id: string; email: string; password: string }> {
@@ -162,12 +163,7 @@ export async function createStaffUser(
  *
  * @throws AppError not_found; conflict for oneself and for the last admin
  */
-export async function changeStaffRole(
-  db: Database,
-  key: StaffKey,
-  role: StaffRole,
-  actor: Actor,
-): Promise<void> {
+export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRole, actor: Actor) {
   await writeStaff(db, actor, async (tx) => {
     const before = await getStaffUser(tx, key);
     if (before.role === role) return;
@@ -182,11 +178,7 @@ export async function changeStaffRole(
  *
  * @throws AppError not_found; conflict for oneself and for the last admin
  */
-export async function removeStaffUser(
-  { db, now }: Pick<Runtime, 'db' | 'now'>,
-  key: StaffKey,
-  actor: Actor,
-): Promise<void> {
+export async function removeStaffUser({ db, now }: Pick<Runtime, 'db' | 'now'>, key: StaffKey, actor: Actor) {
   await writeStaff(db, actor, async (tx) => {
     const before = await getStaffUser(tx, key);
     await requireDispensable(tx, actor, before);

@@ -76,11 +76,7 @@ export function listTasksOf(
  * @param by the email address of a member of staff
  * @throws AppError not_found
  */
-export async function finishTask(
-  db: Database,
-  id: number,
-  { by, now }: { by: string; now: Date },
-): Promise<void> {
+export async function finishTask(db: Database, id: number, { by, now }: { by: string; now: Date }) {
   const isIt = eq(staffTasks.id, Math.min(id, MAX_ID));
   const finished = await db
     .update(staffTasks)

@@ -64,11 +64,7 @@ const findToken = statement(['hash'], (db, { hash }) =>
 );
 
 /** Stores when a token was last used, at most once a minute. Otherwise runs no query. No request waits for it. */
-export async function touchAccessToken(
-  db: Database,
-  { id, last_used_at }: AccessToken,
-  now: Date,
-): Promise<void> {
+export async function touchAccessToken(db: Database, { id, last_used_at }: AccessToken, now: Date) {
   if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
   if (Math.abs(now.getTime() - touches.failedAt) < MINUTE_MS) return;
   const stale = sql`${accessTokens.last_used_at} < ${now.toISOString()}::timestamptz - interval '1 minute'`;

@@ -4,7 +4,7 @@ import { comparable, toColumns } from '../imports/columns';
 import { bestReport, ENCODINGS, type FileOptions } from '../imports/file-format';
 import { findRemembered } from '../imports/import-log';
 import { FORMATS, IMPORT_KINDS, type ImportName } from '../imports/kinds';
-import { type FilePreview, type PreviewOptions, previewFile } from '../imports/preview-file';
+import { type PreviewOptions, previewFile } from '../imports/preview-file';
 import { fileOf, type Upload } from './upload-store';
 
 /** Options of the import page for reading a file. */
@@ -109,19 +109,12 @@ function constantProblems(
   return { constants: what };
 }
 
-/** Initial state of the import page. */
-interface FirstChoice {
-  preview: FilePreview;
-  chosen: ChosenOptions;
-  /** Whether the columns are taken from the last import of a file with the same header. */
-  isRemembered: boolean;
-}
-
 /**
  * Reads the first rows of an uploaded file and proposes options: those of its last run, else those of the last import
  * of a file with the same header, else what the column names suggest.
  *
  * @param asked options chosen on the page; if there are any, earlier imports are ignored
+ * @returns also whether the columns are taken from the last import of a file with the same header
  * @throws StartError if the file is not CSV, or cannot be read
  */
 export async function firstChoice(
@@ -129,7 +122,7 @@ export async function firstChoice(
   upload: Upload,
   asked: PreviewOptions,
   before: ChosenOptions | undefined,
-): Promise<FirstChoice> {
+) {
   const path = fileOf(dataDir, upload);
   const isAsked = Object.values(asked).some((value) => value !== undefined);
   const last = isAsked ? undefined : before;
