@@ -33,11 +33,9 @@ function numberType(name: string): CellType {
   return AMOUNTS.has(name) ? 'amount' : name === 'tax_rate' ? 'percent' : 'number';
 }
 
-function unwrap(schema: z.core.$ZodType): {
-  inner: z.core.$ZodType;
-  isOptional: boolean;
-  isNullable: boolean;
-} {
+type Unwrapped = { inner: z.core.$ZodType; isOptional: boolean; isNullable: boolean };
+
+function unwrap(schema: z.core.$ZodType): Unwrapped {
   if (schema instanceof z.ZodOptional) return { ...unwrap(schema.unwrap()), isOptional: true };
   if (schema instanceof z.ZodNullable) return { ...unwrap(schema.unwrap()), isNullable: true };
   return { inner: schema, isOptional: false, isNullable: false };
@@ -113,11 +111,20 @@ const OTHER_NAMES: Record<string, string> = {
 };
 
 /**
- * Proposes our most likely column for a column of another program's file.
- *
- * @param free our columns that are not assigned to another column of the file
+ * Proposes our most likely column for each of another program's columns. It proposes a column at most once, and never
+ * one that a column of the file has already.
  */
-export function proposeColumn(theirs: string, free: readonly string[]): string | undefined {
+export function proposeColumns(theirs: string[], columns: { ours: Column | null }[], known: Column[]) {
+  const taken = new Set(columns.map(({ ours }) => ours?.name));
+  const free = new Set(known.flatMap(({ name }) => (taken.has(name) ? [] : name)));
+  return theirs.map((name) => {
+    const found = proposeColumn(name, [...free]);
+    if (found !== undefined) free.delete(found);
+    return found;
+  });
+}
+
+function proposeColumn(theirs: string, free: string[]): string | undefined {
   const wanted = comparable(theirs);
   return (
     free.find((name) => OTHER_NAMES[name]?.split(' ').includes(wanted)) ??

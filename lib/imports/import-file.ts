@@ -9,6 +9,7 @@ import { beginImport, noteCounts, toRemembered } from './import-log';
 import { type ImportDeps, type ImportListener, ImportRows } from './import-rows';
 import { IMPORT_KINDS, type ImportName } from './kinds';
 import { openImport } from './open-import';
+import type { CsvRow } from './text-file';
 
 /** Rows per batch. Batches of the embedded database are small, since its server answers no requests meanwhile. */
 const BATCH = 1000;
@@ -37,25 +38,22 @@ export async function importFile(
   const { file, header } = opened;
   if (header.leftOut.length > 0) listener.onLeftOut(header.leftOut);
   const begin = async () => {
-    const given = { kind: name, file_name: basename(path), ...(await toRemembered(name, path, options)) };
+    const given = { kind: name, file_name: basename(path), ...(await toRemembered(path, options)) };
     return beginImport(deps.db, given, deps.actor);
   };
   const id = options.dryRun ? null : await begin();
   const target = new ImportRows(deps, kind, { ...opened, options, importId: id }, listener);
   const rejected = new RejectedFile(rejectedPath(path), header.raw);
   try {
-    const stopped = await inTurn(opened.rows, {
-      atOnce: kind.namesEarlier === undefined && isServer(deps.db) ? AT_ONCE : 1,
-      signal: deps.signal,
-      start: (rows, isLast) => target.save(target.prepare(rows, isLast)),
-      async finish(done) {
-        const refused = target.count(done);
-        if (id !== null) {
-          await rejected.add(refused);
-          await noteCounts(deps.db, id, target.counts, null);
-        }
-        listener.onProgress({ counts: target.counts, bytes: file.read(), ofBytes: file.bytes });
-      },
+    const atOnce = kind.namesEarlier === undefined && isServer(deps.db) ? AT_ONCE : 1;
+    const start = (rows: CsvRow[], isLast: boolean) => target.save(target.prepare(rows, isLast));
+    const stopped = await inTurn(opened.rows, { atOnce, signal: deps.signal }, start, async (done) => {
+      const refused = target.count(done);
+      if (id !== null) {
+        await rejected.add(refused);
+        await noteCounts(deps.db, id, target.counts, null);
+      }
+      listener.onProgress({ counts: target.counts, bytes: file.read(), ofBytes: file.bytes });
     });
     if (id !== null && !stopped) await noteCounts(deps.db, id, target.counts, deps.now());
     const kept = rejected.isWritten ? rejected.path : null;
@@ -65,23 +63,18 @@ export async function importFile(
   }
 }
 
-interface Steps<Batch, Done> {
-  atOnce: number;
-  /** Stops after the batches that were already started. */
-  signal: AbortSignal;
-  /** Starts a batch. @param isLast true for the final call, whose batch is empty */
-  start(batch: Batch[], isLast: boolean): Promise<Done>;
-  finish(done: Done): Promise<void>;
-}
-
 /**
  * Starts batches in order, several at the same time, and finishes them in the same order.
  *
+ * @param signal stops after the batches that were already started
+ * @param start starts a batch; `isLast` is true for the final call, whose batch is empty
  * @returns true if the signal stopped it before the end
  */
 async function inTurn<Batch, Done>(
   batches: AsyncIterable<Batch[]>,
-  { atOnce, signal, start, finish }: Steps<Batch, Done>,
+  { atOnce, signal }: { atOnce: number; signal: AbortSignal },
+  start: (batch: Batch[], isLast: boolean) => Promise<Done>,
+  finish: (done: Done) => Promise<void>,
 ): Promise<boolean> {
   const started: Promise<Done>[] = [];
   const add = (batch: Batch[], isLast: boolean) => {

@@ -100,12 +100,7 @@ export async function findRemembered(db: Database, kind: ImportName, path: strin
  * How the columns of a file like this one were read before, as options of an import. Null if they had our own names, or if
  * the caller says how to read them.
  */
-export async function remembered(
-  db: Database,
-  kind: ImportName,
-  path: string,
-  asked: FileOptions,
-): Promise<Pick<FileOptions, 'map' | 'separator' | 'format'> | null> {
+export async function remembered(db: Database, kind: ImportName, path: string, asked: FileOptions) {
   if (asked.map.size > 0 || asked.format || asked.separator) return null;
   const found = await findRemembered(db, kind, path);
   const format = found ? FORMATS[found.format]?.[kind] : undefined;
@@ -115,7 +110,7 @@ export async function remembered(
 
 /** Formats column options as command-line options. */
 export function columnsText({ map, separator, format }: Pick<FileOptions, 'map' | 'separator' | 'format'>) {
-  const name = Object.keys(FORMATS).find((one) => Object.values(FORMATS[one] ?? {}).includes(format ?? []));
+  const name = nameOf(format);
   return [
     ...renamed(map).map(([theirs, ours]) => `--map "${theirs}=${ours}"`),
     ...(separator ? [separator === ',' ? '--decimal-comma' : '--decimal-point'] : []),
@@ -130,17 +125,15 @@ const toSeparator = (text: string): DecimalSeparator | undefined =>
   text === ',' || text === '.' ? text : undefined;
 
 /** Returns the column options to store, with the hash that finds them for the next file. */
-export async function toRemembered(
-  kind: ImportName,
-  path: string,
-  { map, format, separator = undefined }: FileOptions,
-) {
-  const name = Object.keys(FORMATS).find((one) => format && FORMATS[one]?.[kind] === format);
-  return {
-    shape: await readShape(path),
-    reading: { columns: Object.fromEntries(map), format: name ?? '', separator: separator ?? '' },
-  };
+export async function toRemembered(path: string, { map, format, separator }: FileOptions) {
+  const columns = Object.fromEntries(map);
+  const reading = { columns, format: nameOf(format) ?? '', separator: separator ?? '' };
+  return { shape: await readShape(path), reading };
 }
+
+/** Returns the name of a format. Undefined for our own. */
+const nameOf = (format: FileOptions['format']) =>
+  Object.keys(FORMATS).find((name) => format && Object.values(FORMATS[name] ?? {}).includes(format));
 
 /** Hashes the column names of a file. Ignores non-ASCII characters, which depend on the encoding. */
 async function readShape(path: string): Promise<string> {

@@ -2,7 +2,7 @@ import { unescapeFormulas } from '../csv';
 import { type FieldError, StartError } from '../errors';
 import type { DecimalSeparator } from '../read-amount';
 import type { Row } from '../records/record-kind';
-import { type Column, comparable, proposeColumn, toColumns } from './columns';
+import { type Column, comparable, proposeColumns, toColumns } from './columns';
 import {
   bestReport,
   type Derived,
@@ -74,11 +74,7 @@ export async function openImport(
 }
 
 /** Returns the computed columns, except those that the file has, or that are set for all rows. */
-function findDerived(
-  { columns: theirs, format }: Header,
-  columns: Column[],
-  { constants }: FileOptions,
-): OpenImport['derived'] {
+function findDerived({ columns: theirs, format }: Header, columns: Column[], { constants }: FileOptions) {
   const names = theirs.map((column) => comparable(column.theirs));
   return columns.flatMap((column) => {
     const derived = format?.derived?.[column.name];
@@ -331,7 +327,9 @@ function requireNames({ map, constants }: FileOptions, columns: FileColumn[], kn
     throw new StartError([`--map ${missing}=…: the file has no column ${missing}. It has ${there}.`]);
   }
   for (const name of [...map.values(), ...constants.keys()]) {
-    if (name !== '' && !known.some((column) => column.name === name)) throw unknownName(name, known);
+    if (name !== '' && !known.some((column) => column.name === name)) {
+      throw new StartError([`Unknown: "${name}". ${listOf(known)}`]);
+    }
   }
   const seen = new Map<string, string>();
   for (const { ours, theirs } of columns) {
@@ -350,28 +348,18 @@ function requireNames({ map, constants }: FileOptions, columns: FileColumn[], kn
 }
 
 function thereTwice(name: string, one: string, other: string): StartError {
-  const advice =
+  const options = `--map ${quoted(`${one}=`)} or --map ${quoted(`${other}=`)}`;
+  const problem =
     one === other
-      ? 'rename or delete one of them in the file.'
-      : `leave one out with --map ${quoted(`${one}=`)} or --map ${quoted(`${other}=`)}.`;
-  return new StartError([
-    `The column ${name} is there twice${one === other ? '' : `, as "${one}" and "${other}"`}: ${advice}`,
-  ]);
-}
-
-function unknownName(name: string, known: Column[]): StartError {
-  return new StartError([`Unknown: "${name}". ${listOf(known)}`]);
+      ? 'twice: rename or delete one of them in the file.'
+      : `twice, as "${one}" and "${other}": leave one out with ${options}.`;
+  return new StartError([`The column ${name} is there ${problem}`]);
 }
 
 /** Makes the error for unknown columns, with the options to add to the command. */
 function unknownColumns(names: string[], columns: FileColumn[], known: Column[]): StartError {
-  const taken = new Set(columns.map(({ ours }) => ours?.name));
-  const free = known.flatMap(({ name }) => (taken.has(name) ? [] : name));
-  const options = names.map((theirs) => {
-    const ours = proposeColumn(theirs, free);
-    if (ours !== undefined) free.splice(free.indexOf(ours), 1);
-    return `--map ${quoted(`${theirs}=${ours ?? ''}`)}`;
-  });
+  const proposed = proposeColumns(names, columns, known);
+  const options = names.map((theirs, i) => `--map ${quoted(`${theirs}=${proposed[i] ?? ''}`)}`);
   const all = columns.map(({ theirs }) => theirs);
   const program = Object.entries(FORMATS).find(([, kinds]) =>
     Object.values(kinds).some((reports) => reports.some((open) => fitOf(open(), all) > all.length / 2)),

@@ -67,13 +67,9 @@ export const paymentImport: ImportKind = {
     const saved: Saved[] = [];
     // Other rows are written one by one after these payments, because they may refer to one of them.
     for (const one of planned) {
-      saved.push(
-        'refund' in one
-          ? await orRefused(() => recordRefund(db, one.refund, writer))
-          : 'payment' in one
-            ? await orRefused(() => finish(db, one.payment, recorded.next().value, writer))
-            : one,
-      );
+      if ('refund' in one) saved.push(await orRefused(recordRefund(db, one.refund, writer)));
+      else if ('outcome' in one) saved.push(one);
+      else saved.push(await orRefused(finish(db, one.payment, recorded.next().value, writer)));
     }
     return saved;
   },
@@ -116,19 +112,10 @@ function plan(
   if (row.refund_of != null) return { refund: { ...row, refund_of: row.refund_of } };
   const problems = invoice ? problemsOf(row, invoice, customers) : [noInvoice(row)];
   if (!invoice || problems.length > 0) return { outcome: 'refused', problems };
-  const { payment_reference, amount, payment_date, status, refunded_at, refunded_amount } = row;
-  return {
-    payment: {
-      payment_reference,
-      amount,
-      payment_date,
-      status,
-      cameBack: refunded_amount,
-      invoice_id: invoice.id,
-      customer_id: invoice.customer_id,
-      refundedAt: toInstant(refunded_at, timeZone) ?? startOfDay(payment_date, timeZone),
-    },
-  };
+  const { payment_reference, amount, payment_date, status, refunded_at, refunded_amount: cameBack } = row;
+  const given = { payment_reference, amount, payment_date, status, cameBack };
+  const refundedAt = toInstant(refunded_at, timeZone) ?? startOfDay(payment_date, timeZone);
+  return { payment: { ...given, invoice_id: invoice.id, customer_id: invoice.customer_id, refundedAt } };
 }
 
 /** Returns the outcome of a payment. Writes the payment if it could not be written together with others. */
@@ -136,35 +123,28 @@ async function finish(
   db: Database,
   payment: GivenPayment,
   recorded: Recorded | undefined,
-  { actor, now, timeZone }: RecordWriter,
+  writer: RecordWriter,
 ): Promise<Saved> {
   if (!recorded) throw new Error('a payment was lost');
   if (recorded.outcome !== 'alone') return recorded;
-  const writer = { actor, source: 'import' as const, now, timeZone };
   // The file may be older than the refund, or contain the refund as another row, so it must not undo the refund.
   const before = recorded.payment;
   const isOlder = payment.status === 'completed' && before?.status === 'refunded';
   const given = isOlder ? { ...payment, status: undefined } : payment;
-  const { payment: after, created } = await recordPayment(db, given, writer);
+  const { payment: after, created } = await recordPayment(db, given, { ...writer, source: 'import' });
   const isSame = before?.updated_at.toISOString() === after.updated_at;
   return { outcome: created ? 'created' : isSame ? 'unchanged' : 'changed', id: after.id };
 }
 
-function recordRefund(
-  db: Database,
-  { refund_of, payment_reference: reference, amount, currency, payment_date }: Refund,
-  { actor, now, timeZone }: RecordWriter,
-): Promise<Saved> {
-  const refundedAt = startOfDay(payment_date, timeZone);
-  return recordGivenRefund(
-    db,
-    { reference, payment_reference: refund_of, amount, currency, date: payment_date, refundedAt },
-    { actor, source: 'import', now, timeZone },
-  );
+function recordRefund(db: Database, { refund_of, ...refund }: Refund, writer: RecordWriter) {
+  const { payment_reference: reference, amount, currency, payment_date: date } = refund;
+  const refundedAt = startOfDay(date, writer.timeZone);
+  const given = { reference, payment_reference: refund_of, amount, currency, date, refundedAt };
+  return recordGivenRefund(db, given, { ...writer, source: 'import' });
 }
 
-async function orRefused(save: () => Promise<Saved>): Promise<Saved> {
-  const saved = await save().catch((error: unknown): Saved => {
+async function orRefused(saving: Promise<Saved>): Promise<Saved> {
+  const saved = await saving.catch((error: unknown): Saved => {
     if (!(error instanceof AppError) || !['validation_failed', 'conflict'].includes(error.code)) throw error;
     return { outcome: 'refused', problems: error.fields };
   });

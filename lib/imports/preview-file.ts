@@ -1,4 +1,4 @@
-import { proposeColumn, toColumns } from './columns';
+import { proposeColumns, toColumns } from './columns';
 import type { Encoding, FileFormat } from './file-format';
 import { FORMATS, IMPORT_KINDS, type ImportName } from './kinds';
 import { type Header, readFirstLines, readHeader } from './open-import';
@@ -71,24 +71,13 @@ export async function previewFile(
 
 /** Returns our column for each column of the file. If the name is unknown, it is the most likely column. */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
-  const taken = new Set(columns.map(({ ours }) => ours?.name));
-  const free = toColumns(IMPORT_KINDS[name].fields).flatMap((column) =>
-    taken.has(column.name) ? [] : column.name,
-  );
-  return columns.map(({ theirs, ours }) => {
-    if (ours) return ours.name;
-    const found = proposeColumn(theirs, free);
-    if (found !== undefined) free.splice(free.indexOf(found), 1);
-    return found;
-  });
+  const unknown = columns.flatMap(({ theirs, ours }) => (ours ? [] : theirs));
+  const found = proposeColumns(unknown, columns, toColumns(IMPORT_KINDS[name].fields)).values();
+  return columns.map(({ ours }) => ours?.name ?? found.next().value);
 }
 
 /** Reads the header in the format that knows most of its columns. Our own format wins a tie. */
-function bestHeader(
-  raw: string,
-  name: ImportName,
-  { delimiter, format }: PreviewOptions,
-): { format: string; header: Header } {
+function bestHeader(raw: string, name: ImportName, { delimiter, format }: PreviewOptions) {
   const known = toColumns(IMPORT_KINDS[name].fields);
   const ours: FileFormat = { columns: Object.fromEntries(known.map((column) => [column.name, column.name])) };
   const formats = new Map([['', [() => ours] as readonly (() => FileFormat)[]]]);

@@ -88,24 +88,32 @@ const whmcsClients: FileFormat = {
   values: { currency, status: oneOf({ active: 'active', inactive: 'inactive', closed: 'inactive' }) },
 };
 
-/** Services, identified by their WHMCS id. The report contains the number of a product, but not its name. */
-const whmcsServices: FileFormat = {
-  ...texts,
+/** What the reports of services and of domains have in common. */
+const billed = {
   columns: {
-    id: 'service_number',
     'user id': 'customer_number',
-    'domain name': 'domain',
-    'product id': 'name',
     'recurring amount': 'price',
-    'billing cycle': 'billing_interval',
     'registration date': 'start_date',
     'next due date': 'next_billing_date',
     status: 'status',
   },
+  values: { start_date: day, next_billing_date: day },
+  statuses: { pending: 'order', active: 'active', cancelled: 'cancelled', fraud: 'cancelled' },
+};
+
+/** Services, identified by their WHMCS id. The report contains the number of a product, but not its name. */
+const whmcsServices: FileFormat = {
+  ...texts,
+  columns: {
+    ...billed.columns,
+    id: 'service_number',
+    'domain name': 'domain',
+    'product id': 'name',
+    'billing cycle': 'billing_interval',
+  },
   values: {
+    ...billed.values,
     name: (id) => `WHMCS product ${id.trim()}`,
-    start_date: day,
-    next_billing_date: day,
     billing_interval: oneOf({
       monthly: 'month',
       quarterly: 'quarter',
@@ -120,13 +128,8 @@ const whmcsServices: FileFormat = {
       free: 'once',
     }),
     status: oneOf({
-      pending: 'order',
-      active: 'active',
-      suspended: 'suspended',
-      terminated: 'terminated',
-      completed: 'terminated',
-      cancelled: 'cancelled',
-      fraud: 'cancelled',
+      ...billed.statuses,
+      ...{ suspended: 'suspended', terminated: 'terminated', completed: 'terminated' },
     }),
   },
   constants: { service_type: 'hosting' },
@@ -137,13 +140,7 @@ const YEARS: Record<string, string> = { '1': 'year', '2': 'two_years', '3': 'thr
 /** Domains. WHMCS numbers them separately from services, so `domain-7` is not service 7. */
 const whmcsDomains: FileFormat = {
   ...texts,
-  columns: {
-    'user id': 'customer_number',
-    'recurring amount': 'price',
-    'registration date': 'start_date',
-    'next due date': 'next_billing_date',
-    status: 'status',
-  },
+  columns: billed.columns,
   derived: {
     service_number: { of: ['id'], value: ([id = '']) => (Number(id) === 0 ? '' : `domain-${id.trim()}`) },
     domain: { of: ['domain name'], value: ([name = '']) => name },
@@ -155,21 +152,17 @@ const whmcsDomains: FileFormat = {
     },
   },
   values: {
-    start_date: day,
-    next_billing_date: day,
+    ...billed.values,
     status: oneOf({
-      pending: 'order',
+      ...billed.statuses,
       'pending registration': 'order',
       'pending transfer': 'order',
-      active: 'active',
       grace: 'suspended',
       'grace period': 'suspended',
       redemption: 'suspended',
       'redemption period': 'suspended',
       expired: 'terminated',
       'transferred away': 'terminated',
-      cancelled: 'cancelled',
-      fraud: 'cancelled',
     }),
   },
   constants: { service_type: 'domain' },

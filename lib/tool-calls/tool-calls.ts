@@ -1,5 +1,5 @@
 import { waitUntil } from '@vercel/functions';
-import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, lt, or, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pgErrorCode, rows, statement } from '@/db/database';
 import { perProcess } from '@/db/per-process';
@@ -118,13 +118,10 @@ const DAY_MS = 86_400_000;
 const CLEARED_AT_ONCE = 5000;
 
 /**
- * Deletes a batch of calls that are older than this number of days. @returns the number of deleted calls; fewer than
- * 5000 means that none are left
+ * Deletes a batch of calls that are older than this number of days. @returns the number of deleted calls, and whether
+ * none are left
  */
-export async function clearToolCalls(
-  db: Database,
-  { now, days }: { now: Date; days: number },
-): Promise<{ cleared: number; isOver: boolean }> {
+export async function clearToolCalls(db: Database, { now, days }: { now: Date; days: number }) {
   const before = new Date(now.getTime() - days * DAY_MS).toISOString();
   const cleared = await rows<{ id: string }>(
     db,
@@ -180,12 +177,7 @@ export async function listToolCalls(
 }
 
 /** Lists the latest calls about a customer, from after an id on. */
-export async function listCallsAbout(
-  db: Database,
-  customerId: number,
-  limit: number,
-  behind: number | null,
-): Promise<ToolCallRow[]> {
+export async function listCallsAbout(db: Database, customerId: number, limit: number, behind: number | null) {
   return db
     .select()
     .from(t)
@@ -194,10 +186,7 @@ export async function listCallsAbout(
     .limit(limit);
 }
 
-function conditions(
-  { caller, tool, outcome, customer_id, from, to }: CallFilters,
-  zone: string,
-): SQL | undefined {
+function conditions({ caller, tool, outcome, customer_id, from, to }: CallFilters, zone: string) {
   const contains = (text: string) => sql`ilike ${containsPattern(text)}`;
   return and(
     caller === undefined

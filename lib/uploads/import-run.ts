@@ -101,10 +101,7 @@ interface Wanted {
  * @returns a promise for the end of the run, which does not reject; the run records a failure
  * @throws AppError conflict while another import runs
  */
-export function startImport(
-  deps: Deps,
-  { upload, chosen, options, dryRun, actor }: Wanted,
-): { ended: Promise<void> } {
+export function startImport(deps: Deps, { upload, chosen, options, dryRun, actor }: Wanted) {
   const busy = currentJob();
   if (busy) throw new AppError('conflict', busyText(busy));
   const job: ImportJob = {
