@@ -194,67 +194,54 @@ export async function listAlerts(
 }
 
 function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe' | 'timeZone'>): Alert[] {
-  const limits = env.alerts;
-  const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others, refused } = found;
-  const deliveries = counted(refused ?? 0, 'delivery', 'deliveries');
+  const { run_id, silent_run, failed_events: failed, other_mode_events: others, thin_events: thin } = found;
+  const { refused, account_zone, wrong_lists } = found;
+  const changes = found.changes ?? 0;
   const run = run_id === null ? {} : { run_id };
-  const is = (code: Alert['code'], message: string | false, more = {}): Alert[] =>
-    message === false ? [] : [{ code, message, ...more }];
-  return [
-    ...is('reconciliation_failed', found.status === 'failed' && 'The last reconciliation failed.', run),
-    ...is(
-      'reconciliation_failed',
-      found.status === 'completed_with_errors' && 'The last reconciliation could not check everything.',
-      run,
-    ),
-    ...is(
-      'reconciliation_overdue',
-      found.overdue === true &&
-        `No reconciliation has started for more than ${24 + limits.overdueHours} hours.`,
-    ),
-    ...is(
-      'reconciliation_silent',
-      silent_run !== null &&
-        `Reconciliation run ${silent_run} has stopped: its process ended before the run did.`,
-      { run_id: silent_run },
-    ),
-    ...is('webhook_refuses', refused !== null && `${deliveries} to Stripe’s webhook ${refusalText(db, env)}`),
-    ...is('inbox_failures', failed > 0 && `${counted(failed, 'Stripe event')} failed.`),
-    ...is(
-      'inbox_other_mode',
-      others > 0 &&
-        `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`,
-    ),
-    ...is(
-      'inbox_thin',
-      found.thin_events > 0 &&
-        `${counted(found.thin_events, 'thin event')} arrived, which cannot be applied: choose snapshot payloads for the endpoint in Stripe.`,
-    ),
-    ...is(
-      'time_zone_differs',
-      found.account_zone !== null &&
-        `The Stripe account uses the time zone ${found.account_zone}, and dates here are in ${env.timeZone}: an invoice can have another date, and month, than at Stripe. Set APP_TIMEZONE to the account’s time zone.`,
-      run,
-    ),
-    ...found.registrations
-      .filter(([address, clients]) => clients >= maxRegistrations(address))
-      .flatMap(([address, clients]) =>
-        is(
-          'registrations_refused',
-          `${counted(clients, 'app')} registered from ${address} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`,
-        ),
-      ),
-    ...is(
-      'counts_wrong',
-      found.wrong_lists !== null && `These totals are wrong: ${found.wrong_lists}. Run npm run db:recount.`,
-    ),
-    ...is(
-      'reconciliation_drift',
-      (changes ?? 0) > limits.driftChanges &&
-        `The last reconciliation repaired ${counted(changes ?? 0, 'field')}: webhooks may not be arriving.`,
-      run,
-    ),
-  ];
+  const alerts: Alert[] = [];
+  const add = (code: Alert['code'], message: string, more = {}) => alerts.push({ code, message, ...more });
+  if (found.status === 'failed') add('reconciliation_failed', 'The last reconciliation failed.', run);
+  if (found.status === 'completed_with_errors') {
+    add('reconciliation_failed', 'The last reconciliation could not check everything.', run);
+  }
+  if (found.overdue) {
+    const hours = 24 + env.alerts.overdueHours;
+    add('reconciliation_overdue', `No reconciliation has started for more than ${hours} hours.`);
+  }
+  if (silent_run !== null) {
+    const message = `Reconciliation run ${silent_run} has stopped: its process ended before the run did.`;
+    add('reconciliation_silent', message, { run_id: silent_run });
+  }
+  if (refused !== null) {
+    const deliveries = counted(refused, 'delivery', 'deliveries');
+    add('webhook_refuses', `${deliveries} to Stripe’s webhook ${refusalText(db, env)}`);
+  }
+  if (failed > 0) add('inbox_failures', `${counted(failed, 'Stripe event')} failed.`);
+  if (others > 0) {
+    const message = `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`;
+    add('inbox_other_mode', message);
+  }
+  if (thin > 0) {
+    const message = `${counted(thin, 'thin event')} arrived, which cannot be applied: choose snapshot payloads for the endpoint in Stripe.`;
+    add('inbox_thin', message);
+  }
+  if (account_zone !== null) {
+    const message = `The Stripe account uses the time zone ${account_zone}, and dates here are in ${env.timeZone}: an invoice can have another date, and month, than at Stripe. Set APP_TIMEZONE to the account’s time zone.`;
+    add('time_zone_differs', message, run);
+  }
+  for (const [address, clients] of found.registrations) {
+    if (clients < maxRegistrations(address)) continue;
+    const message = `${counted(clients, 'app')} registered from ${address} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`;
+    add('registrations_refused', message);
+  }
+  if (wrong_lists !== null) {
+    add('counts_wrong', `These totals are wrong: ${wrong_lists}. Run npm run db:recount.`);
+  }
+  if (changes > env.alerts.driftChanges) {
+    const message = `The last reconciliation repaired ${counted(changes, 'field')}: webhooks may not be arriving.`;
+    add('reconciliation_drift', message, run);
+  }
+  return alerts;
 }
 
 function ofDisk(disk: Disk, { diskMb }: Env['alerts']): Alert[] {

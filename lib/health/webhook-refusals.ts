@@ -6,7 +6,7 @@ import type { Env } from '../env';
 import type { Logger } from '../log';
 
 /** The number of refused deliveries, with none accepted in between, from which staff see an alert. */
-export const MANY_REFUSALS = 10;
+const MANY_REFUSALS = 10;
 /** The number of days that the alert stays after the last refusal. Stripe retries a delivery for three days. */
 const ALERT_DAYS = 3;
 /** The maximum age in days of an event that Stripe may still deliver by itself. */

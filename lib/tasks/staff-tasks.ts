@@ -24,7 +24,7 @@ export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
 }
 
 /** The limit of a list of tasks. */
-export const MAX_TASKS = 100;
+const MAX_TASKS = 100;
 
 /** Lists open tasks of one kind or of all, the newest first; or the tasks that were done last. */
 export function listStaffTasks(
@@ -49,11 +49,7 @@ export function countOpenTasks(db: Database): Promise<number> {
 }
 
 /** Lists open tasks about a record. For a customer, they include tasks about its invoices and payments. */
-export function listTasksOf(
-  db: Database,
-  entity: 'customer' | 'invoice' | 'payment',
-  id: number,
-): Promise<StoredTask[]> {
+export async function listTasksOf(db: Database, entity: 'customer' | 'invoice' | 'payment', id: number) {
   const { entity_id } = staffTasks;
   const isOf = (name: 'invoice' | 'payment') => eq(staffTasks.entity, name);
   const its = (table: typeof invoices | typeof payments) =>
