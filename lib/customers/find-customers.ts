@@ -207,11 +207,7 @@ export function toCustomerChoice(row: Columns & { name: string }, home: TaxHome)
  * Finds the customers that a form offers for a text, in the order of `findCustomers`. @param query as `customerQuery`
  * parsed it
  */
-export async function findCustomerChoices(
-  db: Database,
-  query: string,
-  home: TaxHome,
-): Promise<CustomerChoice[]> {
+export async function findCustomerChoices(db: Database, query: string, home: TaxHome) {
   const ids = (await findCustomers(db, query)).matches.map(({ id }) => id);
   if (ids.length === 0) return [];
   const found = await db

@@ -164,11 +164,7 @@ const REDUCED = 200;
  *
  * @param since earliest time of storage; `-infinity` finds all. Stripe sends no events that are older than 30 days.
  */
-export async function findEventsNaming(
-  db: Database,
-  texts: string[],
-  since = '-infinity',
-): Promise<string[]> {
+export async function findEventsNaming(db: Database, texts: string[], since = '-infinity') {
   const ids: string[] = [];
   const isNaming = sql`exists (select from jsonb_array_elements_text(${JSON.stringify(texts)}::jsonb) t
     where strpos(lower(payload), lower(t)) > 0)`;

@@ -212,15 +212,14 @@ function fieldsOf(kind: RecordKind): string[] {
 /** Converts a value to a cell. Lists are separated by spaces, and an import reads each cell as the same value again. */
 function toCell(value: unknown, column: PgColumn | SQL): string | number | null {
   if (value === null || value === undefined) return null;
-  if (column instanceof PgNumeric) return toNumber(Number(value));
+  // A number like `1.234` could also mean 1,234, and an import refuses it. A fourth decimal makes it clear.
+  if (column instanceof PgNumeric) {
+    const number = Number(value);
+    return /^-?[1-9]\d{0,2}\.\d{3}$/.test(String(number)) ? number.toFixed(4) : number;
+  }
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.join(' ');
   return String(value);
-}
-
-/** Adds a fourth decimal to a number like `1.234`, which could also mean 1,234 and which an import refuses. */
-function toNumber(value: number): string | number {
-  return /^-?[1-9]\d{0,2}\.\d{3}$/.test(String(value)) ? value.toFixed(4) : value;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { and, count, eq, gte, inArray, type SQL } from 'drizzle-orm';
+import { and, count, eq, gte, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import {
@@ -53,18 +53,14 @@ async function countSome(db: Database, table: PgTable & { id: PgColumn }, where:
 }
 
 /** The number of rows in a state. States without rows are left out. */
-export interface StateCount<State extends string = string> {
-  state: State;
+export interface StateCount {
+  state: string;
   count: number;
 }
 
 /** Counts subscriptions by status, in the order of a subscription's life. */
 export async function countSubscriptions(db: Database): Promise<StateCount[]> {
-  const found = await db
-    .select({ state: subscriptions.status, count: count() })
-    .from(subscriptions)
-    .groupBy(subscriptions.status);
-  return inOrder(subscriptionStatus.enumValues, found);
+  return countBy(db, subscriptions.status, subscriptionStatus.enumValues);
 }
 
 /** The number of days over which deliveries are counted. */
@@ -73,14 +69,11 @@ export const DELIVERY_DAYS = 7;
 /** Counts Stripe's events of the last seven days by outcome, the usual outcome first. */
 export async function countDeliveries(db: Database, now: Date): Promise<StateCount[]> {
   const since = new Date(now.getTime() - DELIVERY_DAYS * 86_400_000);
-  const found = await db
-    .select({ state: stripeEvents.outcome, count: count() })
-    .from(stripeEvents)
-    .where(gte(stripeEvents.stripe_created, since))
-    .groupBy(stripeEvents.outcome);
-  return inOrder(eventOutcome.enumValues, found);
+  return countBy(db, stripeEvents.outcome, eventOutcome.enumValues, gte(stripeEvents.stripe_created, since));
 }
 
-function inOrder<State extends string>(order: readonly State[], counts: StateCount<State>[]) {
+async function countBy(db: Database, column: PgColumn, order: readonly string[], where?: SQL) {
+  const state = sql<string>`${column}`;
+  const counts = await db.select({ state, count: count() }).from(column.table).where(where).groupBy(column);
   return counts.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
 }

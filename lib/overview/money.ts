@@ -18,10 +18,7 @@ export const PERIODS = [30, 90, 365] as const;
 export type Period = (typeof PERIODS)[number];
 
 /** The current date in the service's time zone, and that time zone. */
-interface Today {
-  today: string;
-  timeZone: string;
-}
+type Today = Record<'today' | 'timeZone', string>;
 
 /**
  * Returns the money received in the last days, including today: payments less refunds and lost disputes.
@@ -104,16 +101,12 @@ export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'ov
   };
 }
 
-interface OpenDisputes {
-  count: number;
-  /** The disputes to which Stripe expects an answer. */
-  unanswered: number;
-  /** The earliest deadline for such an answer. Null if Stripe has not sent one. */
-  next_due: Date | null;
-}
-
-/** Returns the disputes and inquiries that are not decided yet. */
-export async function getOpenDisputes(db: Database): Promise<OpenDisputes> {
+/**
+ * Counts the disputes and inquiries that are not decided yet, and those to which Stripe expects an answer.
+ *
+ * @returns also the earliest deadline for such an answer; null if Stripe has not sent one
+ */
+export async function getOpenDisputes(db: Database) {
   const isUnanswered = sql`${disputes.status} in ('needs_response', 'warning_needs_response')`;
   const [found] = await db
     .select({

@@ -54,8 +54,6 @@ export const salesDocumentRow = z.object({
   customer: customerSnippet,
 });
 
-export const salesDocumentPage = pageOf(salesDocumentRow);
-
 export type SalesDocumentFilters = z.infer<typeof salesDocumentFilters>;
 export type SalesDocumentRow = z.infer<typeof salesDocumentRow>;
 
@@ -92,7 +90,7 @@ const counted = countedList({
   },
   columns: documentColumns,
   toRow: toSalesDocumentRow,
-  page: salesDocumentPage,
+  page: pageOf(salesDocumentRow),
 });
 
 /** Lists offers and order confirmations, newest first. A page past the last is empty. */

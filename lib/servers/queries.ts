@@ -5,7 +5,7 @@ import { serverStatus, servers } from '@/db/schema';
 import { toCsv } from '../csv';
 import { AppError } from '../errors';
 import { oneOf, textLine } from '../fields';
-import { MAX_ID, type Page, type PageRequest, pageBounds, perPageParam, toPage } from '../page';
+import { MAX_ID, type PageRequest, pageBounds, perPageParam, toPage } from '../page';
 
 export const serverRow = z.object({
   id: z.int(),
@@ -43,11 +43,7 @@ export async function listServers(db: Database): Promise<ServerRow[]> {
 }
 
 /** Lists a page of the servers that match, by host name. */
-export async function listServersForStaff(
-  db: Database,
-  filters: ServerFilters,
-  { page }: PageRequest,
-): Promise<Page<ServerRow>> {
+export async function listServersForStaff(db: Database, filters: ServerFilters, { page }: PageRequest) {
   const found = await listMatching(db, filters);
   const request = { page, per_page: filters.per_page };
   const { offset, limit } = pageBounds(request);

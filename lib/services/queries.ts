@@ -55,8 +55,6 @@ export const serviceRow = z.object({
   customer: customerSnippet,
 });
 
-export const servicePage = pageOf(serviceRow);
-
 export type ServiceFilters = z.infer<typeof serviceFilters>;
 export type ServiceRow = z.infer<typeof serviceRow>;
 
@@ -112,7 +110,7 @@ const counted = countedList({
   sorted: ['domain', sql`${s.service_number} || ''`],
   columns: serviceColumns,
   toRow: toServiceRow,
-  page: servicePage,
+  page: pageOf(serviceRow),
 });
 
 /** Reads services by their ids, in any order. */

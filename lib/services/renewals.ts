@@ -27,14 +27,8 @@ export interface Days {
   to?: string | undefined;
 }
 
-/** The renewals of a month in one currency. */
-export interface RenewalSum {
-  /** The first day of the month. */
-  month: string;
-  currency: string;
-  count: number;
-  total: number;
-}
+/** The renewals of a month, given by its first day, in one currency. */
+export type RenewalSum = Awaited<ReturnType<typeof sumRenewals>>[number];
 
 /** Lists a page of the active services that will be billed again, by their next billing day. */
 export function listServiceRenewals(db: Database, days: Days, start: PageStart, size: number) {
@@ -50,7 +44,7 @@ export async function sumRenewals(
   db: Database,
   of: (typeof RENEWING)[number],
   { from = '-infinity', to = 'infinity' }: Days,
-): Promise<RenewalSum[]> {
+) {
   const kept = of === 'services' ? 'service_renewals' : 'item_renewals';
   const sums = await rows<Record<'month' | 'currency' | 'total', string> & { count: number }>(
     db,

@@ -65,11 +65,7 @@ const LIMIT = 30;
  * Lists the history of a customer, the newest first: payments, refunds and disputes, Stripe's events, changes by
  * reconciliation, changes by people and programs, and notes of staff.
  */
-export function listTimeline(
-  db: Database,
-  customerId: number,
-  options: TimelineOptions,
-): Promise<TimelinePage> {
+export function listTimeline(db: Database, customerId: number, options: TimelineOptions) {
   return readLimited(db, async (tx) => {
     const sources = options.withCalls ? [...SOURCES, callSource] : SOURCES;
     const scope = { ...options, db: tx, customerId };
