@@ -21,12 +21,7 @@ import type { Draft, RecordKind, RecordWriter, Row, Saved, Writing } from './rec
  *
  * @returns the outcome of each draft, in the order of the drafts
  */
-export function saveRecords(
-  db: Database,
-  kind: RecordKind,
-  drafts: Draft[],
-  writer: RecordWriter,
-): Promise<Saved[]> {
+export function saveRecords(db: Database, kind: RecordKind, drafts: Draft[], writer: RecordWriter) {
   return transact(db, (tx) => saveWithin(tx, kind, drafts, writer));
 }
 
@@ -35,23 +30,8 @@ export function saveRecords(
  *
  * @throws AppError validation_failed with the problems; not_found; precondition_failed after a conflict
  */
-export function saveRecord(
-  db: Database,
-  kind: RecordKind,
-  draft: Draft,
-  writer: RecordWriter,
-): Promise<{ id: number }> {
-  return transact(db, (tx) => saveRecordWithin(tx, kind, draft, writer));
-}
-
-/** Writes one record in the caller's transaction. Throws the same errors as `saveRecord`. */
-export async function saveRecordWithin(
-  tx: Database,
-  kind: RecordKind,
-  draft: Draft,
-  writer: RecordWriter,
-): Promise<{ id: number }> {
-  const [saved] = await saveWithin(tx, kind, [draft], writer);
+export async function saveRecord(db: Database, kind: RecordKind, draft: Draft, writer: RecordWriter) {
+  const [saved] = await saveRecords(db, kind, [draft], writer);
   if (saved?.outcome === 'refused') {
     const text = saved.problems.map(({ field, message }) => `${field}: ${message}`.replace(/^: /, ''));
     throw new AppError('validation_failed', text.join('; '), saved.problems);
@@ -76,8 +56,9 @@ async function saveWithin(tx: Database, kind: RecordKind, given: Draft[], writer
   await updateChanged(tx, kind, writings, writer);
   const written = writings.map((writing) => ({ ...writing, id: Number(writing.after.id) }));
   await kind.afterwards?.(tx, written, writer);
-  return decided.map((one): Saved =>
-    'after' in one ? { outcome: one.before ? 'changed' : 'created', id: Number(one.after.id) } : one,
+  return decided.map(
+    (one): Saved =>
+      'after' in one ? { outcome: one.before ? 'changed' : 'created', id: Number(one.after.id) } : one,
   );
 }
 
@@ -204,19 +185,12 @@ async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const toKey = kind.toKey ?? same;
   const ids = drafts.flatMap((draft) => draft.id ?? []);
   const keys = drafts.flatMap(({ values }) => textOf(values[kind.key])).map(toKey);
-  const wanted = [
+  const wanted = or(
     ids.length > 0 ? inArray(id as PgColumn, ids) : undefined,
     keys.length > 0 ? (kind.hasKey?.(keys) ?? inTexts(key as PgColumn, keys)) : undefined,
-  ].filter((condition): condition is SQL => condition !== undefined);
-  const found: Row[] =
-    wanted.length === 0
-      ? []
-      : await tx
-          .select()
-          .from(kind.table)
-          .where(or(...wanted))
-          .orderBy(kind.table.id)
-          .for('update');
+  );
+  const query = tx.select().from(kind.table).where(wanted).orderBy(kind.table.id).for('update');
+  const found: Row[] = wanted ? await query : [];
   await kind.addParts?.(tx, found);
   const unavailable = keys.length > 0 ? await kind.findUnavailable?.(tx, keys) : undefined;
   const byId = new Map(found.map((row) => [row.id, row]));
@@ -236,13 +210,7 @@ async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
  *
  * @param id column that contains the id
  */
-export async function findIds(
-  tx: Database,
-  key: PgColumn,
-  id: PgColumn,
-  keys: string[],
-  where?: SQL,
-): Promise<Map<string, number>> {
+export async function findIds(tx: Database, key: PgColumn, id: PgColumn, keys: string[], where?: SQL) {
   const found = await tx
     .select({ id, key })
     .from(key.table)
@@ -335,11 +303,7 @@ function audit(tx: Database, kind: RecordKind, before: Row | null, after: Row, {
  *
  * @returns the ids, in the order of the rows
  */
-export async function insertRows(
-  tx: Database,
-  { table }: Pick<RecordKind, 'table'>,
-  given: Row[],
-): Promise<number[]> {
+export async function insertRows(tx: Database, { table }: Pick<RecordKind, 'table'>, given: Row[]) {
   const columns = Object.values(getTableColumns(table)).filter(({ name }) =>
     given.some((row) => row[name] !== undefined),
   );

@@ -7,7 +7,7 @@ import { recordAudit } from '../audit/audit-log';
 import { AppError, invalidField } from '../errors';
 import { MAX_ID } from '../page';
 import type { RecordKind, RecordWriter, Row } from './record-kind';
-import { outdated, saveRecordWithin } from './save-records';
+import { outdated, saveRecord } from './save-records';
 
 /** Allowed change of a status. */
 export interface Step {
@@ -37,7 +37,7 @@ export async function takeStep(
   db: Database,
   { kind, steps }: SteppedKind,
   name: string,
-  seen: { id: number; version: number },
+  seen: Seen,
   writer: RecordWriter,
 ): Promise<void> {
   const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
@@ -48,19 +48,19 @@ export async function takeStep(
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);
     }
-    await saveRecordWithin(tx, kind, { ...seen, values: { status: step?.to } }, writer);
+    await saveRecord(tx, kind, { ...seen, values: { status: step?.to } }, writer);
   });
 }
 
-export interface RecordState {
-  /** Row version, to detect conflicts. */
-  version: number;
-  /** Whether other records refer to this one. If so, it can be ended but not deleted. */
-  isReferredTo: boolean;
-}
+export type RecordState = Awaited<ReturnType<typeof readState>>;
 
-/** Reads what decides about a record's steps and deletion: version, status, references. @throws AppError not_found */
-export async function readState(db: Database, { table, name }: RecordKind, id: number): Promise<RecordState> {
+/**
+ * Reads what decides about a record's steps and deletion: its version, and whether other records refer to it, so that it
+ * can be ended but not deleted.
+ *
+ * @throws AppError not_found
+ */
+export async function readState(db: Database, { table, name }: RecordKind, id: number) {
   const { version } = getTableColumns(table) as Record<string, unknown>;
   const isReferredTo = sql.join(
     [sql`false`, ...referrersOf(table).map((by) => sql`exists (${by(id)})`)],
@@ -89,10 +89,7 @@ function referrersOf(table: PgTable): ((id: number) => SQL)[] {
 }
 
 /** Id of a record, and the version that the writer last read. */
-export interface Seen {
-  id: number;
-  version: number;
-}
+export type Seen = Record<'id' | 'version', number>;
 
 /**
  * Deletes a record that no other record refers to. Its last state stays in the audit log.
@@ -100,31 +97,18 @@ export interface Seen {
  * @throws AppError not_found; precondition_failed if the record has changed meanwhile; validation_failed if records of
  *   this kind and status are never deleted; conflict if another record refers to it
  */
-export function deleteRecord(
-  db: Database,
-  kind: RecordKind,
-  seen: Seen,
-  writer: RecordWriter,
-): Promise<void> {
-  return transact(db, (tx) => deleteRecordWithin(tx, kind, seen, writer));
-}
-
-/** Deletes a record in the caller's transaction. Throws the same errors as `deleteRecord`. */
-export async function deleteRecordWithin(
-  tx: Database,
-  kind: RecordKind,
-  { id, version }: Seen,
-  { actor }: RecordWriter,
-): Promise<void> {
-  const [before]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, id)).for('update');
-  if (!before) throw new AppError('not_found', 'It no longer exists.');
-  if (before.version !== version) throw outdated();
-  const problem = kind.checkDelete?.(before);
-  if (problem) throw new AppError('validation_failed', problem);
-  await kind.addParts?.(tx, [before]);
-  await tx.delete(kind.table).where(eq(kind.table.id, id)).catch(orReferredTo);
-  const entry = { action: `${kind.name}.delete`, entity: kind.name, entity_id: id };
-  await recordAudit(tx, { actor, ...entry, before, after: null });
+export function deleteRecord(db: Database, kind: RecordKind, { id, version }: Seen, { actor }: RecordWriter) {
+  return transact(db, async (tx) => {
+    const [before]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, id)).for('update');
+    if (!before) throw new AppError('not_found', 'It no longer exists.');
+    if (before.version !== version) throw outdated();
+    const problem = kind.checkDelete?.(before);
+    if (problem) throw new AppError('validation_failed', problem);
+    await kind.addParts?.(tx, [before]);
+    await tx.delete(kind.table).where(eq(kind.table.id, id)).catch(orReferredTo);
+    const entry = { action: `${kind.name}.delete`, entity: kind.name, entity_id: id };
+    await recordAudit(tx, { actor, ...entry, before, after: null });
+  });
 }
 
 function orReferredTo(error: unknown): never {

@@ -30,8 +30,8 @@ import { toJsonAmounts } from '../money';
 import { optionalChoice, optionalText } from '../records/fields';
 import { takeNumber } from '../records/number-series';
 import type { RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
-import { findIds, outdated, saveRecordWithin } from '../records/save-records';
-import { deleteRecordWithin, type Seen, type Step, type SteppedKind } from '../records/steps';
+import { findIds, outdated, saveRecord } from '../records/save-records';
+import { deleteRecord, type Seen, type Step, type SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { customerReference } from '../services/save-services';
 
@@ -164,7 +164,7 @@ export async function convertDocument(
     if (!conversionsOf(before).includes(to))
       throw invalidField('status', `does not allow this: ${before.status}`);
     const kind = to === 'invoice' ? invoiceKind : salesDocumentKind;
-    const made = await saveRecordWithin(tx, kind, { values: await valuesOf(tx, before, to) }, writer);
+    const made = await saveRecord(tx, kind, { values: await valuesOf(tx, before, to) }, writer);
     const became =
       to === 'invoice' ? { converted_to_invoice_id: made.id } : { converted_to_document_id: made.id };
     const [after] = await tx
@@ -225,7 +225,7 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
       const entry = { action: 'sales_document.update', entity: 'sales_document' } as const;
       await recordAudit(tx, { actor: writer.actor, ...entry, entity_id: before.id, before, after });
     }
-    await deleteRecordWithin(tx, kind, seen, writer);
+    await deleteRecord(tx, kind, seen, writer);
   });
 }
 

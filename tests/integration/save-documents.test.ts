@@ -7,7 +7,7 @@ import { listLines } from '@/lib/invoices/lines';
 import { invoiceKind, invoiceSteps, typedDueDate, typedInvoice } from '@/lib/invoices/save-invoices';
 import { deletePayment, recordPayment } from '@/lib/payments/write-payment';
 import type { RecordKind, RecordWriter } from '@/lib/records/record-kind';
-import { saveRecord, saveRecords, saveRecordWithin } from '@/lib/records/save-records';
+import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
 import { readTyped, saveTyped } from '@/lib/records/typed-record';
 import { convertDocument, deleteDraft, salesDocumentKind } from '@/lib/sales-documents/save-sales-documents';
@@ -144,7 +144,7 @@ describe('sent invoices', () => {
       drafts.map(({ id, version }, i) =>
         i % 4 === 0
           ? transact(base.db, async (tx) => {
-              await saveRecordWithin(tx, invoiceKind, { id, version, values: { status: 'sent' } }, writer);
+              await saveRecord(tx, invoiceKind, { id, version, values: { status: 'sent' } }, writer);
               throw new Error('rolled back');
             })
           : step('send', { id, version }),
