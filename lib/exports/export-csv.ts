@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { and, asc, eq, getTableColumns, gte, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { alias, type PgColumn, PgNumeric, type PgTable } from 'drizzle-orm/pg-core';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import {
   customerServices,
   customers,
@@ -43,19 +43,17 @@ const withKey = { table: draftImportKeys, on: eq(draftImportKeys.invoice_id, inv
 
 /** The kinds of export, in the order in which they must be imported. */
 export const EXPORT_KINDS = {
-  customers: { ...inOrder(customers), columns: pick(customers, fieldsOf(customerKind)) },
-  servers: { ...inOrder(servers), columns: pick(servers, fieldsOf(serverKind)) },
+  customers: ofKind(customerKind),
+  servers: ofKind(serverKind),
   services: {
-    ...inOrder(customerServices),
-    columns: pick(customerServices, fieldsOf(serviceKind), { customer_number, hostname }),
+    ...ofKind(serviceKind, { customer_number, hostname }),
     joins: [
       { table: customers, on: eq(customers.id, customerServices.customer_id) },
       { table: servers, on: eq(servers.id, customerServices.server_id) },
     ],
   },
   invoices: {
-    ...inOrder(invoices),
-    columns: pick(invoices, fieldsOf(importedInvoiceKind), { customer_number, import_key }),
+    ...ofKind(importedInvoiceKind, { customer_number, import_key }),
     joins: [{ table: customers, on: eq(customers.id, invoices.customer_id) }, withKey],
   },
   'invoice-lines': {
@@ -66,10 +64,8 @@ export const EXPORT_KINDS = {
     joins: [{ table: invoices, on: eq(invoices.id, invoiceLines.invoice_id) }, withKey],
   },
   'sales-documents': {
-    ...inOrder(salesDocuments),
-    columns: pick(salesDocuments, fieldsOf(salesDocumentKind), {
-      customer_number,
-      ...ofInvoice,
+    ...ofKind(salesDocumentKind, {
+      ...{ customer_number, ...ofInvoice },
       converted_to_document_number: next.document_number,
     }),
     joins: [
@@ -185,28 +181,19 @@ interface ExportKind {
 }
 
 /** Describes the rows of a table in the order in which they were created. */
-function inOrder(table: PgTable & { id: PgColumn; updated_at: PgColumn }) {
+function inOrder(table: RecordKind['table']) {
   return { table, order: [table.id], updatedAt: table.updated_at };
 }
 
-/** Returns the columns with these names, of the table or of those that it refers to, in the order of the names. */
-function pick(
-  table: PgTable,
-  names: readonly string[],
-  ofOthers: Record<string, PgColumn | SQL> = {},
-): Record<string, PgColumn | SQL> {
-  const own: Record<string, PgColumn> = getTableColumns(table);
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const column = ofOthers[name] ?? own[name];
-      return column ? [[name, column]] : [];
-    }),
-  );
+/** Describes the records of a kind, with exactly the fields that an import accepts. */
+function ofKind({ table, fields }: RecordKind, ofOthers?: Record<string, PgColumn | SQL>) {
+  return { ...inOrder(table), columns: pick(table, Object.keys(fields.shape), ofOthers) };
 }
 
-/** Returns the names of the fields that people write. The export has exactly the fields that an import accepts. */
-function fieldsOf(kind: RecordKind): string[] {
-  return Object.keys(kind.fields.shape);
+/** Returns the columns with these names, of the table or of those that it refers to, in the order of the names. */
+function pick(table: PgTable, names: readonly string[], ofOthers: Record<string, PgColumn | SQL> = {}) {
+  const all: Record<string, PgColumn | SQL> = { ...getTableColumns(table), ...ofOthers };
+  return pickColumns(all, ...names.filter((name) => all[name]));
 }
 
 /** Converts a value to a cell. Lists are separated by spaces, and an import reads each cell as the same value again. */

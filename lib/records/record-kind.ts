@@ -62,7 +62,7 @@ export interface Writing {
 export interface RecordKind {
   /** Name of the entity in the audit log. */
   name: 'customer' | 'server' | 'service' | 'invoice' | 'sales_document';
-  table: PgTable & { id: PgColumn };
+  table: PgTable & Record<'id' | 'updated_at', PgColumn>;
   /** Field with the public key of a record, such as `customer_number`. */
   key: string;
   /** Normalizes a key. Keys with the same result refer to the same record. If absent, keys are compared as they are. */
