@@ -16,12 +16,7 @@ import { readFirstLines } from './open-import';
 import { linesOf } from './text-file';
 
 /** Number of rows by outcome. */
-export interface ImportCounts extends Record<string, number> {
-  created: number;
-  changed: number;
-  unchanged: number;
-  rejected: number;
-}
+export type ImportCounts = Record<'created' | 'changed' | 'unchanged' | 'rejected', number>;
 
 /**
  * Inserts a new import, with one audit entry that stands for all records that the import creates.

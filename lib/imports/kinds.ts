@@ -29,13 +29,11 @@ const salesDocumentImport: ImportKind = {
   namesEarlier: NEXT,
   save: (db, drafts, writer) =>
     transact(db, async (tx) => {
-      const saved = new Map<Draft, Saved>();
-      for (const isNaming of [false, true]) {
-        const some = drafts.filter(({ values }) => (values[NEXT] != null) === isNaming);
-        const done = await saveRecords(tx, datedKind, some, writer);
-        for (const [i, draft] of some.entries()) saved.set(draft, done[i] as Saved);
-      }
-      return drafts.map((draft) => saved.get(draft) as Saved);
+      const isNaming = ({ values }: Draft) => values[NEXT] != null;
+      const save = async (some: Draft[]) => (await saveRecords(tx, datedKind, some, writer)).values();
+      const others = await save(drafts.filter((draft) => !isNaming(draft)));
+      const naming = await save(drafts.filter(isNaming));
+      return drafts.map((draft) => (isNaming(draft) ? naming : others).next().value as Saved);
     }),
 };
 

@@ -3,14 +3,7 @@ import { type FieldError, StartError } from '../errors';
 import type { DecimalSeparator } from '../read-amount';
 import type { Row } from '../records/record-kind';
 import { type Column, comparable, proposeColumns, toColumns } from './columns';
-import {
-  bestReport,
-  type Derived,
-  type FileFormat,
-  type FileOptions,
-  fitOf,
-  type Translated,
-} from './file-format';
+import { bestReport, type FileFormat, type FileOptions, fitOf, type Translated } from './file-format';
 import type { ImportKind } from './import-kind';
 import { FORMATS } from './kinds';
 import { type CellValue, isEmptyCell, readCell } from './read-cell';
@@ -22,35 +15,17 @@ import {
   openTextFile,
   parseRows,
   rowTexts,
-  type TextFile,
 } from './text-file';
 
-/** Open file with a parsed header, ready to read its rows. */
-interface OpenImport {
-  file: TextFile;
-  header: Header;
-  /** Values for all rows. `isTheirs` marks a value of the format. */
-  constants: { column: Column; value: string; isTheirs: boolean }[];
-  /** Whether the kind has a currency column. */
-  hasCurrency: boolean;
-  /** Columns computed from other cells, given by their indexes. -1 stands for a missing column. */
-  derived: { column: Column; at: number[]; value: Derived['value'] }[];
-  rows: AsyncGenerator<CsvRow[]>;
-}
-
 /** Opens a file and parses its header. @throws StartError if the file cannot be imported with these options */
-export async function openImport(
-  path: string,
-  kind: ImportKind,
-  options: FileOptions,
-  atOnce: number,
-): Promise<OpenImport> {
+export async function openImport(path: string, kind: ImportKind, options: FileOptions, atOnce: number) {
   const file = await openTextFile(path, options.encoding);
   const lines = file.lines();
   try {
     const columns = toColumns(kind.fields);
     const header = await readHead(lines, columns, options);
     const { delimiter, format } = header;
+    // The values for all rows. `isTheirs` marks a value of the format.
     const constants = columns.flatMap((column) => {
       const ours = options.constants.get(column.name);
       const value = ours ?? format?.constants?.[column.name];
@@ -73,7 +48,10 @@ export async function openImport(
   }
 }
 
-/** Returns the computed columns, except those that the file has, or that are set for all rows. */
+/**
+ * Returns the columns that are computed from other cells, except those that the file has, or that are set for all rows.
+ * The cells are given by their indexes. -1 stands for a missing column.
+ */
 function findDerived({ columns: theirs, format }: Header, columns: Column[], { constants }: FileOptions) {
   const names = theirs.map((column) => comparable(column.theirs));
   return columns.flatMap((column) => {
@@ -85,16 +63,13 @@ function findDerived({ columns: theirs, format }: Header, columns: Column[], { c
   });
 }
 
+type OpenImport = Awaited<ReturnType<typeof openImport>>;
 export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived' | 'hasCurrency'> & {
   options: { separator?: DecimalSeparator | undefined };
 };
 
 /** Parsed row. The fields of its problems have our names. */
-export interface ReadRow {
-  row: CsvRow;
-  values: Row;
-  problems: FieldError[];
-}
+export type ReadRow = ReturnType<typeof readRow>;
 
 /** Fields that identify records. Spaces around their values are removed. */
 const NAMES = new Set([
@@ -103,10 +78,7 @@ const NAMES = new Set([
 ]);
 
 /** Parses a row. Returns the values that could be read, and the problems. */
-export function readRow(
-  row: CsvRow,
-  { header, constants, derived, hasCurrency, options }: RowSource,
-): ReadRow {
+export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, options }: RowSource) {
   const { columns, format } = header;
   const { separator } = options;
   const values: Row = {};
@@ -144,11 +116,11 @@ export function readRow(
 }
 
 /** Checks that columns without a name, and cells after the last column, are empty. */
-function cellProblem(cells: string[], columns: OpenImport['header']['columns']): string | undefined {
+function cellProblem(cells: string[], columns: Header['columns']): string | undefined {
   const isFilled = (i: number) => cells[i]?.trim() !== '';
   const more = cells.slice(columns.length).some((_, i) => isFilled(columns.length + i));
   if (cells.length < columns.length || more) {
-    return `has ${count(cells.length)}, and the first line ${columns.length}`;
+    return `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, and the first line ${columns.length}`;
   }
   const unnamed = columns.findIndex(({ theirs }, i) => theirs === '' && isFilled(i));
   return unnamed < 0
@@ -201,8 +173,6 @@ function emptyValue({ empty }: Column): CellValue {
   return { value: empty === 'null' ? null : empty === 'none' ? [] : undefined };
 }
 
-const count = (cells: number) => `${cells} ${cells === 1 ? 'cell' : 'cells'}`;
-
 const DELIMITERS = [',', ';', '\t'];
 const MAX_HEADER = 100_000;
 /** Maximum number of lines before the header, and of lines of a header with line breaks. */
@@ -219,17 +189,12 @@ export interface Header {
   /** Original text of these lines, which the file of rejected rows begins with. */
   raw: string;
   delimiter: string;
-  columns: FileColumn[];
+  /** The file's columns, each with ours. Null if it is left out. */
+  columns: { theirs: string; ours: Column | null }[];
   /** Names of the columns that the format leaves out. */
   leftOut: string[];
   /** The other program's report that fits the columns best. Undefined for our own format. */
   format: FileFormat | undefined;
-}
-
-/** Column of a file: its name in the file, and our column. Null if it is left out. */
-interface FileColumn {
-  theirs: string;
-  ours: Column | null;
 }
 
 /**
@@ -237,11 +202,7 @@ interface FileColumn {
  *
  * @throws StartError if no line has column names, or if a name is unknown or occurs twice
  */
-export async function readHead(
-  lines: AsyncGenerator<Line>,
-  known: Column[],
-  options: FileOptions,
-): Promise<Header> {
+export async function readHead(lines: AsyncGenerator<Line>, known: Column[], options: FileOptions) {
   const { before, delimiter, text } = await readFirstLines(lines);
   const header = readHeader(text, known, { ...options, delimiter: options.delimiter ?? delimiter });
   return { ...header, raw: [...before, text].join('\r\n') };
@@ -319,7 +280,7 @@ function mostFrequent(raw: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-function requireNames({ map, constants }: FileOptions, columns: FileColumn[], known: Column[]): void {
+function requireNames({ map, constants }: FileOptions, columns: Header['columns'], known: Column[]): void {
   const names = new Set(columns.map(({ theirs }) => comparable(theirs)));
   const missing = [...map.keys()].find((theirs) => !names.has(comparable(theirs)));
   if (missing !== undefined) {
@@ -357,7 +318,7 @@ function thereTwice(name: string, one: string, other: string): StartError {
 }
 
 /** Makes the error for unknown columns, with the options to add to the command. */
-function unknownColumns(names: string[], columns: FileColumn[], known: Column[]): StartError {
+function unknownColumns(names: string[], columns: Header['columns'], known: Column[]): StartError {
   const proposed = proposeColumns(names, columns, known);
   const options = names.map((theirs, i) => `--map ${quoted(`${theirs}=${proposed[i] ?? ''}`)}`);
   const all = columns.map(({ theirs }) => theirs);

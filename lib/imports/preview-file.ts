@@ -1,5 +1,5 @@
 import { proposeColumns, toColumns } from './columns';
-import type { Encoding, FileFormat } from './file-format';
+import type { FileFormat, FileOptions } from './file-format';
 import { FORMATS, IMPORT_KINDS, type ImportName } from './kinds';
 import { type Header, readFirstLines, readHeader } from './open-import';
 import { type CsvRow, csvRows, openTextFile, rowTexts } from './text-file';
@@ -9,37 +9,19 @@ const ROWS = 3;
 const SHOWN = 30;
 
 /** Preview of a file, with proposals for its columns. */
-export interface FilePreview {
-  encoding: string;
-  delimiter: string;
-  /** Name of another program's format, as in FORMATS. '' is our own format. */
-  format: string;
-  columns: {
-    theirs: string;
-    /** Our most likely column. '' if no column fits. */
-    ours: string;
-    /** Beginnings of the first non-empty cells. */
-    cells: string[];
-  }[];
-}
+export type FilePreview = Awaited<ReturnType<typeof previewFile>>;
 
 /** Options for reading a file. Omitted options are detected from the file. */
-export interface PreviewOptions {
-  delimiter?: string | undefined;
-  encoding?: Encoding | undefined;
-  format?: string | undefined;
-}
+export type PreviewOptions = Pick<FileOptions, 'delimiter' | 'encoding'> & { format?: string | undefined };
 
 /**
  * Reads the first rows of a file.
  *
+ * @returns the format as its name in FORMATS, '' for our own; and for each column our most likely one, '' if no column
+ *   fits, and the beginnings of its first cells that are not empty
  * @throws StartError if the file is not CSV, or cannot be read
  */
-export async function previewFile(
-  path: string,
-  name: ImportName,
-  asked: PreviewOptions,
-): Promise<FilePreview> {
+export async function previewFile(path: string, name: ImportName, asked: PreviewOptions) {
   const file = await openTextFile(path, asked.encoding);
   const lines = file.lines();
   try {

@@ -5,16 +5,6 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { fileProblem, StartError, withFile } from '../errors';
 import { ENCODING_NAMES, type Encoding } from './file-format';
 
-/** Text file that is read as a stream. */
-export interface TextFile {
-  bytes: number;
-  encoding: (typeof ENCODING_NAMES)[Encoding];
-  /** Bytes read so far. */
-  read(): number;
-  /** Reads the lines, without the byte order mark. */
-  lines(): AsyncGenerator<Line>;
-}
-
 const BOM_BYTES = '\u00ef\u00bb\u00bf';
 
 /**
@@ -22,9 +12,11 @@ const BOM_BYTES = '\u00ef\u00bb\u00bf';
  * non-ASCII characters. The remaining lines get a problem, since no encoding fits the whole file.
  *
  * @param wanted chosen encoding; undefined to detect it
+ * @returns the file to be read as a stream: `read` returns the bytes read so far, `lines` reads the lines without the
+ *   byte order mark
  * @throws StartError if the file cannot be read, is empty or in UTF-16
  */
-export async function openTextFile(path: string, wanted?: Encoding): Promise<TextFile> {
+export async function openTextFile(path: string, wanted?: Encoding) {
   const found = await withFile(path, () => stat(path));
   if (!found.isFile()) throw new StartError([`${path} is no file.`]);
   if (found.size === 0) throw new StartError([`${path} is empty.`]);
@@ -43,13 +35,10 @@ export async function openTextFile(path: string, wanted?: Encoding): Promise<Tex
   }
   const decoder = new TextDecoder('utf-8');
   const isSure = encoding === 'utf-8' ? seen.other === 0 : wanted !== undefined;
+  const decodeUtf8 = (bytes: Buffer) => decoder.decode(bytes, { stream: true });
   const lines = () =>
     isSure
-      ? linesOf(
-          pieces(
-            encoding === 'utf-8' ? (bytes) => decoder.decode(bytes, { stream: true }) : decodeWindows1252,
-          ),
-        )
+      ? linesOf(pieces(encoding === 'utf-8' ? decodeUtf8 : decodeWindows1252))
       : decodedLines(linesOf(pieces((bytes) => bytes.toString('latin1'))), encoding);
   return { bytes: found.size, encoding: ENCODING_NAMES[encoding], read: () => read, lines };
 }
@@ -135,11 +124,7 @@ interface CsvShape {
 }
 
 /** Reads CSV rows in batches. Batches of long rows have fewer rows, so that they stay below twice `MAX_ROW`. */
-export async function* csvRows(
-  texts: AsyncIterable<RowText>,
-  shape: CsvShape,
-  atOnce: number,
-): AsyncGenerator<CsvRow[]> {
+export async function* csvRows(texts: AsyncIterable<RowText>, shape: CsvShape, atOnce: number) {
   let batch: RowText[] = [];
   let characters = 0;
   for await (const text of texts) {

@@ -72,14 +72,11 @@ export function writeRun(dataDir: string, { upload, run }: ImportJob): Promise<v
 }
 
 /** Reads the latest run of a file: null before the first run, `interrupted` if the process of the run has ended. */
-export async function readRun(
-  dataDir: string,
-  id: string,
-): Promise<(Omit<ImportRun, 'status'> & { status: ImportRun['status'] | 'interrupted' }) | null> {
+export async function readRun(dataDir: string, id: string) {
   const job = currentJob();
   if (job?.upload.id === id) return job.run;
   const run = await readJson(pathOf(dataDir, id), importRun);
-  return run?.status === 'running' ? { ...run, status: 'interrupted' } : run;
+  return run?.status === 'running' ? { ...run, status: 'interrupted' as const } : run;
 }
 
 /** Maximum number of stored problems. After correcting these, people import the rejected rows again. */
