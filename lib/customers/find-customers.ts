@@ -6,7 +6,7 @@ import { composed, containsPattern, hasTrigram, letterPairs } from '../search-te
 import { numbered } from './merged-customers';
 import { customerName, snippetColumns, toCustomerSnippet } from './queries';
 import { type CustomerMatches, type CustomerRow, customerMatches, MAX_MATCHES } from './schema';
-import { type TaxHome, type TaxRule, taxRuleOf } from './tax';
+import { type TaxHome, taxRuleOf } from './tax';
 
 /**
  * Finds the customers with a text in their number, email address, first name, last name, "first last" or company. The
@@ -184,21 +184,14 @@ const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, start, pa
 });
 
 /** A customer in a form's list of choices, with the defaults for a new record. */
-export interface CustomerChoice {
-  customer_number: string;
-  /** The company, or "first last" for a customer without a company. */
-  name: string;
-  status: CustomerRow['status'];
-  currency: string;
-  tax: TaxRule;
-}
+export type CustomerChoice = ReturnType<typeof toCustomerChoice>;
 
 type Columns = Pick<
   CustomerRow,
-  'customer_number' | 'status' | 'currency' | 'tax_exempt' | 'country' | 'vat_id'
+  'customer_number' | 'name' | 'status' | 'currency' | 'tax_exempt' | 'country' | 'vat_id'
 >;
 
-export function toCustomerChoice(row: Columns & { name: string }, home: TaxHome): CustomerChoice {
+export function toCustomerChoice(row: Columns, home: TaxHome) {
   const { customer_number, name, status, currency } = row;
   return { customer_number, name, status, currency, tax: taxRuleOf(row, home) };
 }

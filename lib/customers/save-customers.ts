@@ -53,11 +53,9 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
   const problems = isNamed ? [] : [{ field: 'company', message: 'or a name is needed' }];
   // Values that were stored before this rule, or that came from Stripe, do not prevent other changes.
   const isGiven = changes.vat_id !== undefined || changes.country !== undefined;
-  const problem =
-    isGiven && after.vat_id != null
-      ? vatIdProblem(String(after.vat_id), after.country == null ? null : String(after.country))
-      : undefined;
-  return problem === undefined ? problems : [...problems, { field: 'vat_id', message: problem }];
+  if (!isGiven || after.vat_id == null) return problems;
+  const message = vatIdProblem(String(after.vat_id), after.country == null ? null : String(after.country));
+  return message === undefined ? problems : [...problems, { field: 'vat_id', message }];
 }
 
 /** Returns the next customer number, in the way that sync numbers the customers that it creates. */

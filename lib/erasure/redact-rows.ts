@@ -65,15 +65,11 @@ const EMPTIED = new Set([
 
 /** Replaces the customer's personal values in all `redacted` columns of rows that belong to the customer. */
 export async function redactRows(tx: Database, subject: Subject, redact: (text: string) => string) {
-  for (const one of ALL) await redactTable(tx, one, subject, redact);
+  for (const one of ALL) await redactTable(tx, one, one.rows(subject), redact);
 }
 
-async function redactTable(
-  tx: Database,
-  { table, rows: own, key = 'id', apart }: Redacted,
-  subject: Subject,
-  redact: (text: string) => string,
-): Promise<void> {
+async function redactTable(tx: Database, one: Redacted, where: SQL, redact: (text: string) => string) {
+  const { table, key = 'id', apart } = one;
   const columns = columnsOf(getTableName(table), 'redacted');
   const emptiedOf = (row: Row) =>
     table !== auditLog ? undefined : row.entity === 'customer_note' ? new Set(['text']) : EMPTIED;
@@ -81,7 +77,7 @@ async function redactTable(
   const found = await rows<Row>(
     tx,
     sql`select ${sql.identifier(key)} as key, ${list(columns)}${entity}, ${apart ?? sql`null`} as apart
-      from ${table} where ${own(subject)} order by 1 for update`,
+      from ${table} where ${where} order by 1 for update`,
   );
   for (const row of found) {
     const changed: Record<string, unknown> = {};
@@ -95,9 +91,7 @@ async function redactTable(
     if (names.length === 0) continue;
     await tx.execute(
       sql`update ${table} set (${list(names)}) = (
-          select ${list(names)} from jsonb_populate_record(
-            null::${table}, ${JSON.stringify(changed)}::jsonb
-          )
+          select ${list(names)} from jsonb_populate_record(null::${table}, ${JSON.stringify(changed)}::jsonb)
         ) where ${sql.identifier(key)} = ${typeof row.key === 'number' ? sql`${row.key}::int` : row.key}`,
     );
   }

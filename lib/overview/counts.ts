@@ -33,23 +33,13 @@ export type RecordCounts = Record<keyof typeof COUNTED, number>;
 /** Counts the records of a customer by kind. `MAX_RECORDS + 1` means that there are more. */
 export async function countRecords(db: Database, customerId: number): Promise<RecordCounts> {
   const counts = await Promise.all(
-    Object.entries<[OwnedTable, SQL?]>(COUNTED).map(async ([name, [table, condition]]) => [
-      name,
-      await countSome(db, table, and(eq(table.customer_id, customerId), condition)),
-    ]),
+    Object.entries<[OwnedTable, SQL?]>(COUNTED).map(async ([name, [table, condition]]) => {
+      const where = and(eq(table.customer_id, customerId), condition);
+      const some = db.select({ id: table.id }).from(table).where(where);
+      return [name, await db.$count(some.limit(literal(MAX_RECORDS + 1)).as('some_records'))];
+    }),
   );
   return Object.fromEntries(counts);
-}
-
-async function countSome(db: Database, table: PgTable & { id: PgColumn }, where: SQL | undefined) {
-  const some = db
-    .select({ id: table.id })
-    .from(table)
-    .where(where)
-    .limit(literal(MAX_RECORDS + 1))
-    .as('some_records');
-  const [counted] = await db.select({ total: count() }).from(some);
-  return counted?.total ?? 0;
 }
 
 /** The number of rows in a state. States without rows are left out. */

@@ -99,11 +99,10 @@ function decide(
   if (problems.length > 0) return { outcome: 'refused', problems };
   const after = { ...before, ...columns };
   const changes = changesOf(before, columns);
-  if (before && draft.version !== undefined && draft.version !== before.version) {
-    return { outcome: 'outdated', id: Number(before.id) };
-  }
-  if (before && Object.keys(changes).length === 0) {
-    return { outcome: 'unchanged', id: Number(before.id) };
+  if (before) {
+    const id = Number(before.id);
+    if (draft.version !== undefined && draft.version !== before.version) return { outcome: 'outdated', id };
+    if (Object.keys(changes).length === 0) return { outcome: 'unchanged', id };
   }
   const writing = { before, after, changes, values: draft.values };
   const reasons = kind.check?.(writing) ?? [];

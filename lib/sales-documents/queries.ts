@@ -1,7 +1,7 @@
 import { eq, inArray, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import {
   customers,
   invoices,
@@ -141,11 +141,9 @@ export async function getSalesDocument(db: Database, id: number) {
   const [found] = await db
     .select({
       ...documentColumns,
-      invoice: { id: invoices.id, number: invoices.number, status: invoices.status },
-      confirmation: { id: confirmation.id, document_number: confirmation.document_number },
-      version: salesDocuments.version,
-      created_at: salesDocuments.created_at,
-      updated_at: salesDocuments.updated_at,
+      ...pickColumns(d, 'version', 'created_at', 'updated_at'),
+      invoice: pickColumns(invoices, 'id', 'number', 'status'),
+      confirmation: pickColumns(confirmation, 'id', 'document_number'),
     })
     .from(salesDocuments)
     .innerJoin(customers, eq(customers.id, salesDocuments.customer_id))

@@ -106,14 +106,8 @@ type Selected<Columns> = {
     : typeof customers.$inferSelect;
 };
 
-interface Source {
-  kind: SearchKind;
-  label: string;
-  find(db: Database, text: string): Promise<Found>;
-}
-
 /** Makes the search for one kind of hit. */
-function hitsOf<Columns extends SelectedFields>(options: HitKind<Columns>): Source {
+function hitsOf<Columns extends SelectedFields>(options: HitKind<Columns>) {
   const { kind, label, table, columns, join, order, toHit, exact, others, first } = options;
   async function read(db: Database, where: SQL | undefined, limit: number, before: SQL | undefined) {
     if (!where) return [];
@@ -139,7 +133,7 @@ function hitsOf<Columns extends SelectedFields>(options: HitKind<Columns>): Sour
   return {
     kind,
     label,
-    find: (db, text) =>
+    find: (db: Database, text: string) =>
       collect(
         (limit) => read(db, exact(text), limit, first?.(text).exact),
         ...(others?.(text) ?? []).map(
@@ -370,7 +364,7 @@ const eventHits = hitsOf({
   },
 });
 
-const KINDS: Source[] = [
+const KINDS: ReturnType<typeof hitsOf>[] = [
   ...[customerHits, invoiceHits, paymentHits, serviceHits, documentHits],
   { kind: 'server', label: 'Servers', find: findServerHits },
   ...[subscriptionHits, eventHits],

@@ -1,6 +1,6 @@
 import { eq, ilike, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import {
   billingInterval,
   customerServices,
@@ -160,9 +160,8 @@ export async function getService(db: Database, id: number) {
   const [found] = await db
     .select({
       ...serviceColumns,
-      server: { id: servers.id, hostname: servers.hostname },
-      created_at: customerServices.created_at,
-      updated_at: customerServices.updated_at,
+      ...pickColumns(s, 'created_at', 'updated_at'),
+      server: pickColumns(servers, 'id', 'hostname'),
     })
     .from(customerServices)
     .innerJoin(customers, eq(customers.id, customerServices.customer_id))

@@ -32,7 +32,13 @@ export type RenewalSum = Awaited<ReturnType<typeof sumRenewals>>[number];
 
 /** Lists a page of the active services that will be billed again, by their next billing day. */
 export function listServiceRenewals(db: Database, days: Days, start: PageStart, size: number) {
-  const sorted = { table: s, where: renews(days), by: NEXT_BILLING, descends: false };
+  const renews = sql`${s.status} = 'active' and (${s.ends_on} is null or ${s.next_billing_date} < ${s.ends_on})`;
+  const sorted = {
+    table: s,
+    where: and(renews, isWithin(NEXT_BILLING, days)),
+    by: NEXT_BILLING,
+    descends: false,
+  };
   return readSortedPage(db, sorted, { start, size }, readServices);
 }
 
@@ -55,13 +61,6 @@ export async function sumRenewals(
       group by 1, 2 having sum(row_count) > 0 order by 1, 3 desc, 2`,
   );
   return sums.map((row) => toJsonAmounts(row, 'total'));
-}
-
-function renews(days: Days): SQL | undefined {
-  return and(
-    sql`${s.status} = 'active' and (${s.ends_on} is null or ${s.next_billing_date} < ${s.ends_on})`,
-    isWithin(NEXT_BILLING, days),
-  );
 }
 
 /** The condition for a day within these days. The day is `infinity` for rows without a date. */

@@ -63,12 +63,7 @@ export async function changeOwnPassword(
  * @returns the password, whether given or generated
  * @throws AppError validation_failed; not_found
  */
-export async function setStaffPassword(
-  world: StaffWorld,
-  key: StaffKey,
-  given: GivenPassword,
-  actor: Actor,
-): Promise<{ email: string; password: string }> {
+export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: GivenPassword, actor: Actor) {
   const { passwordTemporary = false } = given;
   const { password, hash } = await choosePassword(world, given.password);
   const { email } = await writeLogin(world.db, actor, key, 'reset_password', async (tx, user) => {

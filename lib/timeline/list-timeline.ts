@@ -73,14 +73,12 @@ export function listTimeline(db: Database, customerId: number, options: Timeline
   });
 }
 
-interface TimelinePage {
-  entries: TimelineEntry[];
-  /** The cursor of the next older page. Null on the last page. */
-  older: string | null;
-}
-
-/** Merges the newest entries of several sources, each from its own position. */
-async function mergeSources(sources: Source[], scope: Scope, cursor: string | null): Promise<TimelinePage> {
+/**
+ * Merges the newest entries of several sources, each from its own position.
+ *
+ * @returns also the cursor of the next older page; null on the last page
+ */
+async function mergeSources(sources: Source[], scope: Scope, cursor: string | null) {
   const positions = parseCursor(sources, cursor);
   const heads = await Promise.all(sources.map((source, i) => source.read(scope, positions[i] ?? null)));
   const entries: TimelineEntry[] = [];

@@ -48,16 +48,10 @@ const typedToken = z.object({
  * @returns the token's text, which is shown only once and not stored
  * @throws AppError validation_failed naming the fields
  */
-export async function issueAccessToken(
-  world: World,
-  actor: Actor,
-  typed: TypedToken,
-): Promise<{ id: number; name: string; token: string }> {
+export async function issueAccessToken(world: World, actor: Actor, typed: TypedToken) {
   const parsed = typedToken.safeParse(typed);
-  const problems = (parsed.error?.issues ?? []).map(({ path, message }) => ({
-    field: String(path[0]),
-    message,
-  }));
+  const issues = parsed.error?.issues ?? [];
+  const problems = issues.map(({ path, message }) => ({ field: String(path[0]), message }));
   const expires_at = expiryOf(world, typed);
   if (typeof expires_at === 'string') problems.push({ field: 'last_day', message: expires_at });
   if (!parsed.success || typeof expires_at === 'string') {
