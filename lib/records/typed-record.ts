@@ -90,21 +90,14 @@ function nameOf(field: string, { fields }: TypedKind): string {
 export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boolean): Row {
   const values: Row = {};
   for (const [name, field] of Object.entries(fields)) {
-    const value =
-      field === 'lines' ? toLines(typed) : singleValue(field, typed[name], kind.fields.shape[name], isNew);
+    const text = typed[name]?.trim();
+    let value: unknown;
+    if (field === 'lines') value = toLines(typed);
+    else if (text) value = toValue(field, text);
+    else if (text === '') value = emptyValue(field, kind.fields.shape[name], isNew);
     if (value !== undefined) values[name] = value;
   }
   return values;
-}
-
-function singleValue(
-  field: SingleField,
-  typed: string | undefined,
-  schema: z.core.$ZodType | undefined,
-  isNew: boolean,
-): unknown {
-  const text = typed?.trim();
-  return text ? toValue(field, text) : text === '' ? emptyValue(field, schema, isNew) : undefined;
 }
 
 /** Parses lines. Returns undefined for a form without lines, so that a record imported with only totals keeps them. */

@@ -33,12 +33,8 @@ export type RenewalSum = Awaited<ReturnType<typeof sumRenewals>>[number];
 /** Lists a page of the active services that will be billed again, by their next billing day. */
 export function listServiceRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const renews = sql`${s.status} = 'active' and (${s.ends_on} is null or ${s.next_billing_date} < ${s.ends_on})`;
-  const sorted = {
-    table: s,
-    where: and(renews, isWithin(NEXT_BILLING, days)),
-    by: NEXT_BILLING,
-    descends: false,
-  };
+  const where = and(renews, isWithin(NEXT_BILLING, days));
+  const sorted = { table: s, where, by: NEXT_BILLING, descends: false };
   return readSortedPage(db, sorted, { start, size }, readServices);
 }
 
