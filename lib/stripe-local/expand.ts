@@ -38,24 +38,24 @@ export function expand(view: View, kind: Kind, objects: Json[], paths: string[],
 
 function expandAll(view: View, kind: Kind, objects: Json[], segments: string[]): void {
   if (segments.length === 0) throw refuse('data');
-  const wanted = segments.join('.');
-  const field = EXPANDABLE[kind].find(
-    ([path, , isIn]) => (isIn?.(view.shape) ?? true) && (wanted === path || wanted.startsWith(`${path}.`)),
-  );
-  if (!field) throw refuse(segments[0] ?? '');
-  const path = field[0].split('.');
+  const wanted = `${segments.join('.')}.`;
+  const path = pathsOf(kind, view.shape)
+    .find((known) => wanted.startsWith(`${known}.`))
+    ?.split('.');
+  if (!path) throw refuse(segments[0] ?? '');
+  const field = path.at(-1) ?? '';
   const [next, ...rest] = segments.slice(path.length);
-  if (field[1] === 'value') {
+  if (field === 'amount_paid_off_stripe') {
     if (next !== undefined) throw refuse(next);
     for (const object of objects)
-      object[field[0]] = view.world.invoices.get(String(object.id))?.amountPaidOffStripe ?? 0;
-  } else if (field[1] === 'payments') {
+      object[field] = view.world.invoices.get(String(object.id))?.amountPaidOffStripe ?? 0;
+  } else if (field === 'payments') {
     const payments = objects.flatMap((object) => includePayments(view, object));
     if (next === undefined) return;
     if (next !== 'data') throw refuse(next, 'data');
     expandAll(view, 'invoice_payment', payments, rest);
   } else {
-    const target = field[1];
+    const target = field === 'latest_invoice' ? 'invoice' : (field as Kind);
     const found = objects.flatMap((object) => replaceId(view, target, object, path));
     if (next !== undefined) expandAll(view, target, found, [next, ...rest]);
   }
@@ -98,59 +98,33 @@ function refuse(property: string, instead?: string): ApiError {
   return new ApiError(400, `This property cannot be expanded (${property}).${hint}`);
 }
 
-/** A path within an object, the kind of the expanded object, and a test for the API versions that have the path. */
-type Expandable = [path: string, becomes: Kind | 'payments' | 'value', isIn?: (shape: Shape) => boolean];
-
-const basil = (shape: Shape) => shape.basil;
-const older = (shape: Shape) => !shape.basil;
-const offStripe = (shape: Shape) => shape.offStripeAmount;
-const withParent = (shape: Shape) => shape.basil || shape.acacia;
-
-/** The expandable paths of each kind of object. */
-const EXPANDABLE: Record<Kind, Expandable[]> = {
+/** The paths that can be expanded in every API version. The last part of a path names the kind of its object. */
+const EXPANDABLE: Record<Kind, string[]> = {
   customer: [],
-  subscription: [
-    ['customer', 'customer'],
-    ['latest_invoice', 'invoice'],
-  ],
-  invoice: [
-    ['customer', 'customer'],
-    ['payments', 'payments', basil],
-    ['amount_paid_off_stripe', 'value', offStripe],
-    ['parent.subscription_details.subscription', 'subscription', withParent],
-    ['subscription', 'subscription', older],
-    ['payment_intent', 'payment_intent', older],
-  ],
-  invoice_payment: [
-    ['invoice', 'invoice'],
-    ['payment.payment_intent', 'payment_intent'],
-  ],
-  payment_intent: [
-    ['customer', 'customer'],
-    ['invoice', 'invoice', older],
-  ],
-  'checkout.session': [
-    ['customer', 'customer'],
-    ['subscription', 'subscription'],
-    ['invoice', 'invoice'],
-  ],
-  charge: [
-    ['customer', 'customer'],
-    ['payment_intent', 'payment_intent'],
-    ['invoice', 'invoice', older],
-  ],
-  refund: [
-    ['charge', 'charge'],
-    ['payment_intent', 'payment_intent'],
-    ['customer', 'customer'],
-  ],
-  dispute: [
-    ['charge', 'charge'],
-    ['payment_intent', 'payment_intent'],
-  ],
-  credit_note: [
-    ['customer', 'customer'],
-    ['invoice', 'invoice'],
-    ['refund', 'refund', older],
-  ],
+  subscription: ['customer', 'latest_invoice'],
+  invoice: ['customer'],
+  invoice_payment: ['invoice', 'payment.payment_intent'],
+  payment_intent: ['customer'],
+  'checkout.session': ['customer', 'subscription', 'invoice'],
+  charge: ['customer', 'payment_intent'],
+  refund: ['charge', 'payment_intent', 'customer'],
+  dispute: ['charge', 'payment_intent'],
+  credit_note: ['customer', 'invoice'],
 };
+
+/** The paths that can also be expanded before basil. */
+const EXPANDABLE_BEFORE_BASIL: Partial<typeof EXPANDABLE> = {
+  invoice: ['subscription', 'payment_intent'],
+  payment_intent: ['invoice'],
+  charge: ['invoice'],
+  credit_note: ['refund'],
+};
+
+function pathsOf(kind: Kind, { basil, acacia, offStripeAmount }: Shape): string[] {
+  const paths = [...EXPANDABLE[kind], ...((!basil && EXPANDABLE_BEFORE_BASIL[kind]) || [])];
+  if (kind !== 'invoice') return paths;
+  if (basil || acacia) paths.push('parent.subscription_details.subscription');
+  if (basil) paths.push('payments');
+  if (offStripeAmount) paths.push('amount_paid_off_stripe');
+  return paths;
+}

@@ -36,23 +36,16 @@ export async function loadWorld(
   for (const name of NAMES) {
     const collection = world[name] as unknown as Collection<Entries[string][number]>;
     for (const entry of saved.deleted[name] ?? []) collection.bury(entry);
-    for (const object of saved.objects[name] ?? []) collection.put(completeSaved(object));
+    for (const object of saved.objects[name] ?? []) collection.put(object);
   }
   world.history.push(...world.events.values());
   return world;
 }
 
-interface Saver {
-  /** Schedules a save in a moment. Several changes share one save. */
-  schedule(): void;
-  /** Resolves when all changes are on the disk. */
-  flush(): Promise<void>;
-}
-
 const DELAY_MS = 200;
 
 /** Creates a saver, which writes a world to its file shortly after a change. */
-export function createSaver(world: World, file: string, log?: (message: string) => void): Saver {
+export function createSaver(world: World, file: string, log?: (message: string) => void) {
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
   const save = () => {
@@ -61,6 +54,7 @@ export function createSaver(world: World, file: string, log?: (message: string) 
     return writing;
   };
   return {
+    /** Schedules a save in a moment. Several changes share one save. */
     schedule() {
       timer ??= setTimeout(() => {
         save().catch((error: unknown) => {
@@ -69,6 +63,7 @@ export function createSaver(world: World, file: string, log?: (message: string) 
         });
       }, DELAY_MS).unref();
     },
+    /** Resolves when all changes are on the disk. */
     async flush() {
       if (!timer) return writing;
       clearTimeout(timer);
@@ -79,7 +74,7 @@ export function createSaver(world: World, file: string, log?: (message: string) 
 
 async function readSaved(file: string): Promise<Saved | null> {
   if (!existsSync(file)) return null;
-  const saved = parseJson(await readFile(file, 'utf8'), null) as Saved | null;
+  const saved = parseJson(await readFile(file, 'utf8'), null, completeSaved) as Saved | null;
   if (saved?.format === FORMAT) return saved;
   throw new StartError([
     `${file} is not a saved local Stripe of this version: delete it to start with a new one.`,
@@ -95,17 +90,10 @@ const ADDED_TO_INVOICES = {
   revises: null,
 };
 
-/** Adds newer fields to a saved record, and to the records inside an event. */
-function completeSaved<T extends object>(saved: T): T {
-  if (!('object' in saved)) return saved;
-  if (saved.object === 'invoice') {
-    const isComplete = Object.keys(ADDED_TO_INVOICES).every((field) => field in saved);
-    return isComplete ? saved : { ...ADDED_TO_INVOICES, ...saved };
-  }
-  if (saved.object !== 'event' || !('about' in saved && 'previous' in saved)) return saved;
-  return { ...saved, about: completeHeld(saved.about), previous: completeHeld(saved.previous) };
-}
-
-function completeHeld(held: unknown): unknown {
-  return typeof held === 'object' && held !== null ? completeSaved(held) : held;
+/** Adds newer fields to a saved invoice, also to one inside an event. */
+function completeSaved(_key: string, saved: unknown): unknown {
+  if (typeof saved !== 'object' || saved === null) return saved;
+  if (!('object' in saved) || saved.object !== 'invoice') return saved;
+  const isComplete = Object.keys(ADDED_TO_INVOICES).every((field) => field in saved);
+  return isComplete ? saved : { ...ADDED_TO_INVOICES, ...saved };
 }

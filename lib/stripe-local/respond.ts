@@ -88,10 +88,14 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Parses a text as JSON. Returns `otherwise` if it is not JSON. */
-export function parseJson(text: string, otherwise: unknown): unknown {
+/** Parses a text as JSON. Returns `otherwise` if it is not JSON. @param reviver replaces each parsed value */
+export function parseJson(
+  text: string,
+  otherwise: unknown,
+  reviver?: (key: string, value: unknown) => unknown,
+): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, reviver);
   } catch {
     return otherwise;
   }
