@@ -30,7 +30,7 @@ import type {
   Subscription,
   WorldObject,
 } from './model';
-import { type Collection, epochNow, type World } from './world';
+import { type Collection, epochNow, getFrom, type World } from './world';
 
 interface Happening {
   world: World;
@@ -42,11 +42,8 @@ interface Happening {
   status?: string | undefined;
 }
 
-interface Happened {
-  /** A sentence that describes the action. */
-  action: string;
-  objects: WorldObject[];
-}
+/** A sentence that describes the action, then the objects that it concerned. */
+type Happened = [action: string, ...objects: WorldObject[]];
 
 /** The statuses that can be requested, by event type. The first is the default. */
 export const STATUSES = {
@@ -63,7 +60,7 @@ export const STATUSES = {
  * @throws ControlError also if the event does not allow the invoice number or the status
  * @throws WorldError if Stripe would refuse the action
  */
-export function makeHappen(type: EventType, target: Happening): Happened {
+export function makeHappen(type: EventType, target: Happening): { action: string; objects: WorldObject[] } {
   if (target.invoiceNumber !== null && /^(checkout|customer)\./.test(type)) {
     throw new ControlError(
       422,
@@ -73,7 +70,8 @@ export function makeHappen(type: EventType, target: Happening): Happened {
   if (target.status !== undefined && !(type in STATUSES)) {
     throw new ControlError(422, `No status can be asked for with ${type}.`);
   }
-  return HAPPENINGS[type](target);
+  const [action, ...objects] = HAPPENINGS[type](target);
+  return { action, objects };
 }
 
 const HAPPENINGS = {
@@ -81,31 +79,28 @@ const HAPPENINGS = {
   'customer.subscription.created': (target) => {
     const { id: customer } = anyCustomer(target);
     const { object } = createSubscription(target.world, { customer, items: [{ unitAmount: 990 }] });
-    return { action: `Customer ${customer} has a new subscription, ${object.id}.`, objects: [object] };
+    return [`Customer ${customer} has a new subscription, ${object.id}.`, object];
   },
   'customer.subscription.updated': (target) => {
     const { id } = findSubscription(target, isRenewable, 'subscription that renews itself');
     const { subscription, invoice } = renewSubscription(target.world, id).object;
-    return {
-      action: `The subscription ${id} went into its next period; the invoice for it is a draft.`,
-      objects: [subscription, invoice],
-    };
+    const action = `The subscription ${id} went into its next period; the invoice for it is a draft.`;
+    return [action, subscription, invoice];
   },
   'customer.subscription.deleted': (target) => {
-    const { id } = findSubscription(target, () => true);
-    const { object } = cancelSubscription(target.world, id);
-    return { action: `The subscription ${id} was cancelled at once.`, objects: [object] };
+    const { id } = findSubscription(target, () => true, 'live subscription');
+    return [`The subscription ${id} was cancelled at once.`, cancelSubscription(target.world, id).object];
   },
   'invoice.finalized': (target) => {
-    const draft = target.invoiceNumber === null ? findInvoice(target, 'draft') : numbered(target, 'draft');
-    const { object } = finalizeInvoice(target.world, (draft ?? newDraft(target)).id);
-    return { action: `The invoice ${object.number} was finalized.`, objects: [object] };
+    const { id } = findInvoice(target, 'draft') ?? newDraft(target);
+    const { object } = finalizeInvoice(target.world, id);
+    return [`The invoice ${object.number} was finalized.`, object];
   },
   'invoice.paid': pay,
   'invoice.payment_succeeded': pay,
   'invoice.payment_failed': (target) => {
     const { object } = failInvoicePayment(target.world, payable(target).id);
-    return { action: `Stripe could not collect the invoice ${object.number}.`, objects: [object] };
+    return [`Stripe could not collect the invoice ${object.number}.`, object];
   },
   'refund.created': (target) => refund(target, 'refund.created'),
   'refund.updated': (target) => {
@@ -128,33 +123,23 @@ const HAPPENINGS = {
   'charge.dispute.funds_reinstated': (target) => move(target, ['won'], 'open dispute that could be won'),
   'credit_note.created': (target) => {
     const { world } = target;
-    const invoice = findInvoiceWith(
-      target,
-      (one) => ['open', 'paid', 'uncollectible'].includes(one.status) && creditable(world, one) > 0,
-      'creditable invoice',
-    );
+    const isCreditable = (one: Invoice) =>
+      ['open', 'paid', 'uncollectible'].includes(one.status) && creditable(world, one) > 0;
+    const invoice = findInvoiceWith(target, isCreditable, 'creditable invoice');
     const { object } = createCreditNote(world, { invoice: invoice.id, ...partsOf(world, invoice) });
-    return {
-      action: `The credit note ${object.number} was issued on the invoice ${invoice.number}.`,
-      objects: [object, ...invoiceNow(world, invoice.id)],
-    };
+    const action = `The credit note ${object.number} was issued on the invoice ${invoice.number}.`;
+    return [action, object, getFrom(world, 'invoice', invoice.id)];
   },
   'credit_note.voided': (target) => {
     const { world } = target;
-    const isVoidable = (id: string) =>
-      ['open', 'uncollectible'].includes(world.invoices.get(id)?.status ?? '');
-    const note = findReturned(
-      target,
-      world.creditNotes,
-      ({ status, invoice, postPaymentAmount }) =>
-        status === 'issued' && postPaymentAmount === 0 && isVoidable(invoice),
-      'voidable credit note',
-    );
-    const { object } = voidCreditNote(world, note.id);
-    return {
-      action: `The credit note ${object.number} was voided.`,
-      objects: [object, ...invoiceNow(world, object.invoice)],
-    };
+    const isVoidable = ({ status, invoice, postPaymentAmount }: CreditNote) =>
+      status === 'issued' &&
+      postPaymentAmount === 0 &&
+      ['open', 'uncollectible'].includes(getFrom(world, 'invoice', invoice).status);
+    const { id } = find(target, world.creditNotes, isVoidable, 'voidable credit note');
+    const { object } = voidCreditNote(world, id);
+    const invoice = getFrom(world, 'invoice', object.invoice);
+    return [`The credit note ${object.number} was voided.`, object, invoice];
   },
 } satisfies Record<string, (target: Happening) => Happened>;
 
@@ -163,7 +148,7 @@ export const EVENT_TYPES = Object.keys(HAPPENINGS) as EventType[];
 
 function pay(target: Happening): Happened {
   const { object } = payInvoice(target.world, payable(target).id);
-  return { action: `Stripe collected the invoice ${object.number}.`, objects: [object] };
+  return [`Stripe collected the invoice ${object.number}.`, object];
 }
 
 /** Completes an open checkout, if one exists. */
@@ -176,21 +161,20 @@ function checkOut(target: Happening): Happened {
     open ?? createCheckoutSession(world, { customer: anyCustomer(target).id, items: [{ unitAmount: 990 }] });
   const { object } = completeCheckout(world, session.id);
   const subscription = world.subscriptions.get(object.subscription ?? '');
-  return {
-    action: `The checkout ${object.id} was completed and made the subscription ${object.subscription}.`,
-    objects: subscription ? [object, subscription] : [object],
-  };
+  const action = `The checkout ${object.id} was completed and made the subscription ${object.subscription}.`;
+  return subscription ? [action, object, subscription] : [action, object];
 }
 
 function payable(target: Happening): Invoice {
-  if (target.invoiceNumber !== null) return numbered(target, 'open', 'uncollectible');
   const found = findInvoice(target, 'open', 'uncollectible');
   return found ?? finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
-function numbered(target: Happening, ...statuses: Invoice['status'][]): Invoice {
-  const invoice = findInvoiceByNumber(target, target.invoiceNumber ?? '');
-  if (statuses.includes(invoice.status)) return invoice;
+/** Finds the named invoice, or the newest with one of the statuses. @throws ControlError 409 for another status */
+function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
+  const isFit = ({ status }: Invoice) => statuses.includes(status);
+  const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);
+  if (!invoice || isFit(invoice)) return invoice;
   throw new ControlError(409, `The invoice ${invoice.number} is ${STATUS_WORDS[invoice.status]} at Stripe.`);
 }
 
@@ -222,10 +206,8 @@ function refund(target: Happening, type: 'refund.created' | 'charge.refunded'): 
   const { world } = target;
   const invoice = findInvoiceWith(target, (one) => refundableOf(world, one) > 0, 'refundable invoice');
   const { object } = refundPayment(world, { invoice: invoice.id, status: statusOf(type, target) });
-  return {
-    action: `The payment of the invoice ${invoice.number} was refunded; the refund is ${object.status}.`,
-    objects: [object, invoice],
-  };
+  const action = `The payment of the invoice ${invoice.number} was refunded; the refund is ${object.status}.`;
+  return [action, object, invoice];
 }
 
 function settle(
@@ -235,9 +217,8 @@ function settle(
   noun: string,
 ): Happened {
   const { world } = target;
-  const { id } = findReturned(target, world.refunds, (one) => from.includes(one.status), noun);
-  const { object } = settleRefund(world, id, status);
-  return { action: `The refund ${id} is ${status} now.`, objects: [object] };
+  const { id } = find(target, world.refunds, (one) => from.includes(one.status), noun);
+  return [`The refund ${id} is ${status} now.`, settleRefund(world, id, status).object];
 }
 
 type Statuses = typeof STATUSES;
@@ -261,66 +242,79 @@ function partsOf(world: World, invoice: Invoice) {
   return { amount, refundAmount, outOfBandAmount: amount - refundAmount };
 }
 
-function invoiceNow(world: World, id: string): Invoice[] {
-  const invoice = world.invoices.get(id);
-  return invoice ? [invoice] : [];
-}
-
 /** Opens a dispute. With the status `lost`, the customer's bank has returned a direct debit. */
 function open(target: Happening): Happened {
   const { world } = target;
-  const invoice = findInvoiceWith(
-    target,
-    (one) => collectedFor(world, one).some((payment) => untouched(world, payment) > 0),
-    'disputable invoice',
-  );
+  const isDisputable = (one: Invoice) =>
+    collectedFor(world, one).some((payment) => untouched(world, payment) > 0);
+  const invoice = findInvoiceWith(target, isDisputable, 'disputable invoice');
   const status = statusOf('charge.dispute.created', target);
   const { object } =
     status === 'lost'
       ? returnDebit(world, { invoice: invoice.id })
       : openDispute(world, { invoice: invoice.id, inquiry: status === 'warning_needs_response' });
-  return {
-    action: `The payment of the invoice ${invoice.number} is disputed; the dispute is ${status}.`,
-    objects: [object, invoice],
-  };
+  const action = `The payment of the invoice ${invoice.number} is disputed; the dispute is ${status}.`;
+  return [action, object, invoice];
 }
 
 /** Moves the newest dispute that can take one of the statuses. Earlier statuses take precedence. */
 function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
   const next = (dispute: Dispute) => statuses.find((status) => mayBecome(dispute, status));
-  const dispute = findReturned(target, target.world.disputes, (one) => next(one) !== undefined, noun);
+  const dispute = find(target, target.world.disputes, (one) => next(one) !== undefined, noun);
   const { object } = moveDispute(target.world, dispute.id, next(dispute) ?? dispute.status);
-  return { action: `The dispute ${object.id} is ${object.status} now.`, objects: [object] };
+  return [`The dispute ${object.id} is ${object.status} now.`, object];
 }
 
 /** Finds the named invoice in any state, or the newest matching invoice. @throws ControlError 404, 409 */
 function findInvoiceWith(target: Happening, wanted: (invoice: Invoice) => boolean, noun: string): Invoice {
-  const found =
-    target.invoiceNumber === null
-      ? newest(target, target.world.invoices, wanted)
-      : findInvoiceByNumber(target, target.invoiceNumber);
-  if (!found) throw nothing(target, noun);
-  return found;
+  return namedInvoice(target) ?? find(target, target.world.invoices, wanted, noun);
 }
 
-/** Finds the newest object of the named customer and invoice. @throws ControlError 404, 409 */
-function findReturned<T extends Refund | Dispute | CreditNote>(
+/** Finds the newest subscription that has not ended. @throws ControlError 404 */
+function findSubscription(
+  target: Happening,
+  wanted: (subscription: Subscription) => boolean,
+  noun: string,
+): Subscription {
+  return find(target, target.world.subscriptions, (one) => !hasEnded(one) && wanted(one), noun);
+}
+
+type Sought = Subscription | Invoice | Refund | Dispute | CreditNote;
+
+/** Finds the newest matching object of the named customer and invoice. @throws ControlError 404, 409 */
+function find<T extends Sought>(
   target: Happening,
   collection: Collection<T>,
   wanted: (object: T) => boolean,
   noun: string,
 ): T {
-  const { world, customer, invoiceNumber } = target;
-  const invoice = invoiceNumber === null ? null : findInvoiceByNumber(target, invoiceNumber);
-  for (const object of collection.older()) {
-    // Of these objects, only credit notes contain the customer and the invoice.
-    const held: Refund | Dispute | CreditNote = object;
-    const about = held.object === 'credit_note' ? held : world.paymentIntents.get(held.paymentIntent);
-    if (customer && about?.customer !== customer.id) continue;
-    if (invoice && about?.invoice !== invoice.id) continue;
-    if (wanted(object)) return object;
-  }
-  throw nothing(target, noun, invoice);
+  const found = newest(target, collection, wanted);
+  if (found) return found;
+  const { customer } = target;
+  const invoice = namedInvoice(target);
+  const owner = customer && `Customer ${customer.metadata.customer_number ?? customer.id}`;
+  const whose = invoice ? `The invoice ${invoice.number}` : owner;
+  throw new ControlError(404, `${whose ? `${whose} has` : 'There is'} no ${noun} at Stripe.`);
+}
+
+function newest<T extends Sought>(
+  target: Happening,
+  collection: Collection<T>,
+  wanted: (object: T) => boolean,
+): T | undefined {
+  const { world, customer } = target;
+  const invoice = namedInvoice(target);
+  return [...collection.older()].find((object) => {
+    const held: Sought = object;
+    // Refunds and disputes contain neither the customer nor the invoice.
+    const about =
+      held.object === 'refund' || held.object === 'dispute'
+        ? world.paymentIntents.get(held.paymentIntent)
+        : held;
+    if (customer && about?.customer !== customer.id) return false;
+    if (invoice && !(about && 'invoice' in about && about.invoice === invoice.id)) return false;
+    return wanted(object);
+  });
 }
 
 /** A request to the control API that cannot be fulfilled. The message is a sentence with the reason. */
@@ -351,36 +345,9 @@ function anyCustomer({ world, customer }: Happening): Customer {
   throw new ControlError(404, 'There is no customer at Stripe yet.');
 }
 
-/** Finds the newest subscription that has not ended. @throws ControlError 404 */
-function findSubscription(
-  target: Happening,
-  wanted: (subscription: Subscription) => boolean,
-  noun = 'live subscription',
-): Subscription {
-  const isWanted = (one: Subscription) => !hasEnded(one) && wanted(one);
-  const found = newest(target, target.world.subscriptions, isWanted);
-  if (!found) throw nothing(target, noun);
-  return found;
-}
-
-/** Returns an error whose sentence says which object is missing. */
-function nothing(
-  { customer }: Happening,
-  noun: string,
-  invoice: Pick<Invoice, 'number'> | null = null,
-): ControlError {
-  const owner = customer && `Customer ${customer.metadata.customer_number ?? customer.id}`;
-  const whose = invoice ? `The invoice ${invoice.number}` : owner;
-  return new ControlError(404, `${whose ? `${whose} has` : 'There is'} no ${noun} at Stripe.`);
-}
-
-/** Finds the newest invoice with one of the statuses. */
-function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
-  return newest(target, target.world.invoices, (invoice) => statuses.includes(invoice.status));
-}
-
-/** @throws ControlError 404 if no invoice has this number, 409 if invoices of several customers have it */
-function findInvoiceByNumber({ world, customer }: Happening, number: string): Invoice {
+/** Finds the invoice with the given number. @throws ControlError 404 if it does not exist, 409 if invoices of several customers have it */
+function namedInvoice({ world, customer, invoiceNumber: number }: Happening): Invoice | null {
+  if (number === null) return null;
   const found = [...world.invoices.values()].filter((invoice) => invoice.number === number);
   const [first, ...others] = customer ? found.filter((invoice) => invoice.customer === customer.id) : found;
   if (first && others.length === 0) return first;
@@ -395,14 +362,4 @@ function findInvoiceByNumber({ world, customer }: Happening, number: string): In
       ? `The invoice ${number} belongs to another customer.`
       : `No invoice at Stripe has the number ${number}: it is unknown, or an invoice that is not billed through Stripe.`,
   );
-}
-
-/** Finds the newest matching object of the customer. */
-function newest<T extends { id: string; created: number; customer: string | null }>(
-  { customer }: Happening,
-  collection: Collection<T>,
-  wanted: (object: T) => boolean,
-): T | undefined {
-  const among = customer ? { field: 'customer' as const, value: customer.id } : undefined;
-  return [...collection.older(undefined, among)].find(wanted);
 }
