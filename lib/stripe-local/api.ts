@@ -2,7 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import Stripe from 'stripe';
 import { findCharge } from './charges';
 import { expand } from './expand';
-import { type InvoicePayment, SUBSCRIPTION_STATUSES, type Subscription, type WorldObject } from './model';
+import {
+  type InvoicePayment,
+  SUBSCRIPTION_STATUSES,
+  type Subscription,
+  type WorldEvent,
+  type WorldObject,
+} from './model';
 import { renderItem, renderLine } from './render/billing';
 import { renderEvent, renderObject } from './render/object';
 import { type Json, shapeOf } from './render/shape';
@@ -63,7 +69,7 @@ type View = { world: World; version: string };
 /** Returns the response body of a GET request. */
 type Endpoint = (view: View, id: string, params: URLSearchParams) => Json;
 
-type ObjectOf<K> = Extract<WorldObject, { object: K }>;
+type ObjectOf<K> = Extract<WorldObject | WorldEvent, { object: K }>;
 
 interface ListOptions<T> {
   /** The list's filters besides `created`. */
@@ -108,24 +114,16 @@ export const ENDPOINTS: Record<string, Endpoint> = {
   ...endpointsOf('refund', { filters: ['charge', 'payment_intent'] }),
   ...endpointsOf('dispute', { filters: ['charge', 'payment_intent'] }),
   ...endpointsOf('credit_note', { filters: ['customer', 'invoice'] }),
-  '/v1/events': listEvents,
-  '/v1/events/:id': ({ world, version }, id, params) => {
-    parseRetrieveQuery(params);
-    const event = world.events.get(id);
-    if (!event) throw notFound('event', id);
-    return renderEvent(event, version);
-  },
+  ...endpointsOf('event', { filters: ['type', 'types'], matcher: matchesEvent }),
 };
 
-type Listed = Exclude<Kind, 'event'>;
-
 /** Returns the endpoints of a kind of object: the list, newest first, and the single object. */
-function endpointsOf<K extends Listed>(kind: K, options: ListOptions<ObjectOf<K>>): Record<string, Endpoint> {
+function endpointsOf<K extends Kind>(kind: K, options: ListOptions<ObjectOf<K>>): Record<string, Endpoint> {
   const url = kind === 'checkout.session' ? '/v1/checkout/sessions' : `/v1/${kind}s`;
   return { [url]: listOf(kind, url, options), [`${url}/:id`]: retrieve(kind) };
 }
 
-function listOf<K extends Listed>(kind: K, url: string, options: ListOptions<ObjectOf<K>>): Endpoint {
+function listOf<K extends Kind>(kind: K, url: string, options: ListOptions<ObjectOf<K>>): Endpoint {
   const { filters, statuses, matcher } = options;
   return ({ world, version }, _id, params) => {
     const query = parseListQuery(params, ['created', ...filters]);
@@ -134,7 +132,7 @@ function listOf<K extends Listed>(kind: K, url: string, options: ListOptions<Obj
     if (status !== undefined) references.unshift({ field: 'status' as keyof ObjectOf<K>, value: status });
     const matches = matcher?.(query, world);
     const page = listPage(
-      collectionOf(world, kind) as Collection<ObjectOf<K>>,
+      collectionOf(world, kind),
       query,
       kind,
       (object) =>
@@ -142,23 +140,26 @@ function listOf<K extends Listed>(kind: K, url: string, options: ListOptions<Obj
       // The last filter selects the fewest objects: a subscription has fewer invoices than its customer.
       references.findLast(({ field }) => field !== 'status'),
     );
-    const shape = shapeOf(version);
-    const data = page.data.map((object) => renderObject(object, shape));
-    expand({ world, shape }, kind, data, query.expand, true);
-    return envelope({ ...page, data }, url);
+    const list = envelope(page, url, (object) => render(object, version));
+    const view = { world, shape: shapeOf(version) };
+    if (kind !== 'event') expand(view, kind, list.data, query.expand, true);
+    return list;
   };
 }
 
-function retrieve(kind: Listed): Endpoint {
+function retrieve(kind: Kind): Endpoint {
   return ({ world, version }, id, params) => {
     const paths = parseRetrieveQuery(params);
     const object = collectionOf(world, kind).get(id);
     if (!object) throw notFound(kind, id);
-    const shape = shapeOf(version);
-    const rendered = renderObject(object, shape);
-    expand({ world, shape }, kind, [rendered], paths, false);
+    const rendered = render(object, version);
+    if (kind !== 'event') expand({ world, shape: shapeOf(version) }, kind, [rendered], paths, false);
     return rendered;
   };
+}
+
+function render(object: WorldObject | WorldEvent, version: string): Json {
+  return object.object === 'event' ? renderEvent(object, version) : renderObject(object, shapeOf(version));
 }
 
 /** The record field of each filter that names an object. */
@@ -212,18 +213,12 @@ function matchesInvoicePayment(query: Query, world: World) {
     (record === undefined || (payment.type === 'payment_record' && payment.payment_record === record));
 }
 
-function listEvents({ world, version }: View, _id: string, params: URLSearchParams) {
-  const query = parseListQuery(params, ['created', 'type', 'types']);
+/** Filters events by one type or several. A `*` in a type stands for any text. */
+function matchesEvent(query: Query): (event: WorldEvent) => boolean {
   const type = query.filters.get('type');
   const types = type === undefined ? query.types : [type];
   const patterns = types.map((one) => new RegExp(`^${one.replaceAll('.', '\\.').replaceAll('*', '.*')}$`));
-  const page = listPage(
-    world.events,
-    query,
-    'event',
-    (event) => patterns.length === 0 || patterns.some((pattern) => pattern.test(event.type)),
-  );
-  return envelope({ ...page, data: page.data.map((event) => renderEvent(event, version)) }, '/v1/events');
+  return (event) => patterns.length === 0 || patterns.some((pattern) => pattern.test(event.type));
 }
 
 /** Lists all items of a subscription. The subscription itself contains only the first items. */
@@ -234,8 +229,8 @@ function listItems({ world, version }: View, _id: string, params: URLSearchParam
   const subscription = world.subscriptions.get(id);
   if (!subscription) throw missing('subscription', id, 'subscription');
   const page = slicePage(subscription.items, query, 'subscription item');
-  const data = page.data.map((item) => renderItem(subscription, item, shapeOf(version)));
-  return envelope({ ...page, data }, '/v1/subscription_items');
+  const shape = shapeOf(version);
+  return envelope(page, '/v1/subscription_items', (item) => renderItem(subscription, item, shape));
 }
 
 /** Lists all lines of an invoice. The invoice itself contains only the first lines. */
@@ -244,13 +239,13 @@ function listLines({ world, version }: View, id: string, params: URLSearchParams
   const invoice = world.invoices.get(id);
   if (!invoice) throw notFound('invoice', id);
   const page = slicePage(invoice.lines, query, 'line item');
-  const data = page.data.map((line) => renderLine(invoice, line, shapeOf(version)));
-  return envelope({ ...page, data }, `/v1/invoices/${id}/lines`);
+  const shape = shapeOf(version);
+  return envelope(page, `/v1/invoices/${id}/lines`, (line) => renderLine(invoice, line, shape));
 }
 
 /** Wraps a page in Stripe's list envelope. */
-function envelope(page: Page<Json>, url: string): Json {
-  return { object: 'list', data: page.data, has_more: page.hasMore, url };
+function envelope<T>(page: Page<T>, url: string, render: (one: T) => Json) {
+  return { object: 'list', data: page.data.map(render), has_more: page.hasMore, url };
 }
 
 /** Comparisons for the bounds of the filter `created`. */
@@ -261,16 +256,17 @@ const BOUNDS = {
   lte: (created: number, bound: number) => created <= bound,
 };
 
-interface Query {
+const emptyQuery = () => ({
   /** Values of the endpoint's own filters. */
-  filters: Map<string, string>;
-  created: ((created: number) => boolean)[];
-  types: string[];
-  expand: string[];
-  limit: number;
-  startingAfter: string | null;
-  endingBefore: string | null;
-}
+  filters: new Map<string, string>(),
+  created: [] as ((created: number) => boolean)[],
+  types: [] as string[],
+  expand: [] as string[],
+  limit: 10,
+  startingAfter: null as string | null,
+  endingBefore: null as string | null,
+});
+type Query = ReturnType<typeof emptyQuery>;
 
 /**
  * Reads a list's parameters as strictly as Stripe does.
@@ -279,15 +275,7 @@ interface Query {
  * @throws ApiError 400 if a parameter is unknown or invalid
  */
 function parseListQuery(params: URLSearchParams, allowed: readonly string[]): Query {
-  const query: Query = {
-    filters: new Map(),
-    created: [],
-    types: [],
-    expand: [],
-    limit: 10,
-    startingAfter: null,
-    endingBefore: null,
-  };
+  const query = emptyQuery();
   const unknown = [...params]
     .filter(([key, value]) => !readParameter(query, key, value, allowed))
     .map(([key]) => key);

@@ -120,7 +120,7 @@ export function putPayment(
 ): InvoicePayment {
   return world.invoicePayments.put({
     object: 'invoice_payment',
-    id: newId(world, 'inpay_'),
+    id: given.id ?? newId(world, 'inpay_'),
     created: epochNow(world),
     invoice: invoice.id,
     amountPaid: null,

@@ -4,7 +4,7 @@ import { customerServices, customers, stripeCustomers, subscriptionItems, subscr
 import { isSure } from '../customers/sure-link';
 import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
 import { toMinorUnits } from '../money';
-import { createCheckoutSession, invoicePrefix } from './actions/checkout';
+import { createCheckoutSession, putCustomer } from './actions/checkout';
 import { addIntervals } from './actions/subscriptions';
 import type { Subscription, SubscriptionItem } from './model';
 import { epochNow, newId, type World } from './world';
@@ -12,7 +12,7 @@ import { epochNow, newId, type World } from './world';
 /** The state that the parts of filling a world share. */
 export interface Filling {
   world: World;
-  calendar: Calendar;
+  calendar: ReturnType<typeof createCalendar>;
   /** Returns a customer's Stripe customer: the given one if it is known, otherwise the first one or a new one. */
   customerOf(ourId: number, stripeId: string | null): string;
 }
@@ -29,7 +29,7 @@ export async function fillCustomers(world: World, db: Database): Promise<Filling
     .orderBy(asc(stripeCustomers.created_at), asc(stripeCustomers.stripe_customer_id));
   const first = new Map<number, string>();
   const put = (row: OurCustomer, id: string, linkedBy: LinkedBy = 'number') => {
-    if (!world.customers.get(id)) putCustomer(world, row, id, linkedBy);
+    if (!world.customers.get(id)) putCustomer(world, id, toCustomer(row, linkedBy));
     if (!first.has(row.id)) first.set(row.id, id);
     return id;
   };
@@ -43,33 +43,23 @@ export async function fillCustomers(world: World, db: Database): Promise<Filling
   return (ourId, stripeId) => put(rowOf(ourId), stripeId ?? first.get(ourId) ?? newId(world, 'cus_'));
 }
 
-function putCustomer(world: World, row: OurCustomer, id: string, linkedBy: LinkedBy): void {
-  world.customers.put({
-    object: 'customer',
-    id,
+function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
+  return {
     created: toEpoch(row.created_at),
     email: row.email,
     name: row.company ?? ([row.first_name, row.last_name].filter(Boolean).join(' ') || null),
-    address: null,
     // A customer number in the metadata would make the link sure.
     metadata: isSure({ linkedBy }) ? { customer_number: row.customer_number } : {},
-    deleted: false,
-    invoicePrefix: invoicePrefix(id),
-    nextInvoiceSequence: 1,
-  });
-}
-
-interface Calendar {
-  /** Returns an instant on the date, near noon. */
-  on(date: string): number;
-  /** Like `on`, but not later than now, for events in the past. */
-  past(date: string): number;
+  };
 }
 
 const HALF_DAY = 43_200;
 
-/** Converts our calendar dates into instants on the same date in one time zone. */
-export function createCalendar(now: Date, timeZone: string): Calendar {
+/**
+ * Converts our calendar dates into instants near noon on the same date in one time zone. `past` returns none later than
+ * now, for events in the past.
+ */
+export function createCalendar(now: Date, timeZone: string) {
   const on = (date: string) => {
     const noon = Date.parse(`${date}T12:00:00Z`) / 1000;
     const seen = toCalendarDate(fromEpoch(noon), timeZone);
@@ -78,7 +68,7 @@ export function createCalendar(now: Date, timeZone: string): Calendar {
     return seen > date ? noon - HALF_DAY : noon + HALF_DAY;
   };
   const today = toCalendarDate(now, timeZone);
-  return { on, past: (date) => (date === today ? Math.min(on(date), toEpoch(now)) : on(date)) };
+  return { on, past: (date: string) => (date === today ? Math.min(on(date), toEpoch(now)) : on(date)) };
 }
 
 type OurSubscription = typeof subscriptions.$inferSelect;

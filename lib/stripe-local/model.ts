@@ -1,3 +1,5 @@
+import type { disputeStatus } from '@/db/schema';
+
 /**
  * The records of the local Stripe. They have no API version and are never changed in place, so an event can keep its
  * record. Amounts are in minor units, instants in seconds since the epoch.
@@ -193,15 +195,7 @@ export interface Refund extends Entity<'refund'> {
   readonly metadata: Metadata;
 }
 
-export type DisputeStatus =
-  | 'lost'
-  | 'needs_response'
-  | 'prevented'
-  | 'under_review'
-  | 'warning_closed'
-  | 'warning_needs_response'
-  | 'warning_under_review'
-  | 'won';
+export type DisputeStatus = (typeof disputeStatus.enumValues)[number];
 
 export interface DisputeTransaction {
   readonly id: string;

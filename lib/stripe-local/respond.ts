@@ -189,23 +189,19 @@ interface FaultRule {
   times?: number;
 }
 
-export interface Faults {
-  add(rule: FaultRule): void;
-  clear(): void;
-  /** Returns the fault of the first matching rule, and counts one use of the rule. */
-  next(request: RequestLogEntry): Fault | undefined;
-}
+export type Faults = ReturnType<typeof createFaults>;
 
-export function createFaults(): Faults {
+export function createFaults() {
   let rules: { rule: FaultRule; left: number }[] = [];
   return {
-    add: (rule) => {
+    add: (rule: FaultRule) => {
       rules.push({ rule, left: rule.times ?? Number.POSITIVE_INFINITY });
     },
     clear: () => {
       rules = [];
     },
-    next: (request) => {
+    /** Returns the fault of the first matching rule, and counts one use of the rule. */
+    next: (request: RequestLogEntry): Fault | undefined => {
       const found = rules.find(({ rule, left }) => left > 0 && applies(rule, request));
       if (found) found.left -= 1;
       return found?.rule.fault;

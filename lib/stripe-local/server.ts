@@ -5,10 +5,10 @@ import { seededChance } from '../chance';
 import { answerRequest } from './api';
 import { answerControl, type Webhook } from './control';
 import { createSaver } from './persist';
-import { ApiError, createFaults, type Faults, type RequestLogEntry, send, sendWithFault } from './respond';
+import { ApiError, createFaults, type RequestLogEntry, send, sendWithFault } from './respond';
 import { drawId, type World } from './world';
 
-export interface StripeLocalOptions {
+interface StripeLocalOptions {
   world: World;
   /** Port. Defaults to 0, which means any free port. */
   port?: number;
@@ -23,23 +23,14 @@ export interface StripeLocalOptions {
   log?: (message: string) => void;
 }
 
-export interface StripeLocal {
-  url: string;
-  port: number;
-  faults: Faults;
-  /** The last 10,000 requests to /v1. */
-  requests: RequestLogEntry[];
-  /** Returns the number of all requests to /v1. */
-  requestCount(): number;
-  close(): Promise<void>;
-}
+export type StripeLocal = Awaited<ReturnType<typeof startStripeLocal>>;
 
 const LOG_LENGTH = 10_000;
 // Longer than clients keep idle connections, so the server does not close a connection that a client is about to reuse.
 const KEEP_ALIVE_MS = 120_000;
 
 /** Starts a Stripe API on 127.0.0.1 that serves a world. */
-export async function startStripeLocal(options: StripeLocalOptions): Promise<StripeLocal> {
+export async function startStripeLocal(options: StripeLocalOptions) {
   const { world, log } = options;
   const faults = createFaults();
   const requests: RequestLogEntry[] = [];
@@ -86,7 +77,9 @@ export async function startStripeLocal(options: StripeLocalOptions): Promise<Str
     url: `http://127.0.0.1:${port}`,
     port,
     faults,
+    /** The last 10,000 requests to /v1. */
     requests,
+    /** Returns the number of all requests to /v1. */
     requestCount: () => count,
     close: async () => {
       const closed = once(server, 'close');

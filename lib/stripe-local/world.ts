@@ -15,42 +15,26 @@ import type {
 } from './model';
 
 /** A small Stripe account in memory. Its clock, its random draws and the actions determine all of its state. */
-export interface World {
-  now(): Date;
-  readonly chance: Chance;
-  /** Time zone of the account's dashboard. */
-  timeZone: string;
-  readonly customers: Collection<Customer>;
-  readonly subscriptions: Collection<Subscription>;
-  readonly invoices: Collection<Invoice>;
-  readonly invoicePayments: Collection<InvoicePayment>;
-  readonly paymentIntents: Collection<PaymentIntent>;
-  readonly checkoutSessions: Collection<CheckoutSession>;
-  readonly refunds: Collection<Refund>;
-  readonly disputes: Collection<Dispute>;
-  readonly creditNotes: Collection<CreditNote>;
-  readonly events: Collection<WorldEvent>;
-  /** The events in their exact order, which their timestamps in whole seconds do not show. */
-  readonly history: WorldEvent[];
-}
+export type World = ReturnType<typeof createWorld>;
 
-/** Creates an empty world. */
-export function createWorld(given: { now(): Date; chance: Chance; timeZone?: string }): World {
+/** Creates an empty world. @param given.timeZone the time zone of the account's dashboard */
+export function createWorld(given: { now(): Date; chance: Chance; timeZone?: string }) {
   return {
     now: given.now,
     chance: given.chance,
     timeZone: given.timeZone ?? 'Etc/UTC',
-    customers: new Collection(),
-    subscriptions: new Collection(['customer']),
-    invoices: new Collection(['customer', 'subscription']),
-    invoicePayments: new Collection(['invoice']),
-    paymentIntents: new Collection(),
-    checkoutSessions: new Collection(['customer', 'subscription']),
-    refunds: new Collection(['charge', 'paymentIntent']),
-    disputes: new Collection(['charge', 'paymentIntent']),
-    creditNotes: new Collection(['customer', 'invoice']),
-    events: new Collection(['type']),
-    history: [],
+    customers: new Collection<Customer>(),
+    subscriptions: new Collection<Subscription>(['customer']),
+    invoices: new Collection<Invoice>(['customer', 'subscription']),
+    invoicePayments: new Collection<InvoicePayment>(['invoice']),
+    paymentIntents: new Collection<PaymentIntent>(),
+    checkoutSessions: new Collection<CheckoutSession>(['customer', 'subscription']),
+    refunds: new Collection<Refund>(['charge', 'paymentIntent']),
+    disputes: new Collection<Dispute>(['charge', 'paymentIntent']),
+    creditNotes: new Collection<CreditNote>(['customer', 'invoice']),
+    events: new Collection<WorldEvent>(['type']),
+    /** The events in their exact order, which their timestamps in whole seconds do not show. */
+    history: [] as WorldEvent[],
   };
 }
 

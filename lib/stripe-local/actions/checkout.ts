@@ -93,22 +93,27 @@ type CustomerInput = Partial<Pick<Customer, 'email' | 'name' | 'address' | 'meta
 
 /** Creates a customer → customer.created */
 export const createCustomer = action((world, input: CustomerInput = {}): Customer => {
-  const id = newId(world, 'cus_');
-  const customer = world.customers.put({
-    object: 'customer',
-    id,
-    created: epochNow(world),
-    email: input.email ?? null,
-    name: input.name ?? null,
-    address: input.address ?? null,
-    metadata: input.metadata ?? {},
-    deleted: false,
-    invoicePrefix: invoicePrefix(id),
-    nextInvoiceSequence: 1,
-  });
+  const customer = putCustomer(world, newId(world, 'cus_'), input);
   emit(world, 'customer.created', customer);
   return customer;
 });
+
+/** Adds a customer to the world. The last letters of its id are the prefix of its invoice numbers. */
+export function putCustomer(world: World, id: string, given: Partial<Customer>): Customer {
+  return world.customers.put({
+    object: 'customer',
+    id,
+    created: epochNow(world),
+    email: null,
+    name: null,
+    address: null,
+    metadata: {},
+    deleted: false,
+    invoicePrefix: id.slice(-8).toUpperCase(),
+    nextInvoiceSequence: 1,
+    ...given,
+  });
+}
 
 /** Changes a customer → customer.updated */
 export const updateCustomer = action((world, id: string, patch: CustomerInput): Customer => {
@@ -128,8 +133,3 @@ export const deleteCustomer = action((world, id: string): Customer => {
   emit(world, 'customer.deleted', before);
   return customer;
 });
-
-/** Returns the prefix of a customer's invoice numbers. */
-export function invoicePrefix(customerId: string): string {
-  return customerId.slice(-8).toUpperCase();
-}

@@ -102,19 +102,12 @@ export const finalizeInvoice = action((world, id: string, options: { number?: st
     finalizedAt: now,
   };
   const nothingDue = numbered.amountDue === 0;
-  const invoice = nothingDue
-    ? changeInvoice(
-        world,
-        before,
-        { ...numbered, status: 'paid', attempted: true, paidAt: now },
-        ...['invoice.finalized', 'invoice.paid', 'invoice.payment_succeeded'],
-      )
-    : changeInvoice(
-        world,
-        before,
-        { ...numbered, status: 'open', paymentIntent: openIntent(world, numbered).id },
-        ...['invoice.finalized', ...(before.collectionMethod === 'send_invoice' ? ['invoice.sent'] : [])],
-      );
+  const patch: Partial<Invoice> = nothingDue
+    ? { status: 'paid', attempted: true, paidAt: now }
+    : { status: 'open', paymentIntent: openIntent(world, numbered).id };
+  const sent = before.collectionMethod === 'send_invoice' ? ['invoice.sent'] : [];
+  const types = nothingDue ? ['invoice.paid', 'invoice.payment_succeeded'] : sent;
+  const invoice = changeInvoice(world, before, { ...numbered, ...patch }, 'invoice.finalized', ...types);
   if (nothingDue) activateSubscription(world, invoice);
   if (invoice.revises !== null) voidInvoice(world, invoice.revises);
   return invoice;
@@ -387,14 +380,7 @@ function collect(world: World, invoice: Invoice, amount: number): string {
   emit(world, 'payment_intent.succeeded', intent);
   const payment = defaultPayment(world, invoice);
   if (!payment) throw new WorldError(`The invoice ${invoice.id} has no payment to settle.`);
-  const paid = world.invoicePayments.put({
-    ...payment,
-    status: 'paid',
-    amountRequested: amount,
-    amountPaid: amount,
-    paidAt: epochNow(world),
-  });
-  emit(world, 'invoice_payment.paid', paid);
+  recordPaid(world, invoice, { ...payment, amountRequested: amount });
   return latestCharge;
 }
 
@@ -408,25 +394,17 @@ function collectPart(world: World, invoice: Invoice, amount: number): void {
     latestCharge: newId(world, 'ch_'),
   });
   emit(world, 'payment_intent.succeeded', intent);
-  recordPaid(world, invoice, amount, { type: 'payment_intent', payment_intent: intent.id });
+  const payment = { type: 'payment_intent', payment_intent: intent.id } as const;
+  recordPaid(world, invoice, { amountRequested: amount, payment });
 }
 
 function recordOffStripe(world: World, invoice: Invoice, amount: number): void {
-  recordPaid(world, invoice, amount, { type: 'payment_record', payment_record: newId(world, 'pr_') });
+  const payment = { type: 'payment_record', payment_record: newId(world, 'pr_') } as const;
+  recordPaid(world, invoice, { amountRequested: amount, payment });
 }
 
-function recordPaid(
-  world: World,
-  invoice: Invoice,
-  amount: number,
-  payment: InvoicePayment['payment'],
-): void {
-  const paid = putPayment(world, invoice, {
-    amountRequested: amount,
-    amountPaid: amount,
-    status: 'paid',
-    payment,
-    paidAt: epochNow(world),
-  });
-  emit(world, 'invoice_payment.paid', paid);
+/** Marks an entry of an invoice's payments, or a new one, as paid → invoice_payment.paid */
+function recordPaid(world: World, invoice: Invoice, entry: Parameters<typeof putPayment>[2]): void {
+  const paid = { amountPaid: entry.amountRequested, status: 'paid', paidAt: epochNow(world) } as const;
+  emit(world, 'invoice_payment.paid', putPayment(world, invoice, { ...entry, ...paid }));
 }
