@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { passkey } from '@better-auth/passkey';
 import { drizzleAdapter } from 'better-auth/adapters/drizzle';
@@ -249,20 +249,13 @@ export function staffSecret(
 ): string {
   if (env.betterAuthSecret) return env.betterAuthSecret;
   const file = join(env.dataDir, SECRET_FILE);
-  const secret = readSecret(file) ?? writeSecret(env.dataDir, file, randomBytes(32).toString('base64url'));
+  const secret = existsSync(file)
+    ? readFileSync(file, 'utf8').trim()
+    : writeSecret(env.dataDir, file, randomBytes(32).toString('base64url'));
   if (secret.length >= MIN_SECRET_LENGTH) return secret;
   throw new StartError([
     `${file} holds fewer than ${MIN_SECRET_LENGTH} characters: remove it, and a new one is made.`,
   ]);
-}
-
-function readSecret(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Writes the secret and renames the file into place, so that a crash cannot leave an incomplete secret. */

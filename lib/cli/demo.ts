@@ -1,11 +1,10 @@
 import { readArguments } from '../commands/command';
-import type { Env } from '../env';
 import { requirePort } from '../server/listen';
 import { buildWhenStale } from './build';
 import { startServerProcess, untilExit, untilListening } from './child-process';
 import { serveWorld } from './demo/local-stripe';
 import { prepareDatabase } from './demo/prepare-database';
-import { type DemoSettings, readDemoEnv, writeSettings } from './demo/settings';
+import { type DemoEnv, readDemoEnv, writeSettings } from './demo/settings';
 import { runProgram } from './program';
 
 const USAGE = [
@@ -28,22 +27,14 @@ runProgram(async (args) => {
   const variables = { ...demo.variables, ...(stripe && { STRIPE_API_BASE: stripe.url }) };
   const server = startServerProcess(variables);
   const exited = untilExit(server);
-  if (await untilListening(server)) console.log(welcome({ ...demo, token }));
+  if (await untilListening(server)) console.log(welcome(demo, token));
   const { code, stopped } = await exited;
   await stripe?.close();
   process.exitCode = stopped ? 0 : code;
 });
 
-interface Running {
-  env: Env;
-  settings: DemoSettings;
-  token: string;
-  /** Whether the demo runs its own local Stripe. If false, events come from the user's Stripe account. */
-  ownStripe: boolean;
-}
-
 /** Returns the text that the demo prints once it runs. Each command in the text works when pasted. */
-function welcome({ env, settings, token, ownStripe }: Running): string {
+function welcome({ env, settings, ownStripe }: DemoEnv, token: string): string {
   const url = env.publicUrl;
   return `
 The demo runs at ${url} with its data in ${env.databaseUrl ? 'the database of DATABASE_URL' : env.dataDir}.

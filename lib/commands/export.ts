@@ -4,15 +4,10 @@ import { startOfDay } from '../dates';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
 import { accountingCsv, calendarMonth } from '../exports/accounting-csv';
-import { EXPORT_KINDS, EXPORT_NAMES, type ExportName, exportCsv, writeExport } from '../exports/export-csv';
+import { EXPORT_KINDS, EXPORT_NAMES, exportCsv, writeExport } from '../exports/export-csv';
 import { calendarDate } from '../fields';
 import type { Runtime } from '../runtime';
 import { command, TEXT, type Terminal } from './command';
-
-type Wanted =
-  | { kind: ExportName; since: string | undefined; out: string | undefined }
-  | { kind: 'all'; since: string | undefined; dir: string }
-  | { kind: 'accounting'; month: string; out: string | undefined };
 
 /** Exports records as CSV, to stdout or into files. */
 export const exportCommand = command({
@@ -42,21 +37,24 @@ export const exportCommand = command({
 
 type Values = Partial<Record<'since' | 'out' | 'month', string>>;
 
-function read({ since, out, month }: Values, [name, dir]: string[]): Wanted | undefined {
+function read({ since, out, month }: Values, [name, dir]: string[]) {
   if (name === 'accounting' && dir === undefined && since === undefined) {
-    if (month !== undefined && calendarMonth.safeParse(month).success) return { kind: name, month, out };
+    if (month !== undefined && calendarMonth.safeParse(month).success)
+      return { kind: 'accounting' as const, month, out };
     throw new StartError(['--month must be a month such as 2026-10.']);
   }
   if (month !== undefined) return undefined;
   if (since !== undefined && !calendarDate.safeParse(since).success) {
     throw new StartError(['--since must be a date such as 2026-01-31.']);
   }
-  if (name === 'all' && dir !== undefined && out === undefined) return { kind: name, dir, since };
+  if (name === 'all' && dir !== undefined && out === undefined) return { kind: 'all' as const, dir, since };
   const kind = EXPORT_NAMES.find((known) => known === name);
   if (kind && dir === undefined) return { kind, out, since };
   if (name === undefined || name === 'all' || name === 'accounting' || kind) return undefined;
   throw new StartError([`${name} cannot be exported: there is ${EXPORT_NAMES.join(', ')}, all, accounting.`]);
 }
+
+type Wanted = NonNullable<ReturnType<typeof read>>;
 
 async function exportRecords(
   db: Runtime['db'],

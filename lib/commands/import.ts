@@ -10,15 +10,6 @@ import type { DecimalSeparator } from '../read-amount';
 import { command, FLAG, STOPPED, TEXT, type Terminal, UNCONFIRMED } from './command';
 import { ProgressBar } from './terminal-text';
 
-/** Parsed arguments of the command. */
-interface ImportWanted {
-  kind: ImportName;
-  file: string;
-  options: FileOptions;
-  /** `ask` is a dry run, after which the user is asked whether to import the rows. */
-  mode: 'dry run' | 'ask' | 'write';
-}
-
 /** Returns true if the arguments ask for an import from Stripe instead of a file. */
 export function isFromStripe(args: string[]): boolean {
   return args.find((arg) => arg === 'stripe' || IMPORT_NAMES.some((name) => name === arg)) === 'stripe';
@@ -97,7 +88,7 @@ export const importCommand = command({
     format: TEXT,
   },
   positionals: 2,
-  read(values, [name, file]): ImportWanted | undefined {
+  read(values, [name, file]) {
     const kind = IMPORT_NAMES.find((known) => known === name);
     if (name !== undefined && !kind) {
       throw new StartError([`${name} cannot be imported: there is ${IMPORT_NAMES.join(', ')}, stripe.`]);
@@ -112,6 +103,7 @@ export const importCommand = command({
       format: toFormat(values.format, kind),
     };
     if (values['dry-run'] && values.yes) throw new StartError(['--dry-run writes nothing: leave out --yes.']);
+    // `ask` is a dry run, after which the user is asked whether to import the rows.
     return { kind, file, options, mode: values['dry-run'] ? 'dry run' : values.yes ? 'write' : 'ask' };
   },
   stopsInOrder: () => true,

@@ -1,5 +1,5 @@
 import { commandActor } from '../audit/audit-log';
-import { STAFF_ROLES, type StaffRole } from '../auth/staff-user';
+import { STAFF_ROLES } from '../auth/staff-user';
 import { DATABASE_VARIABLES } from '../env';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';
@@ -14,13 +14,6 @@ import {
 import { command, TEXT, type Terminal } from './command';
 
 const ACTOR = commandActor('staff');
-
-interface Wanted {
-  verb: string;
-  email: string;
-  name: string | undefined;
-  role: StaffRole;
-}
 
 /** Manages the logins of staff. */
 export const staff = command({
@@ -57,12 +50,14 @@ export const staff = command({
   },
 });
 
-function read(values: { name?: string; role?: string }, [verb, email = '']: string[]): Wanted | undefined {
+function read(values: { name?: string; role?: string }, [verb, email = '']: string[]) {
   if (!verb || !(verb === 'list' ? email === '' : VERBS.includes(verb) && email !== '')) return undefined;
   const wanted = values.role ?? (verb === 'set-role' ? '' : 'staff');
   const role = STAFF_ROLES.find((known) => known === wanted);
   return role && { verb, email, name: values.name, role };
 }
+
+type Wanted = NonNullable<ReturnType<typeof read>>;
 
 const VERBS = ['add', 'reset-password', 'reset-two-factor', 'set-role', 'remove'];
 

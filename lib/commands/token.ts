@@ -18,18 +18,6 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 3650;
 const ACTOR = commandActor('cli');
 
-type Wanted =
-  | {
-      verb: 'create';
-      name: string;
-      scopes: GrantedScope[];
-      hides_personal_data: boolean;
-      days: number | null;
-      staff_email?: string | undefined;
-    }
-  | { verb: 'revoke'; id: number }
-  | { verb: 'list' };
-
 /** Manages access tokens. */
 export const token = command({
   usage: [
@@ -42,14 +30,14 @@ export const token = command({
   variables: [...DATABASE_VARIABLES, 'PORT', 'PUBLIC_URL'],
   options: { name: TEXT, scopes: TEXT, expires: TEXT, staff: TEXT, 'hide-personal-data': FLAG },
   positionals: 2,
-  read(values, [verb, id = '']): Wanted | undefined {
-    if (verb === 'list' && id === '') return { verb };
-    if (verb === 'revoke' && /^\d{1,9}$/.test(id)) return { verb, id: Number(id) };
+  read(values, [verb, id = '']) {
+    if (verb === 'list' && id === '') return { verb: 'list' as const };
+    if (verb === 'revoke' && /^\d{1,9}$/.test(id)) return { verb: 'revoke' as const, id: Number(id) };
     if (verb !== 'create' || id !== '' || !values.scopes) return undefined;
     const name = values.name?.trim() ?? '';
     if (name === '' || name.length > 100) throw new StartError(['--name must have 1 to 100 characters.']);
     return {
-      verb,
+      verb: 'create' as const,
       name,
       scopes: toScopes(values.scopes),
       hides_personal_data: values['hide-personal-data'] ?? false,

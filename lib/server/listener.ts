@@ -205,18 +205,18 @@ export function refuse(
   });
 }
 
-/** Requests whose bodies may take longer to arrive. They are listed until they are answered. */
-export interface SlowBodies {
-  add(request: IncomingMessage, response: ServerResponse): void;
-  has(socket: Duplex): boolean;
-}
+export type SlowBodies = ReturnType<typeof createSlowBodies>;
 
-/** @param limitMs the time limit of these bodies */
-export function createSlowBodies(limitMs: number): SlowBodies {
+/**
+ * Lists the requests whose bodies may take longer to arrive, until they are answered.
+ *
+ * @param limitMs the time limit of these bodies
+ */
+export function createSlowBodies(limitMs: number) {
   const sockets = new Set<Duplex>();
   return {
-    has: (socket) => sockets.has(socket),
-    add(request, response) {
+    has: (socket: Duplex) => sockets.has(socket),
+    add(request: IncomingMessage, response: ServerResponse) {
       const { socket } = request;
       sockets.add(socket);
       const timer = setTimeout(() => socket.destroy(), limitMs);

@@ -5,16 +5,7 @@ import { localUrl } from './listen';
 import type { Handler } from './listener';
 
 /** Handles requests with Next, from the build in the working directory. */
-export interface NextHandler {
-  /** Loads Next, which takes about a second. */
-  open(): Promise<void>;
-  /** Handles a request. Waits until Next is loaded. */
-  handle: Handler;
-  /** Waits for work that continues after responses. Returns at once if Next is not loaded. */
-  close(): Promise<void>;
-}
-
-export function createNext(env: Pick<Env, 'host' | 'port'>): NextHandler {
+export function createNext(env: Pick<Env, 'host' | 'port'>) {
   let opening: ReturnType<typeof prepare> | undefined;
   let opened: Awaited<typeof opening>;
   const open = async () => {
@@ -23,8 +14,11 @@ export function createNext(env: Pick<Env, 'host' | 'port'>): NextHandler {
     return opened;
   };
   return {
+    /** Loads Next, which takes about a second. */
     open: async () => void (await open()),
-    handle: async (request, response) => (await open()).getRequestHandler()(request, response),
+    /** Handles a request. Waits until Next is loaded. */
+    handle: (async (request, response) => (await open()).getRequestHandler()(request, response)) as Handler,
+    /** Waits for work that continues after responses. Returns at once if Next is not loaded. */
     close: async () => opened?.close(),
   };
 }

@@ -170,27 +170,20 @@ async function stopServers(servers: Server[], traffic: Traffic, patienceMs: numb
   clearInterval(sweep);
 }
 
-/** The connections and requests that are open now. */
-interface Traffic {
-  addConnection(socket: Socket): void;
-  addRequest(request: IncomingMessage, response: ServerResponse): void;
-  isAnswering(socket: Socket): boolean;
-  /** Whether a response has been sent in part. */
-  hasBegunAnswer(socket: Duplex): boolean;
-  /** From now on each response closes its connection. */
-  letFinish(): void;
-  /** Closes connections on which no request is being handled. */
-  closeIdle(): void;
-}
+type Traffic = ReturnType<typeof createTraffic>;
 
-/** @param refused called for each connection above the limit, which is closed */
-function createTraffic(maxConnections: number, refused: () => void): Traffic {
+/**
+ * Notes the connections and requests that are open now.
+ *
+ * @param refused called for each connection above the limit, which is closed
+ */
+function createTraffic(maxConnections: number, refused: () => void) {
   const connections = new Set<Socket>();
   /** The response in progress on each connection, at most one, see oneAtATime. */
   const open = new Map<Duplex, ServerResponse>();
   let finishing = false;
   return {
-    addConnection(socket) {
+    addConnection(socket: Socket) {
       if (connections.size >= maxConnections) {
         refused();
         return void socket.destroy();
@@ -198,17 +191,20 @@ function createTraffic(maxConnections: number, refused: () => void): Traffic {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
     },
-    addRequest({ socket }, response) {
+    addRequest({ socket }: IncomingMessage, response: ServerResponse) {
       if (finishing) response.shouldKeepAlive = false;
       open.set(socket, response);
       response.once('close', () => open.delete(socket));
     },
-    isAnswering: (socket) => open.has(socket),
-    hasBegunAnswer: (socket) => open.get(socket)?.headersSent ?? false,
+    isAnswering: (socket: Socket) => open.has(socket),
+    /** Whether a response has been sent in part. */
+    hasBegunAnswer: (socket: Duplex) => open.get(socket)?.headersSent ?? false,
+    /** From now on each response closes its connection. */
     letFinish() {
       finishing = true;
       for (const response of open.values()) response.shouldKeepAlive = false;
     },
+    /** Closes connections on which no request is being handled. */
     closeIdle() {
       for (const socket of connections) if (!open.has(socket)) socket.destroy();
     },

@@ -13,21 +13,14 @@ import { makeDataDir, migrateServer, openDatabase, tryServer } from '../../open-
 import { worldOf } from '../../runtime';
 import { setStaffPassword } from '../../staff/credentials';
 import { addStaffUser, changeStaffRole } from '../../staff/manage-staff';
-import type { World } from '../../stripe-local/world';
 import { SCOPES } from '../../tokens/access-token';
 import { createAccessToken, revokeAccessToken } from '../../tokens/manage-access-tokens';
 import { prepareWorld } from './local-stripe';
 import { DEMO, DEMO_ACTOR, type DemoEnv, type DemoSettings } from './settings';
 import { showStates } from './show-states';
 
-interface PreparedDatabase {
-  token: string;
-  /** The local Stripe account. Null if the environment configures the user's Stripe account. */
-  world: World | null;
-}
-
 /** Migrates the demo's database, fills it if it is empty, and closes it for the server. */
-export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Promise<PreparedDatabase> {
+export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   const runtime = worldOf(env);
   await requireOwnDatabase(env, settings.staffEmail);
   const { db, close } = await openMigrated(env);
@@ -41,6 +34,7 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
       await showStates(db, { now: runtime.now(), timeZone: env.timeZone });
     }
     const token = await prepareAccessToken(db, runtime);
+    // Null if the environment configures the user's Stripe account.
     const world = ownStripe ? await prepareWorld(db, env, { ...runtime, fresh }) : null;
     return { token, world };
   } finally {

@@ -1,9 +1,9 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import nextEnv from '@next/env';
 import { z } from 'zod';
 import { commandActor } from '../../audit/audit-log';
-import { type Env, parseEnv } from '../../env';
+import { parseEnv } from '../../env';
 import { StartError } from '../../errors';
 import { inheritedEnv } from '../../inherited-env';
 import { worldOf } from '../../runtime';
@@ -28,10 +28,9 @@ export type DemoSettings = z.infer<typeof settings>;
  * @throws StartError if the demo did not write the file
  */
 export function readSettings(dataDir: string, randomBytes: (size: number) => Buffer): DemoSettings {
-  const text = readText(fileOf(dataDir));
-  if (text === undefined) return newSettings(randomBytes);
+  if (!existsSync(fileOf(dataDir))) return newSettings(randomBytes);
   try {
-    return settings.parse(JSON.parse(text));
+    return settings.parse(JSON.parse(readFileSync(fileOf(dataDir), 'utf8')));
   } catch {
     throw new StartError([
       `${fileOf(dataDir)} is not a demo's file: delete it, and the next start makes one.`,
@@ -50,16 +49,6 @@ function fileOf(dataDir: string): string {
   return join(dataDir, 'demo.json');
 }
 
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}
-
 function newSettings(randomBytes: (size: number) => Buffer): DemoSettings {
   const secret = (bytes: number) => randomBytes(bytes).toString('base64url');
   const hex = (bytes: number) => randomBytes(bytes).toString('hex');
@@ -74,21 +63,14 @@ function newSettings(randomBytes: (size: number) => Buffer): DemoSettings {
   };
 }
 
-export interface DemoEnv {
-  env: Env;
-  settings: DemoSettings;
-  /** Environment variables for the server. */
-  variables: NodeJS.ProcessEnv;
-  /** Whether the demo runs its own local Stripe. False if the environment configures a Stripe account. */
-  ownStripe: boolean;
-}
-
 /**
  * Reads the environment, with a demo's defaults for variables that are not set.
  *
+ * @returns also the variables for the server, and whether the demo runs its own local Stripe, unless a Stripe account is
+ * configured
  * @throws StartError with one sentence per wrong variable
  */
-export function readDemoEnv(): DemoEnv {
+export function readDemoEnv() {
   nextEnv.loadEnvConfig(process.cwd(), false, { info() {}, error() {} });
   const given = inheritedEnv();
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
@@ -104,6 +86,8 @@ export function readDemoEnv(): DemoEnv {
   };
   return { env: parseEnv(variables), settings, variables, ownStripe };
 }
+
+export type DemoEnv = ReturnType<typeof readDemoEnv>;
 
 /** Name of the demo in the audit log and of its access tokens. */
 export const DEMO = 'demo';

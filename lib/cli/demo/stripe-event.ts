@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { FLAG, readArguments, TEXT } from '../../commands/command';
 import { StartError } from '../../errors';
 import { type HappenedAnswer, happenedAnswer } from '../../stripe-local/control';
-import { EVENT_TYPES, type EventType, STATUSES } from '../../stripe-local/happenings';
+import { EVENT_TYPES, STATUSES } from '../../stripe-local/happenings';
 
 const USAGE = [
   'Usage: npm run stripe:event -- TYPE [--customer NUMBER] [--invoice NUMBER] [--status STATUS] [--silent]',
@@ -35,15 +35,7 @@ export async function stripeEvent(
   return wanted.silent || answer.deliveries.every(({ status }) => status === 200);
 }
 
-interface Wanted {
-  type: EventType;
-  customer_number: string | undefined;
-  invoice_number: string | undefined;
-  status: string | undefined;
-  silent: boolean;
-}
-
-function read(args: string[]): Wanted {
+function read(args: string[]) {
   const options = { customer: TEXT, invoice: TEXT, status: TEXT, silent: FLAG };
   const { values, positionals } = readArguments(args, { usage: USAGE, options, positionals: 1 });
   const [name] = positionals;
@@ -62,7 +54,7 @@ async function readDemo(dataDir: string): Promise<z.infer<typeof demoFile>> {
   }
 }
 
-async function ask(demo: z.infer<typeof demoFile>, wanted: Wanted): Promise<HappenedAnswer> {
+async function ask(demo: z.infer<typeof demoFile>, wanted: ReturnType<typeof read>): Promise<HappenedAnswer> {
   const response = await fetch(`${demo.stripeLocalUrl}/_local/events`, {
     method: 'POST',
     headers: { authorization: `Bearer ${demo.stripeSecretKey}`, 'content-type': 'application/json' },
