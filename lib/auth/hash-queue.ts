@@ -13,10 +13,8 @@ interface HashQueueLimits {
   patienceMs: number;
 }
 
-interface Waiter {
-  enter(): void;
-  turnAway(): void;
-}
+/** Ends a wait: with an error the waiter is turned away, otherwise its turn has come. */
+type Waiter = (refusal?: AppError) => void;
 
 /** Seconds after which a refused client may try again. */
 const RETRY_AFTER = 5;
@@ -64,7 +62,7 @@ export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: Has
       return await work();
     } finally {
       const next = known.shift() ?? strangers.shift();
-      if (next) next.enter();
+      if (next) next();
       else active -= 1;
     }
   }
@@ -73,7 +71,7 @@ export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: Has
     if (known.length + strangers.length >= waiting) {
       const last = isKnown ? strangers.pop() : undefined;
       if (!last) throw tooMany();
-      last.turnAway();
+      last(tooMany());
     }
     const lane = isKnown ? known : strangers;
     await new Promise<void>((resolve, reject) => {
@@ -81,15 +79,10 @@ export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: Has
         lane.splice(lane.indexOf(waiter), 1);
         reject(tooMany());
       }, patienceMs);
-      const waiter: Waiter = {
-        enter() {
-          clearTimeout(patience);
-          resolve();
-        },
-        turnAway() {
-          clearTimeout(patience);
-          reject(tooMany());
-        },
+      const waiter: Waiter = (refusal) => {
+        clearTimeout(patience);
+        if (refusal) reject(refusal);
+        else resolve();
       };
       lane.push(waiter);
     });

@@ -132,13 +132,7 @@ export function accountKey(email: string): string {
 }
 
 /** The failed sign-ins to one account from one origin. */
-export interface SignInCounter {
-  failures: number;
-  /** Time until which attempts are refused without a check of the password. */
-  wait_until: Date;
-  /** End of the counter. Its failures no longer count after this. */
-  expires_at: Date;
-}
+export type SignInCounter = Pick<typeof failures.$inferSelect, 'failures' | 'wait_until' | 'expires_at'>;
 
 /** Counts one more failure. @param before undefined if nothing is counted yet */
 type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounter;

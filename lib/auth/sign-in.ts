@@ -5,7 +5,7 @@ import type {
 import { parseCookies } from 'better-auth/cookies';
 import { and, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { type Database, lockKey } from '@/db/database';
+import type { Database } from '@/db/database';
 import {
   staffAccounts,
   staffRateLimits,
@@ -14,10 +14,10 @@ import {
   staffUsers,
   staffVerifications,
 } from '@/db/schema';
-import { transact } from '@/db/transaction';
 import { staffActor } from '../audit/audit-log';
 import { AppError } from '../errors';
 import { countedAddress, widerNetworks } from '../networks';
+import { claimOnce } from '../oauth/grant';
 import type { Runtime } from '../runtime';
 import { hashToken } from '../tokens/access-token';
 import { queueForHash } from './hash-queue';
@@ -37,10 +37,9 @@ import {
   authCookieName,
   CODE_COOKIE,
   type Credentials,
-  getStaffAuth,
   PASSKEY_COOKIE,
+  PASSWORD_PATH,
   staffSecret,
-  toSignInRequest,
 } from './staff-auth';
 import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
 
@@ -61,17 +60,19 @@ interface SignIn {
 export async function signIn(runtime: Runtime, typed: Credentials, headers: Headers): Promise<SignIn> {
   const email = typed.email.trim();
   const origin = await findOrigin(runtime, email, headers);
-  const request = toSignInRequest(runtime.env, { ...typed, email }, origin, headers.get('user-agent'));
+  const { deviceId } = origin;
+  const body = { email, password: typed.password };
 
   // The attempt is counted inside the queue. A client that must wait is refused before, and takes no place there.
   const wait = await findWait(runtime, email, origin);
   if (wait > 0) throw tooManyAttempts(wait);
-  const network = origin.deviceId === null ? (widerNetworks(origin.address).at(-1) ?? origin.address) : null;
-  const response = await queueForHash(network, () => getStaffAuth(runtime).handler(request));
+  const network = deviceId === null ? (widerNetworks(origin.address).at(-1) ?? origin.address) : null;
+  const asked = { path: PASSWORD_PATH, body, headers, cookies: [], deviceId };
+  const response = await queueForHash(network, () => askBetterAuth(runtime, asked));
   if (response.status !== 429) await clearExpired(runtime.db, runtime.now());
   if (!response.ok) throw toRefusal(response, 'The e-mail address or the password is wrong.');
   const { twoFactorRedirect: needsCode = false }: { twoFactorRedirect?: boolean } = await response.json();
-  const device = needsCode ? [] : await rememberDevice(runtime, email, origin.deviceId);
+  const device = needsCode ? [] : await rememberDevice(runtime, email, deviceId);
   return { cookies: [...response.headers.getSetCookie(), ...device], needsCode };
 }
 
@@ -106,7 +107,10 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   const code = typed.replace(/\s/g, '');
   const isAppCode = APP_CODE.test(code);
   const path = `/two-factor/${isAppCode ? 'verify-totp' : 'verify-backup-code'}`;
-  const release = await claimCode(runtime, user.id, isAppCode ? code : 'recovery');
+  // Claimed before the check, so that a code opens only one session, however many requests use it. A person can try
+  // only one recovery code at a time, because better-auth writes the remaining codes as a whole.
+  const claimed = hashToken(`${user.id} ${isAppCode ? code : 'recovery'}`);
+  const release = await claimOnce(runtime, `claimed code ${claimed}`, KEPT_MS);
   if (!release) throw new AppError('unauthenticated', WRONG);
   const response = await askBetterAuth(runtime, { path, body: { code }, headers, cookies: [CODE_COOKIE] });
   if (!response.ok || !isAppCode) await release();
@@ -136,36 +140,6 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
 
 /** Lifetime of a claim in milliseconds. An app's code is valid for less time: 90 seconds. */
 const KEPT_MS = 120_000;
-
-/**
- * Claims a code before it is checked, so that it opens only one session, however many requests use it. A person can try
- * only one recovery code at a time, because better-auth writes the remaining codes as a whole.
- *
- * @returns a function that releases the claim; null if the code is claimed already
- */
-async function claimCode(
-  { db, now, newId }: Pick<Runtime, 'db' | 'now' | 'newId'>,
-  userId: string,
-  code: string,
-): Promise<(() => Promise<void>) | null> {
-  const at = now();
-  const { identifier, value, expiresAt, id } = staffVerifications;
-  const claim = { identifier: `claimed code ${userId}`, value: hashToken(`${userId} ${code}`) };
-  const isClaimed = and(eq(identifier, claim.identifier), eq(value, claim.value), gt(expiresAt, at));
-  return transact(
-    db,
-    async (tx) => {
-      await lockKey(tx, claim.identifier);
-      if ((await tx.$count(staffVerifications, isClaimed)) > 0) return null;
-      const row = { ...claim, id: newId(), expiresAt: new Date(at.getTime() + KEPT_MS) };
-      await tx.insert(staffVerifications).values(row);
-      return async () => {
-        await db.delete(staffVerifications).where(eq(id, row.id));
-      };
-    },
-    claim.identifier,
-  );
-}
 
 /**
  * Returns the options with which the browser asks for a passkey. The account is not known yet.

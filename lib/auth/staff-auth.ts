@@ -32,7 +32,7 @@ type StaffAuth = ReturnType<typeof createStaffAuth>;
 const SESSION_SECONDS = 12 * 60 * 60;
 /** The rate limit of one address over all accounts. The window is in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
-const SIGN_IN_PATH = '/sign-in/email';
+export const PASSWORD_PATH = '/sign-in/email';
 
 const built = perProcess('staff-auth', () => new WeakMap<Runtime, StaffAuth>());
 
@@ -96,7 +96,7 @@ function createStaffAuth(runtime: Runtime) {
       storage: 'database',
       customRules: {
         // Strangers behind the same proxy must not use up the attempts of a known device.
-        [SIGN_IN_PATH]: ({ headers }, rule) =>
+        [PASSWORD_PATH]: ({ headers }, rule) =>
           originOf(headers).deviceId === null ? { ...rule, ...MAX_SIGN_INS } : false,
         '/two-factor/*': MAX_SIGN_INS,
         '/passkey/*': MAX_SIGN_INS,
@@ -112,7 +112,7 @@ function createStaffAuth(runtime: Runtime) {
     },
     hooks: {
       before: createAuthMiddleware(async ({ path, headers, body }) => {
-        if (path !== SIGN_IN_PATH) return;
+        if (path !== PASSWORD_PATH) return;
         const now = runtime.now();
         const until = await countSignIn(db, String(body?.email), originOf(headers), now);
         if (!until) return;
@@ -121,7 +121,7 @@ function createStaffAuth(runtime: Runtime) {
       }),
       after: createAuthMiddleware(async ({ path, headers, body, context }) => {
         // A person with a second factor is forgiven only after the second factor.
-        if (path !== SIGN_IN_PATH || !context.newSession || context.newSession.user.twoFactorEnabled) return;
+        if (path !== PASSWORD_PATH || !context.newSession || context.newSession.user.twoFactorEnabled) return;
         await forgiveSignIn(db, String(body?.email), originOf(headers), runtime.now());
       }),
     },
@@ -172,24 +172,6 @@ export interface Credentials {
   password: string;
 }
 
-/** Makes a sign-in request for better-auth, without the browser's cookies and origin, which are checked before. */
-export function toSignInRequest(
-  { publicUrl }: Pick<Env, 'publicUrl'>,
-  { email, password }: Credentials,
-  { deviceId, address }: SignInOrigin,
-  userAgent: string | null,
-): Request {
-  const headers = new Headers({ 'content-type': 'application/json' });
-  if (address !== UNKNOWN_ADDRESS) headers.set(ADDRESS_HEADER, address);
-  if (deviceId !== null) headers.set(DEVICE_HEADER, deviceId);
-  if (userAgent !== null) headers.set('user-agent', userAgent);
-  return new Request(`${publicUrl}${AUTH_PATH}/sign-in/email`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ email, password }),
-  });
-}
-
 /** Reads the origin from the headers of a request that we have made. */
 function originOf(headers: Headers | undefined): SignInOrigin {
   return {
@@ -206,14 +188,20 @@ interface Asked {
   headers: Headers;
   /** The better-auth cookies to pass on, by their names without the prefix. */
   cookies: string[];
+  /** The id of the client's device if the account knows it. */
+  deviceId?: string | null;
 }
 
 /** Passes a client's request to better-auth, which applies its rate limits. The caller checks the page's origin. */
-export function askBetterAuth(runtime: Runtime, { path, body, headers, cookies }: Asked): Promise<Response> {
+export function askBetterAuth(
+  runtime: Runtime,
+  { path, body, headers, cookies, deviceId }: Asked,
+): Promise<Response> {
   const { publicUrl } = runtime.env;
   const sent = new Headers({ origin: new URL(publicUrl).origin });
   const address = countedAddress(headers.get('x-forwarded-for'));
   if (address !== UNKNOWN_ADDRESS) sent.set(ADDRESS_HEADER, address);
+  if (deviceId) sent.set(DEVICE_HEADER, deviceId);
   const userAgent = headers.get('user-agent');
   if (userAgent !== null) sent.set('user-agent', userAgent);
   const known = parseCookies(headers.get('cookie') ?? '');

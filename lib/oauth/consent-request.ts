@@ -1,28 +1,14 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { oauthClients, staffVerifications } from '@/db/schema';
+import { oauthClients } from '@/db/schema';
 import type { Runtime } from '../runtime';
 import { DOCUMENT_CLIENT } from './discover-client';
-import { hashOAuthToken } from './grant';
-import { issuerOf, type ReadScope, toReadScopes } from './metadata';
+import { claimOnce, hashOAuthToken } from './grant';
+import { issuerOf, toReadScopes } from './metadata';
 import { isLoopback } from './register-client';
 
 /** Who confirms a client's identity: an admin or its own site. `nobody` if it is unconfirmed. */
 type Vouched = 'staff' | 'site' | 'nobody';
-
-/** The request for consent that a member of staff sees. */
-export interface ConsentRequest {
-  clientId: string;
-  /** The name that the client gives itself. */
-  name: string | null;
-  /** The host of the client's metadata document. */
-  host: string | null;
-  vouched: Vouched;
-  /** Where the browser goes with the answer: a host, this computer, or the app of a URL scheme. */
-  leadsTo: string;
-  isLocal: boolean;
-  scopes: ReadScope[];
-}
 
 /**
  * Parses the consent page's address, which the provider has signed. The signature is verified later, when the consent
@@ -30,11 +16,7 @@ export interface ConsentRequest {
  *
  * @returns null if the address is malformed or has expired
  */
-export async function readConsentRequest(
-  db: Database,
-  query: URLSearchParams,
-  now: Date,
-): Promise<ConsentRequest | null> {
+export async function readConsentRequest(db: Database, query: URLSearchParams, now: Date) {
   const clientId = query.get('client_id') ?? '';
   const redirect = query.get('redirect_uri') ?? '';
   const isOver = Number(query.get('exp')) * 1000 <= now.getTime();
@@ -46,14 +28,20 @@ export async function readConsentRequest(
   const documentHost = client.clientDiscoveryId === DOCUMENT_CLIENT ? new URL(clientId).host : null;
   return {
     clientId,
+    /** The name that the client gives itself. */
     name: client.name,
+    /** The host of the client's metadata document. */
     host: documentHost,
     vouched: vouchedBy(client, isWeb && documentHost === host),
+    /** Where the browser goes with the answer: a host, this computer, or the app of a URL scheme. */
     leadsTo: isWeb ? host : isLoopback(redirect) ? 'a program on this computer' : `the app of ${protocol}//`,
     isLocal: !isWeb,
     scopes: toReadScopes((query.get('scope') ?? '').split(' ')),
   };
 }
+
+/** The request for consent that a member of staff sees. */
+export type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readConsentRequest>>>;
 
 /** Lifetime of a claim in milliseconds. The provider accepts a consent for less time. */
 const KEPT_MS = 1_200_000;
@@ -64,21 +52,11 @@ const KEPT_MS = 1_200_000;
  * @param query the query of the consent page as the provider signed it
  * @returns a function that releases the claim; null if the page was answered already
  */
-export async function claimConsent(
-  { db, now }: Pick<Runtime, 'db' | 'now'>,
+export function claimConsent(
+  runtime: Pick<Runtime, 'db' | 'now'>,
   query: URLSearchParams,
 ): Promise<(() => Promise<void>) | null> {
-  const id = `consent ${hashOAuthToken(query.get('sig') ?? '')}`;
-  const claim = { id, identifier: 'answered consent', value: '' };
-  const [claimed] = await db
-    .insert(staffVerifications)
-    .values({ ...claim, expiresAt: new Date(now().getTime() + KEPT_MS) })
-    .onConflictDoNothing()
-    .returning({ id: staffVerifications.id });
-  if (!claimed) return null;
-  return async () => {
-    await db.delete(staffVerifications).where(eq(staffVerifications.id, id));
-  };
+  return claimOnce(runtime, `consent ${hashOAuthToken(query.get('sig') ?? '')}`, KEPT_MS);
 }
 
 /**
@@ -97,15 +75,6 @@ const MAX_STATE = 2000;
 /** The form of an OAuth error code (RFC 6749, 4.1.2.1). */
 const CODE = /^[a-z_]{1,60}$/;
 
-/** The link by which a person can return to the client after a refused authorization. */
-export interface WayBack {
-  /** The name that the client gives itself. */
-  name: string | null;
-  host: string;
-  /** The client's redirect URI with the error as its parameters. */
-  href: string;
-}
-
 /**
  * Whether the browser may be redirected to a client with an error before the person has clicked. This is allowed for
  * programs on the person's machine and for sites that an admin has added. Anyone can register another site, and would
@@ -119,14 +88,11 @@ export async function mayGoBack(db: Database, clientId: string, to: URL): Promis
 }
 
 /**
- * Reads the link back to the client from the error page's address.
+ * Reads the link back to the client from the error page's address. A person can follow it after a refused authorization.
  *
  * @param query of the error page. Since anyone can write it, the link leads only to a registered redirect URI.
  */
-export async function readWayBack(
-  { db, env }: Pick<Runtime, 'db' | 'env'>,
-  query: URLSearchParams,
-): Promise<WayBack | null> {
+export async function readWayBack({ db, env }: Pick<Runtime, 'db' | 'env'>, query: URLSearchParams) {
   const error = query.get('error') ?? '';
   const redirect = query.get('redirect_uri') ?? '';
   if (!CODE.test(error) || !redirect.startsWith('https://')) return null;
@@ -134,8 +100,11 @@ export async function readWayBack(
   if (!client?.redirectUris.includes(redirect) || client.disabled) return null;
   const { name } = client;
   const to = errorAddress(redirect, { error, state: query.get('state'), iss: issuerOf(env) });
+  // The client's redirect URI with the error as its parameters.
   return { name, host: to.host, href: to.href };
 }
+
+export type WayBack = NonNullable<Awaited<ReturnType<typeof readWayBack>>>;
 
 /** Returns a client's redirect URI with an error for the client. */
 export function errorAddress(

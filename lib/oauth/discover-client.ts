@@ -7,7 +7,13 @@ import type { Database } from '../../db/database';
 import { oauthClients } from '../../db/schema';
 import { isWithin, normalAddress, toNetworks } from '../networks';
 import type { Runtime } from '../runtime';
-import { hasRoomForDocument, isProblem, parseClientMetadata } from './register-client';
+import {
+  type ClientMetadata,
+  clientColumns,
+  hasRoomForDocument,
+  isProblem,
+  parseClientMetadata,
+} from './register-client';
 
 /** Marks clients whose id is the URL of their metadata document. */
 export const DOCUMENT_CLIENT = 'metadata-document';
@@ -83,34 +89,15 @@ export async function readDocument(
 async function storeClient(
   db: Database,
   clientId: string,
-  {
-    id,
-    now,
-    redirectUris,
-    name,
-    uri,
-  }: { id: string; now: Date } & {
-    redirectUris: string[];
-    name: string | null;
-    uri: string | null;
-  },
+  { id, now, ...metadata }: { id: string; now: Date } & ClientMetadata,
 ) {
-  const columns = { redirectUris, name, uri, updatedAt: now };
+  const { redirectUris, name, uri, ...fixed } = clientColumns(metadata, now);
   const [row] = await db
     .insert(oauthClients)
-    .values({
-      id,
-      clientId,
-      clientDiscoveryId: DOCUMENT_CLIENT,
-      tokenEndpointAuthMethod: 'none',
-      grantTypes: ['authorization_code', 'refresh_token'],
-      responseTypes: ['code'],
-      createdAt: now,
-      ...columns,
-    })
+    .values({ id, clientId, clientDiscoveryId: DOCUMENT_CLIENT, redirectUris, name, uri, ...fixed })
     .onConflictDoUpdate({
       target: oauthClients.clientId,
-      set: columns,
+      set: { redirectUris, name, uri, updatedAt: now },
       setWhere: eq(oauthClients.clientDiscoveryId, DOCUMENT_CLIENT),
     })
     .returning();

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { and, eq, isNull, like, lt } from 'drizzle-orm';
+import { and, eq, isNull, like, lt, lte } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import {
@@ -99,6 +99,35 @@ export function refreshScopes(granted: string[], scope: string | null): string |
   const asked = toProviderScopes(scope);
   if (asked.some((one) => one !== OFFLINE && !granted.includes(one))) return null;
   return [...asked, ...granted.filter((one) => one === OLD_MASK)].join(' ');
+}
+
+/**
+ * Claims something that can be used only once.
+ *
+ * @param id names what is claimed, without containing it
+ * @param ms the lifetime of the claim
+ * @returns a function that releases the claim; null if it is claimed already
+ */
+export async function claimOnce(
+  { db, now }: Pick<Runtime, 'db' | 'now'>,
+  id: string,
+  ms: number,
+): Promise<(() => Promise<void>) | null> {
+  const at = now();
+  const expiresAt = new Date(at.getTime() + ms);
+  const [claimed] = await db
+    .insert(staffVerifications)
+    .values({ id, identifier: 'claim', value: '', expiresAt })
+    .onConflictDoUpdate({
+      target: staffVerifications.id,
+      set: { expiresAt },
+      setWhere: lte(staffVerifications.expiresAt, at),
+    })
+    .returning({ id: staffVerifications.id });
+  if (!claimed) return null;
+  return async () => {
+    await db.delete(staffVerifications).where(eq(staffVerifications.id, id));
+  };
 }
 
 const NOTE = 'replayed:';

@@ -38,10 +38,7 @@ const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'non
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
 /** The response to a registration. */
-export interface Registered {
-  clientId: string;
-  clientSecret: string | null;
-}
+export type Registered = Awaited<ReturnType<typeof insertClient>>;
 
 /**
  * Registers a client at its own request (RFC 7591). Clears unused clients first.
@@ -89,7 +86,7 @@ function sharedFactor(address: string): number {
 }
 
 function slowDown(sentence: string): OAuthProblem {
-  return { error: 'slow_down', error_description: `${sentence} Try again in an hour.` };
+  return problem('slow_down', `${sentence} Try again in an hour.`);
 }
 
 /** Whether an address has too many unused clients. Otherwise one network could use up the limit for all others. */
@@ -132,27 +129,31 @@ export async function hasRoomForDocument(db: Database, clientId: string, now: Da
  */
 export async function insertClient(
   { db, now, newId, randomBytes }: World,
-  { redirectUris, name, uri, authMethod }: ClientMetadata,
+  metadata: ClientMetadata,
   { secret, registeredFrom }: { secret: string; registeredFrom: string | null },
-): Promise<Registered> {
+) {
   const clientId = randomBytes(16).toString('base64url');
-  const clientSecret = authMethod === 'none' ? null : randomBytes(32).toString('base64url');
-  const at = now();
+  const clientSecret = metadata.authMethod === 'none' ? null : randomBytes(32).toString('base64url');
   await db.insert(oauthClients).values({
     id: newId(),
     clientId,
     clientSecret: clientSecret && (await symmetricEncrypt({ key: secret, data: clientSecret })),
-    redirectUris,
-    name,
-    uri,
+    registeredFrom,
+    ...clientColumns(metadata, now()),
+  });
+  return { clientId, clientSecret };
+}
+
+/** Returns the columns that a client's metadata sets. */
+export function clientColumns({ authMethod, ...metadata }: ClientMetadata, now: Date) {
+  return {
+    ...metadata,
     tokenEndpointAuthMethod: authMethod,
     grantTypes: ['authorization_code', 'refresh_token'],
     responseTypes: ['code'],
-    registeredFrom,
-    createdAt: at,
-    updatedAt: at,
-  });
-  return { clientId, clientSecret };
+    createdAt: now,
+    updatedAt: now,
+  };
 }
 
 /** Deletes clients that were never authorized: self-registered ones after a day, metadata documents after an hour. */
@@ -225,12 +226,7 @@ const metadata = z.object({
 
 type AuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post';
 
-interface ClientMetadata {
-  redirectUris: string[];
-  name: string | null;
-  uri: string | null;
-  authMethod: AuthMethod;
-}
+export type ClientMetadata = Exclude<ReturnType<typeof parseClientMetadata>, OAuthProblem>;
 
 /** An OAuth error with its code and a sentence. */
 interface OAuthProblem {
@@ -247,7 +243,7 @@ interface OAuthProblem {
 export function parseClientMetadata(
   given: unknown,
   { schemes, methods }: { schemes: readonly string[]; methods: readonly AuthMethod[] },
-): ClientMetadata | OAuthProblem {
+) {
   const parsed = metadata.safeParse(given);
   if (!parsed.success) {
     const field = String(parsed.error.issues[0]?.path[0] ?? 'the body');
@@ -277,12 +273,7 @@ export function parseClientMetadata(
   if (!authMethod) {
     return problem('invalid_client_metadata', `token_endpoint_auth_method must be ${methods.join(' or ')}.`);
   }
-  return {
-    redirectUris,
-    name: data.client_name ?? null,
-    uri: data.client_uri ?? null,
-    authMethod,
-  };
+  return { redirectUris, name: data.client_name ?? null, uri: data.client_uri ?? null, authMethod };
 }
 
 export function isProblem(value: object): value is OAuthProblem {
