@@ -141,11 +141,6 @@ const READ_ONLY = '25006';
 
 type Query = PGlite['query'];
 
-interface Opened {
-  pglite: PGlite;
-  isBroken(): boolean;
-}
-
 /**
  * Drizzle's client for the embedded database of a folder. While the disk has too little space for writes, transactions
  * are read-only. If the write-ahead log runs out of space nevertheless, statements are refused until there is space
@@ -156,7 +151,7 @@ class EmbeddedClient {
   private opening: Promise<void> | undefined;
 
   private constructor(
-    private opened: Opened,
+    private opened: ReturnType<typeof watch>,
     private readonly room: DiskRoom,
     private readonly open: () => Promise<PGlite>,
   ) {}
@@ -235,7 +230,7 @@ class EmbeddedClient {
 }
 
 /** Detects a full write-ahead log. After that PostgreSQL never answers again, not even to a rollback. */
-function watch(pglite: PGlite, room: DiskRoom): Opened {
+function watch(pglite: PGlite, room: DiskRoom) {
   const send = pglite.execProtocolRawSync.bind(pglite);
   const failures = room.logFailures;
   const isBroken = () => room.logFailures !== failures;

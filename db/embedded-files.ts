@@ -154,28 +154,23 @@ export class PrivateFs extends NodeFS {
   override async init(pg: PGlite, options: Options) {
     const { emscriptenOpts } = await super.init(pg, options);
     const preRun = [emscriptenOpts.preRun ?? []].flat();
-    const watch = (postgres: object) => watchRoom((postgres as { NODEFS: Nodefs }).NODEFS, this.room);
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [restrictModes, watch, ...preRun] } };
+    const watch = (postgres: object) => watchFiles(postgres as { NODEFS: Nodefs }, this.room);
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [watch, ...preRun] } };
   }
 }
 
-function restrictModes(postgres: object): void {
-  const { NODEFS: nodefs } = postgres as { NODEFS: Nodefs };
-  const { doSetAttr, node_ops } = nodefs;
-  const { mknod } = node_ops;
-  node_ops.mknod = (parent, name, mode, dev) => mknod(parent, name, mode & ~0o077, dev);
-  nodefs.doSetAttr = (file, node, { mode, ...others }, ...more) => {
-    const attributes = mode === undefined ? others : { ...others, mode: mode & ~0o077 };
-    doSetAttr(file, node, attributes, ...more);
-  };
-}
-
-function watchRoom({ node_ops, stream_ops }: Nodefs, room: DiskRoom): void {
+/** Restricts the permissions of files, and notes in `room` how the write-ahead log grows and which writes fail. */
+function watchFiles({ NODEFS: nodefs }: { NODEFS: Nodefs }, room: DiskRoom): void {
+  const { doSetAttr, node_ops, stream_ops } = nodefs;
   const { mknod } = node_ops;
   const { write } = stream_ops;
   node_ops.mknod = (parent, name, mode, dev) => {
     if (name.startsWith('xlogtemp')) room.hasLogGrown = true;
-    return mknod(parent, name, mode, dev);
+    return mknod(parent, name, mode & ~OTHERS, dev);
+  };
+  nodefs.doSetAttr = (file, node, { mode, ...others }, ...more) => {
+    const attributes = mode === undefined ? others : { ...others, mode: mode & ~OTHERS };
+    doSetAttr(file, node, attributes, ...more);
   };
   stream_ops.write = (stream, ...more) => {
     try {

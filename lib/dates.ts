@@ -102,12 +102,12 @@ export interface DatePreset {
 /** Returns the ranges of this and the last month, quarter and year. */
 export function pastPresets(today: string): DatePreset[] {
   return [
-    month('This month', today, 0),
-    month('Last month', today, -1),
-    quarter('This quarter', today, 0),
-    quarter('Last quarter', today, -1),
-    year('This year', today, 0),
-    year('Last year', today, -1),
+    months(1, 'This month', today, 0),
+    months(1, 'Last month', today, -1),
+    months(3, 'This quarter', today, 0),
+    months(3, 'Last quarter', today, -1),
+    months(12, 'This year', today, 0),
+    months(12, 'Last year', today, -1),
   ];
 }
 
@@ -116,9 +116,9 @@ export function comingPresets(today: string): DatePreset[] {
   return [
     week('This week', today, 0),
     week('Next week', today, 1),
-    month('This month', today, 0),
-    month('Next month', today, 1),
-    quarter('Next quarter', today, 1),
+    months(1, 'This month', today, 0),
+    months(1, 'Next month', today, 1),
+    months(3, 'Next quarter', today, 1),
   ];
 }
 
@@ -128,19 +128,10 @@ function week(label: string, today: string, by: number): DatePreset {
   return { label, from, to: addDays(from, 6) };
 }
 
-function month(label: string, today: string, by: number): DatePreset {
-  return { label, from: firstOf(today, by), to: addDays(firstOf(today, by + 1), -1) };
-}
-
-function quarter(label: string, today: string, by: number): DatePreset {
-  const since = (monthOf(today) - 1) % 3;
-  const start = 3 * by - since;
-  return { label, from: firstOf(today, start), to: addDays(firstOf(today, start + 3), -1) };
-}
-
-function year(label: string, today: string, by: number): DatePreset {
-  const start = 12 * by - monthOf(today) + 1;
-  return { label, from: firstOf(today, start), to: addDays(firstOf(today, start + 12), -1) };
+/** Returns the period of 1, 3 or 12 months that is `by` periods after today's. */
+function months(length: 1 | 3 | 12, label: string, today: string, by: number): DatePreset {
+  const start = length * by - ((monthOf(today) - 1) % length);
+  return { label, from: firstOf(today, start), to: addDays(firstOf(today, start + length), -1) };
 }
 
 /** Returns the first day of the month that is `by` months after today's. */

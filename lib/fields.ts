@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_ID } from './page';
+import { MAX_ID, upTo } from './page';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -8,10 +8,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const VISIBLE = /[^\p{Z}\p{C}]/u;
 
 /** The id of a row in our database. */
-export const rowId = z
-  .int('must be an integer')
-  .min(1, 'must be at least 1')
-  .max(MAX_ID, `must be at most ${MAX_ID}`);
+export const rowId = upTo(MAX_ID);
 
 /** A valid calendar date, YYYY-MM-DD. PostgreSQL has no year 0. */
 export const calendarDate = z.iso

@@ -19,19 +19,13 @@ export interface Page<Row> extends PageRequest {
 /** The largest id of a PostgreSQL `integer` column. No row can have a larger one. */
 export const MAX_ID = 2_147_483_647;
 
+/** A whole number from 1 to `max`. */
+export const upTo = (max: number) =>
+  z.int('must be an integer').min(1, 'must be at least 1').max(max, `must be at most ${max}`);
+
 export const pageFields = {
-  page: z
-    .int('must be an integer')
-    .min(1, 'must be at least 1')
-    .max(MAX_PAGE, `must be at most ${MAX_PAGE}`)
-    .optional()
-    .describe('Page number, from 1. Default 1.'),
-  per_page: z
-    .int('must be an integer')
-    .min(1, 'must be at least 1')
-    .max(MAX_PER_PAGE, `must be at most ${MAX_PER_PAGE}`)
-    .optional()
-    .describe('Rows per page, 1 to 100. Default 25.'),
+  page: upTo(MAX_PAGE).optional().describe('Page number, from 1. Default 1.'),
+  per_page: upTo(MAX_PER_PAGE).optional().describe('Rows per page, 1 to 100. Default 25.'),
 };
 
 /** The page size in an address. An invalid one counts as missing. */

@@ -11,7 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { currency, id, instant, timestamps, version } from './columns';
-import { actorType } from './journal';
+import { actor } from './journal';
 
 // The schema defines every closed set of values once. Zod schemas use its `.enumValues`.
 export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);
@@ -180,9 +180,7 @@ export const customerNotes = pgTable(
     id: id(),
     customer_id: customerId(),
     text: text().notNull(),
-    actor_type: actorType().notNull(),
-    actor_id: text().notNull(),
-    actor_name: text().notNull(),
+    ...actor,
     ...timestamps,
   },
   (t) => [index('customer_notes_customer').on(t.customer_id, t.created_at, t.id)],

@@ -16,15 +16,20 @@ export function auditedCustomer(t: Record<'before' | 'after', SQLWrapper>): SQL<
   return sql`(coalesce(${t.after}, ${t.before}) ->> 'customer_id')`;
 }
 
+/** Who wrote a row. */
+export const actor = {
+  actor_type: actorType().notNull(),
+  /** Token id, staff id or command name. */
+  actor_id: text().notNull(),
+  actor_name: text().notNull(),
+};
+
 /** Audit log of all writes: the actor, and the row before and after. */
 export const auditLog = pgTable(
   'audit_log',
   {
     id: id(),
-    actor_type: actorType().notNull(),
-    /** Token id, staff id or command name. */
-    actor_id: text().notNull(),
-    actor_name: text().notNull(),
+    ...actor,
     action: text().notNull(),
     entity: text().notNull(),
     entity_id: integer().notNull(),
@@ -80,9 +85,7 @@ export const imports = pgTable(
     /** Kind of the imported records: `customers`, `invoices`, … */
     kind: text().notNull(),
     file_name: text().notNull(),
-    actor_type: actorType().notNull(),
-    actor_id: text().notNull(),
-    actor_name: text().notNull(),
+    ...actor,
     /** Number of rows by outcome: `created`, `changed`, `unchanged`, `rejected`. */
     counts: jsonb().$type<Record<string, number>>().notNull().default({}),
     /** Fingerprint of the header, to recognize files of the same form. Null for imports from before this column. */

@@ -29,24 +29,10 @@ export const runPhase = pgEnum('run_phase', [
 export const changeOutcome = pgEnum('change_outcome', ['fixed', 'reported', 'failed']);
 
 /** One field of one row that sync changed, or that it found different and only reported. */
-export interface FieldChange {
-  entity:
-    | 'customer'
-    | 'customer_service'
-    | 'subscription'
-    | 'subscription_item'
-    | 'invoice'
-    | 'payment'
-    | 'refund'
-    | 'dispute'
-    | 'account';
-  entity_id: number | null;
-  stripe_id: string | null;
-  field: string;
-  before: string | null;
-  after: string | null;
-  outcome: 'fixed' | 'reported' | 'failed';
-}
+export type FieldChange = Pick<
+  typeof reconciliationChanges.$inferSelect,
+  'entity' | 'entity_id' | 'stripe_id' | 'field' | 'before' | 'after' | 'outcome'
+>;
 
 /** The data needed to apply a completed checkout again after the body of its event was removed. */
 export interface KeptCheckout {
@@ -158,12 +144,23 @@ const runId = () =>
     .notNull()
     .references(() => reconciliationRuns.id, { onDelete: 'cascade' });
 
+type ChangedEntity =
+  | 'customer'
+  | 'customer_service'
+  | 'subscription'
+  | 'subscription_item'
+  | 'invoice'
+  | 'payment'
+  | 'refund'
+  | 'dispute'
+  | 'account';
+
 export const reconciliationChanges = pgTable(
   'reconciliation_changes',
   {
     id: id(),
     run_id: runId(),
-    entity: text().$type<FieldChange['entity']>().notNull(),
+    entity: text().$type<ChangedEntity>().notNull(),
     entity_id: integer(),
     stripe_id: text(),
     field: text().notNull(),

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { and, eq, inArray, sql } from 'drizzle-orm';
-import { type Database, lockKey } from '@/db/database';
+import type { Database } from '@/db/database';
 import { staffSignInFailures as failures } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { widerNetworks } from '../networks';
@@ -33,7 +33,6 @@ export async function countSignIn(
   return transact(
     db,
     async (tx) => {
-      await lockKey(tx, `staff sign-in ${account}`);
       const held = await findCounters(tx, account, [...rules.keys()]);
       const until = latestWait(held, now);
       if (until) return until;
@@ -55,6 +54,7 @@ export async function countSignIn(
       return null;
     },
     `sign-in ${account}`,
+    `staff sign-in ${account}`,
   );
 }
 

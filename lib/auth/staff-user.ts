@@ -1,7 +1,7 @@
 import { hashPassword } from 'better-auth/crypto';
 import { and, eq, ne } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, lockKey } from '@/db/database';
+import type { Database } from '@/db/database';
 import { staffAccounts, staffRole, staffUsers } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { type Actor, auditNumber, recordAudit, staffActor } from '../audit/audit-log';
@@ -102,14 +102,7 @@ export async function writeStaff<T>(
 
 /** Runs a transaction under the lock that all writers of staff take. */
 export function lockStaff<T>(db: Database, work: (tx: Database) => Promise<T>): Promise<T> {
-  return transact(
-    db,
-    async (tx) => {
-      await lockKey(tx, 'staff');
-      return work(tx);
-    },
-    'staff',
-  );
+  return transact(db, work, 'staff', 'staff');
 }
 
 /** Work on a member of staff. It returns the details to add to the audit entry. */

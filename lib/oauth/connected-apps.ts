@@ -1,4 +1,5 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import {
   OLD_MASK,
@@ -146,10 +147,10 @@ export async function endAppsOf(tx: Database, userId: string): Promise<number> {
 }
 
 /** Ends the codes and tokens of this grant only. */
-async function endGrant(tx: Database, { clientId, userId, referenceId }: Grant): Promise<void> {
+async function endGrant(tx: Database, grant: Grant): Promise<void> {
+  const { clientId, userId, referenceId } = grant;
   for (const table of TOKENS) {
-    const isOf = referenceId === null ? isNull(table.referenceId) : eq(table.referenceId, referenceId);
-    await tx.delete(table).where(and(eq(table.clientId, clientId), eq(table.userId, userId), isOf));
+    await tx.delete(table).where(isOf(table, grant));
   }
   await endCodes(tx, [userId, clientId, ...(referenceId === null ? [] : [referenceId])]);
 }
@@ -179,15 +180,14 @@ export async function endUnconsented(db: Database, accessToken: string): Promise
     .from(oauthAccessTokens)
     .where(eq(token, hashOAuthToken(accessToken)));
   if (!given) return true;
-  if ((await db.$count(oauthConsents, isConsentOf(given))) > 0) return false;
+  if ((await db.$count(oauthConsents, isOf(oauthConsents, given))) > 0) return false;
   await endGrant(db, given);
   return true;
 }
 
-function isConsentOf({ clientId, userId, referenceId }: Grant) {
-  const { clientId: client, userId: user, referenceId: reference } = oauthConsents;
-  const isOf = referenceId === null ? isNull(reference) : eq(reference, referenceId);
-  return and(eq(client, clientId), eq(user, userId), isOf);
+function isOf(table: Record<keyof Grant, PgColumn>, { clientId, userId, referenceId }: Grant) {
+  const ofReference = referenceId === null ? isNull(table.referenceId) : eq(table.referenceId, referenceId);
+  return and(eq(table.clientId, clientId), eq(table.userId, userId), ofReference);
 }
 
 /** Ends the codes that contain all of these texts. */

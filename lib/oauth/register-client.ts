@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { symmetricEncrypt } from 'better-auth/crypto';
 import { and, count, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, lockKey } from '../../db/database';
+import type { Database } from '../../db/database';
 import {
   oauthAccessTokens,
   oauthClientAssertions,
@@ -58,7 +58,6 @@ export async function registerClient(
   return transact(
     db,
     async (tx) => {
-      await lockKey(tx, 'oauth registration'); // concurrent registrations would not count each other
       await clearUnusedClients(tx, now);
       const hourAgo = new Date(now.getTime() - HOUR_MS);
       const isRecent = and(eq(oauthClients.registeredFrom, address), gt(oauthClients.createdAt, hourAgo));
@@ -72,6 +71,7 @@ export async function registerClient(
       return { ...parsed, ...made };
     },
     'oauth registration',
+    'oauth registration', // concurrent registrations would not count each other
   );
 }
 
