@@ -219,41 +219,30 @@ async function openMigrated(url: string, handle: DatabaseHandle): Promise<Databa
 const ANSWER_MS = 15_000;
 
 /** Errors of the server of DATABASE_URL that its owner can correct. The first that matches is reported. */
-const SENTENCES: { code: RegExp; url?: RegExp; sentence: string }[] = [
-  {
-    code: /^42501$/,
-    sentence:
-      'The user of DATABASE_URL lacks rights in that database: make it the owner (alter database NAME owner to USER), or grant create on database NAME and on schema public to it.',
-  },
-  {
-    code: /^28P01$/,
-    sentence: 'The server of DATABASE_URL refused its user or password: check both.',
-  },
-  {
-    code: /^28...$/,
-    sentence:
-      'The server of DATABASE_URL does not let its user in: check the user, and what pg_hba.conf allows from here.',
-  },
-  {
-    code: /^3D000$/,
-    sentence: 'The server of DATABASE_URL has no database of that name: create it, or correct the name.',
-  },
-  {
-    code: /^(ECONNRESET|EPROTO|ERR_SSL_\w+)$/,
-    url: /[?&](ssl|sslmode)=(?!disable|false|prefer|allow)/,
-    sentence:
-      'The database of DATABASE_URL hung up when it was asked for SSL: turn SSL on there, or take sslmode out of the address.',
-  },
-  {
-    code: /CERT|^UNABLE_TO_/,
-    sentence:
-      'The certificate of the server of DATABASE_URL is not trusted: give one that is, or set sslmode=require, which does not look at it.',
-  },
-  {
-    code: /^42704$/,
-    sentence:
-      'The database of DATABASE_URL does not know a parameter of the address: check what follows its ?.',
-  },
+const SENTENCES: [code: RegExp, sentence: string, url?: RegExp][] = [
+  [
+    /^42501$/,
+    'The user of DATABASE_URL lacks rights in that database: make it the owner (alter database NAME owner to USER), or grant create on database NAME and on schema public to it.',
+  ],
+  [/^28P01$/, 'The server of DATABASE_URL refused its user or password: check both.'],
+  [
+    /^28...$/,
+    'The server of DATABASE_URL does not let its user in: check the user, and what pg_hba.conf allows from here.',
+  ],
+  [/^3D000$/, 'The server of DATABASE_URL has no database of that name: create it, or correct the name.'],
+  [
+    /^(ECONNRESET|EPROTO|ERR_SSL_\w+)$/,
+    'The database of DATABASE_URL hung up when it was asked for SSL: turn SSL on there, or take sslmode out of the address.',
+    /[?&](ssl|sslmode)=(?!disable|false|prefer|allow)/,
+  ],
+  [
+    /CERT|^UNABLE_TO_/,
+    'The certificate of the server of DATABASE_URL is not trusted: give one that is, or set sslmode=require, which does not look at it.',
+  ],
+  [
+    /^42704$/,
+    'The database of DATABASE_URL does not know a parameter of the address: check what follows its ?.',
+  ],
 ];
 
 /**
@@ -281,8 +270,8 @@ export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () 
 
 function toStartError(error: unknown, address: string): unknown {
   const found = pgErrorCode(error) ?? '';
-  const known = SENTENCES.find(({ code, url }) => code.test(found) && (!url || url.test(address)));
-  if (known) return new StartError([known.sentence]);
+  const known = SENTENCES.find(([code, , url]) => code.test(found) && (!url || url.test(address)));
+  if (known) return new StartError([known[1]]);
   if (!isDatabaseUnavailable(error)) return error;
   return new StartError(['The database of DATABASE_URL does not answer: start it, or correct its address.']);
 }

@@ -20,15 +20,12 @@ interface Owed {
  * @param today calendar date in the time zone of the service
  */
 export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, today: string): UnpaidStatus {
-  return uncollectible || paymentFailed || isPastDue(due_date, today) ? 'overdue' : 'sent';
+  const isPastDue = due_date !== null && due_date < today;
+  return uncollectible || paymentFailed || isPastDue ? 'overdue' : 'sent';
 }
 
 /** Returns the SQL condition that the due date is over. */
 export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql`${dueDate} < ${today}`;
-
-function isPastDue(dueDate: string | null, today: string): boolean {
-  return dueDate !== null && dueDate < today;
-}
 
 /** Returns the status to keep. A failed payment makes a sent invoice overdue, but its due date does not. */
 export function keptStatus<Status extends string>(

@@ -137,14 +137,8 @@ const REFUNDED_IN_PART = 0.008;
 /** Statuses of the latest disputes, newest first. */
 const DISPUTES = ['needs_response', 'warning_needs_response', 'under_review', 'won', 'lost'] as const;
 
-interface MoneyBack {
-  payments: PaymentRow[];
-  refunds: RefundRow[];
-  disputes: DisputeRow[];
-}
-
 /** Builds refunds, made by Stripe or recorded here, and a few disputes. */
-export function buildMoneyBack(source: SeedContext, payments: PaymentRow[]): MoneyBack {
+export function buildMoneyBack(source: SeedContext, payments: PaymentRow[]) {
   const disputed = disputedPayments(source, payments);
   const disputes = disputed.map((payment, i) => disputeOf(source, payment, i));
   const refunds: RefundRow[] = [];

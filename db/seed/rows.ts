@@ -43,17 +43,6 @@ export interface SeedContext {
   calendar: Calendar;
 }
 
-/** Computes the dates of the sample data, all as offsets from one day. */
-export interface Calendar {
-  today: string;
-  /** Returns the calendar date some days from today. A negative offset is in the past. */
-  day(offset: number): string;
-  /** Returns an instant in whole seconds on the UTC day some days from today. */
-  instant(offset: number, secondOfDay: number): Date;
-  /** Returns the calendar date of an instant in the product's time zone. */
-  dateOf(instant: Date): string;
-}
-
 /**
  * Days from today that are surely past or future. Time zones range from UTC-12 to UTC+14, so only an instant at least
  * two UTC days from today is past or future in every time zone.
@@ -63,13 +52,17 @@ export const SAFE_DAYS = 2;
 const HOUR = 3600;
 export const OFFICE_HOURS = { from: 7 * HOUR, to: 18 * HOUR };
 
-export function createCalendar(today: string, timeZone: string): Calendar {
+export type Calendar = ReturnType<typeof createCalendar>;
+
+/** Computes the dates of the sample data, all as offsets from one day. A negative offset is in the past. */
+export function createCalendar(today: string, timeZone: string) {
   const midnight = Date.parse(`${today}T00:00:00Z`) / 1000;
   return {
     today,
-    day: (offset) => addDays(today, offset),
-    instant: (offset, secondOfDay) => fromEpoch(midnight + offset * 24 * HOUR + secondOfDay),
-    dateOf: (instant) => toCalendarDate(instant, timeZone),
+    day: (offset: number) => addDays(today, offset),
+    /** Returns an instant in whole seconds on the UTC day some days from today. */
+    instant: (offset: number, secondOfDay: number) => fromEpoch(midnight + offset * 24 * HOUR + secondOfDay),
+    dateOf: (instant: Date) => toCalendarDate(instant, timeZone),
   };
 }
 

@@ -160,12 +160,6 @@ function failures(...codes: Parameters<typeof errors>): Responses {
   );
 }
 
-interface Sample {
-  lang: string;
-  label: string;
-  source: string;
-}
-
 type Request = { method: string; url: string; body: string | undefined };
 
 /**
@@ -173,11 +167,7 @@ type Request = { method: string; url: string; body: string | undefined };
  *
  * @param path with `{id}`, which becomes 1
  */
-function codeSamples(
-  method: string,
-  path: string,
-  body?: Record<string, unknown>,
-): { 'x-codeSamples': Sample[] } {
+function codeSamples(method: string, path: string, body?: Record<string, unknown>) {
   const url = `https://admin.example.com${path.replace('{id}', '1')}`;
   const request = { method, url, body: body && JSON.stringify(body, null, 2) };
   return {

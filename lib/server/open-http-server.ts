@@ -10,10 +10,7 @@ import { listen } from './listen';
 import { createListener, createSlowBodies, type Handler, type SlowBodies } from './listener';
 
 /** Our server while it listens. */
-export interface OpenHttpServer {
-  /** Accepts no more connections, waits a limited time for open requests, and closes. */
-  stop(): Promise<void>;
-}
+export type OpenHttpServer = Awaited<ReturnType<typeof openHttpServer>>;
 
 interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies' | 'publicUrl'> {
   /** The secret for `setForwarding`. */
@@ -30,7 +27,7 @@ const FULL_AGAIN_MS = 60_000;
  * @param handle handles the valid requests
  * @throws StartError if the port is not available
  */
-export async function openHttpServer(settings: Settings, handle: Handler): Promise<OpenHttpServer> {
+export async function openHttpServer(settings: Settings, handle: Handler) {
   const { trustedProxies, publicUrl, secret, log, limits = LIMITS } = settings;
   const traffic = createTraffic(
     limits.connections,
@@ -57,6 +54,7 @@ export async function openHttpServer(settings: Settings, handle: Handler): Promi
   // For example, no file is left for a new connection. Without a listener the error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
+  /** Accepts no more connections, waits a limited time for open requests, and closes. */
   return { stop: () => stopServers(servers, traffic, limits.stopMs) };
 }
 

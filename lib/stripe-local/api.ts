@@ -23,10 +23,11 @@ import {
 } from './respond';
 import { type Among, type Collection, collectionOf, type Kind, type World } from './world';
 
-interface ApiOptions {
+export interface ApiOptions {
   world: World;
+  /** The key that requests must have. */
   secretKey: string;
-  /** Stripe API version. Defaults to the SDK's version. */
+  /** The only accepted Stripe-Version, so that an SDK upgrade is noticed. Defaults to the SDK's version. */
   apiVersion?: string;
 }
 

@@ -2,20 +2,15 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { seededChance } from '../chance';
-import { answerRequest } from './api';
+import { type ApiOptions, answerRequest } from './api';
 import { answerControl, type Webhook } from './control';
 import { createSaver } from './persist';
 import { ApiError, createFaults, type RequestLogEntry, send, sendWithFault } from './respond';
-import { drawId, type World } from './world';
+import { drawId } from './world';
 
-interface StripeLocalOptions {
-  world: World;
+interface StripeLocalOptions extends ApiOptions {
   /** Port. Defaults to 0, which means any free port. */
   port?: number;
-  /** The key that requests must have. */
-  secretKey: string;
-  /** The only accepted Stripe-Version, so that an SDK upgrade is noticed. Defaults to the SDK's version. */
-  apiVersion?: string;
   /** Endpoint to which the control API delivers events. If absent, no events are delivered. */
   webhook?: Webhook;
   /** File to which the control API saves the world after each change. */

@@ -125,14 +125,11 @@ export interface Among<T> {
 /** Objects of one kind in the order of Stripe's lists, indexed by id and by fields that never change. */
 export class Collection<T extends Entry> {
   readonly #objects = new Map<string, T>();
-  /** Entries sorted by creation, oldest first, then by id. */
-  readonly #order: Entry[] = [];
+  /** Entries sorted by creation, oldest first, then by id: of all objects, and of each value of an indexed field. */
+  readonly #lists = new Map<string, Entry[]>();
   readonly #deleted = new Map<string, Entry>();
-  readonly #indexes: Map<keyof T, Map<unknown, Entry[]>>;
 
-  constructor(indexed: readonly (keyof T)[] = []) {
-    this.#indexes = new Map(indexed.map((field) => [field, new Map()]));
-  }
+  constructor(private readonly indexed: readonly (keyof T)[] = []) {}
 
   get size(): number {
     return this.#objects.size;
@@ -148,11 +145,10 @@ export class Collection<T extends Entry> {
     this.#objects.set(object.id, object);
     if (!isNew) return object;
     const entry = { id: object.id, created: object.created };
-    insert(this.#order, entry);
-    for (const [field, index] of this.#indexes) {
-      const entries = index.get(object[field]);
+    for (const list of this.#listsOf(object)) {
+      const entries = this.#lists.get(list);
       if (entries) insert(entries, entry);
-      else index.set(object[field], [entry]);
+      else this.#lists.set(list, [entry]);
     }
     return object;
   }
@@ -162,8 +158,7 @@ export class Collection<T extends Entry> {
     if (!object) return;
     this.#objects.delete(id);
     this.#deleted.set(id, { id, created: object.created });
-    remove(this.#order, object);
-    for (const [field, index] of this.#indexes) remove(index.get(object[field]) ?? [], object);
+    for (const list of this.#listsOf(object)) remove(this.#lists.get(list) ?? [], object);
   }
 
   /** Returns the position entry of an object. A deleted object has one too, since it can still be a cursor. */
@@ -186,38 +181,42 @@ export class Collection<T extends Entry> {
   }
 
   /** Iterates over the objects with this value, oldest first. */
-  *where<K extends keyof T>(field: K, value: T[K]): Generator<T> {
-    const entries = this.#entries({ field, value });
-    for (let i = 0; i < entries.length; i++) yield* this.#at(entries, i);
+  where<K extends keyof T>(field: K, value: T[K]): Generator<T> {
+    return this.#walk(this.#entries({ field, value }), 0, 1);
   }
 
   /** Iterates over the objects older than an entry, newest first. */
-  *older(than?: Entry, among?: Among<T>): Generator<T> {
+  older(than?: Entry, among?: Among<T>): Generator<T> {
     const entries = this.#entries(among);
-    for (let i = (than ? position(entries, than) : entries.length) - 1; i >= 0; i--)
-      yield* this.#at(entries, i);
+    return this.#walk(entries, (than ? position(entries, than) : entries.length) - 1, -1);
   }
 
   /** Iterates over the objects newer than an entry, oldest first. */
-  *newer(than: Entry, among?: Among<T>): Generator<T> {
+  newer(than: Entry, among?: Among<T>): Generator<T> {
     const entries = this.#entries(among);
     const from = position(entries, than);
-    for (let i = entries[from]?.id === than.id ? from + 1 : from; i < entries.length; i++)
-      yield* this.#at(entries, i);
+    return this.#walk(entries, entries[from]?.id === than.id ? from + 1 : from, 1);
+  }
+
+  #listsOf(object: T): string[] {
+    return [ALL, ...this.indexed.map((field) => listName({ field, value: object[field] }))];
   }
 
   #entries(among: Among<T> | undefined): Entry[] {
-    if (!among) return this.#order;
-    const index = this.#indexes.get(among.field);
-    if (!index) throw new Error(`no index on ${String(among.field)}`);
-    return index.get(among.value) ?? [];
+    if (among && !this.indexed.includes(among.field)) throw new Error(`no index on ${String(among.field)}`);
+    return this.#lists.get(among ? listName(among) : ALL) ?? [];
   }
 
-  *#at(entries: Entry[], i: number): Generator<T> {
-    const object = this.#objects.get(entries[i]?.id ?? '');
-    if (object) yield object;
+  *#walk(entries: Entry[], from: number, step: 1 | -1): Generator<T> {
+    for (let i = from; i >= 0 && i < entries.length; i += step) {
+      const object = this.#objects.get(entries[i]?.id ?? '');
+      if (object) yield object;
+    }
   }
 }
+
+const ALL = '';
+const listName = <T>({ field, value }: Among<T>) => `${String(field)} ${value}`;
 
 function insert(entries: Entry[], entry: Entry): void {
   const last = entries.at(-1);

@@ -177,45 +177,38 @@ export function newLine(world: World, line: InvoiceInput['lines'][number], creat
   };
 }
 
-interface Invoiced {
-  subscription: Subscription;
-  /** A draft. Stripe would finalize it after an hour. Here, call `finalizeInvoice`. */
-  invoice: Invoice;
-}
-
 type SubscriptionInvoiceOptions = Pick<InvoiceInput, 'tax' | 'dueDate' | 'billingReason'>;
 
-/** Creates the invoice of the current period → invoice.created, customer.subscription.updated (its latest_invoice) */
-export const invoiceSubscription = action(
-  (world, id: string, options: SubscriptionInvoiceOptions = {}): Invoiced => {
-    const subscription = liveSubscription(world, id);
-    const invoice = draft(world, subscription, { billingReason: 'subscription_create', ...options });
-    return { invoice, subscription: updateSubscription(world, id, { latestInvoice: invoice.id }).object };
-  },
-);
+/**
+ * Creates the invoice of the current period → invoice.created, customer.subscription.updated (its latest_invoice). Stripe
+ * would finalize the draft after an hour. Here, call `finalizeInvoice`.
+ */
+export const invoiceSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
+  const subscription = liveSubscription(world, id);
+  const invoice = draft(world, subscription, { billingReason: 'subscription_create', ...options });
+  return { invoice, subscription: updateSubscription(world, id, { latestInvoice: invoice.id }).object };
+});
 
 /**
  * Starts the next period: moves every item on by its interval and ends a trial. Refuses a subscription that is to end
  * with the current period. → invoice.created (a draft), customer.subscription.updated
  */
-export const renewSubscription = action(
-  (world, id: string, options: SubscriptionInvoiceOptions = {}): Invoiced => {
-    const before = liveSubscription(world, id);
-    if (endsWithPeriod(before)) throw new WorldError(`The subscription ${id} ends with its period.`);
-    const items = before.items.map((item) => ({
-      ...item,
-      currentPeriodStart: item.currentPeriodEnd,
-      currentPeriodEnd: addIntervals(item.currentPeriodEnd, item.interval, item.intervalCount),
-    }));
-    const invoice = draft(world, { ...before, items }, { billingReason: 'subscription_cycle', ...options });
-    const { object: subscription } = updateSubscription(world, id, {
-      items,
-      latestInvoice: invoice.id,
-      ...(before.status === 'trialing' && { status: 'active' as const }),
-    });
-    return { invoice, subscription };
-  },
-);
+export const renewSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
+  const before = liveSubscription(world, id);
+  if (endsWithPeriod(before)) throw new WorldError(`The subscription ${id} ends with its period.`);
+  const items = before.items.map((item) => ({
+    ...item,
+    currentPeriodStart: item.currentPeriodEnd,
+    currentPeriodEnd: addIntervals(item.currentPeriodEnd, item.interval, item.intervalCount),
+  }));
+  const invoice = draft(world, { ...before, items }, { billingReason: 'subscription_cycle', ...options });
+  const { object: subscription } = updateSubscription(world, id, {
+    items,
+    latestInvoice: invoice.id,
+    ...(before.status === 'trialing' && { status: 'active' as const }),
+  });
+  return { invoice, subscription };
+});
 
 function draft(world: World, subscription: Subscription, options: SubscriptionInvoiceOptions): Invoice {
   return createInvoice(world, {

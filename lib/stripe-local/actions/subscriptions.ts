@@ -1,22 +1,13 @@
 import { addMonths, fromEpoch, toEpoch } from '../../dates';
-import type {
-  CollectionMethod,
-  Customer,
-  Invoice,
-  ItemInput,
-  Metadata,
-  Subscription,
-  SubscriptionItem,
-} from '../model';
+import type { Customer, Invoice, ItemInput, Subscription, SubscriptionItem } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 
-interface SubscriptionInput {
+type Optional = 'currency' | 'collectionMethod' | 'metadata';
+
+interface SubscriptionInput extends Partial<Pick<Subscription, Optional>> {
   customer: string;
   items: readonly ItemInput[];
   status?: 'active' | 'incomplete' | 'trialing' | 'past_due';
-  currency?: string;
-  collectionMethod?: CollectionMethod;
-  metadata?: Metadata;
   /** End of the trial and of the first period. */
   trialEnd?: number;
 }
