@@ -29,6 +29,16 @@ export const billingInterval = pgEnum('billing_interval', [
   'three_years',
   'once',
 ]);
+/** The length of a billing interval in months. */
+export const INTERVAL_MONTHS = {
+  month: 1,
+  quarter: 3,
+  half_year: 6,
+  year: 12,
+  two_years: 24,
+  three_years: 36,
+  once: 0,
+};
 export const subscriptionStatus = pgEnum('subscription_status', [
   'incomplete',
   'trialing',

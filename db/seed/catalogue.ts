@@ -62,16 +62,6 @@ export const CATALOGUE: Record<ServiceType, Product[]> = {
   ],
 };
 
-export const INTERVAL_MONTHS = {
-  month: 1,
-  quarter: 3,
-  half_year: 6,
-  year: 12,
-  two_years: 24,
-  three_years: 36,
-  once: 0,
-};
-
 const PER_EURO: Record<string, number> = { eur: 1, usd: 1.1, gbp: 0.87, chf: 0.95, jpy: 1.6 };
 
 /** Converts a catalogue price to minor units of a currency, rounded to tens as in price lists. */

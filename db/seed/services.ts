@@ -1,6 +1,6 @@
 import { fromMinorUnits } from '@/lib/money';
-import { serviceStatus, serviceType } from '../schema';
-import { CATALOGUE, INTERVAL_MONTHS, priceIn } from './catalogue';
+import { INTERVAL_MONTHS, serviceStatus, serviceType } from '../schema';
+import { CATALOGUE, priceIn } from './catalogue';
 import { slugOf } from './names';
 import {
   type Chance,

@@ -1,6 +1,7 @@
 import { addMonths, fromEpoch, toEpoch } from '@/lib/dates';
 import { fromMinorUnits, toMinorUnits } from '@/lib/money';
-import { type Client, groupBy, INTERVAL_MONTHS } from './catalogue';
+import { INTERVAL_MONTHS } from '../schema';
+import { type Client, groupBy } from './catalogue';
 import {
   addSeconds,
   type Calendar,

@@ -11,13 +11,7 @@ export type StaffMember = StaffUser;
 /** The step that a signed-in person must take first. */
 export type DueStep = 'password' | 'two_factor';
 
-export interface StaffSession {
-  staff: StaffMember;
-  /** The id of the session, which is not its token. */
-  sessionId: string;
-  hasTwoFactor: boolean;
-  due: DueStep | null;
-}
+export type StaffSession = NonNullable<Awaited<ReturnType<typeof findStaffSession>>>;
 
 /** Finds the person whom the request's cookies sign in. Null if there is no session or a step is due. */
 export async function findStaff(runtime: Runtime, headers: Headers): Promise<StaffMember | null> {
@@ -26,14 +20,15 @@ export async function findStaff(runtime: Runtime, headers: Headers): Promise<Sta
 }
 
 /** Finds the person whom the request's cookies sign in, even if a step is due. */
-export async function findStaffSession(runtime: Runtime, headers: Headers): Promise<StaffSession | null> {
+export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const found = await getStaffAuth(runtime).api.getSession({ headers });
   if (!found) return null;
   const { id, name, email, role, passwordTemporary, twoFactorEnabled } = found.user;
   const hasTwoFactor = twoFactorEnabled === true;
   const lacksFactor = !hasTwoFactor && (await isTwoFactorRequired(runtime.db));
-  const due = passwordTemporary ? 'password' : lacksFactor ? 'two_factor' : null;
-  return { staff: { id, name, email, role }, sessionId: found.session.id, hasTwoFactor, due };
+  const due: DueStep | null = passwordTemporary ? 'password' : lacksFactor ? 'two_factor' : null;
+  const staff: StaffMember = { id, name, email, role };
+  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // the session's id is not its token
 }
 
 /** The id of the only row of settings. */

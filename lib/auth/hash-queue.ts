@@ -35,23 +35,18 @@ export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: Has
   const strangers: Waiter[] = [];
 
   return async (network, work) => {
-    if (network !== null) enterNetwork(network);
+    if (network !== null) changeCount(network, 1);
     try {
       return await inTurn(network === null, work);
     } finally {
-      if (network !== null) leaveNetwork(network);
+      if (network !== null) changeCount(network, -1);
     }
   };
 
-  function enterNetwork(network: string): void {
+  function changeCount(network: string, change: 1 | -1): void {
     const present = networks.get(network) ?? 0;
-    if (present >= ofNetwork) throw tooMany();
-    networks.set(network, present + 1);
-  }
-
-  function leaveNetwork(network: string): void {
-    const present = (networks.get(network) ?? 0) - 1;
-    if (present > 0) networks.set(network, present);
+    if (change === 1 && present >= ofNetwork) throw tooMany();
+    if (present + change > 0) networks.set(network, present + change);
     else networks.delete(network);
   }
 

@@ -43,21 +43,16 @@ import {
 } from './staff-auth';
 import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
 
-interface SignIn {
-  /** The `Set-Cookie` headers of the session and of its device, or of a sign-in that waits for a code. */
-  cookies: string[];
-  /** Whether the password was right and a second factor must follow. No session exists yet. */
-  needsCode: boolean;
-}
-
 /**
  * Checks a password and opens a session, or asks for the second factor. Failed attempts are counted, see `countSignIn`.
  * An unknown email address gets the same answer after the same time as a wrong password.
  *
  * @param headers the client's: `x-forwarded-for` holds its address, and `cookie` shows whether its device is known
+ * @returns the `Set-Cookie` headers of the session and of its device; or, if the password was right and a second factor
+ * must follow, those of a sign-in that waits for a code, without a session
  * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable
  */
-export async function signIn(runtime: Runtime, typed: Credentials, headers: Headers): Promise<SignIn> {
+export async function signIn(runtime: Runtime, typed: Credentials, headers: Headers) {
   const email = typed.email.trim();
   const origin = await findOrigin(runtime, email, headers);
   const { deviceId } = origin;

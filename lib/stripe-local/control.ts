@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import Stripe from 'stripe';
 import { z } from 'zod';
 import { toEpoch } from '../dates';
+import type { ApiOptions } from './api';
 import { ControlError, EVENT_TYPES, findCustomer, makeHappen } from './happenings';
 import type { WorldEvent } from './model';
 import { renderEvent } from './render/object';
@@ -16,9 +17,7 @@ export interface Webhook {
   apiVersion?: string;
 }
 
-interface ControlOptions {
-  world: World;
-  secretKey: string;
+interface ControlOptions extends ApiOptions {
   webhook?: Webhook;
   onChange(): void;
 }

@@ -1,6 +1,13 @@
 import { asc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customerServices, customers, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
+import {
+  customerServices,
+  customers,
+  INTERVAL_MONTHS,
+  stripeCustomers,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
 import { isSure } from '../customers/sure-link';
 import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
 import { toMinorUnits } from '../money';
@@ -176,7 +183,7 @@ function priceOf(
     };
   }
   const unitAmount = service ? toMinorUnits(service.price, service.currency) : 0;
-  return { unitAmount, ...INTERVALS[service?.billing_interval ?? 'month'] };
+  return { unitAmount, ...intervalOf(service) };
 }
 
 function namesOf({ named_service_id: id, named_service_number: number }: OurItem['item']) {
@@ -196,21 +203,18 @@ function openCheckout({ world, customerOf }: Filling, row: OurSubscription, ours
     items: ours.map(({ item, service }) => ({
       unitAmount: service ? toMinorUnits(service.price, service.currency) : 0,
       quantity: item.quantity,
-      ...INTERVALS[service?.billing_interval ?? 'month'],
+      ...intervalOf(service),
       metadata: serviceMetadata(service),
     })),
   });
 }
 
-const INTERVALS = {
-  month: { interval: 'month', intervalCount: 1 },
-  quarter: { interval: 'month', intervalCount: 3 },
-  half_year: { interval: 'month', intervalCount: 6 },
-  year: { interval: 'year', intervalCount: 1 },
-  two_years: { interval: 'year', intervalCount: 2 },
-  three_years: { interval: 'year', intervalCount: 3 },
-  once: { interval: 'month', intervalCount: 1 },
-} as const;
+function intervalOf(service: OurItem['service']) {
+  const months = INTERVAL_MONTHS[service?.billing_interval ?? 'month'] || 1;
+  return months % 12 === 0
+    ? { interval: 'year' as const, intervalCount: months / 12 }
+    : { interval: 'month' as const, intervalCount: months };
+}
 
 function serviceMetadata(service: OurItem['service']): Record<string, string> {
   return service ? { customer_service_id: String(service.id), service_number: service.service_number } : {};

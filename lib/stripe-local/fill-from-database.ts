@@ -6,7 +6,7 @@ import { toMinorUnits } from '../money';
 import { newLine, putInvoice } from './actions/invoices';
 import { type Collected, isCollected, putIntent, putPayment } from './charges';
 import { createCalendar, type Filling, fillCustomers, fillSubscriptions } from './fill-accounts';
-import type { Invoice, Refund } from './model';
+import type { Invoice, InvoicePayment, Refund } from './model';
 import { newId, type World } from './world';
 
 /**
@@ -220,17 +220,14 @@ type Named = Pick<Invoice, 'paymentIntent' | 'charge'>;
  */
 function fillPayments(world: World, invoice: Invoice, intentId: string | null, hasFailed: boolean): Named {
   const { created, status } = invoice;
-  const paid = { created, status: 'paid' as const, paidAt: invoice.paidAt ?? created };
-  const collected = invoice.amountPaid - invoice.amountPaidOffStripe;
+  const off = invoice.amountPaidOffStripe;
+  const collected = invoice.amountPaid - off;
+  const putPaid = (amount: number, entry: Pick<InvoicePayment, 'payment'> & Partial<InvoicePayment>) => {
+    const paid = { created, status: 'paid', paidAt: invoice.paidAt ?? created } as const;
+    putPayment(world, invoice, { ...paid, amountRequested: amount, amountPaid: amount, ...entry });
+  };
   let named: Named = { paymentIntent: null, charge: null };
-  if (invoice.amountPaidOffStripe > 0) {
-    putPayment(world, invoice, {
-      ...paid,
-      amountRequested: invoice.amountPaidOffStripe,
-      amountPaid: invoice.amountPaidOffStripe,
-      payment: { type: 'payment_record', payment_record: newId(world, 'pr_') },
-    });
-  }
+  if (off > 0) putPaid(off, { payment: { type: 'payment_record', payment_record: newId(world, 'pr_') } });
   if (collected > 0) {
     const charge = newId(world, 'ch_');
     const intent = putIntent(world, invoice, {
@@ -241,13 +238,8 @@ function fillPayments(world: World, invoice: Invoice, intentId: string | null, h
       status: 'succeeded',
       latestCharge: charge,
     });
-    putPayment(world, invoice, {
-      ...paid,
-      amountRequested: collected,
-      amountPaid: collected,
-      isDefault: status === 'paid',
-      payment: { type: 'payment_intent', payment_intent: intent.id },
-    });
+    const payment = { type: 'payment_intent', payment_intent: intent.id } as const;
+    putPaid(collected, { isDefault: status === 'paid', payment });
     named = { paymentIntent: intent.id, charge };
   }
   const remaining = invoice.amountDue - invoice.amountPaid;

@@ -9,8 +9,6 @@ import { ApiError, createFaults, type RequestLogEntry, send, sendWithFault } fro
 import { drawId } from './world';
 
 interface StripeLocalOptions extends ApiOptions {
-  /** Port. Defaults to 0, which means any free port. */
-  port?: number;
   /** Endpoint to which the control API delivers events. If absent, no events are delivered. */
   webhook?: Webhook;
   /** File to which the control API saves the world after each change. */
@@ -24,7 +22,7 @@ const LOG_LENGTH = 10_000;
 // Longer than clients keep idle connections, so the server does not close a connection that a client is about to reuse.
 const KEEP_ALIVE_MS = 120_000;
 
-/** Starts a Stripe API on 127.0.0.1 that serves a world. */
+/** Starts a Stripe API on a free port of 127.0.0.1 that serves a world. */
 export async function startStripeLocal(options: StripeLocalOptions) {
   const { world, log } = options;
   const faults = createFaults();
@@ -65,7 +63,7 @@ export async function startStripeLocal(options: StripeLocalOptions) {
 
   await new Promise<void>((done, failed) => {
     server.once('error', failed);
-    server.listen(options.port ?? 0, '127.0.0.1', done);
+    server.listen(0, '127.0.0.1', done);
   });
   const { port } = server.address() as AddressInfo;
   return {

@@ -2,14 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { FIXED_HEADERS } from '../../http/fixed-headers';
-import {
-  type HttpRequest,
-  METHODS,
-  type Method,
-  type Params,
-  type Route,
-  type Handler as RouteHandler,
-} from '../../http/messages';
+import { type HttpRequest, METHODS, type Method, type Params, type Route } from '../../http/messages';
 import type { Handler } from '../listener';
 
 /** Handles the paths of a table with their handlers, and passes all others to `next`. */
@@ -23,11 +16,6 @@ export function fastFirst(routes: Record<string, Route>, next: Handler): Handler
   };
 }
 
-interface Found {
-  handler: RouteHandler;
-  params: Params;
-}
-
 /** A path whose last segment has no encoding, dots or other characters that Next could read differently. */
 const LAST_SEGMENT = /^(.*\/)([\w-]+)$/;
 
@@ -36,13 +24,14 @@ const LAST_SEGMENT = /^(.*\/)([\w-]+)$/;
  *
  * @param routes keyed by path; the last segment may be `[id]`
  */
-function findHandler(routes: Record<string, Route>, request: IncomingMessage): Found | null {
+function findHandler(routes: Record<string, Route>, request: IncomingMessage) {
   const { method = '', url = '' } = request;
   if (!isMethod(method)) return null;
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
   const route = routes[path];
-  if (route) return { handler: route[method], params: {} };
+  const params: Params = {};
+  if (route) return { handler: route[method], params };
   const [, folder = '', id = ''] = LAST_SEGMENT.exec(path) ?? [];
   const ofId = routes[`${folder}[id]`];
   return ofId ? { handler: ofId[method], params: { id } } : null;
