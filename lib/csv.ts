@@ -28,15 +28,11 @@ export async function* toCsv(
       record_delimiter: 'windows',
       quoted: true,
       quoted_empty: true,
-      cast: { string: escapeFormulas },
+      // No spreadsheet may find a formula in a text, even if it splits the text into cells.
+      cast: { string: (text) => text.replace(ARMED, "'") },
     });
     isFirst = false;
   }
-}
-
-/** Escapes a text so that no spreadsheet finds a formula in it, even if it splits the text into cells. */
-function escapeFormulas(text: string): string {
-  return text.replace(ARMED, "'");
 }
 
 /** Returns the original text of a cell that `toCsv` wrote. */

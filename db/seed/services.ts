@@ -53,22 +53,13 @@ export function buildServices(
       const age = chance.int(40, 1000);
       const billed = product.interval !== 'once';
       const next = calendar.day(chance.int(SAFE_DAYS, 28 * Math.max(1, INTERVAL_MONTHS[product.interval])));
-      switch (status) {
-        case 'draft':
-          return none;
-        case 'order':
-          return { ...none, start_date: calendar.day(chance.int(1, 30)) };
-        case 'active':
-        case 'suspended':
-          return { ...none, start_date: calendar.day(-age), next_billing_date: billed ? next : null };
-        case 'cancelled':
-        case 'terminated':
-          return {
-            ...none,
-            start_date: calendar.day(-age - 60),
-            cancelled_at: calendar.instant(-chance.int(SAFE_DAYS, age), chance.int(25_000, 65_000)),
-          };
+      if (status === 'draft') return none;
+      if (status === 'order') return { ...none, start_date: calendar.day(chance.int(1, 30)) };
+      if (status === 'active' || status === 'suspended') {
+        return { ...none, start_date: calendar.day(-age), next_billing_date: billed ? next : null };
       }
+      const cancelled_at = calendar.instant(-chance.int(SAFE_DAYS, age), chance.int(25_000, 65_000));
+      return { ...none, start_date: calendar.day(-age - 60), cancelled_at };
     }
   });
 }

@@ -59,8 +59,12 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const body = { email, password: typed.password };
 
   // The attempt is counted inside the queue. A client that must wait is refused before, and takes no place there.
-  const wait = await findWait(runtime, email, origin);
-  if (wait > 0) throw tooManyAttempts(wait);
+  const at = runtime.now();
+  const until = await findSignInWait(runtime.db, email, origin, at);
+  if (until) {
+    runtime.log.warn({ component: 'staff-auth' }, 'sign-in refused: too many failures of one account');
+    throw tooManyAttempts(secondsUntil(until, at));
+  }
   const network = deviceId === null ? (widerNetworks(origin.address).at(-1) ?? origin.address) : null;
   const asked = { path: PASSWORD_PATH, body, headers, cookies: [], deviceId };
   const response = await queueForHash(network, () => askBetterAuth(runtime, asked));
@@ -69,14 +73,6 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const { twoFactorRedirect: needsCode = false }: { twoFactorRedirect?: boolean } = await response.json();
   const device = needsCode ? [] : await rememberDevice(runtime, email, deviceId);
   return { cookies: [...response.headers.getSetCookie(), ...device], needsCode };
-}
-
-/** Returns the seconds until this account may be tried again from this origin. */
-async function findWait({ db, now, log }: Runtime, email: string, origin: SignInOrigin): Promise<number> {
-  const at = now();
-  const until = await findSignInWait(db, email, origin, at);
-  if (until) log.warn({ component: 'staff-auth' }, 'sign-in refused: too many failures of one account');
-  return until ? secondsUntil(until, at) : 0;
 }
 
 const APP_CODE = /^\d{6}$/;

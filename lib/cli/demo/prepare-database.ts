@@ -1,6 +1,5 @@
 import { verifyPassword } from 'better-auth/crypto';
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
-import { type DatabaseHandle, openPostgres, TRANSACTION_POOLER } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { keepPrivate } from '@/db/embedded-files';
 import { hasCustomers, seedDatabase } from '@/db/seed';
@@ -9,7 +8,7 @@ import type { StaffWorld } from '../../auth/staff-user';
 import { toCalendarDate } from '../../dates';
 import type { Env } from '../../env';
 import { StartError } from '../../errors';
-import { makeDataDir, migrateServer, openDatabase, tryServer } from '../../open-database';
+import { makeDataDir, migrateServer, openDatabase, withServer } from '../../open-database';
 import { worldOf } from '../../runtime';
 import { setStaffPassword } from '../../staff/credentials';
 import { addStaffUser, changeStaffRole } from '../../staff/manage-staff';
@@ -23,7 +22,10 @@ import { showStates } from './show-states';
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   const runtime = worldOf(env);
   await requireOwnDatabase(env, settings.staffEmail);
-  const { db, close } = await openMigrated(env);
+  makeDataDir(env.dataDir); // for the demo's other files
+  keepPrivate(env.dataDir);
+  await migrateServer(env); // an embedded database is migrated when it is opened
+  const { db, close } = await openDatabase(env);
   try {
     await prepareStaffUser({ db, ...runtime }, settings); // first, because it marks the database as the demo's
     const fresh = !(await hasCustomers(db));
@@ -40,15 +42,6 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   } finally {
     await close();
   }
-}
-
-/** Opens the migrated database. Opening migrates the embedded database; a PostgreSQL database is migrated first. */
-async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
-  if (!env.databaseUrl) return openDatabase(env);
-  makeDataDir(env.dataDir); // for the demo's other files
-  keepPrivate(env.dataDir);
-  await migrateServer(env);
-  return openDatabase(env);
 }
 
 const WEEK_MS = 7 * 86_400_000;
@@ -107,11 +100,9 @@ async function requireOwnDatabase(
   staffEmail: string,
 ): Promise<void> {
   if (!databaseUrl) return;
-  const handle = openPostgres(databaseUrl, { max: 1, pooler: TRANSACTION_POOLER });
-  const found = await tryServer(handle, databaseUrl, () =>
-    handle.db.transaction((tx) => findForeign(tx, staffEmail), { accessMode: 'read only' }),
+  const found = await withServer(databaseUrl, (db) =>
+    db.transaction((tx) => findForeign(tx, staffEmail), { accessMode: 'read only' }),
   );
-  await handle.close();
   if (!found) return;
   throw new StartError([`The database of DATABASE_URL holds ${found}: give the demo an empty database.`]);
 }

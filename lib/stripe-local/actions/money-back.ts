@@ -205,20 +205,15 @@ export function mayBecome(dispute: Dispute, status: DisputeStatus): boolean {
 
 function changes(world: World, before: Dispute, status: DisputeStatus): Partial<Dispute> {
   const { balanceTransactions, amount } = before;
-  switch (status) {
-    case 'under_review':
-    case 'warning_under_review':
-      return { submissionCount: before.submissionCount + 1, pastDue: epochNow(world) > before.evidenceDueBy };
-    case 'needs_response':
-      return {
-        evidenceDueBy: evidenceDueBy(world),
-        balanceTransactions: [...balanceTransactions, moved(world, -amount)],
-      };
-    case 'won':
-      return { balanceTransactions: [...balanceTransactions, moved(world, amount)] };
-    default:
-      return {};
+  if (status === 'under_review' || status === 'warning_under_review') {
+    return { submissionCount: before.submissionCount + 1, pastDue: epochNow(world) > before.evidenceDueBy };
   }
+  if (status === 'won') return { balanceTransactions: [...balanceTransactions, moved(world, amount)] };
+  if (status !== 'needs_response') return {};
+  return {
+    evidenceDueBy: evidenceDueBy(world),
+    balanceTransactions: [...balanceTransactions, moved(world, -amount)],
+  };
 }
 
 const DAY = 86_400;

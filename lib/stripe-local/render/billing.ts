@@ -148,7 +148,7 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
   const amountPaid = shape.basil ? invoice.amountPaid : invoice.amountPaid - invoice.amountPaidOffStripe;
   return {
     ...INVOICE,
-    ...fieldsOf(invoice, ...FIELDS_OF_VERSIONS, ...TRANSITIONS, 'amountPaidOffStripe', 'revises'),
+    ...fieldsOf(invoice, ...VERSIONED, ...TRANSITIONS, 'amountPaidOffStripe', 'revises'),
     amount_paid: amountPaid,
     amount_remaining: amountDue - amountPaid,
     auto_advance: status === 'draft' || status === 'open',
@@ -178,13 +178,7 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
 }
 
 const TRANSITIONS = ['finalizedAt', 'markedUncollectibleAt', 'paidAt', 'voidedAt'] as const;
-const FIELDS_OF_VERSIONS = [
-  'subscription',
-  'subscriptionMetadata',
-  'tax',
-  'paymentIntent',
-  'charge',
-] as const;
+const VERSIONED = ['subscription', 'subscriptionMetadata', 'tax', 'paymentIntent', 'charge'] as const;
 
 function parentOf({ subscription, subscriptionMetadata: metadata }: Invoice): Json | null {
   if (!subscription) return null;
