@@ -5,7 +5,7 @@ export function composed(text: string): string {
 
 /** Returns an ILIKE pattern for texts that contain this one. `%`, `_` and `\` are escaped. */
 export function containsPattern(text: string): string {
-  return `%${escapeLike(text)}%`;
+  return `%${wholePattern(text)}%`;
 }
 
 /** Returns whether a trigram index can search for a text as any part of another. */
@@ -19,12 +19,12 @@ export function letterPairs(text: string): string[] {
 
 /** Returns an ILIKE pattern for texts that start with this one. */
 export function prefixPattern(text: string): string {
-  return `${escapeLike(text)}%`;
+  return `${wholePattern(text)}%`;
 }
 
 /** Returns an ILIKE pattern for exactly this text, in any case. */
 export function wholePattern(text: string): string {
-  return escapeLike(text);
+  return text.replace(/[\\%_]/g, '\\$&');
 }
 
 /**
@@ -37,8 +37,4 @@ export function indexedPatterns(text: string, separators: string[]): string[] {
   if (hasTrigram(text)) return [containsPattern(text)];
   if (!/^[\p{L}\p{N}]/u.test(text)) return [];
   return [prefixPattern(text), ...separators.map((separator) => `%${separator}${prefixPattern(text)}`)];
-}
-
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -70,23 +70,19 @@ export function priceIn(currency: string, cents: number): number {
 }
 
 /** A customer with their services and Stripe ids. */
-export interface Client {
-  customer: CustomerRow;
-  services: ServiceRow[];
-  /** Ids of the customer's Stripe customers, for subscriptions that Stripe bills. One id, seldom two. */
-  stripeIds: string[];
-}
+export type Client = ReturnType<typeof clientsOf>[number];
 
 export function clientsOf(
   customers: CustomerRow[],
   services: ServiceRow[],
   stripeCustomers: StripeCustomerRow[],
-): Client[] {
+) {
   const held = groupBy(services, ({ customer_id }) => customer_id);
   const known = groupBy(stripeCustomers, ({ customer_id }) => customer_id);
   return customers.map((customer) => ({
     customer,
     services: held.get(customer.id) ?? [],
+    /** Ids of the customer's Stripe customers, for subscriptions that Stripe bills. One id, seldom two. */
     stripeIds: (known.get(customer.id) ?? []).map(({ stripe_customer_id }) => stripe_customer_id),
   }));
 }

@@ -64,10 +64,7 @@ function textsOf({ services }: Client): string[] {
   return rented.length >= 3 ? rented : [...rented, ...CATALOGUE.service.map(({ name }) => name)];
 }
 
-interface Opening {
-  status: InvoiceRow['status'];
-  invoice_date: string;
-  due_date: string | null;
+interface Opening extends Pick<InvoiceRow, 'status' | 'invoice_date' | 'due_date'> {
   /** Amount paid so far, in minor units. Not needed for a paid invoice. */
   partMinor?: number;
   paid_at?: Date;
@@ -75,8 +72,7 @@ interface Opening {
 
 /** Builds an invoice whose amounts match its status. Id and number are assigned after all invoices are built. */
 export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Opening): InvoiceRow {
-  const { status, invoice_date, due_date } = opening;
-  const { partMinor = 0, paid_at = null } = opening;
+  const { status, invoice_date, due_date, partMinor = 0, paid_at = null } = opening;
   const amounts = amountsOf(customer, netMinor);
   const total = toMinorUnits(amounts.total, customer.currency);
   const paid = status === 'paid' ? total : partMinor;

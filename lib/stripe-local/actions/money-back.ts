@@ -272,7 +272,7 @@ export const createCreditNote = action((world, input: CreditNoteInput): CreditNo
     metadata: {},
   });
   emit(world, 'credit_note.created', note);
-  creditInvoice(world, invoice, note);
+  creditInvoice(world, invoice, note, 1);
   return note;
 });
 
@@ -286,7 +286,7 @@ export const voidCreditNote = action((world, id: string): CreditNote => {
   const note = world.creditNotes.put({ ...before, status: 'void', voidedAt: epochNow(world) });
   emit(world, 'credit_note.updated', note, before);
   emit(world, 'credit_note.voided', note);
-  uncreditInvoice(world, invoice, note);
+  creditInvoice(world, invoice, note, -1);
   return note;
 });
 
@@ -337,34 +337,25 @@ function nextNumber(world: World, { id, number }: Invoice): string {
   return `${number}-CN-${String(sequence).padStart(2, '0')}`;
 }
 
-/** Applies a new credit note to its invoice → (payment_intent.canceled), invoice.updated, (invoice.paid) */
-function creditInvoice(world: World, before: Invoice, note: CreditNote): void {
+/**
+ * Applies a credit note to its invoice → (payment_intent.canceled), invoice.updated, (invoice.paid)
+ *
+ * @param sign -1 takes back a voided credit note
+ */
+function creditInvoice(world: World, before: Invoice, note: CreditNote, sign: 1 | -1): void {
   const credited: Partial<Invoice> = {
-    amountDue: before.amountDue - note.prePaymentAmount,
-    prePaymentCreditNotesAmount: before.prePaymentCreditNotesAmount + note.prePaymentAmount,
-    postPaymentCreditNotesAmount: before.postPaymentCreditNotesAmount + note.postPaymentAmount,
+    amountDue: before.amountDue - sign * note.prePaymentAmount,
+    prePaymentCreditNotesAmount: before.prePaymentCreditNotesAmount + sign * note.prePaymentAmount,
+    postPaymentCreditNotesAmount: before.postPaymentCreditNotesAmount + sign * note.postPaymentAmount,
   };
   if (before.status === 'paid') {
     changeInvoice(world, before, credited);
   } else if (credited.amountDue === before.amountPaid) {
     cancelIntent(world, before);
-    const paid = {
-      status: 'paid',
-      attempted: true,
-      nextPaymentAttempt: null,
-      paidAt: epochNow(world),
-    } as const;
+    const paidAt = epochNow(world);
+    const paid = { status: 'paid', attempted: true, nextPaymentAttempt: null, paidAt } as const;
     activateSubscription(world, changeInvoice(world, before, { ...credited, ...paid }, 'invoice.paid'));
   } else {
     resizeIntent(world, changeInvoice(world, before, credited));
   }
-}
-
-/** Adds the amount of a voided credit note back to the remaining amount → invoice.updated */
-function uncreditInvoice(world: World, before: Invoice, note: CreditNote): void {
-  const invoice = changeInvoice(world, before, {
-    amountDue: before.amountDue + note.prePaymentAmount,
-    prePaymentCreditNotesAmount: before.prePaymentCreditNotesAmount - note.prePaymentAmount,
-  });
-  resizeIntent(world, invoice);
 }
