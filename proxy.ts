@@ -29,7 +29,8 @@ export function proxy(request: NextRequest): Response {
   if (!isReadable(pathname)) return new NextResponse('Not found', { status: 404, headers: fixed });
   // Let the page answer a script's request, since the script could not use a redirect.
   const isScript = request.headers.has('next-action') || request.headers.get('accept') === 'application/json';
-  if (isAdmin(pathname) && !isScript && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
+  const isAdmin = pathname === '/admin' || pathname.startsWith('/admin/');
+  if (isAdmin && !isScript && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
     const signIn = new URL(`/sign-in?next=${encodeURIComponent(pathname + search)}`, request.nextUrl);
     return NextResponse.redirect(signIn, { headers: fixed });
   }
@@ -61,10 +62,6 @@ function isReadable(pathname: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isAdmin(pathname: string): boolean {
-  return pathname === '/admin' || pathname.startsWith('/admin/');
 }
 
 function contentSecurityPolicy(nonce: string, development: boolean): string {

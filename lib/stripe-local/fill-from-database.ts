@@ -121,7 +121,9 @@ async function fillInvoices(
     const invoice = fillInvoice(filling, row, id, subscription, intent !== undefined);
     const named = fillPayments(world, invoice, intent ?? null, row.payment_failed_at !== null);
     world.invoices.put({ ...invoice, ...named });
-    noteLatest(world, invoice);
+    // The invoices come oldest first, so the subscription keeps the latest one.
+    const held = world.subscriptions.get(subscription ?? '');
+    if (held) world.subscriptions.put({ ...held, latestInvoice: id });
     noteNumber(world, invoice);
   }
 }
@@ -191,12 +193,6 @@ function toStatus({ status, uncollectible }: OurInvoice): Invoice['status'] {
   if (status === 'draft' || status === 'paid') return status;
   if (status === 'cancelled') return 'void';
   return uncollectible ? 'uncollectible' : 'open';
-}
-
-// The invoices come oldest first, so the subscription keeps the latest one.
-function noteLatest(world: World, { id, subscription }: Invoice): void {
-  const held = world.subscriptions.get(subscription ?? '');
-  if (held) world.subscriptions.put({ ...held, latestInvoice: id });
 }
 
 /** Sets the customer's next invoice number to follow this invoice's number. */

@@ -82,13 +82,14 @@ const HAPPENINGS = {
     return [`Customer ${customer} has a new subscription, ${object.id}.`, object];
   },
   'customer.subscription.updated': (target) => {
-    const { id } = findSubscription(target, isRenewable, 'subscription that renews itself');
+    const { id } = find(target, target.world.subscriptions, isRenewable, 'subscription that renews itself');
     const { subscription, invoice } = renewSubscription(target.world, id).object;
     const action = `The subscription ${id} went into its next period; the invoice for it is a draft.`;
     return [action, subscription, invoice];
   },
   'customer.subscription.deleted': (target) => {
-    const { id } = findSubscription(target, () => true, 'live subscription');
+    const isLive = (one: Subscription) => !hasEnded(one);
+    const { id } = find(target, target.world.subscriptions, isLive, 'live subscription');
     return [`The subscription ${id} was cancelled at once.`, cancelSubscription(target.world, id).object];
   },
   'invoice.finalized': (target) => {
@@ -199,7 +200,9 @@ function newDraft(target: Happening): Invoice {
 
 function isRenewable(subscription: Subscription) {
   const { status, items } = subscription;
-  return !endsWithPeriod(subscription) && status !== 'incomplete' && items.length > 0;
+  return (
+    !hasEnded(subscription) && !endsWithPeriod(subscription) && status !== 'incomplete' && items.length > 0
+  );
 }
 
 function refund(target: Happening, type: 'refund.created' | 'charge.refunded'): Happened {
@@ -268,15 +271,6 @@ function move(target: Happening, statuses: readonly DisputeStatus[], noun: strin
 /** Finds the named invoice in any state, or the newest matching invoice. @throws ControlError 404, 409 */
 function findInvoiceWith(target: Happening, wanted: (invoice: Invoice) => boolean, noun: string): Invoice {
   return namedInvoice(target) ?? find(target, target.world.invoices, wanted, noun);
-}
-
-/** Finds the newest subscription that has not ended. @throws ControlError 404 */
-function findSubscription(
-  target: Happening,
-  wanted: (subscription: Subscription) => boolean,
-  noun: string,
-): Subscription {
-  return find(target, target.world.subscriptions, (one) => !hasEnded(one) && wanted(one), noun);
 }
 
 type Sought = Subscription | Invoice | Refund | Dispute | CreditNote;

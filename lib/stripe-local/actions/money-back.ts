@@ -136,7 +136,9 @@ function putDispute(
   paid: Paid & { amount?: number },
   given: Pick<Dispute, 'reason' | 'status' | 'evidenceDueBy'>,
 ): Dispute {
-  const leftOf = (payment: Collected) => disputable(world, payment);
+  // A bank may also dispute a refunded amount, since it may not have received the refund yet.
+  const leftOf = ({ amountReceived, latestCharge }: Collected) =>
+    amountReceived - disputedOf(world, latestCharge);
   const intent = collectedPayment(world, paid, leftOf, paid.amount);
   const amount = paid.amount ?? untouched(world, intent);
   if (paid.amount === undefined && amount <= 0) {
@@ -166,11 +168,6 @@ function putDispute(
 /** Returns the amount of a payment that is neither refunded nor disputed yet. */
 export function untouched(world: World, payment: Collected): number {
   return unrefunded(world, payment) - disputedOf(world, payment.latestCharge);
-}
-
-// A bank may also dispute a refunded amount, since it may not have received the refund yet.
-function disputable(world: World, payment: Collected): number {
-  return payment.amountReceived - disputedOf(world, payment.latestCharge);
 }
 
 const NEXT_STATUSES: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = {
