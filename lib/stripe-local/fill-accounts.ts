@@ -63,8 +63,8 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
 const HALF_DAY = 43_200;
 
 /**
- * Converts our calendar dates into instants near noon on the same date in one time zone. `past` returns none later than
- * now, for events in the past.
+ * Converts our calendar dates into instants near noon on the same date in one time zone. `past` is for events in the
+ * past: it never returns an instant after now.
  */
 export function createCalendar(now: Date, timeZone: string) {
   const on = (date: string) => {

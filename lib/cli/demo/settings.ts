@@ -66,8 +66,8 @@ function newSettings(randomBytes: (size: number) => Buffer): DemoSettings {
 /**
  * Reads the environment, with a demo's defaults for variables that are not set.
  *
- * @returns also the variables for the server, and whether the demo runs its own local Stripe, unless a Stripe account is
- * configured
+ * @returns `variables`: the environment variables for the server. `ownStripe`: true if the demo runs its own local
+ * Stripe, false if the environment configures a Stripe account.
  * @throws StartError with one sentence per wrong variable
  */
 export function readDemoEnv() {
