@@ -11,6 +11,11 @@ export function LinkButton(props: Target & ButtonProps) {
   return <Button component={Link} {...props} />;
 }
 
+/** Shows the link to a related page, or to a less common action, as a plain button. */
+export function SideButton(props: Target) {
+  return <LinkButton size="sm" variant="default" {...props} />;
+}
+
 export function TextLink(props: Target & AnchorProps) {
   return <Anchor component={Link} size="sm" fw={500} {...props} />;
 }

@@ -1,62 +1,56 @@
-import { Box } from '@mantine/core';
-import { notFound, redirect } from 'next/navigation';
+import { redirect } from 'next/navigation';
 import type { ComponentProps } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
 import { toCustomerChoice } from '@/lib/customers/find-customers';
 import { findCustomerId } from '@/lib/customers/match-customer';
 import { getCustomer } from '@/lib/customers/queries';
 import { readTyped, type Typed } from '@/lib/records/typed-record';
-import { getRuntime, type Runtime } from '@/lib/runtime';
-import { orNotFound } from '../_components/or-not-found';
-import { type SearchParams, toId, toParams } from '../_components/search-params';
+import type { Runtime } from '@/lib/runtime';
+import { formatField } from '../_components/format';
 import { save } from './_components/forms/record/actions';
-import { FORMS, type FormName } from './_components/forms/record/kinds';
+import { FORMS, type FormName, type KindName } from './_components/forms/record/kinds';
 import { type FormPart, RecordForm } from './_components/forms/record/record-form';
-import { PageHeader } from './_components/page/page-header';
+import { FormPage, orNotFound, recordPage, staffPage } from './_components/page/staff-page';
+
+/** Values of a new record that depend on the customer in the address. */
+interface Begun {
+  typed: Typed;
+  taxRate: number;
+}
 
 interface NewRecordPage {
-  form: FormName;
-  title: string;
-  /** Name of the form for screen readers. */
-  label: string;
-  submit: string;
-  /** Name of the list to which the page links back. */
-  list: string;
   /** Initial values: fixed values, or values that depend on the customer in the address. */
-  first: Typed | ((begun: { typed: Typed; taxRate: number }) => Typed);
+  first: Typed | ((begun: Begun) => Typed);
   parts(db: Runtime['db']): FormPart[] | Promise<FormPart[]>;
 }
 
 /** Creates the page with the form of a new record. */
-export function newRecordPage({ form, title, list, first, parts, ...texts }: NewRecordPage) {
-  return async ({ searchParams }: { searchParams: Promise<SearchParams> }) => {
-    await requireStaff();
-    const { path } = FORMS[form];
+export function newRecordPage(kind: KindName, { first, parts: partsOf }: NewRecordPage) {
+  const name = formatField(kind);
+  const form = `new_${kind}` as const;
+  const { path } = FORMS[form];
+  return staffPage(async ({ runtime, db, search }) => {
     const { typed, ...rest } =
       typeof first === 'function'
-        ? await beginFor(toParams(await searchParams).get('customer') ?? '', path, first)
+        ? await beginFor(runtime, search.get('customer') ?? '', path, first)
         : { typed: first, cancel: path };
+    const parts = await partsOf(db);
     return (
-      <FormPage
-        title={title}
-        back={{ href: path, label: list }}
+      <RecordFormPage
+        title={`New ${name.toLowerCase()}`}
+        back={{ href: path, label: `${name}s` }}
+        label={name}
         action={save.bind(null, form, null)}
-        parts={await parts((await getRuntime()).db)}
+        parts={parts}
         record={{ version: null, typed }}
-        {...texts}
+        submit={hasLines(parts) ? 'Save draft' : `Create ${name.toLowerCase()}`}
         {...rest}
       />
     );
-  };
+  });
 }
 
 /** Returns the initial values for a customer's new record, and the target of the cancel link. */
-async function beginFor(
-  text: string,
-  path: string,
-  first: (begun: { typed: Typed; taxRate: number }) => Typed,
-) {
-  const { db, env } = await getRuntime();
+async function beginFor({ db, env }: Runtime, text: string, path: string, first: (begun: Begun) => Typed) {
   const id = text ? await findCustomerId(db, text) : null;
   const found = id === null ? null : await getCustomer(db, { id });
   const customer = found && toCustomerChoice(found, env.tax);
@@ -71,63 +65,55 @@ async function beginFor(
   };
 }
 
-interface Heading {
-  title: string;
-  /** Label of the link back to the record. */
-  back: string | ((typed: Typed) => string);
-}
-
-interface EditRecordPage {
-  form: FormName;
-  /** Name of the form for screen readers. */
-  label: string;
-  submit: string;
-  /** Returns the heading of the page. Null if the record cannot be edited now. */
-  heading(db: Runtime['db'], id: number): Promise<Heading | null>;
+interface EditRecordPage<Row> {
+  read(db: Runtime['db'], id: number): Promise<Row>;
+  /** Returns the title, and the label of the link back to the record. Null if the record cannot be edited now. */
+  heading(row: NonNullable<Row>): { title?: string; back: string } | null;
   parts(db: Runtime['db'], typed: Typed): FormPart[] | Promise<FormPart[]>;
-  /** True if the form has a field for the customer. */
-  hasCustomer?: boolean;
+  submit?: string;
 }
 
 /** Creates the page with the form of an existing record. Redirects to the record if it cannot be edited now. */
-export function editRecordPage({ form, heading, parts, hasCustomer, ...texts }: EditRecordPage) {
-  return async ({ params }: { params: Promise<{ id: string }> }) => {
-    await requireStaff();
-    const id = toId((await params).id) ?? notFound();
+export function editRecordPage<Row>(form: FormName, { read, heading, ...declared }: EditRecordPage<Row>) {
+  const name = formatField(form);
+  return recordPage(read, async (row, { id, db, runtime: { env } }) => {
     const { typedKind, path } = FORMS[form];
-    const { db, env } = await getRuntime();
     const page = `${path}/${id}`;
-    const { head } = await orNotFound(heading(db, id).then((found) => ({ head: found })));
-    if (!head) redirect(page);
+    const head = heading(row) ?? redirect(page);
     const record = await orNotFound(readTyped(db, typedKind, id));
-    const { typed } = record;
-    const { customer_number } = typed;
-    const customer = hasCustomer && customer_number ? await getCustomer(db, { customer_number }) : null;
+    const parts = await declared.parts(db, record.typed);
+    const { customer_number } = record.typed;
+    const customer =
+      hasCustomer(parts) && customer_number ? await getCustomer(db, { customer_number }) : null;
     return (
-      <FormPage
-        title={head.title}
-        back={{ href: page, label: typeof head.back === 'string' ? head.back : head.back(typed) }}
+      <RecordFormPage
+        title={head.title ?? `Edit ${name.toLowerCase()}`}
+        back={{ href: page, label: head.back }}
+        label={name}
         action={save.bind(null, form, id)}
-        parts={await parts(db, typed)}
+        parts={parts}
         record={record}
+        submit={declared.submit ?? (hasLines(parts) ? 'Save draft' : 'Save')}
         cancel={page}
         customer={customer && toCustomerChoice(customer, env.tax)}
-        {...texts}
       />
     );
-  };
+  });
 }
 
-interface FormPageProps extends ComponentProps<typeof RecordForm> {
-  title: string;
-  back: { href: string; label: string };
-}
+const hasLines = (parts: FormPart[]) => parts.some((part) => 'hasLines' in part);
 
-function FormPage({ title, back, ...form }: FormPageProps) {
+const hasCustomer = (parts: FormPart[]) =>
+  parts.some((part) => 'fields' in part && part.fields.some(({ kind }) => kind === 'customer'));
+
+function RecordFormPage({
+  title,
+  back,
+  ...form
+}: ComponentProps<typeof RecordForm> & { title: string; back: { href: string; label: string } }) {
   return (
-    <Box maw={760}>
-      <PageHeader back={back} title={title} />
+    <FormPage maw={760} back={back} title={title}>
       <RecordForm {...form} />
-    </Box>
+    </FormPage>
   );
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { formatInstant, formatSecond, formatTime } from '@/app/_components/format';
-import { STATUS_COLORS, statusColor } from '@/app/admin/_components/display/status';
+import { STATUS_COLORS, statusColor } from '@/app/admin/_components/display/values';
 import { navigationFor } from '@/app/admin/_components/page/navigation';
 import * as schema from '@/db/schema';
 import { listAdminRoutes } from '../e2e/support/server-actions';

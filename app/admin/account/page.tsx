@@ -1,13 +1,12 @@
 import { Box } from '@mantine/core';
-import { formatDay } from '@/app/_components/format';
-import { type SearchParams, toParams } from '@/app/_components/search-params';
 import { isTwoFactorRequired } from '@/lib/auth/find-staff';
 import { requireSession } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listPasskeys } from '@/lib/staff/credentials';
+import { formatDay } from '../../_components/format';
+import { type SearchParams, toParams } from '../../_components/search-params';
 import { OutcomeNotice } from '../_components/forms/record/record-notice';
-import { Page } from '../_components/page/page-header';
-import { Section } from '../_components/page/section';
+import { Page, Section } from '../_components/page/staff-page';
 import { ROLE_LABELS } from '../staff/staff-texts';
 import { PasswordForm } from './password-form';
 import { AppSetUp, Passkeys, TwoFactor } from './second-factor';

@@ -3,7 +3,7 @@
 import { Box, Button, Code, Group, Stack, Text } from '@mantine/core';
 import dynamic from 'next/dynamic';
 import { type ReactNode, useState } from 'react';
-import { LinkButton } from '@/app/_components/links';
+import { LinkButton } from '../../_components/links';
 import type { FormField } from '../_components/forms/field';
 import { ActionForm } from '../_components/forms/form';
 import {
@@ -158,12 +158,8 @@ const PASSKEY_NAME: FormField = {
   autoFocus: true,
 };
 
-interface PasskeysProps {
-  passkeys: { id: string; name: string; added: string }[];
-}
-
 /** Lists a person's passkeys, with buttons to add and remove one. */
-export function Passkeys({ passkeys }: PasskeysProps) {
+export function Passkeys({ passkeys }: { passkeys: { id: string; name: string; added: string }[] }) {
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<string>();
   return (

@@ -1,18 +1,16 @@
-import { READ_TEXTS } from '@/app/_components/scope-texts';
 import { type ConnectedApp, listConnectedApps } from '@/lib/oauth/connected-apps';
 import { READ_SCOPES } from '@/lib/oauth/metadata';
+import { READ_TEXTS } from '../../_components/scope-texts';
 import { Instant } from '../_components/display/values';
 import { ConfirmButton } from '../_components/forms/confirm-button';
+import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { RecordList } from '../_components/lists/record-list';
-import { Notice } from '../_components/page/notice';
-import { Page } from '../_components/page/page-header';
-import { Nothing, Section } from '../_components/page/section';
-import { staffPage } from '../_components/page/staff-page';
+import { Nothing, Page, Section, staffPage } from '../_components/page/staff-page';
 import { disconnect } from './actions';
 
 export const metadata = { title: 'Connected apps' };
 
-export default staffPage(async ({ staff: { id, role }, runtime: { db, env }, search }) => {
+export default staffPage(async ({ staff: { id, role }, db, timeZone, notice }) => {
   const mine = await listConnectedApps(db, id);
   const others =
     role === 'admin' ? (await listConnectedApps(db, null)).filter(({ staff }) => staff.id !== id) : null;
@@ -21,16 +19,17 @@ export default staffPage(async ({ staff: { id, role }, runtime: { db, env }, sea
       title="Connected apps"
       description="Assistants that you have connected to your account. Each can read only what you allowed."
       notice={
-        search.get('notice') === 'disconnected' && (
-          <Notice tone="done">The app is disconnected: its next request is refused.</Notice>
-        )
+        <OutcomeNotice
+          notice={notice}
+          done={{ disconnected: 'The app is disconnected: its next request is refused.' }}
+        />
       }
     >
       <Section title="Yours">
         <Apps
           label="Your apps"
           apps={mine}
-          timeZone={env.timeZone}
+          timeZone={timeZone}
           nothing="Add this service’s address to an assistant, then allow the connection here."
         />
       </Section>
@@ -39,7 +38,7 @@ export default staffPage(async ({ staff: { id, role }, runtime: { db, env }, sea
           <Apps
             label="Apps of other staff"
             apps={others}
-            timeZone={env.timeZone}
+            timeZone={timeZone}
             showsStaff
             nothing="Nobody else has connected an app."
           />

@@ -6,9 +6,7 @@ import {
   listConnections,
 } from '@/lib/mcp/connections';
 import { TextLink } from '../../_components/links';
-import { Page } from '../_components/page/page-header';
-import { Section } from '../_components/page/section';
-import { staffPage } from '../_components/page/staff-page';
+import { Page, Section, staffPage } from '../_components/page/staff-page';
 import { check, issueFor } from './actions';
 import { ClientTabs, ConnectionCheck, InlineCode } from './connect-parts';
 

@@ -1,8 +1,7 @@
-import { formatCustomer, formatMoney, joinTexts } from '@/app/_components/format';
 import { CUSTOMER_STATUSES } from '@/lib/customers/list';
 import { type CustomerWithBalance, customerBalanceList } from '@/lib/invoices/customer-balances';
-import { StatusBadge } from '../_components/display/status';
-import { TwoLines } from '../_components/display/values';
+import { formatCustomer, formatMoney, joinTexts } from '../../_components/format';
+import { StatusBadge, TwoLines } from '../_components/display/values';
 import { choiceOf, declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList } from '../_components/lists/record-list';
 
@@ -43,7 +42,7 @@ const COLUMNS: Column<CustomerWithBalance>[] = [
     cell: ({ name }) => (name ? <strong>{name}</strong> : '–'),
     title: ({ name }) => name || undefined,
   },
-  { label: 'E-mail', width: '25%', cell: (row) => row.email ?? '–', title: (row) => row.email ?? undefined },
+  { label: 'E-mail', width: '25%', cell: ({ email }) => email, title: true },
   { label: 'Place', width: '15%', cell: (customer) => placeOf(customer) || '–', title: placeOf },
   { label: 'Status', width: '10%', cell: ({ status }) => <StatusBadge status={status} /> },
   { label: 'Balance', width: '14%', align: 'right', cell: balanceOf },

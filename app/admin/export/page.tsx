@@ -1,12 +1,10 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { formatKind } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
 import { EXPORT_NAMES } from '@/lib/exports/export-csv';
-import { Page } from '../_components/page/page-header';
-import { Section } from '../_components/page/section';
-import { staffPage } from '../_components/page/staff-page';
+import { formatKind } from '../../_components/format';
+import { Page, Section, staffPage } from '../_components/page/staff-page';
 
 export const metadata = { title: 'Export' };
 

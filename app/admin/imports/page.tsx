@@ -1,26 +1,20 @@
 import { Alert, Code } from '@mantine/core';
-import { countsText, formatKind, formatSize } from '@/app/_components/format';
-import { toPageRequest } from '@/app/_components/search-params';
 import { type ImportRow, importState, listImports } from '@/lib/imports/import-log';
 import { IMPORT_NAMES } from '@/lib/imports/kinds';
 import { listUploads, type Upload } from '@/lib/uploads/upload-store';
-import { StatusBadge } from '../_components/display/status';
-import { Instant } from '../_components/display/values';
+import { countsText, formatKind, formatSize } from '../../_components/format';
+import { toPageRequest } from '../../_components/search-params';
+import { Instant, StatusBadge } from '../_components/display/values';
 import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
-import { Page } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';
-import { Section } from '../_components/page/section';
-import { adminPage } from '../_components/page/staff-page';
+import { adminPage, Page, Section } from '../_components/page/staff-page';
 import { UploadForm } from './upload-form';
 
 export const metadata = { title: 'Import' };
 
-export default adminPage(async ({ runtime: { db, env, now }, search }) => {
-  const { timeZone } = env;
-  const notice = search.get('notice');
-  search.delete('notice');
+export default adminPage(async ({ db, timeZone, runtime: { env, now }, search, notice }) => {
   const page = await listImports(db, toPageRequest(search));
   const uploads = env.vercel ? [] : await listUploads(env.dataDir);
   return (
@@ -90,14 +84,8 @@ function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string
   );
 }
 
-interface Props {
-  rows: ImportRow[];
-  now: Date;
-  timeZone: string;
-}
-
 /** Lists past and running imports. */
-function ImportList({ rows, now, timeZone }: Props) {
+function ImportList({ rows, now, timeZone }: { rows: ImportRow[]; now: Date; timeZone: string }) {
   const status = (row: ImportRow) => <StatusBadge status={importState(row, now)} />;
   return (
     <RecordList
@@ -110,7 +98,7 @@ function ImportList({ rows, now, timeZone }: Props) {
         { label: 'Kind', width: '13%', cell: (row) => formatKind(row.kind) },
         { label: 'Status', width: '12%', cell: status },
         { label: 'Rows', width: '22%', cell: (row) => countsText(row.counts), wraps: true },
-        { label: 'By', width: '16%', cell: (row) => row.actor_name, title: (row) => row.actor_name },
+        { label: 'By', width: '16%', cell: (row) => row.actor_name, title: true },
       ]}
       entryOf={(row) => ({
         title: row.file_name,

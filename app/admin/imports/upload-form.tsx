@@ -1,9 +1,10 @@
 'use client';
 
-import { Alert, Button, Fieldset, NativeSelect, Progress, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Fieldset, NativeSelect, Progress, Stack, Text, TextInput } from '@mantine/core';
 import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
 import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
+import { ProblemAlert } from '../../_components/problem-alert';
 
 /** Shows the form that uploads a file, then opens the page that imports the file. */
 export function UploadForm({ kinds }: { kinds: { value: string; label: string }[] }) {
@@ -31,11 +32,7 @@ export function UploadForm({ kinds }: { kinds: { value: string; label: string }[
           <noscript>
             <Text size="sm">Uploading needs JavaScript; the command npm run import does not.</Text>
           </noscript>
-          {problem && (
-            <Alert color="red" variant="light" role="alert">
-              {problem}
-            </Alert>
-          )}
+          <ProblemAlert problem={problem} />
           <NativeSelect
             name="kind"
             label="Kind"

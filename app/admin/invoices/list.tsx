@@ -15,5 +15,5 @@ export const INVOICES = declareList({
     { name: 'status', label: 'Status', options: choiceOf(INVOICE_STATES) },
     { name: 'from', label: 'Date', presets: pastPresets(today) },
   ],
-  Rows: ({ rows, ...props }) => <InvoiceList invoices={rows} {...props} />,
+  Rows: InvoiceList,
 });

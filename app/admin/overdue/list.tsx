@@ -1,4 +1,3 @@
-import { formatCount, formatCustomer, formatDate } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
 import {
   listOverdue,
@@ -7,6 +6,7 @@ import {
   overdueCsv,
   overdueFilters,
 } from '@/lib/invoices/overdue-worklist';
+import { formatCount, formatCustomer, formatDate } from '../../_components/format';
 import { StripeLink } from '../_components/display/stripe-id';
 import { Day, Money, TwoLines } from '../_components/display/values';
 import { declareList } from '../_components/lists/list-declaration';

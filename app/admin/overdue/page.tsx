@@ -1,15 +1,15 @@
 import { Paper } from '@mantine/core';
 import type { CSSProperties } from 'react';
-import { formatMoney, formatNumber } from '@/app/_components/format';
-import { TextLink } from '@/app/_components/links';
-import { toHref } from '@/app/_components/search-params';
 import { toCalendarDate } from '@/lib/dates';
 import { OVERDUE_AGES, type OverdueSum, sumOverdue } from '@/lib/invoices/overdue-worklist';
 import { getRuntime } from '@/lib/runtime';
 import { listStaffTasks } from '@/lib/tasks/staff-tasks';
+import { formatMoney, formatNumber } from '../../_components/format';
+import { TextLink } from '../../_components/links';
+import { toHref } from '../../_components/search-params';
 import { ListPage } from '../_components/lists/list-page';
 import { staffPage } from '../_components/page/staff-page';
-import { TaskNotice } from '../_components/records/record-tasks';
+import { TaskNotice } from '../_components/records/record-alerts';
 import { AGE_TEXTS, OVERDUE } from './list';
 import classes from './overdue-sums.module.css';
 

@@ -16,5 +16,5 @@ export const PAYMENTS = declareList({
     { name: 'status', label: 'Status', options: choiceOf(PAYMENT_STATES) },
     { name: 'from', label: 'Date', presets: pastPresets(today) },
   ],
-  Rows: ({ rows, sorting }) => <PaymentList payments={rows} sorting={sorting} />,
+  Rows: PaymentList,
 });

@@ -1,10 +1,10 @@
-import { formatMoney } from '@/app/_components/format';
-import { TextLink } from '@/app/_components/links';
-import { toId } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
 import { toDeletedPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
-import { NewLink } from '../_components/forms/record/new-link';
+import { formatMoney } from '../../_components/format';
+import { TextLink } from '../../_components/links';
+import { toId } from '../../_components/search-params';
+import { NewLink } from '../_components/forms/record/record-list-page';
 import { ListPage } from '../_components/lists/list-page';
 import { Notice } from '../_components/page/notice';
 import { staffPage } from '../_components/page/staff-page';

@@ -1,9 +1,9 @@
 'use client';
 
 import { Text } from '@mantine/core';
-import { formatMoney } from '@/app/_components/format';
 import { type OwedBy, owedAfter } from '@/lib/invoices/totals';
 import { typedAmount } from '@/lib/read-amount';
+import { formatMoney } from '../../_components/format';
 import type { FormField } from '../_components/forms/field';
 import { ActionForm, type FormState } from '../_components/forms/form';
 

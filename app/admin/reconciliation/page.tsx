@@ -1,16 +1,14 @@
 import { Alert } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
-import { formatCount, formatDailyRun, formatDuration, formatNumber } from '@/app/_components/format';
-import { toPageRequest } from '@/app/_components/search-params';
 import { listRuns, type RunRow } from '@/lib/sync/reconcile/run';
-import { StatusBadge } from '../_components/display/status';
-import { Instant } from '../_components/display/values';
+import { formatCount, formatDailyRun, formatDuration, formatNumber } from '../../_components/format';
+import { toPageRequest } from '../../_components/search-params';
+import { Instant, StatusBadge } from '../_components/display/values';
 import { SubmitButton } from '../_components/forms/submit-button';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
-import { PageHeader } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';
-import { staffPage } from '../_components/page/staff-page';
+import { PageHeader, staffPage } from '../_components/page/staff-page';
 import { runNow } from './actions';
 import { isSilent, triggerText } from './run-text';
 

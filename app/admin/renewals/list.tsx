@@ -32,9 +32,9 @@ export const RENEWALS = declareList({
   Rows: ({ rows, timeZone }) => {
     const subscriptions = rows.filter(isSubscription);
     return subscriptions.length > 0 ? (
-      <SubscriptionList subscriptions={subscriptions} timeZone={timeZone} />
+      <SubscriptionList rows={subscriptions} timeZone={timeZone} />
     ) : (
-      <ServiceList services={rows.filter(isService)} />
+      <ServiceList rows={rows.filter(isService)} />
     );
   },
 });

@@ -1,11 +1,10 @@
 import { SimpleGrid } from '@mantine/core';
-import { formatCount, formatMoney, formatMonth } from '@/app/_components/format';
 import { getRuntime } from '@/lib/runtime';
 import { type RenewalSum, renewalFilters, sumRenewals } from '@/lib/services/renewals';
+import { formatCount, formatMoney, formatMonth } from '../../_components/format';
 import { parseFilters } from '../_components/lists/list-declaration';
 import { ListPage } from '../_components/lists/list-page';
-import { Section } from '../_components/page/section';
-import { staffPage } from '../_components/page/staff-page';
+import { Section, staffPage } from '../_components/page/staff-page';
 import { daysOf, RENEWALS } from './list';
 
 export const metadata = { title: RENEWALS.title };

@@ -17,5 +17,5 @@ export const SALES_DOCUMENTS = declareList({
     { name: 'status', label: 'Status', options: choiceOf(DOCUMENT_STATUSES) },
     { name: 'from', label: 'Date', presets: pastPresets(today) },
   ],
-  Rows: ({ rows, sorting }) => <DocumentList documents={rows} sorting={sorting} />,
+  Rows: DocumentList,
 });

@@ -1,7 +1,5 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { redirect } from 'next/navigation';
-import { TextLink } from '@/app/_components/links';
-import { toHref } from '@/app/_components/search-params';
 import {
   type SearchGroup,
   type SearchHit,
@@ -11,11 +9,11 @@ import {
 } from '@/lib/search/schema';
 import { search as findRecords } from '@/lib/search/search';
 import { formatCount, formatMessage } from '../../_components/format';
-import { StatusBadge } from '../_components/display/status';
+import { TextLink } from '../../_components/links';
+import { toHref } from '../../_components/search-params';
+import { Dimmed, StatusBadge } from '../_components/display/values';
 import { RecordList } from '../_components/lists/record-list';
-import { PageHeader } from '../_components/page/page-header';
-import { Nothing, Section } from '../_components/page/section';
-import { staffPage } from '../_components/page/staff-page';
+import { Nothing, PageHeader, Section, staffPage } from '../_components/page/staff-page';
 import { hrefOf, SEARCHED, toEntry } from '../_components/search/to-entry';
 
 export const metadata = { title: 'Search' };
@@ -56,11 +54,7 @@ export default staffPage(async ({ runtime: { db }, search }) => {
           text={`Searched: ${SEARCHED} Check the spelling, or type at least three letters.`}
         />
       )}
-      {!results && !problem && (
-        <Text size="sm" c="dimmed">
-          You can search {SEARCHED}
-        </Text>
-      )}
+      {!results && !problem && <Dimmed>You can search {SEARCHED}</Dimmed>}
     </>
   );
 });
@@ -107,8 +101,13 @@ function moreLink(kind: SearchKind, text: string) {
 }
 
 const COLUMNS = [
-  { label: 'Record', width: '32%', cell: ({ title }: SearchHit) => <strong>{title}</strong>, title: titleOf },
-  { label: 'Details', cell: ({ detail }: SearchHit) => detail, title: ({ detail }: SearchHit) => detail },
+  {
+    label: 'Record',
+    width: '32%',
+    cell: ({ title }: SearchHit) => <strong>{title}</strong>,
+    title: ({ title }: SearchHit) => title,
+  },
+  { label: 'Details', cell: ({ detail }: SearchHit) => detail, title: true as const },
   { label: 'Status', width: '14%', cell: ({ status }: SearchHit) => <StatusBadge status={status} /> },
 ];
 
@@ -118,7 +117,3 @@ const AMOUNT = {
   align: 'right' as const,
   cell: (hit: SearchHit) => toEntry(hit).figure,
 };
-
-function titleOf({ title }: SearchHit): string {
-  return title;
-}

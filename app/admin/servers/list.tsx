@@ -1,4 +1,3 @@
-import { joinTexts } from '@/app/_components/format';
 import {
   listServersForStaff,
   SERVER_STATUSES,
@@ -6,7 +5,8 @@ import {
   serverFilters,
   serversCsv,
 } from '@/lib/servers/queries';
-import { StatusBadge } from '../_components/display/status';
+import { joinTexts } from '../../_components/format';
+import { StatusBadge } from '../_components/display/values';
 import { choiceOf, declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList } from '../_components/lists/record-list';
 
@@ -44,16 +44,6 @@ const COLUMNS: Column<ServerRow>[] = [
   { label: 'Host name', cell: ({ hostname }) => <strong>{hostname}</strong> },
   { label: 'Status', width: '14%', cell: ({ status }) => <StatusBadge status={status} /> },
   { label: 'Address', width: '17%', cell: ({ ipv4, ipv6 }) => ipv4[0] ?? ipv6[0] ?? '–' },
-  {
-    label: 'System',
-    width: '20%',
-    cell: ({ operating_system }) => operating_system ?? '–',
-    title: ({ operating_system }) => operating_system ?? undefined,
-  },
-  {
-    label: 'Location',
-    width: '20%',
-    cell: ({ location }) => location ?? '–',
-    title: ({ location }) => location ?? undefined,
-  },
+  { label: 'System', width: '20%', cell: ({ operating_system }) => operating_system, title: true },
+  { label: 'Location', width: '20%', cell: ({ location }) => location, title: true },
 ];

@@ -19,5 +19,5 @@ export const SERVICES = declareList({
     { name: 'from', label: 'Next billing', presets: comingPresets(today) },
     { name: 'server', label: 'Server', placeholder: 'Host name or #ID' },
   ],
-  Rows: ({ rows, sorting }) => <ServiceList services={rows} sorting={sorting} />,
+  Rows: ServiceList,
 });

@@ -1,26 +1,22 @@
 import { Box, Group, Text } from '@mantine/core';
-import { formatCount } from '@/app/_components/format';
-import { toPageRequest } from '@/app/_components/search-params';
 import { isTwoFactorRequired } from '@/lib/auth/find-staff';
 import { listStaffUsers, type StaffListRow } from '@/lib/staff/manage-staff';
+import { formatCount } from '../../_components/format';
+import { toPageRequest } from '../../_components/search-params';
 import { Instant } from '../_components/display/values';
 import { ConfirmButton } from '../_components/forms/confirm-button';
-import { NewLink } from '../_components/forms/record/new-link';
+import { NewLink } from '../_components/forms/record/record-list-page';
 import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
-import { PageHeader } from '../_components/page/page-header';
-import { Section } from '../_components/page/section';
-import { adminPage } from '../_components/page/staff-page';
+import { adminPage, PageHeader, Section } from '../_components/page/staff-page';
 import { demand } from './actions';
 import { ROLE_LABELS, STAFF_OUTCOMES } from './staff-texts';
 
 export const metadata = { title: 'Staff' };
 
-export default adminPage(async ({ staff, runtime: { db, env, now }, search }) => {
+export default adminPage(async ({ staff, db, timeZone, runtime: { now }, search, notice }) => {
   const page = await listStaffUsers(db, toPageRequest(search), now());
-  const notice = search.get('notice');
-  search.delete('notice');
   return (
     <>
       <PageHeader
@@ -37,7 +33,7 @@ export default adminPage(async ({ staff, runtime: { db, env, now }, search }) =>
         path="/admin/staff"
         params={search}
       >
-        {(people) => <StaffList staff={people} self={staff.id} timeZone={env.timeZone} />}
+        {(people) => <StaffList staff={people} self={staff.id} timeZone={timeZone} />}
       </PagedList>
       <Box mt="xl">
         <TwoFactorRule key={notice} isRequired={await isTwoFactorRequired(db)} />
@@ -61,7 +57,7 @@ function StaffList({ staff, self, timeZone }: Props) {
       hrefOf={({ id }) => `/admin/staff/${id}`}
       columns={[
         { label: 'Name', cell: (user) => <Name user={user} self={self} />, title: ({ name }) => name },
-        { label: 'E-mail', width: '32%', cell: ({ email }) => email, title: ({ email }) => email },
+        { label: 'E-mail', width: '32%', cell: ({ email }) => email, title: true },
         { label: 'Role', width: '10%', cell: ({ role }) => ROLE_LABELS[role] },
         { label: 'Signed in', width: '14%', cell: sessionsText },
         {

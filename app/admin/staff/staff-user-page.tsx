@@ -1,13 +1,9 @@
-import { Box } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import type { ComponentProps, ReactNode } from 'react';
 import { getStaffUser } from '@/lib/auth/staff-user';
 import type { Runtime } from '@/lib/runtime';
-import { orNotFound } from '../../_components/or-not-found';
 import { ActionForm } from '../_components/forms/form';
-import { PageHeader } from '../_components/page/page-header';
-import { adminPage } from '../_components/page/staff-page';
-import { titleOf } from '../_components/page/title-of';
+import { adminPage, FormPage, orNotFound, titleOf } from '../_components/page/staff-page';
 
 /** Makes the title of a page about a member of staff. Only admins see the person's name in the title. */
 export const staffTitle = (kind: string, titleFor: (name: string) => string) =>
@@ -19,16 +15,18 @@ interface StaffUserCall {
   user: Awaited<ReturnType<typeof getStaffUser>>;
   /** Whether the signed-in admin looks at their own login. */
   isSelf: boolean;
+  db: Runtime['db'];
+  timeZone: string;
   runtime: Runtime;
-  search: URLSearchParams;
+  notice: string | null;
 }
 
 /** Makes a page about a member of staff. */
 export const staffUserPage = (show: (call: StaffUserCall) => Promise<ReactNode>) =>
-  adminPage<{ id: string }>(async ({ staff, runtime, params: { id }, search }) => {
+  adminPage<{ id: string }>(async ({ staff, params: { id }, ...call }) => {
     if (!/^[\w-]{1,64}$/.test(id)) notFound();
-    const user = await orNotFound(getStaffUser(runtime.db, { id }));
-    return show({ user, isSelf: id === staff.id, runtime, search });
+    const user = await orNotFound(getStaffUser(call.db, { id }));
+    return show({ user, isSelf: id === staff.id, ...call });
   });
 
 interface Props extends Omit<ComponentProps<typeof ActionForm>, 'cancel'> {
@@ -42,10 +40,9 @@ interface Props extends Omit<ComponentProps<typeof ActionForm>, 'cancel'> {
 export function StaffFormPage({ user, title, description, advice, ...form }: Props) {
   const href = `/admin/staff/${user.id}`;
   return (
-    <Box maw={600}>
-      <PageHeader back={{ href, label: user.name }} title={title} description={description} />
+    <FormPage back={{ href, label: user.name }} title={title} description={description}>
       {advice}
       <ActionForm {...form} cancel={href} />
-    </Box>
+    </FormPage>
   );
 }

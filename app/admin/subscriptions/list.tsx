@@ -20,5 +20,5 @@ export const SUBSCRIPTIONS = declareList({
     },
     { name: 'id', label: 'Stripe ID', placeholder: 'sub_, si_, cus_' },
   ],
-  Rows: ({ rows, ...props }) => <SubscriptionList subscriptions={rows} {...props} />,
+  Rows: SubscriptionList,
 });

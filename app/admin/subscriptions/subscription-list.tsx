@@ -1,28 +1,23 @@
 import { Badge } from '@mantine/core';
+import type { LinkedBy } from '@/lib/customers/sure-link';
 import { toJsonAmount } from '@/lib/money';
 import type { ListedSubscription } from '@/lib/subscriptions/list';
 import type { SubscriptionItem } from '@/lib/subscriptions/queries';
 import { formatCustomer, formatMoney } from '../../_components/format';
-import { StatusBadge } from '../_components/display/status';
-import { nextBilling, TwoLines } from '../_components/display/values';
-import { type Column, RecordList, type Sorting } from '../_components/lists/record-list';
+import { nextBilling, StatusBadge, TwoLines } from '../_components/display/values';
+import { type Column, RecordList, type RecordRows } from '../_components/lists/record-list';
 import { CustomerName } from '../_components/records/customer-link';
 
-interface Props {
-  subscriptions: ListedSubscription[];
+interface Props extends RecordRows<ListedSubscription> {
   timeZone: string;
-  /** True for the list of one customer, which does not show the customer. */
-  isOwn?: boolean;
-  /** The sort order, if it can be chosen. */
-  sorting?: Sorting;
 }
 
 /** A list of subscriptions. */
-export function SubscriptionList({ subscriptions, timeZone, isOwn = false, sorting }: Props) {
+export function SubscriptionList({ rows, timeZone, isOwn = false, sorting }: Props) {
   return (
     <RecordList
       label="Subscriptions"
-      rows={subscriptions}
+      rows={rows}
       hrefOf={({ id }) => `/admin/subscriptions/${id}`}
       nameOf={nameOf}
       columns={[isOwn ? NAME : CUSTOMER, ...restOf(timeZone)]}
@@ -111,3 +106,11 @@ function billedText(items: Billed[]): string | null {
   const every = (interval_count ?? 1) > 1 ? `${interval_count} ${interval}s` : interval;
   return [formatMoney(sum, currency), every].filter(Boolean).join(' / ');
 }
+
+/** Names of the ways in which a Stripe customer was linked. */
+export const LINKED_BY: Record<LinkedBy, string> = {
+  staff: 'Decision by staff',
+  number: 'Customer number at Stripe',
+  email: 'E-mail address only (not certain)',
+  created: 'No match: customer created from Stripe',
+};

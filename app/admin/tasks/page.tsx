@@ -1,55 +1,41 @@
-import { TextLink } from '@/app/_components/links';
 import { listStaffTasks, type StoredTask, TASK_KINDS } from '@/lib/tasks/staff-tasks';
+import { TextLink } from '../../_components/links';
 import { Instant } from '../_components/display/values';
+import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { SubmitButton } from '../_components/forms/submit-button';
 import { RecordList } from '../_components/lists/record-list';
-import { Notice } from '../_components/page/notice';
-import { Page } from '../_components/page/page-header';
-import { Nothing, Section } from '../_components/page/section';
-import { staffPage } from '../_components/page/staff-page';
+import { Nothing, Page, Section, staffPage } from '../_components/page/staff-page';
 import { finish } from './actions';
 
 export const metadata = { title: 'Tasks' };
 
 /** Shows open tasks, and the tasks that were finished last. */
-export default staffPage(async ({ runtime: { db, env }, search }) => {
+export default staffPage(async ({ db, timeZone, notice }) => {
   const [open, done] = [await listStaffTasks(db), await listStaffTasks(db, { done: true })];
   return (
     <Page
       title="Tasks"
       description="What Stripe and programs reported and a person has to decide, the latest first."
-      notice={
-        search.get('notice') === 'done' && (
-          <Notice key={done[0]?.id} tone="done">
-            The task is done.
-          </Notice>
-        )
-      }
+      notice={<OutcomeNotice key={done[0]?.id} notice={notice} done={{ done: 'The task is done.' }} />}
     >
       {open.length === 0 ? (
         <Nothing title="No open tasks" text="They appear here as soon as there is one." />
       ) : (
         <Section title="Open">
-          <StaffTaskList label="Open tasks" tasks={open} timeZone={env.timeZone} />
+          <StaffTaskList label="Open tasks" tasks={open} timeZone={timeZone} />
         </Section>
       )}
       {done.length > 0 && (
         <Section title="Done">
-          <StaffTaskList label="Done tasks" tasks={done} timeZone={env.timeZone} />
+          <StaffTaskList label="Done tasks" tasks={done} timeZone={timeZone} />
         </Section>
       )}
     </Page>
   );
 });
 
-interface Props {
-  label: string;
-  tasks: StoredTask[];
-  timeZone: string;
-}
-
 /** Lists tasks, each with its record. An open task has a button; a finished one names the person who finished it. */
-function StaffTaskList({ label, tasks, timeZone }: Props) {
+function StaffTaskList({ label, tasks, timeZone }: { label: string; tasks: StoredTask[]; timeZone: string }) {
   const stateOf = (task: StoredTask) =>
     task.done_at ? (
       <>

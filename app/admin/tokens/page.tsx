@@ -1,15 +1,13 @@
-import { LinkButton } from '@/app/_components/links';
-import { toPageRequest } from '@/app/_components/search-params';
 import { hidesPersonalData, SCOPES } from '@/lib/tokens/access-token';
 import { type AccessTokenRow, listAccessTokens, tokenState } from '@/lib/tokens/manage-access-tokens';
-import { StatusBadge } from '../_components/display/status';
-import { Day, Instant, TwoLines } from '../_components/display/values';
-import { NewLink } from '../_components/forms/record/new-link';
+import { SideButton } from '../../_components/links';
+import { toPageRequest } from '../../_components/search-params';
+import { Day, Instant, StatusBadge, TwoLines } from '../_components/display/values';
+import { NewLink } from '../_components/forms/record/record-list-page';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { PageActions } from '../_components/page/page-actions';
-import { PageHeader } from '../_components/page/page-header';
-import { adminPage } from '../_components/page/staff-page';
+import { adminPage, PageHeader } from '../_components/page/staff-page';
 
 export const metadata = { title: 'Access tokens' };
 
@@ -22,12 +20,8 @@ export default adminPage(async ({ runtime: { db, env, now }, search }) => {
         description="Programs and assistants use these to access the payments API and the tools."
         actions={
           <PageActions primary={<NewLink href="/admin/tokens/new">Issue token</NewLink>}>
-            <LinkButton href="/admin/tokens/calls" size="sm" variant="default">
-              Tool calls
-            </LinkButton>
-            <LinkButton href="/admin/tokens/clients" size="sm" variant="default">
-              OAuth clients
-            </LinkButton>
+            <SideButton href="/admin/tokens/calls">Tool calls</SideButton>
+            <SideButton href="/admin/tokens/clients">OAuth clients</SideButton>
           </PageActions>
         }
       />
@@ -44,13 +38,7 @@ export default adminPage(async ({ runtime: { db, env, now }, search }) => {
   );
 });
 
-interface Props {
-  tokens: AccessTokenRow[];
-  now: Date;
-  timeZone: string;
-}
-
-function TokenList({ tokens, now, timeZone }: Props) {
+function TokenList({ tokens, now, timeZone }: { tokens: AccessTokenRow[]; now: Date; timeZone: string }) {
   const state = (token: AccessTokenRow) => <StatusBadge status={tokenState(token, now)} />;
   const day = (at: Date | null) => (at ? <Day at={at} timeZone={timeZone} /> : 'Never');
   return (
@@ -62,12 +50,7 @@ function TokenList({ tokens, now, timeZone }: Props) {
         { label: 'Name', cell: nameOf, title: ({ name }) => name },
         { label: 'State', width: '10%', cell: state },
         { label: 'Scopes', width: '20%', wraps: true, cell: scopesOf },
-        {
-          label: 'Created by',
-          width: '16%',
-          cell: ({ created_by }) => created_by ?? '–',
-          title: ({ created_by }) => created_by ?? undefined,
-        },
+        { label: 'Created by', width: '16%', cell: ({ created_by }) => created_by, title: true },
         { label: 'Created', width: '11%', cell: ({ created_at }) => day(created_at) },
         { label: 'Expires', width: '11%', cell: ({ expires_at }) => day(expires_at) },
         { label: 'Last used', width: '11%', cell: ({ last_used_at }) => day(last_used_at) },

@@ -44,5 +44,5 @@ export const EVENTS = declareList({
     { name: 'id', label: 'Stripe ID', placeholder: 'evt_, in_, sub_, cs_, cus_' },
     { name: 'from', label: 'Created', presets: pastPresets(today) },
   ],
-  Rows: ({ rows, timeZone }) => <EventList events={rows} timeZone={timeZone} />,
+  Rows: EventList,
 });

@@ -3,8 +3,8 @@
 import { Button, Checkbox, Group, Stack } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useFormStatus } from 'react-dom';
-import { HIDES_TEXT, READ_TEXTS } from '@/app/_components/scope-texts';
 import type { ReadScope } from '@/lib/oauth/metadata';
+import { HIDES_TEXT, READ_TEXTS } from '../../_components/scope-texts';
 
 interface Props {
   action(form: FormData): Promise<void>;

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
-import type { SearchParams } from '@/app/_components/search-params';
-import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
-import { PasswordForm } from '@/app/admin/account/password-form';
-import { AppSetUp } from '@/app/admin/account/second-factor';
 import { DUE_PATH } from '@/lib/auth/sign-in-paths';
 import { requireDueSession } from '@/lib/auth/staff-session';
+import type { SearchParams } from '../../_components/search-params';
+import { SubmitButton } from '../../admin/_components/forms/submit-button';
+import { PasswordForm } from '../../admin/account/password-form';
+import { AppSetUp } from '../../admin/account/second-factor';
 import { signOut } from '../actions';
 import { readSignIn, SignInFrame } from '../sign-in-frame';
 

@@ -1,13 +1,13 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { z } from 'zod';
+import { formatDate, formatField, formatInstant, formatMoney } from '@/app/_components/format';
 import { type AuditRow, changedFields, listAudit } from '@/lib/audit/audit-log';
 import type { RecordKind } from '@/lib/records/record-kind';
 import { getRuntime } from '@/lib/runtime';
 import { isCheck } from '@/lib/sync/staff/check-with-stripe';
-import { formatDate, formatField, formatInstant, formatMoney } from '../../../_components/format';
-import { Instant } from '../display/values';
+import { Dimmed, Instant } from '../display/values';
 import classes from '../lists/list.module.css';
-import { EmptyText, Section } from '../page/section';
+import { EmptyText, Section } from '../page/staff-page';
 import { checkLines } from './check/check';
 
 interface HistoryProps {
@@ -28,11 +28,7 @@ export async function History({ entity, id, mergedIds = [], kept }: HistoryProps
       <Section title="History">
         <AuditTrail entries={entries} timeZone={env.timeZone} />
       </Section>
-      {kept && (
-        <Text size="sm" c="dimmed">
-          {kept}
-        </Text>
-      )}
+      {kept && <Dimmed>{kept}</Dimmed>}
     </Stack>
   );
 }

@@ -1,12 +1,12 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { formatField, formatInstant } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
 import type { NamedChange } from '@/lib/sync/reconcile/changes';
-import { TextLink } from '../../../_components/links';
-import { StatusBadge } from '../display/status';
 import { StripeId } from '../display/stripe-id';
+import { Dimmed, StatusBadge } from '../display/values';
 import { RecordList } from '../lists/record-list';
-import { disputeText } from '../records/money-back/words';
+import { disputeText } from '../records/money-back/money-back-list';
 
 interface ChangeListProps {
   changes: NamedChange[];
@@ -103,13 +103,7 @@ function BeforeAfter({ change, timeZone }: { change: NamedChange; timeZone: stri
 }
 
 function Value({ text }: { text: string | null }) {
-  if (text === null) {
-    return (
-      <Text size="sm" c="dimmed">
-        {'–'}
-      </Text>
-    );
-  }
+  if (text === null) return <Dimmed>–</Dimmed>;
   return <Code className="break-anywhere">{text}</Code>;
 }
 

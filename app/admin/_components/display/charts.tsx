@@ -6,7 +6,7 @@ import { formatCount, formatField, formatMoney, formatNumber } from '@/app/_comp
 import type { StateCount } from '@/lib/overview/counts';
 import type { CurrencySum } from '@/lib/overview/money';
 import classes from './chart.module.css';
-import { statusColor } from './status';
+import { BigFigure, Dimmed, statusColor } from './values';
 
 interface Bar {
   /** Name of the bar, unique in the chart. */
@@ -126,14 +126,8 @@ export function Figure({ label, value, children, note }: FigureProps) {
   return (
     <Paper withBorder radius="lg" p="md">
       <Stack gap={4} h="100%">
-        <Text size="sm" c="dimmed" fw={500}>
-          {label}
-        </Text>
-        {value && (
-          <Text fw={600} fz="lg" className="figures">
-            {value}
-          </Text>
-        )}
+        <Dimmed fw={500}>{label}</Dimmed>
+        {value && <BigFigure>{value}</BigFigure>}
         {children && (
           <Text size="sm" component="div">
             {children}
@@ -153,9 +147,7 @@ export function CurrencySums({ sums, noun }: { sums: CurrencySum[]; noun: string
   if (!first) return <Text fw={600} fz="lg">{`No ${noun}s`}</Text>;
   return (
     <>
-      <Text fw={600} fz="lg" className="figures">
-        {formatMoney(first.total, first.currency)}
-      </Text>
+      <BigFigure>{formatMoney(first.total, first.currency)}</BigFigure>
       <Text size="sm">{formatCount(first.count, noun)}</Text>
       {others.map((sum) => (
         <Text key={sum.currency} size="sm" c="dimmed" className="figures">

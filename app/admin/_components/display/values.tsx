@@ -1,8 +1,18 @@
-import { DataList, DataListItem, DataListItemLabel, DataListItemValue } from '@mantine/core';
+import {
+  Badge,
+  DataList,
+  DataListItem,
+  DataListItemLabel,
+  DataListItemValue,
+  Group,
+  Text,
+  type TextProps,
+} from '@mantine/core';
 import type { ReactNode } from 'react';
 import {
   formatDate,
   formatDay,
+  formatField,
   formatInstant,
   formatMoney,
   formatSecond,
@@ -94,3 +104,92 @@ export function nextBilling({ status, next_billing_date, cancel_at }: Billed, ti
   if (cancel_at) return `Ends ${formatDay(cancel_at, timeZone)}`;
   return next_billing_date ? formatDate(next_billing_date) : '–';
 }
+
+interface BadgeProps {
+  status: string;
+  /** Text of the badge. Defaults to the name of the status. */
+  children?: string;
+}
+
+/** A badge for a state of any of our enums, in a calm colour for usual states. */
+export function StatusBadge({ status, children = formatField(status) }: BadgeProps) {
+  return (
+    <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color={statusColor(status)}>
+      {children}
+    </Badge>
+  );
+}
+
+/** A remark in small, dimmed text. */
+export function Dimmed(props: TextProps & { children: ReactNode }) {
+  return <Text size="sm" c="dimmed" {...props} />;
+}
+
+/** An important sum in large type. */
+export function BigFigure(props: TextProps & { children: ReactNode }) {
+  return <Text fw={600} fz="lg" className="figures" {...props} />;
+}
+
+/** The title of a record with its state. */
+export function RecordTitle({ status, children }: { status: string; children: ReactNode }) {
+  return (
+    <Group gap="sm" component="span">
+      {children}
+      <StatusBadge status={status} />
+    </Group>
+  );
+}
+
+const STATES = {
+  // Good.
+  green: ['accepted', 'active', 'completed', 'fixed', 'ok', 'paid', 'processed', 'succeeded', 'valid', 'won'],
+  // In progress.
+  blue: ['order', 'pending', 'running', 'sent', 'trialing', 'under_review', 'warning_under_review'],
+  // Needs a person's attention.
+  orange: [
+    'completed_with_errors',
+    'disputed',
+    'expired',
+    'incomplete',
+    'interrupted',
+    'maintenance',
+    'needs_response',
+    'overdue',
+    'past_due',
+    'paused',
+    'refused',
+    'reported',
+    'suspended',
+    'unmatched',
+    'validation_failed',
+    'warning_needs_response',
+  ],
+  // Failed, or money is missing.
+  red: ['blocked', 'error', 'failed', 'lost', 'offline', 'unpaid'],
+  // Ended, or not started.
+  gray: [
+    'cancelled',
+    'converted',
+    'decommissioned',
+    'deleted',
+    'draft',
+    'ignored',
+    'inactive',
+    'not_found',
+    'prevented',
+    'refunded',
+    'rejected',
+    'revoked',
+    'stale',
+    'terminated',
+    'warning_closed',
+  ],
+};
+
+/** The colour of each state of our enums. */
+export const STATUS_COLORS: ReadonlyMap<string, string> = new Map(
+  Object.entries(STATES).flatMap(([color, states]) => states.map((state) => [state, color] as const)),
+);
+
+/** Returns the colour of a state, for badges and charts. */
+export const statusColor = (status: string): string => STATUS_COLORS.get(status) ?? 'gray';

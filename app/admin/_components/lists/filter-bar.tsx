@@ -32,11 +32,7 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
       ))}
       {isFiltered(fields, params) && (
         <Link
-          href={withParams(
-            path,
-            params,
-            Object.fromEntries(fields.flatMap(namesOf).map((name) => [name, null])),
-          )}
+          href={withParams(path, params, without(fields.flatMap(namesOf)))}
           className={classes.clear}
           prefetch={false}
         >
@@ -46,6 +42,9 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
     </search>
   );
 }
+
+/** The change of a query that removes these parameters. */
+const without = (names: string[]) => Object.fromEntries(names.map((name) => [name, null]));
 
 interface FilterChipProps extends Pick<Props, 'path' | 'values' | 'problems'> {
   field: FilterField;
@@ -98,7 +97,7 @@ function FilterChip({ path, field, values, problems }: FilterChipProps) {
       </details>
       {text !== null && (
         <Link
-          href={to(Object.fromEntries(names.map((name) => [name, null])))}
+          href={to(without(names))}
           className={classes.remove}
           aria-label={`Remove filter ${field.label}`}
           prefetch={false}

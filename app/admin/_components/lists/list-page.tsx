@@ -1,3 +1,5 @@
+import { Button } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { type ReactNode, Suspense } from 'react';
 import type { z } from 'zod';
 import { TextLink } from '@/app/_components/links';
@@ -7,8 +9,7 @@ import { type CursorList, isNumbered } from '@/lib/counted-list/sorted-page';
 import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
 import { PageActions } from '../page/page-actions';
-import { PageHeader } from '../page/page-header';
-import { DownloadButton } from './download-button';
+import { PageHeader } from '../page/staff-page';
 import { FilterBar } from './filter-bar';
 import { type FilterField, isFiltered, type ListDeclaration, parseFilters } from './list-declaration';
 import { ListSkeleton } from './list-skeleton';
@@ -104,5 +105,20 @@ function Refusal({ refused, text }: Pick<CursorList<unknown>, 'refused'> & { tex
         : 'Too many customers match: type more of the name.'}{' '}
       <TextLink href={toHref('/admin/search', { q: text })}>Search for the customer</TextLink>
     </>
+  );
+}
+
+/** A download link. Not a router link, because the router would treat the file as a page and prefetch it. */
+export function DownloadButton({ href, children = 'Download CSV' }: { href: string; children?: string }) {
+  return (
+    <Button
+      component="a"
+      href={href}
+      variant="default"
+      size="sm"
+      leftSection={<IconDownload size={16} stroke={1.8} aria-hidden />}
+    >
+      {children}
+    </Button>
   );
 }

@@ -6,7 +6,8 @@ import { withParams } from '@/app/_components/with-params';
 import { type CursorList, isNumbered, MAX_COUNTED, type StaffPage } from '@/lib/counted-list/sorted-page';
 import type { Page } from '@/lib/page';
 import type { PageStart } from '@/lib/page-query';
-import { Nothing } from '../page/section';
+import { Dimmed } from '../display/values';
+import { Nothing } from '../page/staff-page';
 import classes from './list.module.css';
 
 interface PagedListProps<Row> {
@@ -58,20 +59,16 @@ function Why<Row>(props: PagedListProps<Row> & { nouns: string }) {
   return <Nothing title={`No ${nouns} yet`} text={yet} />;
 }
 
-interface PagerProps {
-  page: Page<unknown>;
-  path: string;
-  /** The current query parameters, so that links keep the filters. */
-  params: URLSearchParams;
-  noun: string;
-  /** Plural of `noun`. Defaults to `noun` with an s. */
-  nouns?: string;
-}
+type Place = Pick<PagedListProps<unknown>, 'path' | 'params' | 'noun' | 'nouns'>;
 
 const SIZES = [25, 50, 100];
 
 /** The position in the list and links to other pages. */
-export function Pager({ page: { page, per_page, total, last_page }, path, params, noun, nouns }: PagerProps) {
+export function Pager({
+  page: { page, per_page, total, last_page },
+  ...place
+}: Place & { page: Page<unknown> }) {
+  const { path, params, noun, nouns } = place;
   const first = (page - 1) * per_page + 1;
   const to = (changes: Record<string, number>) => withParams(path, params, changes);
   const range = first <= total ? `${first}–${Math.min(total, page * per_page)} of ` : '';
@@ -86,16 +83,9 @@ export function Pager({ page: { page, per_page, total, last_page }, path, params
   );
 }
 
-interface CursorFooterProps {
-  page: CursorList<unknown>;
-  path: string;
-  /** The filters of the list, so that links keep them. */
-  params: URLSearchParams;
-  noun: string;
-}
-
 /** The number of matching rows and links to other pages. */
-function CursorFooter({ page: { count, previous, next }, path, params, noun }: CursorFooterProps) {
+function CursorFooter({ page, path, params, noun }: Place & { page: CursorList<unknown> }) {
+  const { count, previous, next } = page;
   const to = (changes: Record<string, string | number>) => withParams(path, params, changes);
   if (!count && !previous && !next) return null;
   const isMore = count !== undefined && count > MAX_COUNTED;
@@ -136,9 +126,7 @@ function Footer({ text, size: current, toSize, previous, next }: FooterProps) {
     );
   return (
     <Group justify="space-between" mt="md" gap="md">
-      <Text size="sm" c="dimmed">
-        {text}
-      </Text>
+      <Dimmed>{text}</Dimmed>
       <Group gap="lg">
         {current !== null && (
           <Choice

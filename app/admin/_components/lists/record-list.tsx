@@ -11,8 +11,8 @@ export interface Column<Row> {
   /** CSS width. Columns without a width or with a title cut off their text if the space is too small. */
   width?: string;
   align?: 'right';
-  /** Returns the full text, shown on hover. */
-  title?(row: Row): string | undefined;
+  /** Returns the full text, shown on hover. True if the cell is this text, or null, which is shown as a dash. */
+  title?: true | ((row: Row) => string | undefined);
   /** Name of the sort order in the address. Absent if the list cannot be sorted by this column. */
   sort?: string;
   /** True if the first click sorts in descending order. */
@@ -33,6 +33,15 @@ interface Props<Row extends { id: string | number }> {
   nameOf?(row: Row): string;
   columns: Column<Row>[];
   entryOf(row: Row): Entry;
+  /** The sort order, if it can be chosen. */
+  sorting?: Sorting | undefined;
+}
+
+/** Props of the list of a kind of record, which pages of other kinds show too. */
+export interface RecordRows<Row> {
+  rows: Row[];
+  /** True for the list of one customer, which does not show the customer. */
+  isOwn?: boolean;
   /** The sort order, if it can be chosen. */
   sorting?: Sorting | undefined;
 }
@@ -81,7 +90,7 @@ function Table<Row extends { id: string | number }>(props: Props<Row>) {
                 data-align={align}
                 data-wraps={wraps}
                 data-gives={(title !== undefined || !width) && !wraps ? true : undefined}
-                title={title?.(row)}
+                title={title === true ? toText(cell(row)) : title?.(row)}
               >
                 {i === 0 && hrefOf ? (
                   <Link href={hrefOf(row)} className={classes.cover} prefetch={false} data-row>
@@ -89,7 +98,7 @@ function Table<Row extends { id: string | number }>(props: Props<Row>) {
                     {cell(row)}
                   </Link>
                 ) : (
-                  cell(row)
+                  (cell(row) ?? (title === true ? '–' : null))
                 )}
               </td>
             ))}
@@ -99,6 +108,8 @@ function Table<Row extends { id: string | number }>(props: Props<Row>) {
     </table>
   );
 }
+
+const toText = (cell: ReactNode) => (typeof cell === 'string' ? cell : undefined);
 
 function isSortable<C extends { sort?: string }>(column: C): column is C & { sort: string } {
   return column.sort !== undefined;

@@ -4,9 +4,9 @@ import { formatCustomer } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import type { CustomerSnippet } from '@/lib/customers/schema';
-import { StatusBadge } from '../display/status';
+import { StatusBadge } from '../display/values';
 import classes from '../lists/list.module.css';
-import { Section } from '../page/section';
+import { Section } from '../page/staff-page';
 
 interface CustomerSectionProps {
   title?: string;

@@ -1,24 +1,15 @@
+import { formatCustomer, formatDate, formatField, joinTexts } from '@/app/_components/format';
 import type { SalesDocumentRow } from '@/lib/sales-documents/queries';
-import { formatCustomer, formatDate, formatField, joinTexts } from '../../../_components/format';
-import { StatusBadge } from '../display/status';
-import { Money } from '../display/values';
-import { type Column, RecordList, type Sorting } from '../lists/record-list';
+import { Money, StatusBadge } from '../display/values';
+import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 
-interface DocumentListProps {
-  documents: SalesDocumentRow[];
-  /** True for the list of one customer, which does not show the customer. */
-  isOwn?: boolean;
-  /** The sort order, if it can be chosen. */
-  sorting?: Sorting | undefined;
-}
-
 /** A list of sales documents. */
-export function DocumentList({ documents, isOwn = false, sorting }: DocumentListProps) {
+export function DocumentList({ rows, isOwn = false, sorting }: RecordRows<SalesDocumentRow>) {
   return (
     <RecordList
       label="Sales documents"
-      rows={documents}
+      rows={rows}
       hrefOf={({ id }) => `/admin/sales-documents/${id}`}
       columns={isOwn ? [{ ...NUMBER, width: '' }, ...REST] : [NUMBER, CUSTOMER, ...REST]}
       entryOf={(document) => ({

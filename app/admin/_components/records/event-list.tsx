@@ -1,19 +1,13 @@
 import type { EventRow } from '@/lib/sync/inbox/events';
-import { StatusBadge } from '../display/status';
-import { Instant } from '../display/values';
+import { Instant, StatusBadge } from '../display/values';
 import { RecordList } from '../lists/record-list';
 
-interface EventListProps {
-  events: EventRow[];
-  timeZone: string;
-}
-
 /** A list of Stripe events. */
-export function EventList({ events, timeZone }: EventListProps) {
+export function EventList({ rows, timeZone }: { rows: EventRow[]; timeZone: string }) {
   return (
     <RecordList
       label="Events"
-      rows={events}
+      rows={rows}
       hrefOf={({ id }) => `/admin/webhooks/${encodeURIComponent(id)}`}
       nameOf={({ type }) => type}
       columns={[
@@ -23,12 +17,7 @@ export function EventList({ events, timeZone }: EventListProps) {
           cell: ({ stripe_created }) => <Instant at={stripe_created} timeZone={timeZone} seconds />,
         },
         { label: 'Type', cell: ({ type }) => <strong>{type}</strong>, title: ({ type }) => type },
-        {
-          label: 'Object',
-          width: '32%',
-          cell: ({ object_id }) => object_id ?? '–',
-          title: ({ object_id }) => object_id ?? undefined,
-        },
+        { label: 'Object', width: '32%', cell: ({ object_id }) => object_id, title: true },
         { label: 'Outcome', width: '14%', cell: ({ outcome }) => <StatusBadge status={outcome} /> },
       ]}
       entryOf={({ type, stripe_created, object_id, outcome }) => ({

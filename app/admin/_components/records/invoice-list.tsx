@@ -1,9 +1,8 @@
 import { formatCustomer, formatDate, formatDay, formatMoney, joinTexts } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import type { InvoiceRow } from '@/lib/invoices/schema';
-import { StatusBadge } from '../display/status';
-import { Money, PaidAmount, TwoLines } from '../display/values';
-import { type Column, RecordList, type Sorting } from '../lists/record-list';
+import { Money, PaidAmount, StatusBadge, TwoLines } from '../display/values';
+import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 
 type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date' | 'due_date' | 'currency'> &
@@ -15,21 +14,17 @@ type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date
     customer?: InvoiceRow['customer'];
   };
 
-interface InvoiceListProps {
-  invoices: ListedInvoice[];
+interface InvoiceListProps extends RecordRows<ListedInvoice> {
   timeZone: string;
-  /** True for the list of one customer, which does not show the customer. */
-  isOwn?: boolean;
-  sorting?: Sorting | undefined;
 }
 
 /** A list of invoices. */
-export function InvoiceList({ invoices, timeZone, isOwn = false, sorting }: InvoiceListProps) {
+export function InvoiceList({ rows, timeZone, isOwn = false, sorting }: InvoiceListProps) {
   const rest = restOf(timeZone);
   return (
     <RecordList
       label="Invoices"
-      rows={invoices}
+      rows={rows}
       hrefOf={({ id }) => `/admin/invoices/${id}`}
       columns={isOwn ? [{ ...NUMBER, width: '' }, ...rest] : [NUMBER, CUSTOMER, ...rest]}
       entryOf={(invoice) => ({

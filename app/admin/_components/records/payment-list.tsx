@@ -1,26 +1,17 @@
+import { formatCustomer, formatDate, joinTexts } from '@/app/_components/format';
 import type { NamedPayment } from '@/lib/payments/list';
 import type { PaymentRow } from '@/lib/payments/schema';
-import { formatCustomer, formatDate, joinTexts } from '../../../_components/format';
-import { StatusBadge } from '../display/status';
-import { PaidAmount } from '../display/values';
-import { type Column, RecordList, type Sorting } from '../lists/record-list';
+import { PaidAmount, StatusBadge } from '../display/values';
+import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 import { invoiceName } from './invoice-list';
 
-interface PaymentListProps {
-  payments: NamedPayment[];
-  /** True for the list of one customer, which does not show the customer. */
-  isOwn?: boolean;
-  /** The sort order, if it can be chosen. */
-  sorting?: Sorting | undefined;
-}
-
 /** A list of payments. */
-export function PaymentList({ payments, isOwn = false, sorting }: PaymentListProps) {
+export function PaymentList({ rows, isOwn = false, sorting }: RecordRows<NamedPayment>) {
   return (
     <RecordList
       label="Payments"
-      rows={payments}
+      rows={rows}
       hrefOf={({ id }) => `/admin/payments/${id}`}
       nameOf={referenceOf}
       columns={isOwn ? OWN_COLUMNS : COLUMNS}
@@ -46,7 +37,7 @@ const COLUMNS: Column<NamedPayment>[] = [
     title: customerOf,
     cell: (p) => (p.customer ? <CustomerCell customer={p.customer} /> : customerOf(p)),
   },
-  { label: 'Reference', width: '25%', sort: 'reference', cell: referenceOf, title: referenceOf },
+  { label: 'Reference', width: '25%', sort: 'reference', cell: referenceOf, title: true },
   { label: 'Invoice', width: '14%', cell: invoiceOf },
   { label: 'Status', width: '12%', cell: stateOf },
   { label: 'Amount', width: '14%', align: 'right', sort: 'amount', descends: true, cell: amountOf },

@@ -1,24 +1,15 @@
+import { formatDate, formatField } from '@/app/_components/format';
 import type { ServiceRow } from '@/lib/services/queries';
-import { formatDate, formatField } from '../../../_components/format';
-import { StatusBadge } from '../display/status';
-import { Money } from '../display/values';
-import { type Column, RecordList, type Sorting } from '../lists/record-list';
+import { Money, StatusBadge } from '../display/values';
+import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 
-interface ServiceListProps {
-  services: ServiceRow[];
-  /** True for the list of one customer, which does not show the customer. */
-  isOwn?: boolean;
-  /** The sort order, if it can be chosen. */
-  sorting?: Sorting | undefined;
-}
-
 /** A list of services. */
-export function ServiceList({ services, isOwn = false, sorting }: ServiceListProps) {
+export function ServiceList({ rows, isOwn = false, sorting }: RecordRows<ServiceRow>) {
   return (
     <RecordList
       label="Services"
-      rows={services}
+      rows={rows}
       hrefOf={({ id }) => `/admin/services/${id}`}
       columns={[NUMBER, isOwn ? TYPE : CUSTOMER, ...REST]}
       entryOf={(service) => ({

@@ -4,7 +4,7 @@ import { IconSearch } from '@tabler/icons-react';
 import Link from 'next/link';
 import { usePathname, useRouter } from 'next/navigation';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
-import { StatusBadge } from '../display/status';
+import { StatusBadge } from '../display/values';
 import { navigationFor } from '../page/navigation';
 import { mayLeave } from '../page/unsaved-forms';
 import { type Answered, useAnswer } from '../page/use-answer';

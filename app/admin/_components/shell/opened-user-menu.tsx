@@ -4,7 +4,7 @@ import { Menu, SegmentedControl, useMantineColorScheme } from '@mantine/core';
 import { IconApi, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import Link from 'next/link';
 import { useTransition } from 'react';
-import { signOut } from '../../../sign-in/actions';
+import { signOut } from '@/app/sign-in/actions';
 import { forgetTyping } from '../forms/use-kept-typing';
 import { mayLeave } from '../page/unsaved-forms';
 import { UserButton } from './user-button';

@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { countryName } from '@/lib/countries';
 import type { CustomerRow } from '@/lib/customers/schema';
-import { Section } from '../../_components/page/section';
+import { Section } from '../../_components/page/staff-page';
 
 interface Props {
   title?: string;

@@ -1,13 +1,6 @@
 import { Stack, Text } from '@mantine/core';
 import { formatCount, formatMoney, formatNumber } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
-import { ActionForm } from '@/app/admin/_components/forms/form';
-import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
-import { RecordList } from '@/app/admin/_components/lists/record-list';
-import { Section } from '@/app/admin/_components/page/section';
-import { addNote } from '@/app/admin/customers/actions';
-import { LINKED_BY } from '@/app/admin/subscriptions/linked-by';
-import { customerSteps } from '@/lib/customers/save-customers';
 import type { CustomerRow } from '@/lib/customers/schema';
 import type { Balance as CustomerBalance } from '@/lib/invoices/customer-balances';
 import type { UnpaidInvoices } from '@/lib/invoices/schema';
@@ -15,6 +8,13 @@ import { MAX_RECORDS } from '@/lib/overview/counts';
 import type { Uncounted } from '@/lib/payments/stripe-payment';
 import type { RecordState } from '@/lib/records/steps';
 import type { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customers';
+import { BigFigure } from '../../_components/display/values';
+import { ActionForm } from '../../_components/forms/form';
+import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
+import { RecordList } from '../../_components/lists/record-list';
+import { Section } from '../../_components/page/staff-page';
+import { LINKED_BY } from '../../subscriptions/subscription-list';
+import { addNote } from '../actions';
 
 interface CustomerActionsProps {
   customer: CustomerRow;
@@ -28,12 +28,9 @@ export function CustomerActions({ customer, state, isAdmin }: CustomerActionsPro
   return (
     <RecordActions
       kind="customer"
-      steps={customerSteps}
       texts={STEPS}
       record={{ ...customer, version: state.version }}
-      noun="customer"
       name={[name, customer_number].filter(Boolean).join(', ')}
-      edit={{ href: `/admin/customers/${id}/edit` }}
       removal={state.isReferredTo ? null : ALONE}
       grave={ADMIN_PAGES.filter(() => isAdmin).map(([page, label]) => (
         <LinkButton key={page} href={`/admin/customers/${id}/${page}`} size="sm" variant="default">
@@ -95,9 +92,7 @@ export function Balance({ unpaid, overdue, balances, credits, uncounted }: Balan
   return (
     <Section title="Balance due">
       <Stack gap={2} p="md">
-        <Text fw={600} fz="xl" className="figures">
-          {formatMoney(unpaid.total, unpaid.currency)}
-        </Text>
+        <BigFigure fz="xl">{formatMoney(unpaid.total, unpaid.currency)}</BigFigure>
         {unpaid.other_currencies.map(({ currency, total: sum }) => (
           <Text key={currency} fw={500} className="figures">
             {formatMoney(sum, currency)}

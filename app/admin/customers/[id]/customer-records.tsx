@@ -3,13 +3,6 @@ import { type ReactNode, Suspense } from 'react';
 import { formatNumber } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
-import { ListSkeleton } from '@/app/admin/_components/lists/list-skeleton';
-import { Section } from '@/app/admin/_components/page/section';
-import { DocumentList } from '@/app/admin/_components/records/document-list';
-import { InvoiceList } from '@/app/admin/_components/records/invoice-list';
-import { PaymentList } from '@/app/admin/_components/records/payment-list';
-import { ServiceList } from '@/app/admin/_components/records/service-list';
-import { SubscriptionList } from '@/app/admin/subscriptions/subscription-list';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { listInvoices } from '@/lib/invoices/list';
 import { addMoneyBack } from '@/lib/invoices/money-back';
@@ -20,6 +13,13 @@ import { getRuntime, type Runtime } from '@/lib/runtime';
 import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';
 import { listServices } from '@/lib/services/queries';
 import { subscriptionList } from '@/lib/subscriptions/list';
+import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { Section } from '../../_components/page/staff-page';
+import { DocumentList } from '../../_components/records/document-list';
+import { InvoiceList } from '../../_components/records/invoice-list';
+import { PaymentList } from '../../_components/records/payment-list';
+import { ServiceList } from '../../_components/records/service-list';
+import { SubscriptionList } from '../../subscriptions/subscription-list';
 
 /** Number of rows shown for each kind of record. */
 export const ROWS = 10;
@@ -57,7 +57,7 @@ const SECTIONS: RecordsOf[] = [
         ),
       );
       const rows = pages.flatMap(({ data }) => data).slice(0, ROWS);
-      return <InvoiceList isOwn invoices={await addMoneyBack(db, rows)} timeZone={env.timeZone} />;
+      return <InvoiceList isOwn rows={await addMoneyBack(db, rows)} timeZone={env.timeZone} />;
     },
   },
   {
@@ -69,7 +69,7 @@ const SECTIONS: RecordsOf[] = [
     count: ({ open_documents }) => open_documents,
     async show(id, { db }) {
       const page = await listOpenSalesDocuments(db, id);
-      return <DocumentList isOwn documents={page.data.slice(0, ROWS)} />;
+      return <DocumentList isOwn rows={page.data.slice(0, ROWS)} />;
     },
   },
   {
@@ -83,7 +83,7 @@ const SECTIONS: RecordsOf[] = [
     total: ({ services }) => services,
     async show(id, { db }) {
       const page = await listServices(db, { customer_id: id, per_page: ROWS });
-      return <ServiceList isOwn services={page.data} />;
+      return <ServiceList isOwn rows={page.data} />;
     },
   },
   {
@@ -95,7 +95,7 @@ const SECTIONS: RecordsOf[] = [
     total: ({ subscriptions }) => subscriptions,
     async show(id, { db, env }) {
       const page = await subscriptionList.page(db, { customer: `#${id}` }, {}, ROWS);
-      return <SubscriptionList isOwn subscriptions={page.data} timeZone={env.timeZone} />;
+      return <SubscriptionList isOwn rows={page.data} timeZone={env.timeZone} />;
     },
   },
   {
@@ -107,7 +107,7 @@ const SECTIONS: RecordsOf[] = [
     total: ({ payments }) => payments,
     async show(id, { db }) {
       const page = await listPayments(db, { customer_id: id, per_page: ROWS });
-      return <PaymentList isOwn payments={await namePayments(db, page.data)} />;
+      return <PaymentList isOwn rows={await namePayments(db, page.data)} />;
     },
   },
 ];

@@ -1,8 +1,11 @@
 import { Stack } from '@mantine/core';
-import { notFound, redirect } from 'next/navigation';
+import { redirect } from 'next/navigation';
 import { Suspense } from 'react';
+import { formatCustomer, joinTexts } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
 import { listMergedInto } from '@/lib/customers/merged-customers';
-import { findErasedAt, getCustomer } from '@/lib/customers/queries';
+import { findErasedAt } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { listBalances, listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
@@ -11,34 +14,30 @@ import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back';
 import { listUncounted } from '@/lib/payments/stripe-payment';
 import { readState } from '@/lib/records/steps';
 import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customers';
-import { formatCustomer, joinTexts } from '../../../_components/format';
-import { TextLink } from '../../../_components/links';
-import { orNotFound } from '../../../_components/or-not-found';
-import { toHref } from '../../../_components/search-params';
 import { History } from '../../_components/audit/audit-trail';
-import { RecordTitle } from '../../_components/display/status';
+import { RecordTitle } from '../../_components/display/values';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
-import { Columns, Page } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
-import { rowIdIn, staffPage } from '../../_components/page/staff-page';
-import { titleOfRow } from '../../_components/page/title-of';
+import {
+  Columns,
+  orNotFound,
+  Page,
+  recordPage,
+  Section,
+  titleOfRow,
+} from '../../_components/page/staff-page';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
-import { RecordTasks } from '../../_components/records/record-tasks';
+import { RecordTasks } from '../../_components/records/record-alerts';
+import { readCustomer } from '../form-parts';
 import { CustomerFacts } from './customer-facts';
 import { Balance, CustomerActions, DONE, ERASED, KEPT, NoteForm, StripeCustomers } from './customer-parts';
 import { CustomerRecords, ROWS } from './customer-records';
 import { Timeline } from './timeline';
 
-export const generateMetadata = titleOfRow('Customer', async (db, id) => {
-  const customer = await getCustomer(db, { id });
-  return customer && formatCustomer(customer);
-});
+export const generateMetadata = titleOfRow('Customer', readCustomer, formatCustomer);
 
 /** A customer's page with master data, balance, records and timeline. */
-export default staffPage<{ id: string }>(async ({ staff, params, runtime: { db, env }, search }) => {
-  const id = rowIdIn(params);
-  const customer = (await getCustomer(db, { id })) ?? notFound();
+export default recordPage(readCustomer, async (customer, { id, staff, db, timeZone, search, notice }) => {
   if (customer.id !== id) redirect(`/admin/customers/${customer.id}?notice=led_on`);
   const state = await orNotFound(readState(db, customerKind, id));
   const [erasedAt, unpaid, balances, credits, counts, stripeCustomers, moneyBack, merged, uncounted] =
@@ -53,7 +52,7 @@ export default staffPage<{ id: string }>(async ({ staff, params, runtime: { db, 
       listMergedInto(db, id),
       listUncounted(db, { customer_id: id }),
     ]);
-  const [before, notice] = [search.get('before'), search.get('notice')];
+  const before = search.get('before');
   const withIgnored = search.get('events') === 'all';
   const isAdmin = staff.role === 'admin';
   return (
@@ -82,7 +81,7 @@ export default staffPage<{ id: string }>(async ({ staff, params, runtime: { db, 
         />
       </Columns>
       <CustomerRecords customer={customer} counts={counts} />
-      <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
+      <MoneyBackSection rows={moneyBack} timeZone={timeZone} namesPayments />
       <div id="timeline" style={{ scrollMarginTop: 72 }}>
         <Section
           title="Timeline"

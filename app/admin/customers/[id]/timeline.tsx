@@ -14,28 +14,27 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react';
 import Link from 'next/link';
-import { auditValue } from '@/app/admin/_components/audit/audit-trail';
-import { changedField, changedRecord, changeText } from '@/app/admin/_components/audit/change-list';
-import { checkLines } from '@/app/admin/_components/audit/check/check';
-import { invoiceName } from '@/app/admin/_components/records/invoice-list';
-import {
-  MONEY_BACK_KINDS,
-  moneyBackSource,
-  moneyBackStatus,
-} from '@/app/admin/_components/records/money-back/words';
-import { PAYMENT_SOURCES } from '@/app/admin/_components/records/payment-list';
+import { formatDate, formatDay, formatField, formatMoney, joinTexts } from '@/app/_components/format';
+import { LinkButton } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
 import { changedFields } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
 import { isUnanswered } from '@/lib/payments/money-back';
 import { getRuntime } from '@/lib/runtime';
 import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import { listTimeline, type TimelineAudit, type TimelineEntry } from '@/lib/timeline/list-timeline';
-import { formatDate, formatDay, formatField, formatMoney, joinTexts } from '../../../_components/format';
-import { LinkButton } from '../../../_components/links';
-import { toHref } from '../../../_components/search-params';
-import { StatusBadge } from '../../_components/display/status';
-import { Time } from '../../_components/display/values';
-import { Nothing } from '../../_components/page/section';
+import { auditValue } from '../../_components/audit/audit-trail';
+import { changedField, changedRecord, changeText } from '../../_components/audit/change-list';
+import { checkLines } from '../../_components/audit/check/check';
+import { StatusBadge, Time } from '../../_components/display/values';
+import { Nothing } from '../../_components/page/staff-page';
+import { invoiceName } from '../../_components/records/invoice-list';
+import {
+  MONEY_BACK_KINDS,
+  moneyBackSource,
+  moneyBackStatus,
+} from '../../_components/records/money-back/money-back-list';
+import { PAYMENT_SOURCES } from '../../_components/records/payment-list';
 import classes from './timeline.module.css';
 
 interface Props {

@@ -3,12 +3,7 @@ import { customerParts } from '../form-parts';
 
 export const metadata = { title: 'New customer' };
 
-export default newRecordPage({
-  form: 'new_customer',
-  title: 'New customer',
-  label: 'Customer',
-  submit: 'Create customer',
-  list: 'Customers',
+export default newRecordPage('customer', {
   first: { currency: 'EUR' },
   parts: () => customerParts({ isNew: true }),
 });

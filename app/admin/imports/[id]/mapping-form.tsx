@@ -1,9 +1,9 @@
 'use client';
 
 import { Button, Fieldset, Group, InputBase, NativeSelect, SimpleGrid, Stack } from '@mantine/core';
+import { ProblemAlert } from '@/app/_components/problem-alert';
 import type { FilePreview } from '@/lib/imports/preview-file';
 import type { ChosenOptions } from '@/lib/uploads/chosen-options';
-import { ProblemAlert } from '../../../_components/problem-alert';
 import { useTypedForm } from '../../_components/forms/form';
 import type { ImportState } from '../actions';
 

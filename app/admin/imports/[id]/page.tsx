@@ -1,17 +1,33 @@
-import { Alert } from '@mantine/core';
+import { Alert, Group, Paper, Stack, Text } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { formatKind, formatSize } from '@/app/_components/format';
-import { busyText, currentJob, hasRejected, readRun } from '@/lib/uploads/import-run';
-import { findUpload } from '@/lib/uploads/upload-store';
-import { Instant } from '../../_components/display/values';
+import { countsText, formatDuration, formatKind, formatSize } from '@/app/_components/format';
+import { ProblemAlert } from '@/app/_components/problem-alert';
+import { withParams } from '@/app/_components/with-params';
+import { StartError } from '@/lib/errors';
+import { toColumns } from '@/lib/imports/columns';
+import { ENCODING_NAMES, ENCODINGS } from '@/lib/imports/file-format';
+import { IMPORT_KINDS } from '@/lib/imports/kinds';
+import type { Runtime } from '@/lib/runtime';
+import { DELIMITERS, firstChoice, formatsOf } from '@/lib/uploads/chosen-options';
+import {
+  busyText,
+  currentJob,
+  hasRejected,
+  type ImportRun,
+  isTried,
+  readRun,
+} from '@/lib/uploads/import-run';
+import { fileOf, findUpload, type Upload } from '@/lib/uploads/upload-store';
+import { Dimmed, Facts, Instant } from '../../_components/display/values';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
-import { Page } from '../../_components/page/page-header';
+import { SubmitButton } from '../../_components/forms/submit-button';
+import { DownloadButton } from '../../_components/lists/list-page';
+import { Choice } from '../../_components/lists/paged-list';
+import { RecordList } from '../../_components/lists/record-list';
 import { RefreshWhile } from '../../_components/page/refresh-while';
-import { adminPage } from '../../_components/page/staff-page';
-import { titleOf } from '../../_components/page/title-of';
-import { remove, stop } from '../actions';
-import { RunProgress, RunResult } from './import-run';
-import { Mapping } from './mapping';
+import { adminPage, EmptyText, Page, Section, titleOf } from '../../_components/page/staff-page';
+import { remove, start, stop } from '../actions';
+import { MappingForm } from './mapping-form';
 
 export const generateMetadata = titleOf('Import a file', async (id, { runtime, staff }) => {
   const upload = staff.role === 'admin' ? await findUpload(runtime.env.dataDir, id) : null;
@@ -66,3 +82,218 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { env, db }, 
     </>
   );
 });
+
+interface ProgressProps {
+  run: Pick<ImportRun, 'dry_run' | 'started_by' | 'counts' | 'bytes_read'>;
+  /** Size of the whole file in bytes. */
+  bytes: number;
+  stop(): Promise<void>;
+}
+
+/** Shows the progress of a running import. The page refreshes itself meanwhile. */
+function RunProgress({ run, bytes, stop }: ProgressProps) {
+  return (
+    <Paper withBorder radius="lg" p="md">
+      <Stack gap="xs">
+        <Group justify="space-between" gap="xs">
+          <Text size="sm" fw={500}>
+            {`${run.started_by} ${run.dry_run ? 'is testing this file' : 'is importing this file'}`}
+          </Text>
+          <form action={stop}>
+            <SubmitButton variant="default">Stop</SubmitButton>
+          </form>
+        </Group>
+        <progress
+          value={run.bytes_read}
+          max={bytes}
+          aria-label="Progress of the import"
+          style={{ width: '100%' }}
+        />
+        <Dimmed>{countsText(run.counts)}</Dimmed>
+      </Stack>
+    </Paper>
+  );
+}
+
+type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>;
+
+interface Props {
+  run: Run;
+  /** Address of the file with the rejected rows. Null if no row was rejected. */
+  rejected: string | null;
+  timeZone: string;
+}
+
+const TITLES: Record<Run['status'], string> = {
+  running: 'In progress',
+  done: 'Done',
+  stopped: 'Stopped',
+  failed: 'Failed',
+  interrupted: 'Interrupted',
+};
+const AGAIN = 'What was imported is kept. Import the file again to finish.';
+
+/** Shows the result of the latest import of a file, or of its dry run. */
+function RunResult({ run, rejected, timeZone }: Props) {
+  const { status, dry_run, started_by, started_at, finished_at, counts, left_out, problems } = run;
+  return (
+    <>
+      <Section
+        title={dry_run ? 'Dry run' : 'Import'}
+        action={rejected && <DownloadButton href={rejected}>Download rejected rows</DownloadButton>}
+      >
+        <Stack gap={0}>
+          <RunNotice run={run} />
+          <Facts
+            facts={{
+              Result: TITLES[status],
+              Rows: status === 'interrupted' ? undefined : countsText(counts),
+              Encoding: run.encoding ?? undefined,
+              'Left out': left_out.length > 0 ? left_out.join(', ') : undefined,
+              'Started by': started_by,
+              Started: <Instant at={started_at} timeZone={timeZone} />,
+              Took: finished_at ? formatDuration(started_at, finished_at) : undefined,
+            }}
+          />
+        </Stack>
+      </Section>
+      {problems.length > 0 && (
+        <Section title="Rejected rows">
+          <RecordList
+            label="Rejected rows"
+            rows={problems.map((problem, id) => ({ ...problem, id }))}
+            columns={[
+              { label: 'Line', width: '6rem', align: 'right', cell: ({ line }) => line },
+              { label: 'Column', width: '30%', cell: ({ column }) => column ?? 'The whole row', wraps: true },
+              { label: 'Reason', cell: ({ message }) => message, wraps: true },
+            ]}
+            entryOf={({ line, column, message }) => ({
+              title: `Line ${line}${column === null ? '' : `, ${column}`}`,
+              detail: message,
+            })}
+          />
+          {counts.rejected > problems.length && (
+            <EmptyText>
+              {dry_run
+                ? 'These are the first ones. An import keeps all rejected rows in a file.'
+                : 'These are the first ones. The file of rejected rows has all of them.'}
+            </EmptyText>
+          )}
+        </Section>
+      )}
+    </>
+  );
+}
+
+function RunNotice({ run: { status, dry_run, failure } }: { run: Run }) {
+  const rest = dry_run ? '' : ` ${AGAIN}`;
+  if (status === 'failed')
+    return <Notice color="red">{`${failure ?? 'Something went wrong.'}${rest}`}</Notice>;
+  if (status === 'interrupted')
+    return <Notice color="orange">{`The server stopped during the import.${rest}`}</Notice>;
+  if (status === 'stopped')
+    return <Notice color="orange">{`It was stopped before the end of the file.${rest}`}</Notice>;
+  return dry_run ? <Notice color="blue">Nothing was written: this is what an import would do.</Notice> : null;
+}
+
+function Notice({ color, children }: { color: string; children: string }) {
+  return (
+    <Alert color={color} variant="light" radius={0}>
+      {children}
+    </Alert>
+  );
+}
+
+const DELIMITER_NAMES: Record<string, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
+
+interface MappingProps {
+  upload: Upload;
+  /** The latest run, whose options are selected at first. Null before the first run. */
+  run: (Pick<ImportRun, 'chosen' | 'dry_run'> & { status: string }) | null;
+  /** Query of the page's address, which can set options. */
+  query: URLSearchParams;
+  db: Runtime['db'];
+  dataDir: string;
+}
+
+/** Shows the first rows of an uploaded file, and the form that maps its columns. */
+async function Mapping({ upload, run, query, db, dataDir }: MappingProps) {
+  const path = fileOf(dataDir, upload);
+  const asked = {
+    delimiter: nameToDelimiter(query.get('delimiter')),
+    encoding: ENCODINGS.find((encoding) => encoding === query.get('encoding')),
+    format: query.get('format')?.replace(/^ours$/, ''),
+  };
+  const first = await firstChoice({ db, dataDir }, upload, asked, run?.chosen).catch((error: unknown) => {
+    if (error instanceof StartError) return error.message.replaceAll(path, upload.file_name);
+    throw error;
+  });
+  const separators = (current: string) => (
+    <Choice
+      label="Separator"
+      current={current}
+      options={DELIMITERS.map((value) => ({
+        value,
+        text: DELIMITER_NAMES[value] ?? value,
+        href: hrefWith('delimiter', DELIMITER_NAMES[value] ?? ''),
+      }))}
+    />
+  );
+  const hrefWith = (name: string, value: string) =>
+    withParams(`/admin/imports/${upload.id}`, query, { [name]: value });
+  if (typeof first === 'string') {
+    return (
+      <Stack gap="md">
+        <ProblemAlert problem={first} />
+        {separators(asked.delimiter ?? '')}
+      </Stack>
+    );
+  }
+  const { preview, chosen, isRemembered } = first;
+  const formats = ['', ...formatsOf(upload.kind)];
+  return (
+    <Stack gap="md">
+      <Group gap="lg">
+        <Choice
+          label="Encoding"
+          current={preview.encoding}
+          options={ENCODINGS.map((value) => ({
+            value: ENCODING_NAMES[value],
+            text: ENCODING_NAMES[value],
+            href: hrefWith('encoding', value),
+          }))}
+        />
+        <Text size="sm">cells separated by</Text>
+        {separators(preview.delimiter)}
+        {formats.length > 1 && (
+          <Choice
+            label="Columns"
+            current={preview.format}
+            options={formats.map((value) => ({
+              value,
+              text: value === '' ? 'our column names' : `columns of ${value.toUpperCase()}`,
+              href: hrefWith('format', value || 'ours'),
+            }))}
+          />
+        )}
+      </Group>
+      {isRemembered && (
+        <Alert color="blue" variant="light" role="status">
+          The columns are chosen as in the last import of a file with the same header.
+        </Alert>
+      )}
+      <MappingForm
+        key={JSON.stringify([preview.format, preview.delimiter, preview.encoding])}
+        action={start.bind(null, upload.id)}
+        columns={preview.columns}
+        chosen={chosen}
+        isTried={isTried(run, chosen)}
+        fields={toColumns(IMPORT_KINDS[upload.kind].fields).map(({ name }) => name)}
+      />
+    </Stack>
+  );
+}
+
+function nameToDelimiter(name: string | null): string | undefined {
+  return DELIMITERS.find((delimiter) => DELIMITER_NAMES[delimiter] === name);
+}

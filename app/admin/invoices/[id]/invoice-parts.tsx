@@ -1,24 +1,24 @@
 import { Alert, Stack } from '@mantine/core';
-import { IconExternalLink, IconPlus } from '@tabler/icons-react';
+import { IconExternalLink } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { formatCustomer, formatDate, formatDay, formatMoney } from '@/app/_components/format';
-import { LinkButton, TextLink } from '@/app/_components/links';
+import { LinkButton, SideButton, TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
-import { CheckButton } from '@/app/admin/_components/audit/check/check';
-import { StripeId } from '@/app/admin/_components/display/stripe-id';
-import { Instant, Money } from '@/app/admin/_components/display/values';
-import { RecordActions } from '@/app/admin/_components/forms/record/record-actions';
-import { PageActions } from '@/app/admin/_components/page/page-actions';
-import { Section } from '@/app/admin/_components/page/section';
-import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import type { StripeMode } from '@/lib/env';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { besidePayments, type InvoiceDetails } from '@/lib/invoices/queries';
-import { invoiceSteps } from '@/lib/invoices/save-invoices';
 import { takesPayments } from '@/lib/invoices/settle';
 import { getRuntime } from '@/lib/runtime';
 import { listSalesDocuments } from '@/lib/sales-documents/queries';
 import { dashboardUrl } from '@/lib/stripe/dashboard';
+import { CheckButton } from '../../_components/audit/check/check';
+import { StripeId } from '../../_components/display/stripe-id';
+import { Instant, Money } from '../../_components/display/values';
+import { RecordActions } from '../../_components/forms/record/record-actions';
+import { NewLink } from '../../_components/forms/record/record-list-page';
+import { PageActions } from '../../_components/page/page-actions';
+import { Section } from '../../_components/page/staff-page';
+import { invoiceName } from '../../_components/records/invoice-list';
 import { check } from '../actions';
 import { isOwnDraft, isOwnUnpaid } from '../form-parts';
 
@@ -26,14 +26,12 @@ import { isOwnDraft, isOwnUnpaid } from '../form-parts';
 export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mode: StripeMode | null }) {
   const { id, customer, version, stripe_invoice_id: stripeId } = invoice;
   const payment = takesPayments(invoice) && (
-    <LinkButton
+    <NewLink
       href={toHref('/admin/payments/new', { invoice: `#${id}` })}
-      size="sm"
-      leftSection={<IconPlus size={16} aria-hidden />}
       {...(stripeId !== null && { variant: 'default' })}
     >
       Record payment
-    </LinkButton>
+    </NewLink>
   );
   if (stripeId !== null) {
     const open = (
@@ -50,29 +48,21 @@ export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mod
       <PageActions primary={open}>
         {payment}
         <CheckButton action={check.bind(null, id)} />
-        <LinkButton href={toHref('/admin/webhooks', { id: stripeId })} size="sm" variant="default">
-          Events
-        </LinkButton>
+        <SideButton href={toHref('/admin/webhooks', { id: stripeId })}>Events</SideButton>
       </PageActions>
     );
   }
   const total = formatMoney(invoice.total, invoice.currency);
-  const edit = isOwnDraft(invoice)
-    ? { href: `/admin/invoices/${id}/edit` }
-    : isOwnUnpaid(invoice)
-      ? { href: `/admin/invoices/${id}/due-date`, label: 'Change due date' }
-      : null;
+  const dueDate = isOwnUnpaid(invoice) ? { path: 'due-date', label: 'Change due date' } : null;
   return (
     <RecordActions
       key={version}
       kind="invoice"
-      steps={invoiceSteps}
       texts={STEPS}
       record={invoice}
-      noun="draft"
       name={[invoiceName(invoice), total, formatCustomer(customer)].join(', ')}
       primary={payment}
-      edit={edit}
+      edit={isOwnDraft(invoice) ? undefined : dueDate}
       except={invoice.amount_paid > 0 ? ['cancel'] : []}
       removal={
         isOwnDraft(invoice)

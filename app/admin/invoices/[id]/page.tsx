@@ -1,40 +1,38 @@
-import { Stack } from '@mantine/core';
+import { Box, Stack, Text } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
+import { formatCustomer, formatMoney } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
 import { listLines } from '@/lib/invoices/lines';
-import { addMoneyBack } from '@/lib/invoices/money-back';
-import { getInvoice } from '@/lib/invoices/queries';
+import { addMoneyBack, type WithMoneyBack } from '@/lib/invoices/money-back';
+import { type BesidePayments, besidePayments, getInvoice, type InvoiceDetails } from '@/lib/invoices/queries';
+import { paymentList } from '@/lib/payments/list';
+import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back';
+import { type DeletedPayment, listDeletedPayments } from '@/lib/payments/queries';
 import { listUncounted } from '@/lib/payments/stripe-payment';
+import { getRuntime } from '@/lib/runtime';
 import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
-import { formatCustomer } from '../../../_components/format';
-import { orNotFound } from '../../../_components/or-not-found';
 import { History } from '../../_components/audit/audit-trail';
 import { CheckNotice, LastCheckSection } from '../../_components/audit/check/check';
-import { RecordTitle } from '../../_components/display/status';
+import { Instant, RecordTitle } from '../../_components/display/values';
 import { LineSection } from '../../_components/forms/lines/line-section';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
-import { Columns, Page } from '../../_components/page/page-header';
-import { rowIdIn, staffPage } from '../../_components/page/staff-page';
-import { titleOfRow } from '../../_components/page/title-of';
+import { Columns, EmptyText, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
 import { CustomerSection } from '../../_components/records/customer-link';
 import { invoiceName } from '../../_components/records/invoice-list';
-import { RecordTasks } from '../../_components/records/record-tasks';
-import { TaxNotice } from '../../_components/records/tax-notice';
+import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
+import { PaymentList } from '../../_components/records/payment-list';
+import { RecordTasks, TaxNotice } from '../../_components/records/record-alerts';
 import { isOwnDraft } from '../form-parts';
 import { DONE, InvoiceActions, InvoiceFacts, InvoiceNotices, OriginFacts } from './invoice-parts';
-import { InvoicePayments } from './invoice-payments';
 
-export const generateMetadata = titleOfRow(
-  'Invoice',
-  async (db, id) => `Invoice ${invoiceName(await getInvoice(db, id))}`,
-);
+export const generateMetadata = titleOfRow('Invoice', getInvoice, (one) => `Invoice ${invoiceName(one)}`);
 
-export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
-  const id = rowIdIn(params);
-  const { timeZone } = env;
-  const [invoice = notFound()] = await addMoneyBack(db, [await orNotFound(getInvoice(db, id))]);
+export default recordPage(getInvoice, async (row, { id, runtime: { env }, db, timeZone, search, notice }) => {
+  const [invoice = notFound()] = await addMoneyBack(db, [row]);
   const { customer } = invoice;
   const [uncounted] = await listUncounted(db, { invoice_id: id });
   const lines = await listLines(db, 'invoice', id);
@@ -48,7 +46,7 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
       notice={
         <>
           <CheckNotice outcome={search.get('check')} last={lastCheck} />
-          <RecordNotice notice={search.get('notice')} done={DONE} />
+          <RecordNotice notice={notice} done={DONE} />
           <RecordTasks entity="invoice" id={id} />
           <InvoiceNotices invoice={invoice} timeZone={timeZone} uncounted={uncounted?.amount ?? 0} />
           {isOwnDraft(invoice) && <TaxNotice customerId={customer.id} lines={lines} />}
@@ -72,3 +70,61 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
     </Page>
   );
 });
+
+const MAX_ROWS = 100;
+
+/** The latest payments of an invoice with their refunds and disputes. */
+async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
+  const { db, env } = await getRuntime();
+  const { id, customer } = invoice;
+  const filter = { invoice: `#${id}` };
+  const page = await paymentList.page(db, filter);
+  const moneyBack = await listMoneyBack(db, ofInvoice(id), MAX_ROWS);
+  const deleted = await listDeletedPayments(db, { id, customer_id: customer.id });
+  const none = whyPaid(invoice, besidePayments(invoice)) ?? (deleted.length > 0 ? 'None left.' : 'None yet.');
+  const all = <TextLink href={toHref('/admin/payments', filter)}>All payments</TextLink>;
+  return (
+    <Stack gap="xl">
+      <Section title="Payments" action={page.next && all}>
+        {page.data.length > 0 ? <PaymentList rows={page.data} /> : <EmptyText>{none}</EmptyText>}
+        <DeletedPayments deleted={deleted} timeZone={env.timeZone} />
+      </Section>
+      <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
+    </Stack>
+  );
+}
+
+/** Returns the reason why an invoice without payments is paid. Null if it is not paid. */
+function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments): string | null {
+  const { status, total, currency, amount_credited, stripe_invoice_id } = invoice;
+  if (status !== 'paid') return null;
+  const told = (amount: number | null, text: string) =>
+    amount ? [`${formatMoney(amount, currency)} ${text}.`] : [];
+  const reasons = [
+    ...told(beside.offStripe, 'was paid outside Stripe'),
+    ...told(beside.fromBalance, 'was settled with the customer’s balance at Stripe'),
+    ...told(beside.toBalance, 'was added to the customer’s balance at Stripe'),
+    ...told(amount_credited, 'was credited'),
+  ];
+  if (reasons.length > 0) return reasons.join(' ');
+  if (total <= 0) return 'Nothing had to be paid.';
+  if (!stripe_invoice_id) return 'It came here as paid, without its payments.';
+  return 'Stripe has not reported yet how it was paid. The nightly reconciliation asks.';
+}
+
+/** A notice of the deleted payments of an invoice. */
+function DeletedPayments({ deleted, timeZone }: { deleted: DeletedPayment[]; timeZone: string }) {
+  if (deleted.length === 0) return null;
+  return (
+    <Box p="md">
+      {deleted.map(({ payment, deleted_by, deleted_at }) => (
+        <Text key={payment.id} size="sm" c="dimmed" className="break-anywhere">
+          <TextLink href={`/admin/payments/${payment.id}`}>
+            {formatMoney(payment.amount, payment.currency)}, {payment.payment_reference}
+          </TextLink>{' '}
+          was deleted by {deleted_by} on <Instant at={deleted_at} timeZone={timeZone} />.
+        </Text>
+      ))}
+    </Box>
+  );
+}

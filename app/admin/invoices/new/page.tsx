@@ -4,12 +4,7 @@ import { invoiceParts } from '../form-parts';
 
 export const metadata = { title: 'New invoice' };
 
-export default newRecordPage({
-  form: 'new_invoice',
-  title: 'New invoice',
-  label: 'Invoice',
-  submit: 'Save draft',
-  list: 'Invoices',
+export default newRecordPage('invoice', {
   first: ({ typed, taxRate }) => ({ ...typed, ...firstLine(taxRate) }),
   parts: () => invoiceParts({ isNew: true }),
 });

@@ -1,43 +1,52 @@
-import { Alert, SimpleGrid } from '@mantine/core';
+import { Alert, Group, SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { formatMoney } from '@/app/_components/format';
+import { formatDate, formatField, formatMoney } from '@/app/_components/format';
+import { LinkButton, SideButton, TextLink } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
-import { getPaymentContext } from '@/lib/payments/list';
+import { etagOf } from '@/lib/http/messages';
+import { takesPayments } from '@/lib/invoices/settle';
+import { owedAfter } from '@/lib/invoices/totals';
+import { getPaymentContext, type PaymentContext } from '@/lib/payments/list';
 import { isUndecided, listMoneyBack, ofPayment } from '@/lib/payments/money-back';
 import { getPayment, toDeletedPayment } from '@/lib/payments/queries';
+import type { PaymentRow } from '@/lib/payments/schema';
 import { findStripePayment } from '@/lib/payments/stripe-payment';
+import { isCorrectable } from '@/lib/payments/typed-payment';
+import type { Runtime } from '@/lib/runtime';
 import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
-import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { AuditTrail } from '../../_components/audit/audit-trail';
-import { CheckNotice, LastCheckSection } from '../../_components/audit/check/check';
-import { RecordTitle } from '../../_components/display/status';
-import { Instant } from '../../_components/display/values';
+import { CheckButton, CheckNotice, LastCheckSection } from '../../_components/audit/check/check';
+import { CopyButton } from '../../_components/display/copy-button';
+import { StripeId } from '../../_components/display/stripe-id';
+import { Instant, RecordTitle, StatusBadge } from '../../_components/display/values';
+import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
-import { Page } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
-import { rowIdIn, staffPage } from '../../_components/page/staff-page';
-import { titleOfRow } from '../../_components/page/title-of';
+import { PageActions } from '../../_components/page/page-actions';
+import { orNotFound, orNull, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
+import { CustomerSection } from '../../_components/records/customer-link';
+import { InvoiceLink, invoiceName } from '../../_components/records/invoice-list';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
-import { RecordTasks } from '../../_components/records/record-tasks';
-import { ContextFacts, PaymentActions, PaymentFacts } from './payment-parts';
+import { PAYMENT_SOURCES } from '../../_components/records/payment-list';
+import { RecordTasks } from '../../_components/records/record-alerts';
+import { check, decide, markRefunded, remove } from '../actions';
 
-export const generateMetadata = titleOfRow('Payment', async (db, id) => {
-  const { payment_reference } = await getPayment(db, id);
-  return `Payment ${payment_reference}`;
-});
+export const generateMetadata = titleOfRow(
+  'Payment',
+  getPayment,
+  (one) => `Payment ${one.payment_reference}`,
+);
 
 /** Limit for refunds and disputes, far more than one payment has. */
 const MAX_ROWS = 100;
 
+const read = async (db: Runtime['db'], id: number) => ({ held: await orNull(getPayment(db, id)) });
+
 /** Shows a payment. A deleted payment is shown as it was before its deletion. */
-export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
-  const id = rowIdIn(params);
-  const { timeZone } = env;
-  const held = await orNull(getPayment(db, id));
+export default recordPage(read, async ({ held }, { id, db, timeZone, search, notice }) => {
   const history = await listAudit(db, 'payment', id);
   const deleted = held ? null : toDeletedPayment(history);
   const payment = held ?? deleted?.payment ?? notFound();
-  const notice = search.get('notice');
   const context = await orNotFound(getPaymentContext(db, payment));
   const stripePayment = held && (await findStripePayment(db, id));
   const moneyBack = await listMoneyBack(db, ofPayment(id), MAX_ROWS);
@@ -77,9 +86,7 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
       }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <Section title="Payment">
-          <PaymentFacts payment={payment} stripePayment={stripePayment} timeZone={timeZone} />
-        </Section>
+        <PaymentFacts payment={payment} stripePayment={stripePayment} timeZone={timeZone} />
         <ContextFacts {...context} />
       </SimpleGrid>
       <MoneyBackSection rows={moneyBack} timeZone={timeZone} />
@@ -106,3 +113,160 @@ const REFUSED = {
   not_found: 'The payment was deleted meanwhile. This is its last version.',
   validation_failed: 'Nothing was saved: the payment does not fit its invoice.',
 };
+
+interface Props {
+  payment: PaymentRow;
+  invoice: PaymentContext['invoice'];
+  /** Whether the payment or its invoice exists at Stripe, so that it can be checked there. */
+  isAtStripe: boolean;
+}
+
+/** Shows the actions of a payment. They are refused if the payment has changed since the page was loaded. */
+function PaymentActions({ payment, invoice, isAtStripe }: Props) {
+  const { id, source } = payment;
+  const version = etagOf(payment);
+  const money = (amount: number) => formatMoney(amount, payment.currency);
+  const named = `${money(payment.amount)}, ${payment.payment_reference}`;
+  const rest = payment.amount - payment.refunded_amount;
+  const noted = payment.refunded_amount > 0 ? `that the rest, ${money(rest)}, was refunded` : 'the refund';
+  const counts = payment.status === 'completed' && !invoice.stripe_invoice_id;
+  const number = invoiceName(invoice);
+  const onInvoice = counts
+    ? `The payment no longer counts towards invoice ${number}, which will then owe ${money(owedAfter(invoice, rest))}.`
+    : `Invoice ${number} stays as it is.`;
+  const isPending = payment.status === 'pending';
+  const isCompleted = payment.status === 'completed';
+  return (
+    <PageActions
+      key={version}
+      primary={
+        isPending ? (
+          <ConfirmButton
+            action={decide.bind(null, id, version, 'completed')}
+            question="Confirm this payment?"
+            confirm="Confirm payment"
+            consequences={[named, `The money has arrived. It counts towards invoice ${number} from now on.`]}
+            variant="filled"
+          >
+            Confirm
+          </ConfirmButton>
+        ) : (
+          isCompleted && (
+            <LinkButton href={`/admin/payments/${id}/refund`} size="sm">
+              Record refund
+            </LinkButton>
+          )
+        )
+      }
+      grave={[
+        isCompleted && (
+          <ConfirmButton
+            key="refunded"
+            action={markRefunded.bind(null, id, version)}
+            question="Mark this payment as refunded?"
+            consequences={[named, `This records ${noted}; no money is moved. ${onInvoice}`]}
+          >
+            Mark as refunded
+          </ConfirmButton>
+        ),
+        <ConfirmButton
+          key="delete"
+          action={remove.bind(null, id, version)}
+          question="Delete this payment?"
+          confirm="Delete payment"
+          color="red.9"
+          consequences={[
+            named,
+            `${onInvoice} Its history is kept.${source === 'stripe' ? ' Nothing changes at Stripe.' : ''}`,
+          ]}
+        >
+          Delete
+        </ConfirmButton>,
+      ]}
+    >
+      {isAtStripe && <CheckButton action={check.bind(null, id)} />}
+      {isCorrectable(payment) && <SideButton href={`/admin/payments/${id}/edit`}>Correct</SideButton>}
+      {isPending && (
+        <ConfirmButton
+          action={decide.bind(null, id, version, 'failed')}
+          question="Mark this payment as failed?"
+          consequences={[named, `The money will not arrive. Invoice ${number} stays open.`]}
+        >
+          Mark as failed
+        </ConfirmButton>
+      )}
+    </PageActions>
+  );
+}
+
+interface FactsProps {
+  payment: PaymentRow;
+  /** The payment's id at Stripe. Null if it is unknown. */
+  stripePayment: string | null;
+  timeZone: string;
+}
+
+function PaymentFacts({ payment, stripePayment, timeZone }: FactsProps) {
+  const money = (amount: number) => formatMoney(amount, payment.currency);
+  return (
+    <Section
+      title="Payment"
+      facts={{
+        ID: payment.id,
+        Reference: (
+          <Group gap={4} wrap="nowrap" component="span">
+            {payment.payment_reference}
+            <CopyButton value={payment.payment_reference} name="reference" />
+          </Group>
+        ),
+        Amount: money(payment.amount),
+        Refunded: payment.refunded_amount > 0 ? money(payment.refunded_amount) : undefined,
+        Date: formatDate(payment.payment_date),
+        Status: formatField(payment.status),
+        Source: PAYMENT_SOURCES[payment.source],
+        Stripe: stripePayment ? <StripeId id={stripePayment} /> : undefined,
+        Created: <Instant at={payment.created_at} timeZone={timeZone} />,
+        Updated: <Instant at={payment.updated_at} timeZone={timeZone} />,
+      }}
+    />
+  );
+}
+
+/** Shows the invoice and the customer of a payment. */
+function ContextFacts({ invoice, customer }: PaymentContext) {
+  const money = (amount: number) => formatMoney(amount, invoice.currency);
+  return (
+    <Stack gap="lg">
+      <Section
+        title="Invoice"
+        action={
+          <Group gap="md">
+            {takesPayments(invoice) && (
+              <TextLink href={toHref('/admin/payments/new', { invoice: `#${invoice.id}` })}>
+                Record payment
+              </TextLink>
+            )}
+            <TextLink href={toHref('/admin/payments', { invoice: `#${invoice.id}` })}>All payments</TextLink>
+          </Group>
+        }
+        facts={{
+          Number: <InvoiceLink invoice={invoice} />,
+          Status: <StatusBadge status={invoice.status} />,
+          Total: money(invoice.total),
+          Paid: money(invoice.amount_paid),
+          Due: [money(invoice.amount_due), invoice.due_date && `by ${formatDate(invoice.due_date)}`]
+            .filter(Boolean)
+            .join(', '),
+          Managed: invoice.stripe_invoice_id ? (
+            <>
+              by Stripe, <StripeId id={invoice.stripe_invoice_id} />
+            </>
+          ) : (
+            'here'
+          ),
+        }}
+      />
+      <CustomerSection customer={customer} all={{ path: '/admin/payments', label: 'All payments' }} />
+    </Stack>
+  );
+}

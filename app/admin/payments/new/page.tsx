@@ -3,29 +3,25 @@ import Form from 'next/form';
 import { formatDate, formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
-import { StatusBadge } from '@/app/admin/_components/display/status';
-import { Facts, Money } from '@/app/admin/_components/display/values';
-import { RecordList } from '@/app/admin/_components/lists/record-list';
-import { PageHeader } from '@/app/admin/_components/page/page-header';
-import { Section } from '@/app/admin/_components/page/section';
-import { problemOf } from '@/app/admin/_components/page/staff-action';
-import { staffPage } from '@/app/admin/_components/page/staff-page';
-import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
 import type { PaymentContext } from '@/lib/payments/list';
 import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/typed-payment';
 import type { Runtime } from '@/lib/runtime';
+import { Money, StatusBadge } from '../../_components/display/values';
+import { RecordList } from '../../_components/lists/record-list';
+import { problemOf } from '../../_components/page/staff-action';
+import { FormPage, Section, staffPage } from '../../_components/page/staff-page';
+import { invoiceName } from '../../_components/records/invoice-list';
 import { record } from '../actions';
 import { PaymentForm } from '../payment-forms';
 
 export const metadata = { title: 'Record a payment' };
 
 export default staffPage(async ({ runtime, search }) => (
-  <Box maw={600}>
-    <PageHeader back={{ href: '/admin/payments', label: 'Payments' }} title="Record a payment" />
+  <FormPage back={{ href: '/admin/payments', label: 'Payments' }} title="Record a payment">
     {await stepFor(runtime, search.get('invoice'))}
-  </Box>
+  </FormPage>
 ));
 
 /** Returns the form for the invoice, then the form for its payment. */
@@ -101,7 +97,7 @@ function InvoiceMatches({ matches }: { matches: Match[] }) {
           hrefOf={({ id }) => toHref('/admin/payments/new', { invoice: `#${id}` })}
           columns={[
             { label: 'Invoice', width: '26%', cell: (invoice) => <strong>{invoiceName(invoice)}</strong> },
-            { label: 'Customer', cell: nameOf, title: nameOf },
+            { label: 'Customer', cell: nameOf, title: true },
             { label: 'Status', width: '18%', cell: ({ status }) => <StatusBadge status={status} /> },
             { label: 'Open', width: '20%', align: 'right', cell: openOf },
           ]}
@@ -127,22 +123,22 @@ function InvoiceSummary({ invoice, customer }: PaymentContext) {
   const money = (amount: number) => formatMoney(amount, invoice.currency);
   return (
     <Stack gap="md" mb="xl">
-      <Section title="Invoice" action={<TextLink href="/admin/payments/new">Another invoice</TextLink>}>
-        <Facts
-          facts={{
-            Number: (
-              <Group gap="xs">
-                {invoiceName(invoice)}
-                <StatusBadge status={invoice.status} />
-              </Group>
-            ),
-            Customer: [customer.name, customer.customer_number].filter(Boolean).join(', '),
-            Total: money(invoice.total),
-            Open: money(invoice.amount_due),
-            Due: invoice.due_date && formatDate(invoice.due_date),
-          }}
-        />
-      </Section>
+      <Section
+        title="Invoice"
+        action={<TextLink href="/admin/payments/new">Another invoice</TextLink>}
+        facts={{
+          Number: (
+            <Group gap="xs">
+              {invoiceName(invoice)}
+              <StatusBadge status={invoice.status} />
+            </Group>
+          ),
+          Customer: [customer.name, customer.customer_number].filter(Boolean).join(', '),
+          Total: money(invoice.total),
+          Open: money(invoice.amount_due),
+          Due: invoice.due_date && formatDate(invoice.due_date),
+        }}
+      />
       {invoice.stripe_invoice_id && (
         <Alert color="orange" variant="light" title="Stripe manages this invoice">
           The payment is kept here but does not settle the invoice, whose amounts and status come only from

@@ -1,7 +1,5 @@
 import { listMoneyBack, QUESTION_DAYS, QUESTIONS, type Question, raising } from '@/lib/payments/money-back';
-import { Page } from '../../_components/page/page-header';
-import { Nothing, Section } from '../../_components/page/section';
-import { staffPage } from '../../_components/page/staff-page';
+import { Nothing, Page, Section, staffPage } from '../../_components/page/staff-page';
 import { MoneyBackList } from '../../_components/records/money-back/money-back-list';
 
 export const metadata = { title: 'Refunds and disputes' };

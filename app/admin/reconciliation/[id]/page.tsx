@@ -1,20 +1,8 @@
 import { Alert, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { formatCount, formatDuration, formatField, formatNumber } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
-import { orNotFound } from '@/app/_components/or-not-found';
 import { toPageRequest } from '@/app/_components/search-params';
-import { ChangeList } from '@/app/admin/_components/audit/change-list';
-import { failureText } from '@/app/admin/_components/display/failure-text';
-import { RecordTitle } from '@/app/admin/_components/display/status';
-import { StripeId } from '@/app/admin/_components/display/stripe-id';
-import { Instant } from '@/app/admin/_components/display/values';
-import classes from '@/app/admin/_components/lists/list.module.css';
-import { Pager } from '@/app/admin/_components/lists/paged-list';
-import { Page } from '@/app/admin/_components/page/page-header';
-import { RefreshWhile } from '@/app/admin/_components/page/refresh-while';
-import { Section } from '@/app/admin/_components/page/section';
-import { rowIdIn, staffPage } from '@/app/admin/_components/page/staff-page';
-import { titleOf } from '@/app/admin/_components/page/title-of';
 import { nameChanges } from '@/lib/sync/reconcile/changes';
 import {
   getRun,
@@ -23,15 +11,19 @@ import {
   type RunFailure,
   type RunRow,
 } from '@/lib/sync/reconcile/run';
-import { formatCount, formatDuration, formatField, formatNumber } from '../../../_components/format';
+import { ChangeList } from '../../_components/audit/change-list';
+import { failureText } from '../../_components/display/failure-text';
+import { StripeId } from '../../_components/display/stripe-id';
+import { Dimmed, Instant, RecordTitle } from '../../_components/display/values';
+import classes from '../../_components/lists/list.module.css';
+import { Pager } from '../../_components/lists/paged-list';
+import { RefreshWhile } from '../../_components/page/refresh-while';
+import { Page, recordPage, Section, titleOf } from '../../_components/page/staff-page';
 import { isSilent, PHASES, progressOf, triggerText } from '../run-text';
 
 export const generateMetadata = titleOf('Reconciliation run', async (id) => `Reconciliation run ${id}`);
 
-export default staffPage<{ id: string }>(async ({ params, runtime: { db, env, now }, search }) => {
-  const id = rowIdIn(params);
-  const { timeZone } = env;
-  const run = await orNotFound(getRun(db, id));
+export default recordPage(getRun, async (run, { id, db, runtime: { now }, timeZone, search }) => {
   const changes = await listRunChanges(db, id, toPageRequest(search));
   const failures = await listRunFailures(db, id);
   return (
@@ -107,9 +99,7 @@ function RunProgress({ run }: { run: RunRow }) {
           <Text size="sm" fw={500}>
             {PHASES[run.phase]}
           </Text>
-          <Text size="sm" c="dimmed">
-            {`Step ${done + 1} of ${phases}`}
-          </Text>
+          <Dimmed>{`Step ${done + 1} of ${phases}`}</Dimmed>
         </Group>
         <Progress value={((done + 0.5) / phases) * 100} animated aria-label="Progress of the run" />
         <Text size="sm" c="dimmed">

@@ -1,37 +1,27 @@
 import { formatCustomer, formatDate, formatField, formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
-import { orNotFound } from '@/app/_components/or-not-found';
-import { History } from '@/app/admin/_components/audit/audit-trail';
-import { RecordTitle } from '@/app/admin/_components/display/status';
-import { Instant, Money } from '@/app/admin/_components/display/values';
-import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
-import { LineSection } from '@/app/admin/_components/forms/lines/line-section';
-import { RecordActions } from '@/app/admin/_components/forms/record/record-actions';
-import { RecordNotice } from '@/app/admin/_components/forms/record/record-notice';
-import { Columns, Page } from '@/app/admin/_components/page/page-header';
-import { Section } from '@/app/admin/_components/page/section';
-import { rowIdIn, staffPage } from '@/app/admin/_components/page/staff-page';
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { CustomerSection } from '@/app/admin/_components/records/customer-link';
-import { invoiceName } from '@/app/admin/_components/records/invoice-list';
-import { TaxNotice } from '@/app/admin/_components/records/tax-notice';
 import { listLines } from '@/lib/invoices/lines';
 import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/queries';
-import {
-  type Conversion,
-  conversionsOf,
-  salesDocumentSteps,
-} from '@/lib/sales-documents/save-sales-documents';
+import { type Conversion, conversionsOf } from '@/lib/sales-documents/save-sales-documents';
+import { History } from '../../_components/audit/audit-trail';
+import { Instant, Money, RecordTitle } from '../../_components/display/values';
+import { ConfirmButton } from '../../_components/forms/confirm-button';
+import { LineSection } from '../../_components/forms/lines/line-section';
+import { RecordActions } from '../../_components/forms/record/record-actions';
+import { RecordNotice } from '../../_components/forms/record/record-notice';
+import { Columns, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
+import { CustomerSection } from '../../_components/records/customer-link';
+import { invoiceName } from '../../_components/records/invoice-list';
+import { TaxNotice } from '../../_components/records/record-alerts';
 import { convert } from '../actions';
 
-export const generateMetadata = titleOfRow('Sales document', async (db, id) => {
-  const { type, document_number } = await getSalesDocument(db, id);
-  return `${formatField(type)} ${document_number}`;
-});
+export const generateMetadata = titleOfRow(
+  'Sales document',
+  getSalesDocument,
+  ({ type, document_number }) => `${formatField(type)} ${document_number}`,
+);
 
-export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
-  const id = rowIdIn(params);
-  const document = await orNotFound(getSalesDocument(db, id));
+export default recordPage(getSalesDocument, async (document, { id, db, timeZone, notice }) => {
   const { customer, status } = document;
   const lines = await listLines(db, 'sales_document', id);
   return (
@@ -46,13 +36,13 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
       actions={<DocumentActions document={document} />}
       notice={
         <>
-          <RecordNotice notice={search.get('notice')} done={DONE} />
+          <RecordNotice notice={notice} done={DONE} />
           {status === 'draft' && <TaxNotice customerId={customer.id} lines={lines} />}
         </>
       }
     >
       <Columns>
-        <Section title="Document" facts={factsOf(document, env.timeZone)} />
+        <Section title="Document" facts={factsOf(document, timeZone)} />
         <CustomerSection
           customer={customer}
           all={{ path: '/admin/sales-documents', label: 'All documents' }}
@@ -96,12 +86,10 @@ function DocumentActions({ document }: { document: SalesDocumentDetails }) {
     <RecordActions
       key={version}
       kind="sales_document"
-      steps={salesDocumentSteps}
       texts={STEPS}
       record={document}
-      noun="draft"
       name={name}
-      edit={isDraft ? { href: `/admin/sales-documents/${id}/edit` } : null}
+      edit={isDraft ? undefined : null}
       removal={isDraft ? 'Its number may be reused. The offer it came from can be converted again.' : null}
       primary={next && conversion(next, 'filled')}
     >

@@ -4,12 +4,7 @@ import { documentParts } from '../form-parts';
 
 export const metadata = { title: 'New sales document' };
 
-export default newRecordPage({
-  form: 'new_sales_document',
-  title: 'New sales document',
-  label: 'Sales document',
-  submit: 'Save draft',
-  list: 'Sales documents',
+export default newRecordPage('sales_document', {
   first: ({ typed, taxRate }) => ({ type: 'offer', ...typed, ...firstLine(taxRate) }),
   parts: () => documentParts({ isNew: true }),
 });

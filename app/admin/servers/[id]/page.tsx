@@ -1,31 +1,28 @@
 import { Suspense } from 'react';
-import { orNotFound } from '@/app/_components/or-not-found';
 import { toPageRequest } from '@/app/_components/search-params';
-import { History } from '@/app/admin/_components/audit/audit-trail';
-import { RecordTitle } from '@/app/admin/_components/display/status';
-import { ALONE, RecordActions } from '@/app/admin/_components/forms/record/record-actions';
-import { RecordNotice } from '@/app/admin/_components/forms/record/record-notice';
-import { ListSkeleton } from '@/app/admin/_components/lists/list-skeleton';
-import { Pager } from '@/app/admin/_components/lists/paged-list';
-import { Page } from '@/app/admin/_components/page/page-header';
-import { Section } from '@/app/admin/_components/page/section';
-import { rowIdIn, staffPage } from '@/app/admin/_components/page/staff-page';
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { ServiceList } from '@/app/admin/_components/records/service-list';
 import { type RecordState, readState } from '@/lib/records/steps';
-import { getRuntime } from '@/lib/runtime';
+import { getRuntime, type Runtime } from '@/lib/runtime';
 import { getServer, type ServerRow } from '@/lib/servers/queries';
-import { serverKind, serverSteps } from '@/lib/servers/save-servers';
+import { serverKind } from '@/lib/servers/save-servers';
 import { listServices } from '@/lib/services/queries';
+import { History } from '../../_components/audit/audit-trail';
+import { RecordTitle } from '../../_components/display/values';
+import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
+import { RecordNotice } from '../../_components/forms/record/record-notice';
+import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { Pager } from '../../_components/lists/paged-list';
+import { Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
+import { ServiceList } from '../../_components/records/service-list';
 
-export const generateMetadata = titleOfRow('Server', async (db, id) => (await getServer(db, id)).hostname);
+export const generateMetadata = titleOfRow('Server', getServer, ({ hostname }) => hostname);
 
-export default staffPage<{ id: string }>(async ({ params, runtime: { db }, search }) => {
-  const id = rowIdIn(params);
-  const state = await orNotFound(readState(db, serverKind, id));
-  const server = await orNotFound(getServer(db, id));
-  const notice = search.get('notice');
-  search.delete('notice');
+// The state first: if the server changes between the two reads, its actions are refused.
+const read = async (db: Runtime['db'], id: number) => ({
+  state: await readState(db, serverKind, id),
+  server: await getServer(db, id),
+});
+
+export default recordPage(read, async ({ state, server }, { id, search, notice }) => {
   return (
     <Page
       back={{ href: '/admin/servers', label: 'Servers' }}
@@ -51,7 +48,7 @@ async function ServicesOn({ serverId, query }: { serverId: number; query: URLSea
   return (
     <div>
       <Section title="Services on it" none={page.data.length === 0 && none}>
-        <ServiceList services={page.data} />
+        <ServiceList rows={page.data} />
       </Section>
       {page.total > 0 && (
         <Pager page={page} path={`/admin/servers/${serverId}`} params={query} noun="service" />
@@ -80,12 +77,9 @@ function ServerActions({ server, state }: { server: ServerRow; state: RecordStat
   return (
     <RecordActions
       kind="server"
-      steps={serverSteps}
       texts={STEPS}
       record={{ ...server, version: state.version }}
-      noun="server"
       name={server.hostname}
-      edit={{ href: `/admin/servers/${server.id}/edit` }}
       removal={state.isReferredTo ? null : ALONE}
     />
   );

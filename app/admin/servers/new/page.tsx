@@ -3,12 +3,7 @@ import { SERVER_PARTS } from '../form-parts';
 
 export const metadata = { title: 'New server' };
 
-export default newRecordPage({
-  form: 'new_server',
-  title: 'New server',
-  label: 'Server',
-  submit: 'Create server',
-  list: 'Servers',
+export default newRecordPage('server', {
   first: {},
   parts: () => SERVER_PARTS,
 });

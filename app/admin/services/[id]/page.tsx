@@ -1,33 +1,30 @@
 import { Suspense } from 'react';
 import { formatDate, formatField } from '@/app/_components/format';
-import { readState } from '@/lib/records/steps';
+import { TextLink } from '@/app/_components/links';
+import { type RecordState, readState } from '@/lib/records/steps';
+import { getRuntime, type Runtime } from '@/lib/runtime';
 import { getService, type ServiceDetails } from '@/lib/services/queries';
 import { serviceKind } from '@/lib/services/save-services';
-import { TextLink } from '../../../_components/links';
-import { orNotFound } from '../../../_components/or-not-found';
+import { listSubscriptionsOfService } from '@/lib/subscriptions/queries';
 import { History } from '../../_components/audit/audit-trail';
-import { RecordTitle } from '../../_components/display/status';
-import { Instant } from '../../_components/display/values';
+import { Instant, nextBilling, RecordTitle, StatusBadge } from '../../_components/display/values';
+import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
-import { Columns, Page } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
-import { rowIdIn, staffPage } from '../../_components/page/staff-page';
-import { titleOfRow } from '../../_components/page/title-of';
+import { RecordList } from '../../_components/lists/record-list';
+import { Columns, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
 import { CustomerSection } from '../../_components/records/customer-link';
 import { Price } from '../../_components/records/service-list';
-import { DONE, KEPT, ServiceActions, ServiceBilling } from './service-parts';
 
-export const generateMetadata = titleOfRow('Service', async (db, id) => {
-  const { domain, name } = await getService(db, id);
-  return domain ?? name;
+export const generateMetadata = titleOfRow('Service', getService, ({ domain, name }) => domain ?? name);
+
+// The state first: if the service changes between the two reads, its actions are refused.
+const read = async (db: Runtime['db'], id: number) => ({
+  state: await readState(db, serviceKind, id),
+  service: await getService(db, id),
 });
 
-export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
-  const id = rowIdIn(params);
-  const state = await orNotFound(readState(db, serviceKind, id));
-  const service = await orNotFound(getService(db, id));
-  const notice = search.get('notice');
+export default recordPage(read, async ({ state, service }, { id, timeZone, notice }) => {
   return (
     <Page
       back={{ href: '/admin/services', label: 'Services' }}
@@ -37,7 +34,7 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
       notice={<RecordNotice notice={notice} done={DONE} />}
     >
       <Columns>
-        <Section title="Service" facts={factsOf(service, env.timeZone)} />
+        <Section title="Service" facts={factsOf(service, timeZone)} />
         <CustomerSection
           customer={service.customer}
           all={{ path: '/admin/services', label: 'All services' }}
@@ -67,4 +64,88 @@ function factsOf(service: ServiceDetails, timeZone: string) {
     Cancelled: cancelled_at ? <Instant at={cancelled_at} timeZone={timeZone} /> : undefined,
     Updated: <Instant at={service.updated_at} timeZone={timeZone} />,
   };
+}
+
+/** The actions of a service. */
+function ServiceActions({ service, state }: { service: ServiceDetails; state: RecordState }) {
+  return (
+    <RecordActions
+      kind="service"
+      texts={STEPS}
+      record={{ ...service, version: state.version }}
+      name={`${service.name}, ${service.service_number}`}
+      removal={state.isReferredTo ? null : ALONE}
+    />
+  );
+}
+
+const STRIPE = 'Nothing changes at Stripe: a subscription there continues.';
+
+const STEPS = {
+  activate: { label: 'Activate', question: 'Activate this service?', consequences: [STRIPE] },
+  suspend: { label: 'Suspend', question: 'Suspend this service?', consequences: [STRIPE] },
+  resume: {
+    label: 'Resume',
+    question: 'Resume this service?',
+    consequences: [`It is active again. ${STRIPE}`],
+  },
+  cancel: {
+    label: 'Cancel service',
+    question: 'Cancel this service?',
+    consequences: [`It counts as cancelled from now on. ${STRIPE}`],
+    decline: 'Keep it',
+    isGrave: true,
+  },
+  terminate: {
+    label: 'Terminate',
+    question: 'Terminate this service?',
+    consequences: [`It cannot be resumed. ${STRIPE}`],
+    isGrave: true,
+  },
+};
+
+const DONE = {
+  created: 'The service is created.',
+  saved: 'Your changes are saved.',
+  activate: 'The service is active.',
+  suspend: 'The service is suspended.',
+  resume: 'The service is active again.',
+  cancel: 'The service is cancelled.',
+  terminate: 'The service is terminated.',
+};
+
+const KEPT = 'Other records refer to this service, so it cannot be deleted. Cancel or terminate it instead.';
+
+/** The subscriptions that bill a service. */
+async function ServiceBilling({ serviceId }: { serviceId: number }) {
+  const { db, env } = await getRuntime();
+  const subscriptions = await listSubscriptionsOfService(db, serviceId);
+  return (
+    <Section
+      title="Billed by"
+      none={subscriptions.length === 0 && 'No Stripe subscription bills this service.'}
+    >
+      <RecordList
+        label="Subscriptions"
+        rows={subscriptions}
+        hrefOf={({ id }) => `/admin/subscriptions/${id}`}
+        columns={[
+          { label: 'Subscription', cell: nameOf },
+          { label: 'Status', width: '20%', cell: ({ status }) => <StatusBadge status={status} /> },
+          { label: 'Next billing', width: '20%', cell: (row) => nextBilling(row, env.timeZone) },
+        ]}
+        entryOf={(row) => ({
+          title: nameOf(row),
+          detail: `Next billing: ${nextBilling(row, env.timeZone)}`,
+          state: <StatusBadge status={row.status} />,
+        })}
+      />
+    </Section>
+  );
+}
+
+type Row = Awaited<ReturnType<typeof listSubscriptionsOfService>>[number];
+
+function nameOf({ stripe_subscription_id, id }: Row): string {
+  return stripe_subscription_id ?? `#${id}`;
 }

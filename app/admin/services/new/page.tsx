@@ -3,12 +3,7 @@ import { serviceParts } from '../form-parts';
 
 export const metadata = { title: 'New service' };
 
-export default newRecordPage({
-  form: 'new_service',
-  title: 'New service',
-  label: 'Service',
-  submit: 'Create service',
-  list: 'Services',
+export default newRecordPage('service', {
   first: ({ typed }) => ({ ...typed, billing_interval: 'month', status: 'draft' }),
   parts: (db) => serviceParts(db, null),
 });

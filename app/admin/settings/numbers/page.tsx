@@ -1,9 +1,8 @@
-import { Box, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { formatField } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
 import { listNumberSeries } from '@/lib/records/number-series';
-import { PageHeader } from '../../_components/page/page-header';
-import { adminPage } from '../../_components/page/staff-page';
+import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { saveSeries } from './actions';
 import { SeriesForm } from './series-form';
 
@@ -12,11 +11,11 @@ export const metadata = { title: 'Numbers' };
 export default adminPage(async ({ runtime: { db, env, now } }) => {
   const year = toCalendarDate(now(), env.timeZone).slice(0, 4);
   return (
-    <Box maw={720}>
-      <PageHeader
-        title="Numbers"
-        description="The format of new numbers. Existing numbers stay as they are, and no invoice number is skipped."
-      />
+    <FormPage
+      maw={720}
+      title="Numbers"
+      description="The format of new numbers. Existing numbers stay as they are, and no invoice number is skipped."
+    >
       <Stack gap="lg">
         {(await listNumberSeries(db)).map(({ name, ...settings }) => (
           <SeriesForm
@@ -32,6 +31,6 @@ export default adminPage(async ({ runtime: { db, env, now } }) => {
           />
         ))}
       </Stack>
-    </Box>
+    </FormPage>
   );
 });

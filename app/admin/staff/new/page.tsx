@@ -1,15 +1,12 @@
-import { Box } from '@mantine/core';
 import { ActionForm } from '../../_components/forms/form';
-import { PageHeader } from '../../_components/page/page-header';
-import { adminPage } from '../../_components/page/staff-page';
+import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { add } from '../actions';
 import { GIVEN_PASSWORD, ROLE_LABELS, ROLE_TEXTS } from '../staff-texts';
 
 export const metadata = { title: 'Add a person' };
 
 export default adminPage(async () => (
-  <Box maw={600}>
-    <PageHeader back={{ href: '/admin/staff', label: 'Staff' }} title="Add a person" />
+  <FormPage back={{ href: '/admin/staff', label: 'Staff' }} title="Add a person">
     <ActionForm
       label="Person"
       isSheet
@@ -39,7 +36,7 @@ export default adminPage(async () => (
       submit="Add person"
       cancel="/admin/staff"
     />
-  </Box>
+  </FormPage>
 ));
 
 const WAYS = [

@@ -1,16 +1,15 @@
 import { Suspense } from 'react';
+import { formatCustomer } from '@/app/_components/format';
+import { SideButton } from '@/app/_components/links';
+import { toPageStart } from '@/app/_components/search-params';
 import type { PageStart } from '@/lib/page-query';
 import { getRuntime } from '@/lib/runtime';
 import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customers';
-import { formatCustomer } from '../../../_components/format';
-import { LinkButton } from '../../../_components/links';
-import { toPageStart } from '../../../_components/search-params';
 import { Instant } from '../../_components/display/values';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { PagedList } from '../../_components/lists/paged-list';
 import { RecordList } from '../../_components/lists/record-list';
-import { PageHeader } from '../../_components/page/page-header';
-import { staffPage } from '../../_components/page/staff-page';
+import { PageHeader, staffPage } from '../../_components/page/staff-page';
 import { CustomerName } from '../../_components/records/customer-link';
 
 export const metadata = { title: 'Customers created from Stripe' };
@@ -24,11 +23,7 @@ export default staffPage(async ({ search }) => (
       back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
       title={metadata.title}
       description="No customer matched. Confirm that each is new, or link it to an existing customer."
-      actions={
-        <LinkButton href={`${PATH}/proposals`} size="sm" variant="default">
-          Matched by e-mail
-        </LinkButton>
-      }
+      actions={<SideButton href={`${PATH}/proposals`}>Matched by e-mail</SideButton>}
     />
     <Suspense fallback={<ListSkeleton />}>
       <Results start={toPageStart(search)} />

@@ -1,29 +1,21 @@
 import { Code, Stack, Text } from '@mantine/core';
-import { orNotFound } from '@/app/_components/or-not-found';
 import { SCOPE_TEXTS } from '@/app/_components/scope-texts';
-import { AuditTrail } from '@/app/admin/_components/audit/audit-trail';
-import { RecordTitle } from '@/app/admin/_components/display/status';
-import { Facts, Instant } from '@/app/admin/_components/display/values';
-import { ConfirmButton } from '@/app/admin/_components/forms/confirm-button';
-import { Notice } from '@/app/admin/_components/page/notice';
-import { Page } from '@/app/admin/_components/page/page-header';
-import { Section } from '@/app/admin/_components/page/section';
-import { adminPage, rowIdIn } from '@/app/admin/_components/page/staff-page';
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
 import { listAudit } from '@/lib/audit/audit-log';
 import { hidesPersonalData, SCOPES } from '@/lib/tokens/access-token';
 import { type AccessTokenRow, getAccessToken, tokenState } from '@/lib/tokens/manage-access-tokens';
+import { AuditTrail } from '../../_components/audit/audit-trail';
+import { Instant, RecordTitle } from '../../_components/display/values';
+import { ConfirmButton } from '../../_components/forms/confirm-button';
+import { OutcomeNotice } from '../../_components/forms/record/record-notice';
+import { adminRecordPage, Page, Section, titleOfRow } from '../../_components/page/staff-page';
 import { revoke } from '../actions';
 
-export const generateMetadata = titleOfRow('Access token', async (db, id, { role }) =>
-  role === 'admin' ? `Access token ${(await getAccessToken(db, id)).name}` : null,
+export const generateMetadata = titleOfRow('Access token', getAccessToken, ({ name }, { role }) =>
+  role === 'admin' ? `Access token ${name}` : null,
 );
 
-export default adminPage<{ id: string }>(async ({ params, runtime, search }) => {
-  const id = rowIdIn(params);
-  const { db, env, now } = runtime;
-  const token = await orNotFound(getAccessToken(db, id));
-  const state = tokenState(token, now());
+export default adminRecordPage(getAccessToken, async (token, { id, db, timeZone, runtime, notice }) => {
+  const state = tokenState(token, runtime.now());
   const history = await listAudit(db, 'access_token', id);
   return (
     <Page
@@ -31,17 +23,17 @@ export default adminPage<{ id: string }>(async ({ params, runtime, search }) => 
       title={<RecordTitle status={state}>{token.name}</RecordTitle>}
       actions={state === 'valid' && <RevokeButton id={id} name={token.name} />}
       notice={
-        search.get('notice') === 'revoked' &&
         state === 'revoked' && (
-          <Notice tone="done">The token is revoked: requests that use it are refused.</Notice>
+          <OutcomeNotice
+            notice={notice}
+            done={{ revoked: 'The token is revoked: requests that use it are refused.' }}
+          />
         )
       }
     >
-      <Section title="Token">
-        <TokenFacts token={token} timeZone={env.timeZone} />
-      </Section>
+      <TokenFacts token={token} timeZone={timeZone} />
       <Section title="History">
-        <AuditTrail entries={history} timeZone={env.timeZone} />
+        <AuditTrail entries={history} timeZone={timeZone} />
       </Section>
     </Page>
   );
@@ -67,7 +59,8 @@ function RevokeButton({ id, name }: { id: number; name: string }) {
 function TokenFacts({ token, timeZone }: { token: AccessTokenRow; timeZone: string }) {
   const time = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
   return (
-    <Facts
+    <Section
+      title="Token"
       facts={{
         Scopes: (
           <Stack gap={6}>

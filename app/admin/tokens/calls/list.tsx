@@ -1,11 +1,10 @@
 import { formatField } from '@/app/_components/format';
-import { StatusBadge } from '@/app/admin/_components/display/status';
-import { Instant } from '@/app/admin/_components/display/values';
-import { declareList } from '@/app/admin/_components/lists/list-declaration';
-import { RecordList } from '@/app/admin/_components/lists/record-list';
 import { pastPresets } from '@/lib/dates';
 import { TOOLS } from '@/lib/mcp/tools';
 import { CALL_OUTCOMES, callFilters, listToolCalls, type ToolCallRow } from '@/lib/tool-calls/tool-calls';
+import { Instant, StatusBadge } from '../../_components/display/values';
+import { declareList } from '../../_components/lists/list-declaration';
+import { RecordList } from '../../_components/lists/record-list';
 
 const ROWS = 50;
 
@@ -31,20 +30,20 @@ export const CALLS = declareList({
     { name: 'customer_id', label: 'Customer', placeholder: 'ID' },
     { name: 'from', label: 'Called', presets: pastPresets(today) },
   ],
-  Rows: ({ rows, timeZone }) => <CallList calls={rows} timeZone={timeZone} />,
+  Rows: CallList,
 });
 
-function CallList({ calls, timeZone }: { calls: ToolCallRow[]; timeZone: string }) {
+function CallList({ rows, timeZone }: { rows: ToolCallRow[]; timeZone: string }) {
   const at = ({ called_at }: ToolCallRow) => <Instant at={called_at} timeZone={timeZone} seconds />;
   return (
     <RecordList
       label="Calls"
-      rows={calls}
+      rows={rows}
       columns={[
         { label: 'Called', width: '17%', cell: at },
-        { label: 'By', width: '22%', cell: whoOf, title: whoOf },
+        { label: 'By', width: '22%', cell: whoOf, title: true },
         { label: 'Tool', width: '18%', cell: ({ tool }) => tool },
-        { label: 'Arguments', cell: argumentsOf, title: argumentsOf },
+        { label: 'Arguments', cell: argumentsOf, title: true },
         { label: 'Rows', width: '7%', align: 'right', cell: ({ rows }) => rows },
         { label: 'Time', width: '8%', align: 'right', cell: ({ duration_ms }) => `${duration_ms} ms` },
         { label: 'Outcome', width: '11%', cell: ({ outcome }) => <StatusBadge status={outcome} /> },

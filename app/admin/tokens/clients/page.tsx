@@ -3,25 +3,19 @@ import { Day } from '../../_components/display/values';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import type { FormField } from '../../_components/forms/field';
 import { ActionForm } from '../../_components/forms/form';
+import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { RecordList } from '../../_components/lists/record-list';
-import { Notice } from '../../_components/page/notice';
-import { Page } from '../../_components/page/page-header';
-import { Nothing, Section } from '../../_components/page/section';
-import { adminPage } from '../../_components/page/staff-page';
+import { adminPage, Nothing, Page, Section } from '../../_components/page/staff-page';
 import { addClient, removeClient } from '../actions';
 
 export const metadata = { title: 'OAuth clients' };
 
-export default adminPage(async ({ runtime: { db, env }, search }) => (
+export default adminPage(async ({ db, timeZone, notice }) => (
   <Page
     back={{ href: '/admin/tokens', label: 'Access tokens' }}
     title="OAuth clients"
     description="For clients that ask for a client ID, such as Gemini Enterprise and Copilot Studio. Others register themselves."
-    notice={
-      search.get('notice') === 'removed' && (
-        <Notice tone="done">The client and its access are removed.</Notice>
-      )
-    }
+    notice={<OutcomeNotice notice={notice} done={{ removed: 'The client and its access are removed.' }} />}
   >
     <Section title="Register a client">
       <ActionForm
@@ -34,7 +28,7 @@ export default adminPage(async ({ runtime: { db, env }, search }) => (
       />
     </Section>
     <Section title="Registered by admins">
-      <Clients clients={await listOwnClients(db)} timeZone={env.timeZone} />
+      <Clients clients={await listOwnClients(db)} timeZone={timeZone} />
     </Section>
   </Page>
 ));

@@ -1,20 +1,17 @@
-import { Box } from '@mantine/core';
 import { HIDES_TEXT, SCOPE_TEXTS } from '@/app/_components/scope-texts';
 import { toCalendarDate } from '@/lib/dates';
 import { ActionForm } from '../../_components/forms/form';
-import { PageHeader } from '../../_components/page/page-header';
-import { adminPage } from '../../_components/page/staff-page';
+import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { issue } from '../actions';
 
 export const metadata = { title: 'Issue an access token' };
 
 export default adminPage(async ({ runtime: { env, now } }) => (
-  <Box maw={600}>
-    <PageHeader
-      back={{ href: '/admin/tokens', label: 'Access tokens' }}
-      title="Issue an access token"
-      description="Issue one for each program, so that you can revoke each separately."
-    />
+  <FormPage
+    back={{ href: '/admin/tokens', label: 'Access tokens' }}
+    title="Issue an access token"
+    description="Issue one for each program, so that you can revoke each separately."
+  >
     <ActionForm
       label="Access token"
       isSheet
@@ -63,7 +60,7 @@ export default adminPage(async ({ runtime: { env, now } }) => (
       submit="Issue token"
       cancel="/admin/tokens"
     />
-  </Box>
+  </FormPage>
 ));
 
 const EXPIRIES = [

@@ -1,5 +1,8 @@
+import { Alert, List, ListItem, Text } from '@mantine/core';
 import { IconRotateClockwise } from '@tabler/icons-react';
+import { TextLink } from '@/app/_components/links';
 import { listAuditOf } from '@/lib/audit/audit-log';
+import { THIN_WARNING } from '@/lib/sync/event-types';
 import {
   findRecordsOf,
   getEvent,
@@ -8,28 +11,35 @@ import {
   type StoredEvent,
 } from '@/lib/sync/inbox/events';
 import { nameChanges } from '@/lib/sync/reconcile/changes';
-import { TextLink } from '../../../_components/links';
-import { orNotFound } from '../../../_components/or-not-found';
 import { AuditTrail, withoutFields } from '../../_components/audit/audit-trail';
 import { ChangeList } from '../../_components/audit/change-list';
-import { RecordTitle } from '../../_components/display/status';
+import { failureText } from '../../_components/display/failure-text';
+import { StripeId } from '../../_components/display/stripe-id';
+import { Dimmed, Instant, RecordTitle } from '../../_components/display/values';
+import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { SubmitButton } from '../../_components/forms/submit-button';
-import { Page } from '../../_components/page/page-header';
-import { Section } from '../../_components/page/section';
-import { staffPage, stripeIdIn } from '../../_components/page/staff-page';
-import { titleOf } from '../../_components/page/title-of';
+import {
+  Columns,
+  orNotFound,
+  Page,
+  Section,
+  staffPage,
+  stripeIdIn,
+  titleOf,
+} from '../../_components/page/staff-page';
+import { CustomerLink } from '../../_components/records/customer-link';
 import { EventList } from '../../_components/records/event-list';
+import { InvoiceLink } from '../../_components/records/invoice-list';
 import { replay } from '../actions';
-import { EventFacts, EventNotices, Payload } from './event-parts';
+import classes from './payload.module.css';
 
 export const generateMetadata = titleOf('Event', async (id, { runtime }) => {
   const { type } = await getEvent(runtime.db, id);
   return `${type} ${id}`;
 });
 
-export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
+export default staffPage<{ id: string }>(async ({ params, db, timeZone, runtime: { env }, search }) => {
   const id = stripeIdIn(params);
-  const { timeZone } = env;
   const event = await orNotFound(getEvent(db, id));
   const records = await findRecordsOf(db, event);
   const changes = await nameChanges(db, event.changes);
@@ -61,7 +71,7 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
           title="Other events of this object"
           action={<TextLink href={`/admin/webhooks?id=${event.object_id}`}>All events</TextLink>}
         >
-          <EventList events={others} timeZone={timeZone} />
+          <EventList rows={others} timeZone={timeZone} />
         </Section>
       )}
       {history.length > 0 && (
@@ -92,3 +102,134 @@ const WHY_NONE: Partial<Record<StoredEvent['outcome'], string>> = {
   unmatched: 'no customer matched.',
   stale: 'a newer state was already known.',
 };
+
+const REPLAYED = {
+  processed: 'Replayed: the event was applied.',
+  stale: 'Replayed: a newer state was already known, so nothing changed.',
+  unmatched: 'Replayed: no customer matches yet.',
+  ignored: 'Replayed: events of this type change nothing here.',
+};
+const NOT_REPLAYED = {
+  dropped: 'Not replayed: its body was removed because of its age.',
+  failed: 'Replayed, but it failed again. Nothing was saved.',
+};
+
+/** Shows the outcome of a replay, and notices that the event's own outcome does not cover. */
+function EventNotices({ event, replayed }: { event: StoredEvent; replayed: string | null }) {
+  const { outcome, error_code, failure_reason, warnings } = event;
+  return (
+    <>
+      <OutcomeNotice notice={replayed} done={REPLAYED} refused={NOT_REPLAYED} />
+      {outcome === 'failed' && (
+        <Alert color="red" variant="light" title="The event failed">
+          {failure_reason ? (
+            `${failure_reason} It is kept as Stripe sent it and is retried only when somebody replays it.`
+          ) : (
+            <>
+              {failureText(error_code)} {error_code && `Code ${error_code}.`} The next reconciliation tries it
+              again; you can do so now.
+            </>
+          )}
+        </Alert>
+      )}
+      {outcome === 'unmatched' && (
+        <Alert color="orange" variant="light" title="No matching customer">
+          It is kept and retried when Stripe delivers it again or somebody replays it.
+        </Alert>
+      )}
+      {warnings.length > 0 && (
+        <Alert color="orange" variant="light" title={warnings.length === 1 ? 'A warning' : 'Warnings'}>
+          <Warnings warnings={warnings} />
+          {outcome === 'ignored' && !warnings.includes(THIN_WARNING) && (
+            <Text size="sm">A replay applies it anyway.</Text>
+          )}
+        </Alert>
+      )}
+    </>
+  );
+}
+
+function Warnings({ warnings }: { warnings: string[] }) {
+  const sentences = warnings.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+  if (sentences.length === 1) return <Text size="sm">{sentences[0]}</Text>;
+  return (
+    <List size="sm">
+      {sentences.map((sentence) => (
+        <ListItem key={sentence}>{sentence}</ListItem>
+      ))}
+    </List>
+  );
+}
+
+interface FactsProps {
+  event: StoredEvent;
+  records: Awaited<ReturnType<typeof findRecordsOf>>;
+  timeZone: string;
+}
+
+/** The facts of an event and the records that it concerns. */
+function EventFacts({ event, records, timeZone }: FactsProps) {
+  const { customer, invoice, subscription_id, payment_id } = records;
+  const { stripe_customer_id: stripeCustomer } = event;
+  return (
+    <Columns>
+      <Section
+        title="Event"
+        facts={{
+          'API version': event.api_version,
+          Mode: event.livemode ? 'Live' : 'Test',
+          Created: <Instant at={event.stripe_created} timeZone={timeZone} seconds />,
+          Received: <Instant at={event.created_at} timeZone={timeZone} seconds />,
+          Processed: event.processed_at && <Instant at={event.processed_at} timeZone={timeZone} seconds />,
+          Attempts: event.attempts,
+        }}
+      />
+      <Section
+        title="About"
+        facts={{
+          'Event ID': <StripeId id={event.id} />,
+          Object: event.object_id && <StripeId id={event.object_id} />,
+          'Stripe customer': stripeCustomer && (
+            <StripeId
+              id={stripeCustomer}
+              href={customer ? `/admin/subscriptions/stripe-customers/${stripeCustomer}` : undefined}
+            />
+          ),
+          Customer: customer && <CustomerLink customer={customer} />,
+          Subscription: subscription_id && (
+            <TextLink href={`/admin/subscriptions/${subscription_id}`}>{subscription_id}</TextLink>
+          ),
+          Invoice: invoice && <InvoiceLink invoice={invoice} />,
+          Payment: payment_id && <TextLink href={`/admin/payments/${payment_id}`}>{payment_id}</TextLink>,
+        }}
+      />
+    </Columns>
+  );
+}
+
+/** Limit of shown characters, since a longer page would open slowly. Stripe's events are a tenth of this. */
+const MAX_SHOWN = 200_000;
+
+/** The signed body of an event, for reading. */
+function Payload({ text }: { text: string }) {
+  const pretty = prettyJson(text);
+  const hidden = pretty.length - MAX_SHOWN;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
+      <section className={classes.region} tabIndex={0} aria-label="Payload">
+        <pre className={classes.text}>{pretty.slice(0, MAX_SHOWN)}</pre>
+      </section>
+      {hidden > 0 && <Dimmed p="md">{`The last ${hidden} characters are not shown.`}</Dimmed>}
+    </>
+  );
+}
+
+/** Formats the JSON text. Returns it unchanged if it cannot be parsed, or is nested too deeply to be formatted. */
+function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

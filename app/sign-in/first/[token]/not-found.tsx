@@ -1,5 +1,5 @@
-import { LinkButton } from '../../../_components/links';
-import { MessagePage } from '../../../_components/message-page';
+import { LinkButton } from '@/app/_components/links';
+import { MessagePage } from '@/app/_components/message-page';
 
 /** The answer is the same for every token, so that it does not reveal whether a login exists. */
 export default function NotValid() {

@@ -1,13 +1,13 @@
 import { Text } from '@mantine/core';
 import { formatCount } from '@/app/_components/format';
-import { failureText } from '@/app/admin/_components/display/failure-text';
-import { Instant } from '@/app/admin/_components/display/values';
-import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
-import { Notice } from '@/app/admin/_components/page/notice';
-import { EmptyText, Section } from '@/app/admin/_components/page/section';
 import type { AuditRow } from '@/lib/audit/audit-log';
 import { getRuntime } from '@/lib/runtime';
 import { type LastCheck, toChecked } from '@/lib/sync/staff/check-with-stripe';
+import { failureText } from '../../display/failure-text';
+import { Instant } from '../../display/values';
+import { SubmitButton } from '../../forms/submit-button';
+import { Notice } from '../../page/notice';
+import { EmptyText, Section } from '../../page/staff-page';
 import { ChangeList, changedField, changedRecord, changeText } from '../change-list';
 
 /** Shows a button that syncs a record with Stripe at once. Shows nothing if no Stripe API key is configured. */

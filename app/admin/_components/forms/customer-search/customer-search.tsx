@@ -2,10 +2,10 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import Form from 'next/form';
 import { formatMessage } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
-import classes from '@/app/admin/_components/lists/list.module.css';
 import { findCustomers } from '@/lib/customers/find-customers';
 import { customerQuery, type CustomerMatches as Found } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
+import classes from '../../lists/list.module.css';
 
 interface CustomerSearchProps {
   /** Path of the page that shows the search. It gets the chosen customer's id as the parameter `to`. */

@@ -8,7 +8,7 @@ import { type TaxRule, taxContradiction } from '@/lib/customers/tax';
 import { lineTotals } from '@/lib/invoices/totals';
 import { typedAmount } from '@/lib/read-amount';
 import { type LineField, NEW_LINE, ofEach, type TypedLine } from '@/lib/records/typed-lines';
-import { TotalList } from './line-section';
+import { TotalList } from './total-list';
 
 interface LineEditorProps {
   /** Lines at first. If empty, the record was imported with totals only, and may stay without lines. */

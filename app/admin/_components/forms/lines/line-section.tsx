@@ -1,18 +1,12 @@
-import { Fragment } from 'react';
+import { formatMoney } from '@/app/_components/format';
 import type { LineRow } from '@/lib/invoices/lines';
-import { type LineTotals, lineTotals } from '@/lib/invoices/totals';
-import { formatMoney } from '../../../../_components/format';
+import { lineTotals } from '@/lib/invoices/totals';
 import { type Column, RecordList } from '../../lists/record-list';
-import { Section } from '../../page/section';
-import classes from './lines.module.css';
-
-interface LineSectionProps {
-  lines: LineRow[];
-  currency: string;
-}
+import { Section } from '../../page/staff-page';
+import { TotalList } from './total-list';
 
 /** Lists the lines of an invoice or a sales document. Shows nothing if the record has no lines. */
-export function LineSection({ lines, currency }: LineSectionProps) {
+export function LineSection({ lines, currency }: { lines: LineRow[]; currency: string }) {
   if (lines.length === 0) return null;
   const totals = lineTotals(lines, currency);
   const rows = lines.map((line, i) => ({ ...line, id: i + 1, net: totals.nets[i] ?? '0' }));
@@ -51,29 +45,4 @@ function priceText(price: string, currency: string): string {
   const text = formatMoney(Number(price), currency);
   const isExact = Number(price) === Number(Number(price).toFixed(2));
   return isExact ? text : `${Number(price)} ${currency.toUpperCase()}`;
-}
-
-interface TotalListProps {
-  totals: LineTotals;
-  currency: string;
-}
-
-/** Shows the totals of lines: the sum without tax, the tax of each rate, and the sum with tax. */
-export function TotalList({ totals: { subtotal, rates, total }, currency }: TotalListProps) {
-  const sums = [
-    ['Without tax', subtotal],
-    ...rates.map(({ tax_rate, tax }) => [`Tax ${Number(tax_rate)} %`, tax]),
-  ];
-  return (
-    <dl className={classes.totals}>
-      {sums.map(([label, amount]) => (
-        <Fragment key={label}>
-          <dt>{label}</dt>
-          <dd>{formatMoney(Number(amount), currency)}</dd>
-        </Fragment>
-      ))}
-      <dt className={classes.sum}>Total</dt>
-      <dd className={classes.sum}>{formatMoney(Number(total), currency)}</dd>
-    </dl>
-  );
 }

@@ -1,11 +1,12 @@
 import { IconPencil } from '@tabler/icons-react';
 import type { ReactElement, ReactNode } from 'react';
+import { LinkButton } from '@/app/_components/links';
 import { type SteppedKind, stepsFrom } from '@/lib/records/steps';
-import { LinkButton } from '../../../../_components/links';
+import { deleteDraft } from '@/lib/sales-documents/save-sales-documents';
 import { PageActions } from '../../page/page-actions';
 import { ConfirmButton } from '../confirm-button';
 import { remove, step } from './actions';
-import type { KindName } from './kinds';
+import { KINDS, type KindName, type StaffKind } from './kinds';
 
 /** The texts of the button for a status change and of its confirmation dialog. */
 export interface StepText {
@@ -21,21 +22,21 @@ export interface StepText {
   decline?: string;
 }
 
-interface RecordActionsProps<Name extends string> {
-  kind: KindName;
-  steps: SteppedKind<Name>;
-  texts: Record<Name, StepText>;
+type StepOf<Kind extends KindName> = keyof (typeof KINDS)[Kind]['steps']['steps'] & string;
+
+interface RecordActionsProps<Kind extends KindName> {
+  kind: Kind;
+  texts: Record<StepOf<Kind>, StepText>;
   /** The record, in the version that the page shows. */
   record: { id: number; version: number; status: string };
-  /** Kind of the record in words, such as "invoice"; `name` is the record's own name or number. */
-  noun: string;
+  /** The record's own name or number. */
   name: string;
-  /** Link to the record's form. Null if the record cannot be edited now. */
-  edit: { href: string; label?: string } | null;
+  /** The form that changes the record, by default all of it. Null if the record cannot be edited now. */
+  edit?: { path: string; label: string } | null | undefined;
   /** Sentence that says what deleting the record will do. Null if the record cannot be deleted. */
   removal: string | null;
   /** Steps that the record's status allows but that are impossible for another reason. */
-  except?: Name[];
+  except?: StepOf<Kind>[];
   /** Primary button, if the usual next action is not a step. */
   primary?: ReactNode;
   /** More actions for the menu. */
@@ -45,14 +46,18 @@ interface RecordActionsProps<Name extends string> {
 }
 
 /** Shows the actions of a record. They are refused if the record has changed since the page was loaded. */
-export function RecordActions<Name extends string>(props: RecordActionsProps<Name>) {
-  const { kind, steps, texts, record, noun, name, edit, removal, except = [] } = props;
+export function RecordActions<Kind extends KindName>(props: RecordActionsProps<Kind>) {
+  const { kind, texts, record, name, edit = EDIT, removal, except = [] } = props;
   const { id, version, status } = record;
-  const offered = stepsFrom(steps, status).filter((one) => !except.includes(one));
+  const { path, steps, remove: removeIt }: StaffKind = KINDS[kind];
+  const noun = removeIt === deleteDraft ? 'draft' : kind;
+  const offered = stepsFrom(steps as SteppedKind<StepOf<Kind>>, status).filter(
+    (one) => !except.includes(one),
+  );
   const next = props.primary ? undefined : offered.find((one) => texts[one].isNext);
   const editIsPrimary = !props.primary && next === undefined;
   const others = offered.filter((one) => one !== next);
-  const stepButton = (one: Name) => {
+  const stepButton = (one: StepOf<Kind>) => {
     const { label, question, consequences, isGrave, decline } = texts[one];
     return (
       <ConfirmButton
@@ -70,12 +75,12 @@ export function RecordActions<Name extends string>(props: RecordActionsProps<Nam
   };
   const editButton = edit && (
     <LinkButton
-      href={edit.href}
+      href={`${path}/${id}/${edit.path}`}
       size="sm"
       variant={editIsPrimary ? 'filled' : 'default'}
       leftSection={<IconPencil size={16} aria-hidden />}
     >
-      {edit.label ?? 'Edit'}
+      {edit.label}
     </LinkButton>
   );
   return (
@@ -104,6 +109,8 @@ export function RecordActions<Name extends string>(props: RecordActionsProps<Nam
     </PageActions>
   );
 }
+
+const EDIT = { path: 'edit', label: 'Edit' };
 
 /** The sentence about the deletion of a record that no other record refers to. */
 export const ALONE = 'No other record refers to it.';

@@ -1,9 +1,11 @@
+import { IconPlus } from '@tabler/icons-react';
+import type { ComponentProps } from 'react';
 import type { z } from 'zod';
-import { toHref } from '../../../../_components/search-params';
+import { LinkButton } from '@/app/_components/links';
+import { toHref } from '@/app/_components/search-params';
 import type { ListDeclaration } from '../../lists/list-declaration';
 import { ListPage } from '../../lists/list-page';
 import { staffPage } from '../../page/staff-page';
-import { NewLink } from './new-link';
 import { RecordNotice } from './record-notice';
 
 interface Texts {
@@ -18,15 +20,20 @@ export function recordListPage<Schema extends z.ZodObject, Row>(
   list: ListDeclaration<Schema, Row>,
   { create, deleted }: Texts,
 ) {
-  return staffPage(async ({ search }) => {
+  return staffPage(async ({ search, notice }) => {
     const customer = search.get('customer');
     return (
       <ListPage
         list={list}
         search={search}
         actions={<NewLink href={toHref(`${list.path}/new`, customer ? { customer } : {})}>{create}</NewLink>}
-        notice={<RecordNotice notice={search.get('notice')} done={{ deleted }} />}
+        notice={<RecordNotice notice={notice} done={{ deleted }} />}
       />
     );
   });
+}
+
+/** Shows the button above a list that opens the form for a new record. */
+export function NewLink(props: ComponentProps<typeof LinkButton>) {
+  return <LinkButton size="sm" leftSection={<IconPlus size={16} aria-hidden />} {...props} />;
 }

@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect } from 'react';
-import { Notice } from '@/app/admin/_components/page/notice';
+import { Notice } from '../../page/notice';
 import { forgetTyping } from '../use-kept-typing';
 
 interface OutcomeNoticeProps {

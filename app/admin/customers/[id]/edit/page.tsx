@@ -1,20 +1,16 @@
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { editRecordPage } from '@/app/admin/record-form-pages';
-import { getCustomer } from '@/lib/customers/queries';
-import { customerParts } from '../../form-parts';
+import { formatCustomer } from '@/app/_components/format';
+import { titleOfRow } from '../../../_components/page/staff-page';
+import { editRecordPage } from '../../../record-form-pages';
+import { customerParts, readCustomer } from '../../form-parts';
 
-export const generateMetadata = titleOfRow('Edit customer', async (db, id) => {
-  const customer = await getCustomer(db, { id });
-  return customer && `Edit ${customer.name || customer.customer_number}`;
-});
+export const generateMetadata = titleOfRow(
+  'Edit customer',
+  readCustomer,
+  (one) => `Edit ${formatCustomer(one)}`,
+);
 
-export default editRecordPage({
-  form: 'customer',
-  label: 'Customer',
-  submit: 'Save',
-  heading: async () => ({
-    title: 'Edit customer',
-    back: ({ customer_number }) => `Customer ${customer_number}`,
-  }),
+export default editRecordPage('customer', {
+  read: readCustomer,
+  heading: ({ customer_number }) => ({ back: `Customer ${customer_number}` }),
   parts: () => customerParts({ isNew: false }),
 });

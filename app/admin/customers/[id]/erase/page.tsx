@@ -1,24 +1,20 @@
-import { Alert, Box, List, ListItem } from '@mantine/core';
-import { notFound } from 'next/navigation';
-import { getCustomer } from '@/lib/customers/queries';
+import { Alert, List, ListItem } from '@mantine/core';
+import { formatCustomer } from '@/app/_components/format';
 import { CONSEQUENCES, requireErasable } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
-import { formatCustomer } from '../../../../_components/format';
 import { ActionForm } from '../../../_components/forms/form';
-import { PageHeader } from '../../../_components/page/page-header';
-import { adminPage, rowIdIn } from '../../../_components/page/staff-page';
-import { titleOfRow } from '../../../_components/page/title-of';
+import { adminRecordPage, FormPage, titleOfRow } from '../../../_components/page/staff-page';
 import { erase } from '../../admin-actions';
+import { readCustomer } from '../../form-parts';
 
-export const generateMetadata = titleOfRow('Erase a customer', async (db, id) => {
-  const customer = await getCustomer(db, { id });
-  return customer && `Erase ${formatCustomer(customer)}`;
-});
+export const generateMetadata = titleOfRow(
+  'Erase a customer',
+  readCustomer,
+  (one) => `Erase ${formatCustomer(one)}`,
+);
 
 /** Explains the consequences of an erasure, and asks for the customer's number as confirmation. */
-export default adminPage<{ id: string }>(async ({ params, runtime: { db } }) => {
-  const id = rowIdIn(params);
-  const customer = (await getCustomer(db, { id })) ?? notFound();
+export default adminRecordPage(readCustomer, async (customer, { id, db }) => {
   const refused = await requireErasable(db, id).then(
     () => null,
     (error: unknown) => {
@@ -28,12 +24,11 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { db } }) => 
   );
   const [number, href] = [customer.customer_number, `/admin/customers/${id}`];
   return (
-    <Box maw={600}>
-      <PageHeader
-        back={{ href, label: formatCustomer(customer) }}
-        title="Erase this customer"
-        description={[customer.name, number].filter(Boolean).join(', ')}
-      />
+    <FormPage
+      back={{ href, label: formatCustomer(customer) }}
+      title="Erase this customer"
+      description={[customer.name, number].filter(Boolean).join(', ')}
+    >
       {refused ? (
         <Alert color="orange" variant="light">
           {refused}
@@ -64,6 +59,6 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { db } }) => 
           />
         </>
       )}
-    </Box>
+    </FormPage>
   );
 });

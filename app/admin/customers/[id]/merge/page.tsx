@@ -1,32 +1,34 @@
 import { Checkbox, Group, List, ListItem, Stack, Text } from '@mantine/core';
-import { notFound } from 'next/navigation';
 import { formatCount, formatCustomer, formatField, joinTexts } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
-import { CustomerSearch } from '@/app/admin/_components/forms/customer-search/customer-search';
-import { ChoiceGroup } from '@/app/admin/_components/forms/field';
-import { OutcomeNotice } from '@/app/admin/_components/forms/record/record-notice';
-import { SubmitButton } from '@/app/admin/_components/forms/submit-button';
-import { Section } from '@/app/admin/_components/page/section';
-import { adminPage, rowIdIn } from '@/app/admin/_components/page/staff-page';
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
+import { toHref, toId } from '@/app/_components/search-params';
 import { getCustomer } from '@/lib/customers/queries';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { type Comparison, compareCustomers } from '@/lib/sync/staff/merge-customers';
-import { orNotFound } from '../../../../_components/or-not-found';
-import { toHref, toId } from '../../../../_components/search-params';
-import { Columns, PageHeader } from '../../../_components/page/page-header';
+import { CustomerSearch } from '../../../_components/forms/customer-search/customer-search';
+import { ChoiceGroup } from '../../../_components/forms/field';
+import { OutcomeNotice } from '../../../_components/forms/record/record-notice';
+import { SubmitButton } from '../../../_components/forms/submit-button';
+import {
+  adminRecordPage,
+  Columns,
+  orNotFound,
+  PageHeader,
+  Section,
+  titleOfRow,
+} from '../../../_components/page/staff-page';
 import { merge } from '../../admin-actions';
+import { readCustomer } from '../../form-parts';
 import { CustomerFacts } from '../customer-facts';
 
-export const generateMetadata = titleOfRow('Merge customers', async (db, id) => {
-  const customer = await getCustomer(db, { id });
-  return customer && `Merge ${formatCustomer(customer)}`;
-});
+export const generateMetadata = titleOfRow(
+  'Merge customers',
+  readCustomer,
+  (one) => `Merge ${formatCustomer(one)}`,
+);
 
 /** Searches for the duplicate of this customer, and asks for confirmation before the merge. */
-export default adminPage<{ id: string }>(async ({ params, runtime: { db }, search }) => {
-  const id = rowIdIn(params);
-  const customer = (await getCustomer(db, { id })) ?? notFound();
+export default adminRecordPage(readCustomer, async (customer, { db, search, notice }) => {
   const to = toId(search.get('to') ?? '');
   const other = to === null ? null : await getCustomer(db, { id: to });
   const isSame = other?.id === customer.id;
@@ -38,7 +40,7 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { db }, searc
         title="Merge customers"
         description={joinTexts(customer.name, customer.customer_number)}
       />
-      <OutcomeNotice notice={isSame ? 'same' : search.get('notice')} done={{}} refused={REFUSED} />
+      <OutcomeNotice notice={isSame ? 'same' : notice} done={{}} refused={REFUSED} />
       {other && !isSame ? (
         <MergeQuestion
           comparison={await orNotFound(compareCustomers(db, { kept: customer.id, gone: other.id }))}

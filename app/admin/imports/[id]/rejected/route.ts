@@ -1,9 +1,9 @@
 import { notFound } from 'next/navigation';
-import { csvResponse } from '@/app/admin/_components/lists/csv';
 import { requireAdmin } from '@/lib/auth/staff-session';
 import { methodNotAllowed } from '@/lib/http/messages';
 import { getRuntime } from '@/lib/runtime';
 import { openRejected } from '@/lib/uploads/import-run';
+import { csvResponse } from '../../../_components/lists/csv';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 

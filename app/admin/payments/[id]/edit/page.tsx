@@ -1,39 +1,33 @@
-import { Box } from '@mantine/core';
 import { redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
-import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { etagOf } from '@/lib/http/messages';
 import { getPaymentContext } from '@/lib/payments/list';
 import { getPayment } from '@/lib/payments/queries';
 import { isCorrectable } from '@/lib/payments/typed-payment';
-import { orNotFound } from '../../../../_components/or-not-found';
-import { PageHeader } from '../../../_components/page/page-header';
-import { rowIdIn, staffPage } from '../../../_components/page/staff-page';
-import { titleOfRow } from '../../../_components/page/title-of';
+import { FormPage, orNotFound, recordPage, titleOfRow } from '../../../_components/page/staff-page';
+import { invoiceName } from '../../../_components/records/invoice-list';
 import { edit } from '../../actions';
 import { PaymentForm } from '../../payment-forms';
 
-export const generateMetadata = titleOfRow('Correct a payment', async (db, id) => {
-  const { payment_reference } = await getPayment(db, id);
-  return `Correct payment ${payment_reference}`;
-});
+export const generateMetadata = titleOfRow(
+  'Correct a payment',
+  getPayment,
+  (one) => `Correct payment ${one.payment_reference}`,
+);
 
 /** Shows the form that corrects a payment. Only payments that were recorded here can be corrected. */
-export default staffPage<{ id: string }>(async ({ params, runtime: { db } }) => {
-  const id = rowIdIn(params);
-  const payment = await orNotFound(getPayment(db, id));
+export default recordPage(getPayment, async (payment, { id, db }) => {
   const page = `/admin/payments/${id}`;
   if (!isCorrectable(payment)) redirect(page);
   const { invoice } = await orNotFound(getPaymentContext(db, payment));
   const { amount, currency, payment_date, payment_reference, status, refunded_amount } = payment;
   const counted = status === 'completed' ? amount - refunded_amount : 0;
   return (
-    <Box maw={600}>
-      <PageHeader
-        back={{ href: page, label: 'Payment' }}
-        title="Correct the payment"
-        description={`Invoice ${invoiceName(invoice)}, ${formatMoney(invoice.amount_due, currency)} open`}
-      />
+    <FormPage
+      back={{ href: page, label: 'Payment' }}
+      title="Correct the payment"
+      description={`Invoice ${invoiceName(invoice)}, ${formatMoney(invoice.amount_due, currency)} open`}
+    >
       <PaymentForm
         action={edit.bind(null, id, etagOf(payment))}
         submit="Save"
@@ -47,6 +41,6 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db } }) => 
           payment_reference,
         }}
       />
-    </Box>
+    </FormPage>
   );
 });

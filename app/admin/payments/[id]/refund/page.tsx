@@ -1,26 +1,22 @@
-import { Alert, Box } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import { redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
-import { invoiceName } from '@/app/admin/_components/records/invoice-list';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/messages';
 import { getPaymentContext } from '@/lib/payments/list';
 import { getPayment } from '@/lib/payments/queries';
-import { orNotFound } from '../../../../_components/or-not-found';
-import { PageHeader } from '../../../_components/page/page-header';
-import { rowIdIn, staffPage } from '../../../_components/page/staff-page';
-import { titleOfRow } from '../../../_components/page/title-of';
+import { FormPage, orNotFound, recordPage, titleOfRow } from '../../../_components/page/staff-page';
+import { invoiceName } from '../../../_components/records/invoice-list';
 import { refund } from '../../actions';
 import { RefundForm } from '../../payment-forms';
 
-export const generateMetadata = titleOfRow('Record a refund', async (db, id) => {
-  const { payment_reference } = await getPayment(db, id);
-  return `Refund of ${payment_reference}`;
-});
+export const generateMetadata = titleOfRow(
+  'Record a refund',
+  getPayment,
+  (one) => `Refund of ${one.payment_reference}`,
+);
 
-export default staffPage<{ id: string }>(async ({ params, runtime: { db, env, now } }) => {
-  const id = rowIdIn(params);
-  const payment = await orNotFound(getPayment(db, id));
+export default recordPage(getPayment, async (payment, { id, db, timeZone, runtime: { now } }) => {
   const page = `/admin/payments/${id}`;
   if (payment.status !== 'completed') redirect(page);
   const { amount, refunded_amount, currency, payment_reference } = payment;
@@ -28,12 +24,11 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env, no
   const left = amount - refunded_amount;
   const of = refunded_amount > 0 ? `${formatMoney(left, currency)} of ` : '';
   return (
-    <Box maw={600}>
-      <PageHeader
-        back={{ href: page, label: 'Payment' }}
-        title="Record a refund"
-        description={`${payment_reference}: ${of}${formatMoney(amount, currency)} can be refunded`}
-      />
+    <FormPage
+      back={{ href: page, label: 'Payment' }}
+      title="Record a refund"
+      description={`${payment_reference}: ${of}${formatMoney(amount, currency)} can be refunded`}
+    >
       <Alert color="orange" variant="light" mb="lg" title="No money is moved">
         This only records money that you refunded elsewhere. Nothing is refunded at Stripe: use the Stripe
         dashboard for that, and the refund appears here automatically.
@@ -44,8 +39,8 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env, no
         currency={currency}
         invoice={{ ...invoice, name: invoiceName(invoice), isManaged: invoice.stripe_invoice_id !== null }}
         submit="Record refund"
-        typed={{ amount: formatPlainAmount(left, currency), date: toCalendarDate(now(), env.timeZone) }}
+        typed={{ amount: formatPlainAmount(left, currency), date: toCalendarDate(now(), timeZone) }}
       />
-    </Box>
+    </FormPage>
   );
 });

@@ -1,21 +1,17 @@
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { editRecordPage } from '@/app/admin/record-form-pages';
 import { getSalesDocument } from '@/lib/sales-documents/queries';
+import { titleOfRow } from '../../../_components/page/staff-page';
+import { editRecordPage } from '../../../record-form-pages';
 import { documentParts } from '../../form-parts';
 
-export const generateMetadata = titleOfRow('Edit sales document', async (db, id) => {
-  const { document_number } = await getSalesDocument(db, id);
-  return `Edit ${document_number}`;
-});
+export const generateMetadata = titleOfRow(
+  'Edit sales document',
+  getSalesDocument,
+  ({ document_number }) => `Edit ${document_number}`,
+);
 
-export default editRecordPage({
-  form: 'sales_document',
-  label: 'Sales document',
-  submit: 'Save draft',
-  heading: async (db, id) => {
-    const { status, document_number } = await getSalesDocument(db, id);
-    return status === 'draft' ? { title: `Edit ${document_number}`, back: document_number } : null;
-  },
+export default editRecordPage('sales_document', {
+  read: getSalesDocument,
+  heading: ({ status, document_number: number }) =>
+    status === 'draft' ? { title: `Edit ${number}`, back: number } : null,
   parts: () => documentParts({ isNew: false }),
-  hasCustomer: true,
 });

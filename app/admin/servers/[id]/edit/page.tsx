@@ -1,17 +1,12 @@
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { editRecordPage } from '@/app/admin/record-form-pages';
 import { getServer } from '@/lib/servers/queries';
+import { titleOfRow } from '../../../_components/page/staff-page';
+import { editRecordPage } from '../../../record-form-pages';
 import { SERVER_PARTS } from '../../form-parts';
 
-export const generateMetadata = titleOfRow(
-  'Edit server',
-  async (db, id) => `Edit ${(await getServer(db, id)).hostname}`,
-);
+export const generateMetadata = titleOfRow('Edit server', getServer, ({ hostname }) => `Edit ${hostname}`);
 
-export default editRecordPage({
-  form: 'server',
-  label: 'Server',
-  submit: 'Save',
-  heading: async () => ({ title: 'Edit server', back: ({ hostname }) => hostname ?? '' }),
+export default editRecordPage('server', {
+  read: getServer,
+  heading: ({ hostname }) => ({ back: hostname }),
   parts: () => SERVER_PARTS,
 });

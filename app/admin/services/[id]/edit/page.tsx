@@ -1,21 +1,16 @@
-import { titleOfRow } from '@/app/admin/_components/page/title-of';
-import { editRecordPage } from '@/app/admin/record-form-pages';
 import { getService } from '@/lib/services/queries';
+import { titleOfRow } from '../../../_components/page/staff-page';
+import { editRecordPage } from '../../../record-form-pages';
 import { serviceParts } from '../../form-parts';
 
-export const generateMetadata = titleOfRow('Edit service', async (db, id) => {
-  const { domain, name } = await getService(db, id);
-  return `Edit ${domain ?? name}`;
-});
+export const generateMetadata = titleOfRow(
+  'Edit service',
+  getService,
+  (one) => `Edit ${one.domain ?? one.name}`,
+);
 
-export default editRecordPage({
-  form: 'service',
-  label: 'Service',
-  submit: 'Save',
-  heading: async () => ({
-    title: 'Edit service',
-    back: ({ service_number }) => `Service ${service_number}`,
-  }),
+export default editRecordPage('service', {
+  read: getService,
+  heading: ({ service_number }) => ({ back: `Service ${service_number}` }),
   parts: serviceParts,
-  hasCustomer: true,
 });

@@ -1,21 +1,30 @@
-import { AuditTrail, withoutFields } from '@/app/admin/_components/audit/audit-trail';
-import { StripeId } from '@/app/admin/_components/display/stripe-id';
-import { CustomerSearch } from '@/app/admin/_components/forms/customer-search/customer-search';
-import { OutcomeNotice } from '@/app/admin/_components/forms/record/record-notice';
-import { Section } from '@/app/admin/_components/page/section';
-import { CustomerSection } from '@/app/admin/_components/records/customer-link';
+import { Alert, Group, List, ListItem, Stack, Text } from '@mantine/core';
+import { formatCount, formatCustomer } from '@/app/_components/format';
+import { LinkButton, TextLink } from '@/app/_components/links';
+import { toId } from '@/app/_components/search-params';
 import { listAuditOf } from '@/lib/audit/audit-log';
 import { getCustomer } from '@/lib/customers/queries';
-import { getStripeCustomer, listSameEmail } from '@/lib/sync/staff/stripe-customers';
-import { formatCustomer } from '../../../../_components/format';
-import { TextLink } from '../../../../_components/links';
-import { orNotFound } from '../../../../_components/or-not-found';
-import { toId } from '../../../../_components/search-params';
-import { Columns, Page } from '../../../_components/page/page-header';
-import { staffPage, stripeIdIn } from '../../../_components/page/staff-page';
-import { titleOf } from '../../../_components/page/title-of';
-import { LINKED_BY } from '../../linked-by';
-import { Confirmation, IsNew, IsSame } from './link-questions';
+import type { CustomerRow, CustomerSnippet } from '@/lib/customers/schema';
+import { getRuntime } from '@/lib/runtime';
+import { getStripeCustomer, listItemsOfOthers, listSameEmail } from '@/lib/sync/staff/stripe-customers';
+import { AuditTrail, withoutFields } from '../../../_components/audit/audit-trail';
+import { StripeId } from '../../../_components/display/stripe-id';
+import { Dimmed } from '../../../_components/display/values';
+import { CustomerSearch } from '../../../_components/forms/customer-search/customer-search';
+import { OutcomeNotice } from '../../../_components/forms/record/record-notice';
+import { SubmitButton } from '../../../_components/forms/submit-button';
+import {
+  Columns,
+  orNotFound,
+  Page,
+  Section,
+  staffPage,
+  stripeIdIn,
+  titleOf,
+} from '../../../_components/page/staff-page';
+import { CustomerSection } from '../../../_components/records/customer-link';
+import { linkTo } from '../../actions';
+import { LINKED_BY } from '../../subscription-list';
 
 export const generateMetadata = titleOf('Stripe customer', async (id, { runtime }) => {
   const { stripe_customer_id } = await getStripeCustomer(runtime.db, id);
@@ -27,7 +36,7 @@ const REFUSED = {
   validation_failed: 'That customer no longer exists, so nothing moved.',
 };
 
-export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, search }) => {
+export default staffPage<{ id: string }>(async ({ params, db, timeZone, search, notice }) => {
   const id = stripeIdIn(params);
   const held = await orNotFound(getStripeCustomer(db, id));
   const { customer, linked_by } = held;
@@ -44,7 +53,7 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
       notice={
         <>
           <OutcomeNotice
-            notice={search.get('notice')}
+            notice={notice}
             done={{ linked: `It is linked to ${formatCustomer(customer)}.` }}
             refused={REFUSED}
           />
@@ -78,9 +87,124 @@ export default staffPage<{ id: string }>(async ({ params, runtime: { db, env }, 
       )}
       {history.length > 0 && (
         <Section title="History">
-          <AuditTrail entries={withoutFields(history, 'customer_id')} timeZone={env.timeZone} />
+          <AuditTrail entries={withoutFields(history, 'customer_id')} timeZone={timeZone} />
         </Section>
       )}
     </Page>
   );
 });
+
+interface IsNewProps {
+  id: string;
+  customerId: number;
+  /** Customers with the same e-mail address. */
+  same: Awaited<ReturnType<typeof listSameEmail>>;
+}
+
+/** Asks whether a customer that sync created is really new. */
+function IsNew({ id, customerId, same }: IsNewProps) {
+  return (
+    <Alert color="orange" variant="light" mb="lg" title="This customer was created from Stripe">
+      <Text size="sm">
+        No customer had its number. Confirm that it is new, or link it to an existing customer.
+        {same.length > 0 && ' Payers type their e-mail address, so a match does not prove who paid.'}
+      </Text>
+      <Group mt="sm">
+        {same.map(({ id: to, customer_number, name, is_created }) => (
+          <form key={to} action={linkTo.bind(null, id, { from: customerId, to })}>
+            <SubmitButton>
+              {`It is ${name ? `${name} (${customer_number})` : customer_number}, same e-mail${is_created ? ', also created from Stripe' : ''}`}
+            </SubmitButton>
+          </form>
+        ))}
+        <form action={linkTo.bind(null, id, { from: customerId, to: customerId })}>
+          <SubmitButton variant="default">It is a new customer</SubmitButton>
+        </form>
+      </Group>
+    </Alert>
+  );
+}
+
+/** Asks whether a Stripe customer belongs to the customer with the same e-mail address. */
+function IsSame({ id, customer }: { id: string; customer: CustomerSnippet }) {
+  return (
+    <Alert color="orange" variant="light" mb="lg" title="Matched by e-mail address only">
+      <Text size="sm" mb="sm">
+        Payers type their e-mail address. Until you confirm the link or choose another customer below, its
+        subscriptions set no billing dates.
+      </Text>
+      <form action={linkTo.bind(null, id, { from: customer.id, to: customer.id })}>
+        <SubmitButton>{`It is ${customer.name || customer.customer_number}`}</SubmitButton>
+      </form>
+    </Alert>
+  );
+}
+
+type StripeCustomer = Awaited<ReturnType<typeof getStripeCustomer>>;
+
+interface Props {
+  held: StripeCustomer;
+  target: CustomerRow;
+  path: string;
+}
+
+/** Shows the effects of a link and asks for confirmation. */
+async function Confirmation({ held, target, path }: Props) {
+  const { db } = await getRuntime();
+  const { stripe_customer_id: id, customer_id: from } = held;
+  const stays = from === target.id;
+  const unlinked = stays ? [] : await listItemsOfOthers(db, id, target.id);
+  const numbers = [...new Set(unlinked.map(({ service_number }) => service_number))];
+  const sentences = stays
+    ? [`It stays with ${nameOf(target)}. Nothing moves.`]
+    : movesOf(held, target, numbers);
+  return (
+    <Stack p="md" gap="sm">
+      <List size="sm" spacing={4}>
+        {[...sentences, 'Later reports from Stripe do not change your decision.'].map((sentence) => (
+          <ListItem key={sentence} className="break-anywhere">
+            {sentence}
+          </ListItem>
+        ))}
+      </List>
+      <Group gap="xs">
+        <form action={linkTo.bind(null, id, { from, to: target.id })}>
+          <SubmitButton>{stays ? 'Confirm the link' : `Link to ${target.customer_number}`}</SubmitButton>
+        </form>
+        <LinkButton href={path} size="sm" variant="subtle">
+          Cancel
+        </LinkButton>
+      </Group>
+      {target.status !== 'active' && <Dimmed>{`${nameOf(target)} is ${target.status}.`}</Dimmed>}
+    </Stack>
+  );
+}
+
+function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]): string[] {
+  const { customer } = held;
+  const moving = [
+    formatCount(held.subscriptions, 'subscription'),
+    formatCount(held.invoices, 'invoice'),
+    formatCount(held.payments, 'payment'),
+  ];
+  return [
+    `${moving.join(', ').replace(/, (?=[^,]*$)/, ' and ')} move from ${nameOf(customer)} to ${nameOf(target)}.`,
+    `Services and documents stay with ${nameOf(customer)}.`,
+    ...(unlinked.length > 0 ? [`Items are no longer linked to ${listOf(unlinked)}.`] : []),
+    ...(held.linked_by === 'created'
+      ? [
+          `${customer.customer_number} was created for this Stripe customer: it is deleted if it has no other records.`,
+        ]
+      : []),
+  ];
+}
+
+/** Lists at most ten numbers. */
+function listOf(numbers: string[]): string {
+  const more = numbers.length - 10;
+  return more > 0 ? `${numbers.slice(0, 10).join(', ')} and ${more} more services` : numbers.join(', ');
+}
+
+function nameOf({ name, customer_number }: { name: string; customer_number: string }): string {
+  return name ? `${name} (${customer_number})` : customer_number;
+}

@@ -1,6 +1,5 @@
 import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/stripe-customers';
-import { PageHeader } from '../../../_components/page/page-header';
-import { staffPage } from '../../../_components/page/staff-page';
+import { PageHeader, staffPage } from '../../../_components/page/staff-page';
 import { confirmChosen } from '../../actions';
 import { ProposalForm } from './proposal-form';
 

@@ -3,8 +3,8 @@
 import { Button, Checkbox, List, ListItem, Stack, Text } from '@mantine/core';
 import { useActionState } from 'react';
 import { formatCount } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
 import type { LinkProposal } from '@/lib/sync/staff/stripe-customers';
-import { TextLink } from '../../../../_components/links';
 import { Notice } from '../../../_components/page/notice';
 import type { ConfirmState } from '../../actions';
 

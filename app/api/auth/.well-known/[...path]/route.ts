@@ -1,4 +1,1 @@
-import { everyMethod } from '@/lib/http/messages';
-import { answerMetadata } from '@/lib/http/oauth/routes';
-
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerMetadata);
+export { DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT } from '@/app/.well-known/[...path]/route';

@@ -2,15 +2,6 @@ import { Group, SimpleGrid, Text } from '@mantine/core';
 import { IconAlertTriangle, IconChevronRight, IconCircleCheck } from '@tabler/icons-react';
 import Link from 'next/link';
 import type { ComponentProps } from 'react';
-import {
-  formatCount,
-  formatDailyRun,
-  formatDate,
-  formatInstant,
-  formatMoney,
-  formatNumber,
-} from '@/app/_components/format';
-import { TextLink } from '@/app/_components/links';
 import { toCalendarDate } from '@/lib/dates';
 import { countDeliveries, countSubscriptions, DELIVERY_DAYS } from '@/lib/overview/counts';
 import { type Attention, getAttention, listTasks, type Task } from '@/lib/overview/list-tasks';
@@ -18,12 +9,20 @@ import { getOpenDisputes, sumOpenInvoices } from '@/lib/overview/money';
 import { listLatestPayments } from '@/lib/payments/list';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run';
-import { BarChart, CurrencySums, Figure, StateCounts } from '../_components/display/charts';
-import { StatusBadge } from '../_components/display/status';
-import { Instant } from '../_components/display/values';
-import listClasses from '../_components/lists/list.module.css';
-import { Nothing, Section } from '../_components/page/section';
-import { PaymentList } from '../_components/records/payment-list';
+import {
+  formatCount,
+  formatDailyRun,
+  formatDate,
+  formatInstant,
+  formatMoney,
+  formatNumber,
+} from '../_components/format';
+import { TextLink } from '../_components/links';
+import { BarChart, CurrencySums, Figure, StateCounts } from './_components/display/charts';
+import { Instant, StatusBadge } from './_components/display/values';
+import listClasses from './_components/lists/list.module.css';
+import { Nothing, Section } from './_components/page/staff-page';
+import { PaymentList } from './_components/records/payment-list';
 
 /** The tasks that need attention. The page waits for them, since they are at the top. */
 export async function Tasks() {
@@ -258,7 +257,7 @@ export async function LatestPayments() {
   const latest = await listLatestPayments(db, LATEST);
   return (
     <Section title="Latest payments" action={<TextLink href="/admin/payments">All payments</TextLink>}>
-      <PaymentList payments={latest} />
+      <PaymentList rows={latest} />
     </Section>
   );
 }
