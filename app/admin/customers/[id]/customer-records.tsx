@@ -123,7 +123,7 @@ export function CustomerRecords({ customer: { id, customer_number }, counts }: P
     const shown = Math.min(kind.count(counts), ROWS);
     const total = kind.total?.(counts);
     const number = total && total > shown && total <= MAX_RECORDS ? ` (${formatNumber(total)})` : '';
-    const linkTo = (page: string, text: ReactNode) => (
+    const linkTo = (page: string, text: string) => (
       <TextLink href={toHref(page, { customer: customer_number })} prefetch={false}>
         {text}
       </TextLink>
@@ -135,15 +135,8 @@ export function CustomerRecords({ customer: { id, customer_number }, counts }: P
         folds={!open}
         action={
           <Group gap="md">
-            {noun && linkTo(`${path}/new`, <>New {noun}</>)}
-            {total !== 0 &&
-              linkTo(
-                path,
-                <>
-                  All {nouns}
-                  {number}
-                </>,
-              )}
+            {noun && linkTo(`${path}/new`, `New ${noun}`)}
+            {total !== 0 && linkTo(path, `All ${nouns}${number}`)}
           </Group>
         }
         none={shown === 0 && none}
