@@ -24,7 +24,7 @@ CREATE OR REPLACE FUNCTION accounting_facts(
 ) RETURNS TABLE (
   record text, invoice_id int, payment_id int, original_date date, tax_rate numeric, net numeric, tax numeric,
   gross numeric, currency text, is_sum boolean, key text
-) LANGUAGE plpgsql STABLE AS $$
+) LANGUAGE plpgsql STABLE ROWS 10 AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
@@ -97,7 +97,9 @@ END $$;
 CREATE OR REPLACE FUNCTION book_entries(
   invoice_ids int[], payment_ids int[], today date, time_zone text, open_from date DEFAULT NULL,
   with_cancelled boolean DEFAULT false
-) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = on
+AS $$
 DECLARE
   first_open date := coalesce(open_from, date_trunc('month', today)::date);
   all_invoices int[];

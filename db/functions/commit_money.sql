@@ -3,6 +3,7 @@
 CREATE OR REPLACE FUNCTION commit_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
+  money text[];
 BEGIN
   IF plan ? 'invoicesInserted' THEN
     INSERT INTO invoices (
@@ -36,6 +37,17 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'invoicesUpdated') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
+  IF plan ? 'invoicesSettled' THEN
+    UPDATE invoices t SET
+      status = r.status, amount_paid = r.amount_paid, amount_due = r.amount_due, paid_at = r.paid_at,
+      updated_at = now(), version = t.version + 1
+      FROM jsonb_to_recordset(plan -> 'invoicesSettled') AS r(
+        id int, version int, status invoice_status, amount_paid numeric, amount_due numeric, paid_at timestamptz
+      )
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'invoicesSettled') THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
   IF plan ? 'moves' THEN
     PERFORM move_stripe_customer(m.stripe_customer_id, m.customer_id)
       FROM jsonb_to_recordset(plan -> 'moves') AS m(stripe_customer_id text, customer_id int);
@@ -49,27 +61,23 @@ BEGIN
       id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
       provider_amount, provider_payment_date, stripe_payment_intent_id, stripe_charge_id, refunded_amount
       FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted');
-    IF EXISTS (
-      SELECT FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
-        JOIN payment_tombstones t ON t.reference = p.payment_reference WHERE p.source = 'stripe'
-    ) OR EXISTS (
-      -- A program has just recorded the same money under one of these ids, whose keys this plan locks.
-      SELECT FROM payments WHERE payment_reference = ANY (ARRAY(
-        SELECT unnest(ARRAY[p.stripe_payment_intent_id, p.stripe_charge_id])
-          FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
-      ))
-    ) THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
-  -- Sync has just recorded the money that one of these references names.
-  IF plan ?| ARRAY['paymentsInserted', 'paymentsUpdated'] AND EXISTS (
-    SELECT FROM jsonb_populate_recordset(NULL::payments,
-        coalesce(plan -> 'paymentsInserted', '[]') || coalesce(plan -> 'paymentsUpdated', '[]')) r
-      CROSS JOIN LATERAL (
-        SELECT id FROM payments WHERE stripe_payment_intent_id = r.payment_reference
-        UNION ALL SELECT id FROM payments WHERE stripe_charge_id = r.payment_reference
-      ) p
-      WHERE r.source <> 'stripe' AND r.payment_reference ~ '^(pi|ch|py)_' AND p.id <> r.id
+  IF plan ? 'reported' AND EXISTS (
+    SELECT FROM payment_tombstones t WHERE t.reference IN (SELECT jsonb_array_elements_text(plan -> 'reported'))
   ) THEN RAISE SQLSTATE '40001'; END IF;
+  -- A program has just recorded the same money under one of these ids, whose keys this plan locks.
+  IF plan ? 'reportedMoney' AND EXISTS (
+    SELECT FROM payments WHERE payment_reference = ANY (ARRAY(
+      SELECT jsonb_array_elements_text(plan -> 'reportedMoney')
+    ))
+  ) THEN RAISE SQLSTATE '40001'; END IF;
+  -- Sync has just recorded the money that one of these references names.
+  IF plan ? 'money' THEN
+    money := ARRAY(SELECT jsonb_array_elements_text(plan -> 'money'));
+    IF EXISTS (SELECT FROM payments WHERE stripe_payment_intent_id = ANY (money) AND source = 'stripe')
+      OR EXISTS (SELECT FROM payments WHERE stripe_charge_id = ANY (money) AND source = 'stripe')
+    THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
   IF plan ? 'paymentsUpdated' THEN
     UPDATE payments t SET
       invoice_id = r.invoice_id, customer_id = r.customer_id, amount = r.amount,

@@ -47,7 +47,7 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'touched') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
-  IF plan ?| ARRAY['handedOver', 'invoicesUpdated', 'moves', 'paymentsInserted', 'paymentsUpdated', 'invoicesSeen'] THEN
+  IF plan ?| ARRAY['invoicesLocked', 'handedOver', 'moves'] THEN
     PERFORM lock_invoices(plan);
   END IF;
   IF plan ? 'invoicesSeen' AND EXISTS (
@@ -61,7 +61,7 @@ BEGIN
     'itemsInserted', 'handedOver', 'subscriptionsDeleted', 'subscriptionsUpdated'] THEN
     PERFORM commit_subscriptions(plan);
   END IF;
-  IF plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'moves', 'paymentsInserted', 'paymentsUpdated'] THEN
+  IF plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'invoicesSettled', 'moves', 'paymentsInserted', 'paymentsUpdated'] THEN
     PERFORM commit_invoices(plan);
   END IF;
   IF plan ?| ARRAY['refundsDeleted', 'refundsUpdated', 'refundsInserted', 'disputesUpdated', 'disputesInserted'] THEN
@@ -133,15 +133,16 @@ END $$;
 -- Locks every invoice that a plan changes or writes a payment of, in the order of their ids. Whoever records a payment
 -- does the same, so the two cannot deadlock over invoices.
 CREATE OR REPLACE FUNCTION lock_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  ids int[] := ARRAY(SELECT jsonb_array_elements_text(plan -> 'invoicesLocked')::int);
 BEGIN
-  PERFORM FROM invoices WHERE id IN (
-    SELECT r.id FROM jsonb_to_recordset(plan -> 'invoicesUpdated') AS r(id int)
-    UNION ALL SELECT r.id FROM jsonb_to_recordset(plan -> 'invoicesSeen') AS r(id int)
-    UNION ALL SELECT r.invoice_id FROM jsonb_to_recordset(plan -> 'paymentsInserted') AS r(invoice_id int)
-    UNION ALL SELECT r.invoice_id FROM jsonb_to_recordset(plan -> 'paymentsUpdated') AS r(invoice_id int)
-    UNION ALL SELECT i.id FROM jsonb_to_recordset(plan -> 'handedOver') AS h("from" int)
-      JOIN invoices i ON i.subscription_id = h."from"
-    UNION ALL SELECT i.id FROM jsonb_to_recordset(plan -> 'moves') AS m(stripe_customer_id text)
-      JOIN invoices i ON i.stripe_customer_id = m.stripe_customer_id
-  ) ORDER BY id FOR NO KEY UPDATE;
+  IF plan ?| ARRAY['handedOver', 'moves'] THEN
+    ids := ids || ARRAY(
+      SELECT i.id FROM jsonb_to_recordset(plan -> 'handedOver') AS h("from" int)
+        JOIN invoices i ON i.subscription_id = h."from"
+      UNION ALL SELECT i.id FROM jsonb_to_recordset(plan -> 'moves') AS m(stripe_customer_id text)
+        JOIN invoices i ON i.stripe_customer_id = m.stripe_customer_id
+    );
+  END IF;
+  PERFORM FROM invoices WHERE id = ANY (ids) ORDER BY id FOR NO KEY UPDATE;
 END $$;

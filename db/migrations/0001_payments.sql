@@ -1,2 +1,2 @@
 -- Payments are read, decided and committed by the functions of sync.
--- Functions: 62bada8be7ad484aafdb7762c7b325196b4a0dc6da8c77567fba8b21a757c15b
+-- Functions: e5eb621a3caebcf5dd3093e33ddff590cc108a56609818cbee014d4cebd8bac3

@@ -4,7 +4,6 @@ import { AppError, type FieldError, invalidField } from '../errors';
 import { leftOf, settledAfter, takesPayments } from '../invoices/settle';
 import { currencyDecimals, hasCurrencyPrecision, MAX_AMOUNT } from '../money';
 import { MAX_ID } from '../page';
-import { keyOfReference } from '../store/commit';
 import {
   emptyPlan,
   type Keys,
@@ -152,20 +151,22 @@ export class PaymentDraft {
   }
 
   toPlan(): Plan {
-    const invoices = toTablePlan(this.invoices);
-    const isUpdated = new Set(invoices.updated.map(({ id }) => id));
+    const settled = toTablePlan(this.invoices).updated;
+    const isSettled = new Set(settled.map(({ id }) => id));
     const { links } = this.snapshot.rows;
     const concerned = this.money.size === 0 ? [] : this.ownersOfSeen();
     return {
       ...emptyPlan(),
-      invoices,
+      invoicesSettled: settled.map(({ id, version, status, amount_paid, amount_due, paid_at }) => {
+        return { id, version, status, amount_paid, amount_due, paid_at };
+      }),
       payments: toTablePlan(this.payments),
       refunds: toTablePlan(this.refunds),
       audits: this.audits,
       tasks: this.tasks,
       tombstones: this.tombstones,
       invoicesSeen: [...this.seen].flatMap((id) => {
-        const invoice = isUpdated.has(id) ? undefined : this.invoices.before(id);
+        const invoice = isSettled.has(id) ? undefined : this.invoices.before(id);
         return invoice ? { id, version: invoice.version } : [];
       }),
       concerned,
@@ -174,7 +175,7 @@ export class PaymentDraft {
         const link = links.get(id);
         return link ? { stripe_customer_id: id, version: link.version } : [];
       }),
-      lockKeys: [...this.money].map(keyOfReference),
+      money: [...this.money],
     };
   }
 

@@ -134,8 +134,8 @@ function toWrittenChange({ before, after, warning }: WrittenChange, { at, ids }:
   };
 }
 
-/** Maximum conflicts before a write gives up. After the first one, the write locks the rows of its invoices. */
-const MOST_CONFLICTS = 6;
+/** Maximum conflicts before a write gives up. After the first one it locks its invoices, in a transaction that retries. */
+const MOST_CONFLICTS = 3;
 const MOST_READS = 3;
 
 interface Question<Decision, Result> {

@@ -3,7 +3,7 @@ import { type Database, pgErrorCode, readStatement } from '@/db/database';
 import type { stripeEvents } from '@/db/schema';
 import { localLimit } from '@/db/transaction';
 import type { AuditEntry } from '../audit/audit-log';
-import type { Plan, TablePlan } from './snapshot';
+import type { Plan, StoredPayment, TablePlan } from './snapshot';
 import { TABLE_NAMES, TABLES } from './snapshot';
 
 type InboxRow = typeof stripeEvents.$inferSelect;
@@ -70,9 +70,7 @@ function findApart(all: Commit[]): Commit[] {
   return all.filter((given, at) => {
     // The customers that another commit creates may get one of these absent numbers.
     if (at > 0 && (given.runId !== runId || given.plan.absentNumbers.length > 0)) return false;
-    const { invoices, invoicesSeen } = given.plan;
-    const rows = [...invoices.updated, ...invoicesSeen].map(({ id }) => `invoice ${id}`);
-    const keys = [...toLockKeys(given), ...rows];
+    const keys = [...toLockKeys(given), ...lockedInvoices(given.plan).map((id) => `invoice ${id}`)];
     if (keys.some((key) => taken.has(key))) return false;
     for (const key of keys) taken.add(key);
     return true;
@@ -167,14 +165,24 @@ function toTemplate(plan: string, places: number): string {
  * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time. Also
  * for the references under which a program may be recording the same money at this moment.
  */
-function toLockKeys({ plan: { concerned, emails, payments, lockKeys }, events }: Commit): string[] {
+function toLockKeys({ plan: { concerned, emails, money, payments }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
     own === null ? owners : [own, ...owners],
   );
-  const money = payments.inserted.flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) =>
-    [intent, charge].filter((id) => id !== null).map(keyOfReference),
-  );
-  return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told, ...money, ...lockKeys];
+  const named = [...money, ...reportedMoney(payments.inserted)].map(keyOfReference);
+  return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told, ...named];
+}
+
+const reportedMoney = (inserted: StoredPayment[]) =>
+  inserted
+    .flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) => [intent, charge])
+    .filter((id) => id !== null);
+
+/** Returns the invoices to lock: those that a plan changes, is based on, or writes a payment of. */
+function lockedInvoices({ invoices, invoicesSettled, invoicesSeen, payments }: Plan): number[] {
+  const rows = [...invoices.updated, ...invoicesSettled, ...invoicesSeen].map(({ id }) => id);
+  const paid = [...payments.inserted, ...payments.updated].map(({ invoice_id }) => invoice_id);
+  return [...rows, ...paid].filter((id) => id > 0);
 }
 
 /** Returns the lock key for the money that a reference names. */
@@ -183,8 +191,13 @@ export const keyOfReference = (reference: string): string => `payment ${referenc
 function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
   const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits, tasks, tasksOver } = plan;
   const lists = {
+    invoicesLocked: lockedInvoices(plan),
+    invoicesSettled: plan.invoicesSettled,
     invoicesSeen: plan.invoicesSeen,
     tombstones: plan.tombstones,
+    money: plan.money,
+    reported: plan.payments.inserted.filter(isStripes).map((row) => row.payment_reference),
+    reportedMoney: reportedMoney(plan.payments.inserted),
     moves,
     handedOver,
     abandoned,
@@ -208,6 +221,8 @@ function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
   });
   return [...Object.entries(lists), ...ofTables].filter(([, list]) => list.length > 0);
 }
+
+const isStripes = ({ source }: StoredPayment) => source === 'stripe';
 
 function toAuditRow({ actor, ...entry }: AuditEntry) {
   return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };

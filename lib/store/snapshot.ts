@@ -229,21 +229,35 @@ export interface Plan extends TablePlans {
   emails: { email: string; ids: number[] }[];
   /** Links that get a new version and no other change. */
   touched: Pick<StoredLink, 'stripe_customer_id' | 'version'>[];
+  /** Our own invoices with the amounts and the status that follow from their payments. */
+  invoicesSettled: Pick<
+    StoredInvoice,
+    'id' | 'version' | 'status' | 'amount_paid' | 'amount_due' | 'paid_at'
+  >[];
   /** Invoices that the decision is based on but does not change. The commit compares their versions. */
   invoicesSeen: Pick<StoredInvoice, 'id' | 'version'>[];
   /** References of deleted or renamed Stripe payments, which sync must not record again. */
   tombstones: string[];
-  /** Keys that the commit locks in addition to the Stripe customers it concerns. */
-  lockKeys: string[];
+  /** References of written payments that name Stripe's money. The commit fails if sync has just recorded that money. */
+  money: string[];
   changes: FieldChange[];
   warnings: string[];
 }
 
+const UNCHANGED = { inserted: [], updated: [], deleted: [] };
+
 /** Returns a plan that changes nothing. */
 export function emptyPlan(): Plan {
-  const tables = TABLE_NAMES.map((name) => [name, { inserted: [], updated: [], deleted: [] }]);
   return {
-    ...(Object.fromEntries(tables) as unknown as TablePlans),
+    links: UNCHANGED,
+    customers: UNCHANGED,
+    services: UNCHANGED,
+    subscriptions: UNCHANGED,
+    items: UNCHANGED,
+    invoices: UNCHANGED,
+    payments: UNCHANGED,
+    refunds: UNCHANGED,
+    disputes: UNCHANGED,
     moves: [],
     handedOver: [],
     abandoned: [],
@@ -254,9 +268,10 @@ export function emptyPlan(): Plan {
     absentNumbers: [],
     emails: [],
     touched: [],
+    invoicesSettled: [],
     invoicesSeen: [],
     tombstones: [],
-    lockKeys: [],
+    money: [],
     changes: [],
     warnings: [],
   };
@@ -309,6 +324,7 @@ export function isEmpty(plan: Plan): boolean {
     plan.tasks,
     plan.tasksOver,
     plan.tombstones,
+    plan.invoicesSettled,
   ];
   return lists.every((list) => list.length === 0) && TABLE_NAMES.every((name) => isUnchanged(plan[name]));
 }

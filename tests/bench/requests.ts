@@ -78,7 +78,7 @@ export async function otherWrites(
   const change = ({ name, url }: Door) => {
     return (agent: Agent) => {
       sent += 1;
-      const body = JSON.stringify({ amount: 1 + (sent % 500) });
+      const body = JSON.stringify({ amount: 1 + (sent % 499) });
       const path = `${url}/${known[sent % known.length]?.id}`;
       return send({ name, method: 'PATCH', url: new URL(path), headers, body }, agent);
     };

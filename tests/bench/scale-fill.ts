@@ -160,7 +160,9 @@ export async function openFilled(
     await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // it is complete
   }
   await admin.close();
-  return { url, handle: openPostgres(url, { max: 1 }) };
+  const handle = openPostgres(url, { max: 1 });
+  await migrate(handle); // an earlier version may have filled it
+  return { url, handle };
 }
 
 async function fill(db: Database, times: number): Promise<void> {

@@ -167,8 +167,14 @@ describe('a busy or missing database', () => {
     ['a statement that takes too long', '57014'],
   ])('the payments API answers 503 with Retry-After on %s', async (_, code) => {
     const { body } = await openInvoice();
-    const busy = Object.create(server.runtime.db, {
-      transaction: { value: () => Promise.reject(Object.assign(new Error('no words'), { code })) },
+    const { db } = server.runtime;
+    const { session } = db._;
+    const refuse = () => Promise.reject(Object.assign(new Error('no words'), { code }));
+    const prepareQuery = (...query: Parameters<typeof session.prepareQuery>) =>
+      query[0].sql.includes('commit_plan') ? { execute: refuse } : session.prepareQuery(...query);
+    const busy = Object.create(db, {
+      _: { value: { ...db._, session: Object.create(session, { prepareQuery: { value: prepareQuery } }) } },
+      transaction: { value: refuse },
     });
     setRuntime({ ...server.runtime, db: busy });
     const answer = await call('POST', '', body);

@@ -73,7 +73,7 @@ const valuesOf = (name: TableName, which: 0 | 1): Values =>
 
 async function write(name: TableName, kind: 'inserted' | 'updated', row: Values): Promise<void> {
   const plan = emptyPlan();
-  Object.assign(plan[name], { [kind]: [row] });
+  Object.assign(plan, { [name]: { ...plan[name], [kind]: [row] } });
   await commit(base.db, { plan, events: [], runId: null, bookedOn });
 }
 

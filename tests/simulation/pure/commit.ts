@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { namesStripeMoney } from '@/lib/payments/stripe-payment';
 import { type Commit, idInText, type Written } from '@/lib/store/commit';
 import type { Plan, TablePlan } from '@/lib/store/snapshot';
 import {
@@ -71,6 +70,12 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
   writer.update('subscriptions', plan.subscriptions);
   writer.insert('invoices', plan.invoices);
   writer.update('invoices', plan.invoices);
+  for (const settled of plan.invoicesSettled) {
+    const before = tables.rows.invoices.get(settled.id);
+    if (before?.version !== settled.version) throw conflict('invoices');
+    const version = before.version + 1;
+    tables.put('invoices', settled.id, { ...before, ...settled, version, updated_at: now });
+  }
   for (const { stripe_customer_id: id, customer_id } of plan.moves) {
     moveStripeCustomer(tables, id, Number(toId(customer_id, made)), now);
   }
@@ -84,14 +89,9 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
     if ([...tables.rows.payments.values()].some((row) => isTold(row.payment_reference)))
       throw conflict('money');
   }
-  const told = [...plan.payments.inserted, ...plan.payments.updated].filter(
-    ({ source }) => source !== 'stripe',
-  );
-  for (const { id, payment_reference: name } of told.filter((row) =>
-    namesStripeMoney(row.payment_reference),
-  )) {
+  for (const name of plan.money) {
     const isIts = (row: StoredPayment) =>
-      row.id !== toId(id, made) && (row.stripe_payment_intent_id === name || row.stripe_charge_id === name);
+      row.source === 'stripe' && (row.stripe_payment_intent_id === name || row.stripe_charge_id === name);
     if ([...tables.rows.payments.values()].some(isIts)) throw conflict('money');
   }
   for (const task of plan.tasks) {

@@ -1,6 +1,6 @@
 import { isConflict } from '@/db/transaction';
 import { type Chance, seededChance } from '@/lib/chance';
-import { type Commit, isVersionConflict, type Written } from '@/lib/store/commit';
+import { type Commit, isVersionConflict, keyOfReference, type Written } from '@/lib/store/commit';
 import type { Keys, Snapshot } from '@/lib/store/snapshot';
 import type { Store } from '@/lib/store/store';
 import type { ProviderEvent } from '@/lib/stripe/event';
@@ -121,9 +121,12 @@ export class ModelProcess implements Store {
     await turns.wait();
     this.pass(true);
     const emails = commit.plan.emails.map(({ email }) => `email ${email}`);
-    const { concerned, invoices, invoicesSeen, lockKeys } = commit.plan;
-    for (const key of [...concerned, ...emails, ...lockKeys].sort()) await locks.take(owner, key);
-    const rows = [...invoices.updated, ...invoicesSeen].map(({ id }) => id).sort((a, b) => a - b);
+    const { concerned, invoices, invoicesSettled, invoicesSeen, money } = commit.plan;
+    const named = money.map(keyOfReference);
+    for (const key of [...concerned, ...emails, ...named].sort()) await locks.take(owner, key);
+    const rows = [...invoices.updated, ...invoicesSettled, ...invoicesSeen]
+      .map(({ id }) => id)
+      .sort((a, b) => a - b);
     for (const id of rows) await locks.take(owner, rowKey(id));
     let written: Written;
     try {

@@ -93,25 +93,25 @@ test.each<[string, State, PaymentChange, object]>([
     'a new payment pays its invoice',
     {},
     record(),
-    { payments: { inserted: [{ amount: '100.000', source: 'api' }] }, invoices: { updated: [PAID] } },
+    { payments: { inserted: [{ amount: '100.000', source: 'api' }] }, invoicesSettled: [PAID] },
   ],
   [
     'a pending payment leaves its invoice unpaid but depends on its version',
     {},
     record({ status: 'pending' }),
-    { invoices: { updated: [] }, invoicesSeen: [{ id: 1, version: 3 }] },
+    { invoicesSettled: [], invoicesSeen: [{ id: 1, version: 3 }] },
   ],
   [
     'a part of the amount leaves the rest due',
     {},
     record({ amount: 30 }),
-    { invoices: { updated: [{ status: 'sent', amount_due: '70.000' }] } },
+    { invoicesSettled: [{ status: 'sent', amount_due: '70.000' }] },
   ],
   [
     'a payment recorded as refunded gets a refund of its amount',
     {},
     record({ status: 'refunded' }),
-    { refunds: { inserted: [{ amount: '100.000', source: 'api' }] }, invoices: { updated: [] } },
+    { refunds: { inserted: [{ amount: '100.000', source: 'api' }] }, invoicesSettled: [] },
   ],
   [
     'the same payment again writes nothing',
@@ -125,7 +125,7 @@ test.each<[string, State, PaymentChange, object]>([
     record({ amount: 60 }),
     {
       payments: { updated: [{ id: 7, amount: '60.000', version: 3 }] },
-      invoices: { updated: [{ status: 'sent', amount_due: '40.000', version: 3 }] },
+      invoicesSettled: [{ status: 'sent', amount_due: '40.000', version: 3 }],
       audits: [{ action: 'payment.update', entity_id: 7, after: { version: 4, updated_at: null } }],
     },
   ],
@@ -134,12 +134,10 @@ test.each<[string, State, PaymentChange, object]>([
     { invoices: [PAID, OTHER], payments: [payment()], paid: 100_000 },
     update({ invoice_id: 2 }),
     {
-      invoices: {
-        updated: [
-          { id: 1, status: 'sent' },
-          { id: 2, status: 'paid' },
-        ],
-      },
+      invoicesSettled: [
+        { id: 1, status: 'sent' },
+        { id: 2, status: 'paid' },
+      ],
     },
   ],
   [
@@ -169,7 +167,7 @@ test.each<[string, State, PaymentChange, object]>([
     {
       payments: { updated: [{ refunded_amount: '40.000' }] },
       refunds: { updated: [{ id: 10, status: 'cancelled' }] },
-      invoices: { updated: [{ amount_paid: '60.000' }] },
+      invoicesSettled: [{ amount_paid: '60.000' }],
     },
   ],
   [
@@ -187,7 +185,7 @@ test.each<[string, State, PaymentChange, object]>([
     {
       payments: { deleted: [{ id: 7 }] },
       refunds: { updated: [{ id: 9, payment_id: null }], deleted: [{ id: 10 }] },
-      invoices: { updated: [{ status: 'sent', amount_due: '100.000' }] },
+      invoicesSettled: [{ status: 'sent', amount_due: '100.000' }],
       tombstones: [],
     },
   ],
@@ -195,7 +193,7 @@ test.each<[string, State, PaymentChange, object]>([
     'a deleted payment of Stripe’s leaves a tombstone',
     { invoices: [STRIPES], payments: [payment({ source: 'stripe', payment_reference: 'in_1' })] },
     REMOVE,
-    { tombstones: ['in_1'], invoices: { updated: [] }, invoicesSeen: [{ id: 1, version: 3 }] },
+    { tombstones: ['in_1'], invoicesSettled: [], invoicesSeen: [{ id: 1, version: 3 }] },
   ],
   [
     'a renamed payment of Stripe’s leaves a tombstone',
@@ -210,7 +208,7 @@ test.each<[string, State, PaymentChange, object]>([
     {
       concerned: ['cus_1'],
       touched: [{ stripe_customer_id: 'cus_1', version: 3 }],
-      lockKeys: ['payment pi_1'],
+      money: ['pi_1'],
     },
   ],
   [
