@@ -35,11 +35,10 @@ const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
 const PROMPT: Fate = { lost: false, delay: 0, copies: [], together: false, crashes: [] };
 
 const STRIPE_STEPS: Steps = { ...SUBSCRIPTION_STEPS, ...INVOICE_STEPS };
-const STAFF = new Set(['confirmLink', 'linkItem']);
-const OUR_STEPS = new Set([
-  ...STAFF,
-  ...['refundHere', 'payOwn', 'deletePayment', 'changePayment', 'enterPayment', 'dateService'],
-]);
+const PAYING = ['refundHere', 'payOwn', 'deletePayment', 'changePayment', 'enterPayment'];
+/** Steps of staff and programs that may happen while deliveries are handled. */
+const STAFF = new Set(['confirmLink', 'linkItem', ...PAYING]);
+const OUR_STEPS = new Set([...STAFF, 'dateService']);
 
 export type Tally = Record<string, number>;
 
