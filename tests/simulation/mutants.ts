@@ -127,17 +127,9 @@ refund-here-not-recorded lib/payments/money-back.ts
 - if (more > 0) recordRefund(
 + if (more > 1e9) recordRefund(
 
-withdrawn-refund-counts lib/payments/money-back.ts
-- draft.refunds.put({ ...refund, status: 'cancelled' });
-+ draft.refunds.put({ ...refund });
-
 invoice-not-settled lib/payments/decide-payment.ts
 - if (!invoice || invoice.stripe_invoice_id !== null) continue;
 + if (invoice) continue;
-
-excess-not-told lib/payments/decide-payment.ts
-- draft.tasks.push(task);
-+
 
 unknown-status-is-active lib/sync/decide/subscription/subscription.ts
 - provider.status ?? row.status
