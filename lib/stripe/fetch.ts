@@ -1,27 +1,20 @@
 import Stripe from 'stripe';
 import { fromEpoch, isTimeZone, toEpoch } from '../dates';
-import type {
-  ProviderCheckout,
-  ProviderCustomer,
-  ProviderDispute,
-  ProviderInvoice,
-  ProviderRefund,
-  ProviderSubscription,
-  ProviderSubscriptionItem,
-} from './provider';
 import { asId, asInstant, asObject, asText, UnstorableError } from './read';
 import { toFetchedCustomer } from './to-customer';
 import { toProviderInvoice } from './to-invoice';
 import { toProviderDispute, toProviderRefund } from './to-money-back';
-import { toProviderCheckout, toProviderItem, toProviderSubscription } from './to-subscription';
+import {
+  type ProviderSubscriptionItem,
+  toProviderCheckout,
+  toProviderItem,
+  toProviderSubscription,
+} from './to-subscription';
 
-export interface ProviderObjects {
-  customer: ProviderCustomer;
-  subscription: ProviderSubscription;
-  invoice: ProviderInvoice;
-  refund: ProviderRefund;
-  dispute: ProviderDispute;
-}
+/** The objects that can be fetched, by the name of their kind. */
+export type ProviderObjects = {
+  [Kind in keyof typeof MAPPERS]: NonNullable<ReturnType<(typeof MAPPERS)[Kind]>>;
+};
 
 export type Fetched<T> =
   | { state: 'found'; object: T; asOf: Date }
@@ -35,8 +28,8 @@ export type Fetched<T> =
  */
 const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amount_paid_off_stripe'];
 
-/** Maximum payments read of an invoice. If it has more, its own amounts count. */
-const MAX_PAYMENTS = 100;
+/** Stripe's maximum page size. No invoice has nearly as many payments, so one page shows all of them. */
+const LIMIT = 100;
 
 /** Retrieves one object by its id. Never throws for what Stripe or the network does. */
 export async function fetchObject<Kind extends keyof ProviderObjects>(
@@ -82,12 +75,12 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/** Retrieves an invoice with all its payments. Stripe itself includes only ten. */
+/** Retrieves an invoice with its payments. Stripe itself includes only ten. If even a page lacks some, its own amounts count. */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
   if (!found.payments?.has_more) return found;
   const expand = ['data.payment.payment_intent'];
-  found.payments = await stripe.invoicePayments.list({ invoice, limit: MAX_PAYMENTS, expand });
+  found.payments = await stripe.invoicePayments.list({ invoice, limit: LIMIT, expand });
   return found;
 }
 
@@ -117,15 +110,12 @@ export function stripeErrorCode(error: unknown): string {
   return `stripe_${error.code ?? kind.toLowerCase()}`;
 }
 
-/** Maximum payments read, the newest first. No invoice has nearly as many. */
-const MAX_COLLECTED = 100;
-
 /**
  * Fetches the time of Stripe's last collection for an invoice. Null if Stripe never collected. Payments made elsewhere
  * and only recorded at Stripe do not count. Never throws errors of Stripe or the network.
  */
 export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: string) {
-  const paid = { invoice, status: 'paid', limit: MAX_COLLECTED } as const;
+  const paid = { invoice, status: 'paid', limit: LIMIT } as const;
   return fetchPayments(stripe, now, paid, (payments) => {
     const times = payments
       .filter(({ payment }) => payment.type !== 'payment_record')
@@ -156,8 +146,6 @@ async function fetchPayments<T>(
   }
 }
 
-/** Stripe's maximum page size. */
-const ITEM_PAGE = 100;
 /** Maximum pages of 100 items each, far more than a subscription may have. */
 const MAX_PAGES = 5;
 
@@ -176,7 +164,7 @@ export async function fetchItems(
     let after: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const cursor = after === undefined ? {} : { starting_after: after };
-      const answer = await stripe.subscriptionItems.list({ subscription, limit: ITEM_PAGE, ...cursor });
+      const answer = await stripe.subscriptionItems.list({ subscription, limit: LIMIT, ...cursor });
       if (!Array.isArray(answer.data)) return { state: 'unavailable', reason: 'invalid_answer' };
       items.push(...answer.data.flatMap((item) => toProviderItem(item) ?? []));
       after = answer.data.at(-1)?.id;
@@ -189,15 +177,13 @@ export async function fetchItems(
   }
 }
 
-/** Result of a key's check. With `other`, the key's account has none of the requested customers. */
-type Probe = 'known' | 'other' | 'refused' | { silent: string };
-
 /**
- * Checks a key before it is used for many requests. Never throws errors of Stripe or the network.
+ * Checks a key before it is used for many requests. Never throws errors of Stripe or the network. With `other`, the
+ * key's account has none of the requested customers.
  *
  * @param customers some Stripe customers of the account, if any are stored; Stripe also knows deleted ones
  */
-export async function probeAccount(stripe: Stripe, customers: string[]): Promise<Probe> {
+export async function probeAccount(stripe: Stripe, customers: string[]) {
   try {
     if (customers.length === 0) await stripe.subscriptions.list({ limit: 1 });
     for (const id of customers) if (await isKnown(stripe, id)) return 'known';
@@ -221,18 +207,12 @@ async function isKnown(stripe: Stripe, id: string): Promise<boolean> {
   }
 }
 
-/** A Stripe account, with the time zone of its dashboard and reports. */
-interface Account {
-  id: string | null;
-  timeZone: string | null;
-}
-
 /**
- * Fetches the account that a key belongs to. Never throws errors of Stripe or the network.
+ * Fetches the account that a key belongs to, with the time zone of its dashboard and reports. Never throws errors of Stripe or the network.
  *
  * @returns the reason if the account cannot be read, as with a restricted key
  */
-export async function fetchAccount(stripe: Stripe): Promise<Account | { reason: string }> {
+export async function fetchAccount(stripe: Stripe) {
   try {
     const account = asObject(await stripe.accounts.retrieveCurrent());
     const zone = asText(asObject(asObject(account.settings).dashboard).timezone);
@@ -240,19 +220,6 @@ export async function fetchAccount(stripe: Stripe): Promise<Account | { reason: 
   } catch (error) {
     return { reason: unavailable(error).reason };
   }
-}
-
-/** Stripe's maximum page size. */
-const LIMIT = 100;
-
-export interface ProviderPage<T> {
-  objects: T[];
-  /** Objects with a value that no column can hold, with the reason. */
-  refused: { id: string; error: UnstorableError }[];
-  /** Time of the state that the whole page shows. */
-  asOf: Date;
-  /** Cursor of the next page. Null on the last page. */
-  next: string | null;
 }
 
 export interface ListRequest {
@@ -266,19 +233,25 @@ export interface ListRequest {
 
 type ListedKind = Exclude<keyof ProviderObjects, 'customer'>;
 
-/** Fetches a page of objects of one kind, newest first. @throws Stripe's errors */
+/**
+ * Fetches a page of objects of one kind, newest first. An object is refused if no column can hold one of its values.
+ *
+ * @throws Stripe's errors
+ */
 export async function listObjects<Kind extends ListedKind>(
   stripe: Stripe,
   now: () => Date,
   kind: Kind,
   request: ListRequest,
-): Promise<ProviderPage<ProviderObjects[Kind]>> {
+) {
   const started = now();
   const page: Stripe.Response<Stripe.ApiList<{ id: string }>> = await list(stripe, kind, params(request));
   const map = MAPPERS[kind] as (object: unknown) => ProviderObjects[Kind] | null;
   return {
     ...mapAll(map, page.data),
+    /** Time of the state that the whole page shows. */
     asOf: responseTime(page, started, now()),
+    /** Cursor of the next page. Null on the last page. */
     next: page.has_more ? (page.data.at(-1)?.id ?? null) : null,
   };
 }
@@ -302,7 +275,7 @@ export async function listProviderCreditNotes(stripe: Stripe, request: ListReque
 }
 
 /** Fetches the latest completed checkouts of a Stripe customer. @throws Stripe's errors */
-export async function listProviderCheckouts(stripe: Stripe, customer: string): Promise<ProviderCheckout[]> {
+export async function listProviderCheckouts(stripe: Stripe, customer: string) {
   const page = await stripe.checkout.sessions.list({ customer, limit: LIMIT });
   return page.data
     .filter((session) => session.status === 'complete')
@@ -322,7 +295,7 @@ function params({ status, createdFrom, after, of }: ListRequest) {
 
 function mapAll<T>(map: (object: unknown) => T | null, data: { id: string }[]) {
   const objects: T[] = [];
-  const refused: ProviderPage<T>['refused'] = [];
+  const refused: { id: string; error: UnstorableError }[] = [];
   for (const one of data) {
     try {
       const object = map(one);
@@ -341,11 +314,8 @@ export function isCursorGone(error: unknown): boolean {
   return code === 'resource_missing' && param === 'starting_after';
 }
 
-/** Maximum payment intents read. No invoice has nearly as many. */
-const MAX_INTENTS = 100;
-
 /** Fetches the payment intents that collected for an invoice. @throws Stripe's errors */
 export async function listIntents(stripe: Stripe, invoice: string): Promise<string[]> {
-  const page = await stripe.invoicePayments.list({ invoice, status: 'paid', limit: MAX_INTENTS });
+  const page = await stripe.invoicePayments.list({ invoice, status: 'paid', limit: LIMIT });
   return page.data.flatMap(({ payment }) => asId(payment.payment_intent) ?? []);
 }

@@ -1,8 +1,11 @@
-import type { ProviderInvoice } from './provider';
 import { asAmount, asId, asInstant, asList, asObject, asText, type Json, toCurrency, toMoney } from './read';
 import { toProviderCustomer } from './to-customer';
 
 const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
+/** Our status. Null if Stripe added its status after this was written. */
+type Status = (typeof STATUSES)[number] | null;
+
+export type ProviderInvoice = NonNullable<ReturnType<typeof toProviderInvoice>>;
 
 /**
  * Converts an invoice of any API version. The subscription is under `parent` from 2025-03-31.basil on, and at the top
@@ -11,7 +14,7 @@ const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
  * @returns null for an object without an id
  * @throws UnstorableError for an amount or a currency that no column can hold
  */
-export function toProviderInvoice(object: unknown): ProviderInvoice | null {
+export function toProviderInvoice(object: unknown) {
   const payload = asObject(object);
   const id = asText(payload.id);
   if (id === null) return null;
@@ -39,9 +42,11 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
       other: payload.metadata,
     }),
     stripeSubscriptionId: asId(parent.subscription) ?? asId(payload.subscription),
+    /** The invoice that this one replaces. Stripe voided it when it finalized this one. */
     revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),
+    /** Date on the invoice: the date set for it, or else the time it was finalized, or else created. */
     issuedAt:
       asInstant(payload.effective_at) ??
       asInstant(transitions.finalized_at) ??
@@ -51,22 +56,29 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     paidAt: asInstant(transitions.paid_at),
     attempted: payload.attempted === true,
     currency,
-    // Stripe's subtotal is before discounts, which this service does not store.
+    /** Amounts are in whole units, as decimal text. Stripe's subtotal is before discounts, which are not stored here. */
     subtotal: money(total - tax),
     tax: money(tax),
     total: money(total),
+    /** Amount that the customer paid, including overpayments. */
     amountPaid: money(paid),
+    /** Amount that Stripe counts as remaining. A void invoice may have a remaining amount, although it is not owed. */
     amountDue: money(due),
+    /** Part of the total settled by credit notes, before and after payment. Null if the payload does not contain it. */
     amountCredited: credited === null ? null : money(credited),
+    /** Amount paid from the customer's balance, minus the amount added to it. Null if the payload does not contain it. */
     balanceApplied: balance === null ? null : money(balance),
+    /** Amount paid outside Stripe. Null if the payload does not contain it. */
     amountOffStripe: offStripe === null ? null : money(offStripe),
     paymentIntentId: paymentIntentOf(payload),
+    /** All payment intents and charges that the payload names. */
     moneyIds: moneyIdsOf(payload),
+    /** True if the invoice is open and its payment was refused. Only expanded payment intents show it. */
     paymentFailed: payload.status === 'open' && payload.attempted === true && hasFailedIntent(payload),
   };
 }
 
-function revisedBy({ from_invoice }: Json, status: ProviderInvoice['status']): string | null {
+function revisedBy({ from_invoice }: Json, status: Status): string | null {
   const { action, invoice } = asObject(from_invoice);
   return action === 'revision' && status !== 'draft' ? asId(invoice) : null;
 }
@@ -89,7 +101,7 @@ function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
   return after - before || (isBeyondTotal ? 0 : null);
 }
 
-function toStatus(payload: Json): ProviderInvoice['status'] {
+function toStatus(payload: Json): Status {
   const status = asText(payload.status);
   if (status !== null) return STATUSES.find((known) => known === status) ?? null;
   if (payload.paid === true) return 'paid';

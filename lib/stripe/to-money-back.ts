@@ -1,5 +1,4 @@
-import { disputeStatus } from '@/db/schema';
-import type { ProviderDispute, ProviderRefund } from './provider';
+import { disputeStatus, type refundStatus } from '@/db/schema';
 import {
   asAmount,
   asId,
@@ -13,7 +12,7 @@ import {
   UnstorableError,
 } from './read';
 
-const REFUND_STATUSES: Record<string, ProviderRefund['status']> = {
+const REFUND_STATUSES: Record<string, (typeof refundStatus.enumValues)[number]> = {
   pending: 'pending',
   requires_action: 'pending',
   succeeded: 'succeeded',
@@ -22,26 +21,26 @@ const REFUND_STATUSES: Record<string, ProviderRefund['status']> = {
 };
 
 /** @returns null if the object has no id. @throws UnstorableError for an amount or currency that no column can hold */
-export function toProviderRefund(object: unknown): ProviderRefund | null {
+export function toProviderRefund(object: unknown) {
   const payload = asObject(object);
   const common = toMoneyBack(payload);
   if (!common) return null;
   return {
     ...common,
-    object: 'refund',
+    /** Our status. Null if Stripe added its status after this was written. */
     status: REFUND_STATUSES[common.providerStatus ?? ''] ?? null,
     reason: asText(payload.failure_reason) ?? asText(payload.reason),
   };
 }
 
 /** @returns null if the object has no id. @throws UnstorableError for an amount or currency that no column can hold */
-export function toProviderDispute(object: unknown): ProviderDispute | null {
+export function toProviderDispute(object: unknown) {
   const payload = asObject(object);
   const common = toMoneyBack(payload);
   if (!common) return null;
   return {
     ...common,
-    object: 'dispute',
+    /** Our status. Null if Stripe added its status after this was written. */
     status: disputeStatus.enumValues.find((known) => known === common.providerStatus) ?? null,
     reason: asText(payload.reason),
     evidenceDueAt: asInstant(asObject(payload.evidence_details).due_by),
@@ -50,6 +49,7 @@ export function toProviderDispute(object: unknown): ProviderDispute | null {
   };
 }
 
+/** Reads the common fields of refunds and disputes. The amount is in whole units, as decimal text. */
 function toMoneyBack(payload: Json) {
   const id = asText(payload.id);
   if (id === null) return null;

@@ -1,12 +1,7 @@
+import type { subscriptionStatus } from '@/db/schema';
 import { earliest } from '../dates';
 import { currencyDecimals, fromMinorUnits, MAX_AMOUNT } from '../money';
 import { MAX_ID } from '../page';
-import type {
-  ProviderBilled,
-  ProviderCheckout,
-  ProviderSubscription,
-  ProviderSubscriptionItem,
-} from './provider';
 import {
   asId,
   asInstant,
@@ -21,7 +16,7 @@ import {
 import { toProviderCustomer } from './to-customer';
 
 // https://docs.stripe.com/api/subscriptions/object#subscription_object-status
-const STATUS = new Map<string, NonNullable<ProviderSubscription['status']>>(
+const STATUS = new Map<string, (typeof subscriptionStatus.enumValues)[number]>(
   Object.entries({
     incomplete: 'incomplete',
     incomplete_expired: 'cancelled',
@@ -34,6 +29,8 @@ const STATUS = new Map<string, NonNullable<ProviderSubscription['status']>>(
   } as const),
 );
 
+export type ProviderSubscription = NonNullable<ReturnType<typeof toProviderSubscription>>;
+
 /**
  * Converts a subscription of any API version. Before 2025-03-31.basil, the subscription had the period's end. Since
  * then, each item has its own.
@@ -41,7 +38,7 @@ const STATUS = new Map<string, NonNullable<ProviderSubscription['status']>>(
  * @returns null for an object without an id
  * @throws UnstorableError for a quantity that no column can hold
  */
-export function toProviderSubscription(object: unknown): ProviderSubscription | null {
+export function toProviderSubscription(object: unknown) {
   const payload = asObject(object);
   const id = asText(payload.id);
   if (id === null) return null;
@@ -52,16 +49,21 @@ export function toProviderSubscription(object: unknown): ProviderSubscription | 
   return {
     id,
     customer: toProviderCustomer(payload, { subscription: [payload.metadata] }),
+    /** Our status. Null if Stripe added its status after this was written. */
     status: STATUS.get(providerStatus ?? '') ?? null,
     providerStatus,
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
+    /** Scheduled end: `cancel_at`, or the period's end if the subscription is cancelled then. */
     cancelAt:
       asInstant(payload.cancel_at) ??
       (payload.cancel_at_period_end === true ? firstEnd(items, periodEnd) : null),
+    /** Pause of the collection. Null if collection is not paused. */
     pause: toPause(asObject(payload.pause_collection)),
     endedAt: asInstant(payload.ended_at),
+    /** End of the subscription's period, in API versions whose items have no periods of their own. */
     periodEnd,
     items,
+    /** False if the payload does not list all items. */
     itemsComplete: Array.isArray(list.data) && list.has_more !== true,
     metadata: asMetadata(payload.metadata),
   };
@@ -72,10 +74,12 @@ function firstEnd(items: ProviderSubscriptionItem[], periodEnd: Date | null): Da
   return ends.length > 0 ? earliest(...ends) : periodEnd;
 }
 
-function toPause({ behavior, resumes_at }: Json): ProviderSubscription['pause'] {
+function toPause({ behavior, resumes_at }: Json) {
   const reported = asText(behavior);
   return reported === null ? null : { behavior: reported, resumesAt: asInstant(resumes_at) };
 }
+
+export type ProviderSubscriptionItem = NonNullable<ReturnType<typeof toProviderItem>>;
 
 /**
  * Converts an item of any API version.
@@ -83,7 +87,7 @@ function toPause({ behavior, resumes_at }: Json): ProviderSubscription['pause'] 
  * @param subscription the subscription's payload, if it contained the item
  * @returns null for an item without an id
  */
-export function toProviderItem(object: unknown, subscription: Json = {}): ProviderSubscriptionItem | null {
+export function toProviderItem(object: unknown, subscription: Json = {}) {
   const item = asObject(object);
   const id = asText(item.id);
   if (id === null) return null;
@@ -103,13 +107,15 @@ function toQuantity(value: unknown): number {
   throw new UnstorableError(`The quantity ${quantity} is none between 0 and 2147483647.`);
 }
 
+export type ProviderBilled = ReturnType<typeof toBilled>;
+
 /**
  * Reads the price of an item from its `price` or, in old API versions, its `plan`.
  *
- * The amount is null if price and quantity alone do not determine it: tiers, metered use, packages, a price that
+ * The amount, in whole units, is for the whole quantity and one interval, before tax. It is null if price and quantity alone do not determine it: tiers, metered use, packages, a price that
  * includes tax, or a price in another currency than the subscription's.
  */
-function toBilled(item: Json, subscription: Json): ProviderBilled {
+function toBilled(item: Json, subscription: Json) {
   const [price, plan] = [asObject(item.price), asObject(item.plan)];
   const terms = { ...plan, ...asObject(price.recurring) };
   const count = asInteger(terms.interval_count);
@@ -124,6 +130,7 @@ function toBilled(item: Json, subscription: Json): ProviderBilled {
   return {
     amount: isPlain && currency ? amountOf(item, currency) : null,
     currency,
+    /** day, week, month or year. */
     interval: asText(terms.interval),
     intervalCount: count !== null && count > 0 && count <= 1000 ? count : null,
   };
@@ -155,16 +162,15 @@ function unitOf(priced: Json, prefix: string): string {
   return value == null ? '' : String(value);
 }
 
+export type ProviderCheckout = NonNullable<ReturnType<typeof toProviderCheckout>>;
+
 /**
  * Converts a completed checkout that bought a subscription.
  *
  * @param completedAt time of the event that reported the completion
  * @returns null for other checkouts (mode payment or setup, or no mode at all)
  */
-export function toProviderCheckout(
-  object: unknown,
-  completedAt: Date | null = null,
-): ProviderCheckout | null {
+export function toProviderCheckout(object: unknown, completedAt: Date | null = null) {
   const payload = asObject(object);
   const id = asText(payload.id);
   if (id === null || payload.mode !== 'subscription') return null;
@@ -172,10 +178,11 @@ export function toProviderCheckout(
     id,
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
-    // The program that created the checkout set the metadata. The payer may have set the other field in a payment link.
+    /** Id of our subscription. A payer may have set `client_reference_id` in a payment link, so it must be checked. */
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),
     ),
+    /** True if the checkout was paid, or if nothing had to be paid. */
     paid: payload.payment_status !== 'unpaid',
     completedAt,
   };

@@ -25,7 +25,7 @@ import {
   type TableName,
 } from '../../store/snapshot';
 import type { Fetched, ProviderObjects } from '../../stripe/fetch';
-import type { ProviderSubscriptionItem } from '../../stripe/provider';
+import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
 
 export interface Wanted extends ProviderObjects {

@@ -1,7 +1,6 @@
 import { earliest, latest, toCalendarDate } from '@/lib/dates';
 import { keptStatus, unpaidStatus } from '@/lib/overdue';
-import type { ProviderInvoice } from '@/lib/stripe/provider';
-import { toProviderInvoice } from '@/lib/stripe/to-invoice';
+import { type ProviderInvoice, toProviderInvoice } from '@/lib/stripe/to-invoice';
 import type { StoredInvoice } from '../../store/snapshot';
 import { createdChange, differing, isSameState, toChanges } from './changes';
 import { linkCustomer, reportUnowned } from './customer';

@@ -6,7 +6,6 @@ import { cameBack, statusAfter } from '../../payments/money-back';
 import { isIntent } from '../../payments/stripe-payment';
 import type { StoredDispute, StoredPayment, StoredRefund } from '../../store/snapshot';
 import type { ProviderObjects } from '../../stripe/fetch';
-import type { ProviderDispute, ProviderRefund } from '../../stripe/provider';
 import { createdChange, isSameState, type Subject, toChanges } from './changes';
 import type { Draft } from './draft';
 import { decideOrder, type StateOrigin } from './order';
@@ -99,7 +98,7 @@ export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Ki
   settleMoneyBack(draft, payment, { told: kind === 'refund' ? draft.refund(stripeId) : undefined });
 }
 
-type Named = Pick<ProviderRefund | ProviderDispute, 'id' | 'paymentIntentId' | 'chargeId'>;
+type Named = Pick<Provider, 'id' | 'paymentIntentId' | 'chargeId'>;
 
 interface Found {
   payment: StoredPayment | undefined;

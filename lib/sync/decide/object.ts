@@ -8,12 +8,9 @@ import {
   type StoredSubscription,
 } from '../../store/snapshot';
 import type { ProviderObjects } from '../../stripe/fetch';
-import type {
-  ProviderCheckout,
-  ProviderCustomer,
-  ProviderInvoice,
-  ProviderSubscription,
-} from '../../stripe/provider';
+import type { ProviderCustomer } from '../../stripe/provider';
+import type { ProviderInvoice } from '../../stripe/to-invoice';
+import type { ProviderCheckout, ProviderSubscription } from '../../stripe/to-subscription';
 import type { Draft } from './draft';
 import { markGone } from './gone';
 import { applyInvoice } from './invoice';

@@ -2,8 +2,11 @@ import type { billingInterval } from '@/db/schema';
 import { toMinorUnits } from '../../../money';
 import type { StoredItem, StoredSubscription } from '../../../store/snapshot';
 import { fromInbox } from '../../../stripe/event';
-import type { ProviderBilled, ProviderSubscription } from '../../../stripe/provider';
-import { toProviderSubscription } from '../../../stripe/to-subscription';
+import {
+  type ProviderBilled,
+  type ProviderSubscription,
+  toProviderSubscription,
+} from '../../../stripe/to-subscription';
 import { SUBSCRIPTION_EVENT_TYPES } from '../../event-types';
 import { toChanges } from '../changes';
 import type { Draft } from '../draft';

@@ -1,6 +1,6 @@
 import type { Actor } from '../../../audit/audit-log';
 import type { StoredItem, StoredService, StoredSubscription } from '../../../store/snapshot';
-import type { ProviderSubscription, ProviderSubscriptionItem } from '../../../stripe/provider';
+import type { ProviderSubscription, ProviderSubscriptionItem } from '../../../stripe/to-subscription';
 import { createdChange, differing, isSameState, toChanges } from '../changes';
 import type { Draft } from '../draft';
 import type { StateOrigin } from '../order';
