@@ -231,7 +231,8 @@ export interface ListRequest {
   of?: { payment_intent: string } | { charge: string };
 }
 
-type ListedKind = Exclude<keyof ProviderObjects, 'customer'>;
+/** The kinds of objects that Stripe lists by page and whose states are put in order. */
+export type ListedKind = Exclude<keyof ProviderObjects, 'customer'>;
 
 /**
  * Fetches a page of objects of one kind, newest first. An object is refused if no column can hold one of its values.

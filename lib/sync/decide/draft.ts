@@ -24,7 +24,7 @@ import {
   Table,
   type TableName,
 } from '../../store/snapshot';
-import type { Fetched, ProviderObjects } from '../../stripe/fetch';
+import type { Fetched, ListedKind, ProviderObjects } from '../../stripe/fetch';
 import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
 
@@ -161,6 +161,20 @@ export class Draft implements Tables {
     this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
   }
 
+  /** Returns the table that holds one kind of Stripe's objects. */
+  table<Kind extends ListedKind>(kind: Kind): Tables[`${Kind}s`] {
+    return (this as Tables)[`${kind}s` as const];
+  }
+
+  /** Returns the row of one of Stripe's objects by its id at Stripe. */
+  row<Kind extends ListedKind>(kind: Kind, stripeId: string): StoredRows[`${Kind}s`] | undefined {
+    const rows: StoredRows[`${Kind}s`][] = this.table(kind).all();
+    const column = `stripe_${kind}_id`;
+    const found = rows.find((row) => (row as Record<string, unknown>)[column] === stripeId);
+    if (!found) this.require({ [`${kind}s`]: [stripeId] });
+    return found;
+  }
+
   link(id: string): StoredLink | undefined {
     const found = this.links.get(id);
     if (!found) this.require({ stripeCustomers: [id] });
@@ -203,12 +217,6 @@ export class Draft implements Tables {
     if (customerId > 0) this.require({ linked: [customerId] });
     const links = this.links.all().filter((link) => link.customer_id === customerId);
     return links.sort((a, b) => (a.stripe_customer_id < b.stripe_customer_id ? -1 : 1));
-  }
-
-  subscription(stripeId: string): StoredSubscription | undefined {
-    const found = this.subscriptions.all().find((row) => row.stripe_subscription_id === stripeId);
-    if (!found) this.require({ subscriptions: [stripeId] });
-    return found;
   }
 
   subscriptionById(id: number): StoredSubscription | undefined {
@@ -262,12 +270,6 @@ export class Draft implements Tables {
     return [...stored, ...[...this.arrived.values()].filter(({ id }) => !isRead.has(id))];
   }
 
-  invoice(stripeId: string): StoredInvoice | undefined {
-    const found = this.invoices.all().find((row) => row.stripe_invoice_id === stripeId);
-    if (!found) this.require({ invoices: [stripeId] });
-    return found;
-  }
-
   payment(reference: string): StoredPayment | undefined {
     const found = this.payments.all().find((row) => row.payment_reference === reference);
     if (!found) this.require({ payments: [reference] });
@@ -292,18 +294,6 @@ export class Draft implements Tables {
   isBuried(reference: string): boolean {
     this.require({ payments: [reference] });
     return this.snapshot.tombstones.has(reference);
-  }
-
-  refund(stripeId: string): StoredRefund | undefined {
-    const found = this.refunds.all().find((row) => row.stripe_refund_id === stripeId);
-    if (!found) this.require({ refunds: [stripeId] });
-    return found;
-  }
-
-  dispute(stripeId: string): StoredDispute | undefined {
-    const found = this.disputes.all().find((row) => row.stripe_dispute_id === stripeId);
-    if (!found) this.require({ disputes: [stripeId] });
-    return found;
   }
 
   paymentsByIntent(id: string): StoredPayment[] {

@@ -23,7 +23,7 @@ export function applyInvoice(
   }
   const { stripeCustomerId } = customer;
   const { customerId } = linkCustomer(draft, customer);
-  const stored = draft.invoice(incoming.id);
+  const stored = draft.row('invoice', incoming.id);
   if (source.origin === 'listed' && mayHaveFailed(incoming, stored)) {
     return applyFetched(draft, incoming, stripeCustomerId, stored?.provider_as_of ?? null);
   }
@@ -60,7 +60,7 @@ function cancelRevised(
   { stripe_customer_id }: StoredInvoice,
   asOf: Date,
 ): void {
-  const row = revises === null ? undefined : draft.invoice(revises);
+  const row = revises === null ? undefined : draft.row('invoice', revises);
   const isOwed = row?.status === 'sent' || row?.status === 'overdue';
   if (!isOwed || revises === null || row.stripe_customer_id !== stripe_customer_id) return;
   const fetched = draft.ask('invoice', revises, stripe_customer_id ?? '');

@@ -4,7 +4,7 @@ import { settledAfter } from '../../invoices/settle';
 import { toAmountText } from '../../money';
 import { cameBack, statusAfter } from '../../payments/money-back';
 import { isIntent } from '../../payments/stripe-payment';
-import type { StoredDispute, StoredPayment, StoredRefund } from '../../store/snapshot';
+import type { StoredDispute, StoredPayment, StoredRefund, StoredRows } from '../../store/snapshot';
 import type { ProviderObjects } from '../../stripe/fetch';
 import { createdChange, isSameState, type Subject, toChanges } from './changes';
 import type { Draft } from './draft';
@@ -17,8 +17,8 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   incoming: ProviderObjects[Kind],
   source: StateOrigin,
 ): void {
-  const { find, blank, toState, put } = KINDS[kind];
-  const stored = find(draft, incoming.id);
+  const { blank, toState } = KINDS[kind];
+  const stored = draft.row(kind, incoming.id);
   const row = stored ?? blank(draft, incoming);
   const known = stored && draft.paymentOf(stored);
   const decision = decideOrder(draft, {
@@ -36,7 +36,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
     ? { payment: known, stripe_invoice_id: row.stripe_invoice_id }
     : findPayment(draft, take);
   const state = toState(take, row);
-  put(draft, {
+  draft.table(kind).put({
     ...row,
     ...state,
     payment_id: payment?.id ?? null,
@@ -51,14 +51,14 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   reportQuestions(draft, subject, { before: stored, told: take, payment });
   // A recheck that finds the refund still pending brings no more news than a list would.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
-  const told = isNews && kind === 'refund' ? draft.refund(take.id) : undefined;
+  const told = isNews && kind === 'refund' ? draft.row('refund', take.id) : undefined;
   if (!payment) return;
   settleMoneyBack(draft, payment, { told });
   if (kind === 'dispute') tellTakenBack(draft, take.id, payment);
 }
 
 interface Questions {
-  before: MoneyBackRows[MoneyBackKind] | undefined;
+  before: StoredRefund | StoredDispute | undefined;
   told: ProviderObjects[MoneyBackKind];
   payment: StoredPayment | undefined;
 }
@@ -80,8 +80,7 @@ function reportQuestions(
 
 /** Finds the payment of a refund or dispute recorded without one. Stripe is asked if no stored id leads to one. */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
-  const { find, put } = KINDS[kind];
-  const row = find(draft, stripeId);
+  const row = draft.row(kind, stripeId);
   if (!row || row.payment_id !== null) return;
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = row;
   const named = findStored(draft, [intent, charge, row.stripe_invoice_id]);
@@ -93,9 +92,9 @@ export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Ki
   const after = { payment_id: payment.id };
   const subject = { entity: kind, entity_id: row.id, stripe_id: stripeId };
   draft.changes.push(...toChanges(subject, { payment_id: null }, after));
-  put(draft, { ...row, ...after, stripe_invoice_id: invoice });
+  draft.table(kind).put({ ...row, ...after, stripe_invoice_id: invoice });
   if (kind === 'dispute') tellTakenBack(draft, stripeId, payment);
-  settleMoneyBack(draft, payment, { told: kind === 'refund' ? draft.refund(stripeId) : undefined });
+  settleMoneyBack(draft, payment, { told: kind === 'refund' ? draft.row('refund', stripeId) : undefined });
 }
 
 type Named = Pick<Provider, 'id' | 'paymentIntentId' | 'chargeId'>;
@@ -133,7 +132,7 @@ function findStored(draft: Draft, names: (string | null)[]): StoredPayment | und
 
 /** Returns the payment that was recorded by a program instead of sync for the money of an invoice. */
 function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
-  const invoice = draft.invoice(stripeInvoiceId);
+  const invoice = draft.row('invoice', stripeInvoiceId);
   return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
 }
 
@@ -143,7 +142,7 @@ function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
  * our own reopens by itself.
  */
 function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): void {
-  const dispute = draft.dispute(stripeId);
+  const dispute = draft.row('dispute', stripeId);
   const invoice = draft.invoiceOf(payment);
   if (!dispute || !invoice || invoice.stripe_invoice_id === null) return;
   const task = { kind: 'money_came_back' as const, subject: stripeId };
@@ -230,22 +229,14 @@ function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
 
 export type MoneyBackKind = 'refund' | 'dispute';
 
-interface MoneyBackRows {
-  refund: StoredRefund;
-  dispute: StoredDispute;
-}
-
 /** The differences between refunds and disputes. */
 interface Kind<Provider, Row> {
-  find(draft: Draft, stripeId: string): Row | undefined;
   blank(draft: Draft, provider: Provider): Row;
   toState(provider: Provider, row: Row): Partial<Row>;
-  put(draft: Draft, row: Row): void;
 }
 
-export const KINDS: { [K in MoneyBackKind]: Kind<ProviderObjects[K], MoneyBackRows[K]> } = {
+const KINDS: { [K in MoneyBackKind]: Kind<ProviderObjects[K], StoredRows[`${K}s`]> } = {
   refund: {
-    find: (draft, id) => draft.refund(id),
     blank: (draft, refund) => ({
       ...common(draft, refund),
       stripe_refund_id: refund.id,
@@ -253,10 +244,8 @@ export const KINDS: { [K in MoneyBackKind]: Kind<ProviderObjects[K], MoneyBackRo
       source: 'stripe',
     }),
     toState: (refund, row) => ({ ...toCommon(refund, row), status: refund.status ?? row.status }),
-    put: (draft, row) => draft.refunds.put(row),
   },
   dispute: {
-    find: (draft, id) => draft.dispute(id),
     blank: (draft, dispute) => ({
       ...common(draft, dispute),
       stripe_dispute_id: dispute.id,
@@ -272,7 +261,6 @@ export const KINDS: { [K in MoneyBackKind]: Kind<ProviderObjects[K], MoneyBackRo
       funds_withdrawn_at: dispute.fundsWithdrawnAt,
       funds_returned_at: dispute.fundsReturnedAt,
     }),
-    put: (draft, row) => draft.disputes.put(row),
   },
 };
 

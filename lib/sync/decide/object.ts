@@ -1,27 +1,20 @@
 import { latest } from '../../dates';
-import {
-  type Keys,
-  keysOf,
-  type StoredDispute,
-  type StoredInvoice,
-  type StoredRefund,
-  type StoredSubscription,
-} from '../../store/snapshot';
-import type { ProviderObjects } from '../../stripe/fetch';
+import { type Keys, keysOf, type StoredRows } from '../../store/snapshot';
+import type { ListedKind, ProviderObjects } from '../../stripe/fetch';
 import type { ProviderCustomer } from '../../stripe/provider';
 import type { ProviderInvoice } from '../../stripe/to-invoice';
 import type { ProviderCheckout, ProviderSubscription } from '../../stripe/to-subscription';
 import type { Draft } from './draft';
 import { markGone } from './gone';
 import { applyInvoice } from './invoice';
-import { applyMoneyBack, KINDS, type MoneyBackKind } from './money-back';
-import type { Ordered, StateOrigin } from './order';
+import { applyMoneyBack, type MoneyBackKind } from './money-back';
+import type { StateOrigin } from './order';
 import { settleMoved } from './subscription/checkout';
 import { toItemState } from './subscription/items';
 import { applySubscription } from './subscription/subscription';
 
 /** An object that Stripe returned, either in a list or fetched by its id. */
-export type Provided = { [Kind in Ordered]: { kind: Kind; value: ProviderObjects[Kind] } }[Ordered];
+export type Provided = { [Kind in ListedKind]: { kind: Kind; value: ProviderObjects[Kind] } }[ListedKind];
 
 export function keysOfProvided({ kind, value }: Provided): Keys {
   if (kind === 'subscription') return keysOf(keysOfSubscription(value));
@@ -38,8 +31,8 @@ export function applyObject(draft: Draft, { kind, value }: Provided, source: Sta
 }
 
 /** Fetches and applies an object, or marks it as gone. @returns why Stripe did not answer; undefined if it did */
-export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string | undefined {
-  const row = FIND[kind](draft, id);
+export function applyRetrieved(draft: Draft, kind: ListedKind, id: string): string | undefined {
+  const row: Row = draft.row(kind, id);
   const owner = ownerOf(draft, row);
   const fetched = draft.ask(kind, id, owner ?? '', row?.version);
   if (fetched.state === 'unavailable') return fetched.reason;
@@ -54,14 +47,7 @@ export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string 
   return undefined;
 }
 
-type Row = StoredSubscription | StoredInvoice | StoredRefund | StoredDispute | undefined;
-
-const FIND: Record<Ordered, (draft: Draft, id: string) => Row> = {
-  subscription: (draft, id) => draft.subscription(id),
-  invoice: (draft, id) => draft.invoice(id),
-  refund: KINDS.refund.find,
-  dispute: KINDS.dispute.find,
-};
+type Row = StoredRows[`${ListedKind}s`] | undefined;
 
 function ownerOf(draft: Draft, row: Row): string | null {
   if (!row) return null;

@@ -1,6 +1,6 @@
 import { latest } from '../../dates';
 import { fromInbox, type ProviderEvent } from '../../stripe/event';
-import type { ProviderObjects } from '../../stripe/fetch';
+import type { ListedKind, ProviderObjects } from '../../stripe/fetch';
 import { HANDLED_EVENT_TYPES } from '../event-types';
 import type { Draft } from './draft';
 
@@ -17,9 +17,7 @@ export type Decision<T> =
 
 type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };
 
-export type Ordered = Exclude<keyof ProviderObjects, 'customer'>;
-
-interface Question<Kind extends Ordered> {
+interface Question<Kind extends ListedKind> {
   kind: Kind;
   incoming: ProviderObjects[Kind];
   stripeCustomerId: string;
@@ -35,7 +33,7 @@ interface Question<Kind extends Ordered> {
  * Decides whether a state replaces the stored one. The later time of Stripe wins. Stripe's times are whole seconds, so
  * between two states of one second Stripe is asked. If it does not answer, the payloads of that second decide.
  */
-export function decideOrder<Kind extends Ordered>(
+export function decideOrder<Kind extends ListedKind>(
   draft: Draft,
   { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,
 ): Decision<ProviderObjects[Kind]> {

@@ -3,10 +3,15 @@ import { rows } from '@/db/database';
 import { decidedDisputes, reconciliationSeen } from '@/db/schema';
 import { earliest } from '../../dates';
 import { isEmpty, uniteKeys } from '../../store/snapshot';
-import { isCursorGone, type ListRequest, listObjects, listProviderCreditNotes } from '../../stripe/fetch';
+import {
+  isCursorGone,
+  type ListedKind,
+  type ListRequest,
+  listObjects,
+  listProviderCreditNotes,
+} from '../../stripe/fetch';
 import { type Answers, Draft, type WantedKind } from '../decide/draft';
 import { applyObject, keysOfProvided, type Provided } from '../decide/object';
-import type { Ordered } from '../decide/order';
 import { toPlan } from '../decide/plan';
 import type { SyncDeps } from '../sync-deps';
 import { settingsOf, storeOf } from '../synchronize';
@@ -23,7 +28,7 @@ import type { Run } from './run';
 
 /** Applies one page of a list. @returns the next cursor; null at the end; empty if the list must start again */
 export async function reconcilePage(
-  kind: Ordered,
+  kind: ListedKind,
   deps: StripeDeps,
   run: Run,
   filter: Pick<ListRequest, 'status' | 'createdFrom'>,
@@ -95,7 +100,7 @@ async function fromStart<T>(
 export async function reconcileUnseen(
   deps: StripeDeps,
   run: Run,
-  kind: Ordered,
+  kind: ListedKind,
   after: string | null,
 ): Promise<string | null> {
   const found = await unseen(deps, run, kind, Number(after ?? 0));
@@ -125,14 +130,14 @@ async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string }[]): 
 }
 
 /** For each kind: its table, the column with Stripe's ids, and the condition for open rows. */
-const OPEN: Record<Ordered, [SQL, SQL, SQL]> = {
+const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
   subscription: [sql`subscriptions`, sql`stripe_subscription_id`, sql`t.status <> 'cancelled'`],
   invoice: [sql`invoices`, sql`stripe_invoice_id`, sql`t.status in ('draft', 'sent', 'overdue')`],
   refund: [sql`refunds`, sql`stripe_refund_id`, sql`t.status = 'pending'`],
   dispute: [sql`disputes`, sql`stripe_dispute_id`, sql`t.status not in ${decidedDisputes}`],
 };
 
-async function unseen({ db }: SyncDeps, run: Run, kind: Ordered, after: number) {
+async function unseen({ db }: SyncDeps, run: Run, kind: ListedKind, after: number) {
   const [table, column, open] = OPEN[kind];
   return rows<{ id: number; stripe_id: string }>(
     db,

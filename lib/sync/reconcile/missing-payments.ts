@@ -51,7 +51,7 @@ async function recordMissing(
 }
 
 export function decideMissing(draft: Draft, stripeId: string): void {
-  const row = draft.invoice(stripeId);
+  const row = draft.row('invoice', stripeId);
   if (!row || row.amount_off_stripe === null) return; // the amount paid outside Stripe is unknown
   if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
   applyPayment(draft, stripeId, row, {

@@ -4,9 +4,8 @@ import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { reconciliationFailures } from '@/db/schema';
 import { stackOf } from '../../log';
 import { keysOf } from '../../store/snapshot';
-import { stripeErrorCode } from '../../stripe/fetch';
+import { type ListedKind, stripeErrorCode } from '../../stripe/fetch';
 import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
-import type { Ordered } from '../decide/order';
 import type { SyncDeps } from '../sync-deps';
 import { NotReportedError, synchronize, type Work } from '../synchronize';
 import { beat, LeaseLostError, type Run } from './run';
@@ -34,7 +33,12 @@ export async function applyListed(deps: SyncDeps, run: Run, object: Provided, as
 }
 
 /** Asks Stripe for one object by its id and applies the answer. Records a failure if Stripe does not answer. */
-export async function retrieveAndApply(deps: StripeDeps, run: Run, kind: Ordered, id: string): Promise<void> {
+export async function retrieveAndApply(
+  deps: StripeDeps,
+  run: Run,
+  kind: ListedKind,
+  id: string,
+): Promise<void> {
   const reason = await inRun(deps, run, {
     stripeCustomerId: null,
     keys: keysOf({ [`${kind}s`]: [id] }),
@@ -66,7 +70,7 @@ export async function guarded(
 }
 
 /** Retrieves and applies one object. An error is recorded and does not stop the others. */
-export function retrieveGuarded(deps: StripeDeps, run: Run, kind: Ordered, id: string): Promise<void> {
+export function retrieveGuarded(deps: StripeDeps, run: Run, kind: ListedKind, id: string): Promise<void> {
   return guarded(deps, run, kind, id, () => retrieveAndApply(deps, run, kind, id));
 }
 

@@ -2,8 +2,7 @@ import Stripe from 'stripe';
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import type { reconciliationRuns } from '@/db/schema';
 import { stackOf } from '../../log';
-import { stripeErrorCode } from '../../stripe/fetch';
-import type { Ordered } from '../decide/order';
+import { type ListedKind, stripeErrorCode } from '../../stripe/fetch';
 import type { SyncDeps } from '../sync-deps';
 import { disputesFrom, reconcileCreditNotes, reconcilePage, reconcileUnseen, refundsFrom } from './lists';
 import { attachPayments, recordMissingPayments } from './missing-payments';
@@ -180,7 +179,7 @@ const disputeList: StepPage<StripeDeps> = async (deps, run, cursor) => {
 };
 
 const unseen =
-  (kind: Ordered): StepPage<StripeDeps> =>
+  (kind: ListedKind): StepPage<StripeDeps> =>
   (deps, run, cursor) =>
     reconcileUnseen(deps, run, kind, cursor);
 

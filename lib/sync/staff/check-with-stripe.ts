@@ -15,10 +15,9 @@ import { AppError } from '../../errors';
 import { stackOf } from '../../log';
 import { stripePaymentOf } from '../../payments/stripe-payment';
 import { keysOf } from '../../store/snapshot';
-import { type ListRequest, listIntents, listObjects } from '../../stripe/fetch';
+import { type ListedKind, type ListRequest, listIntents, listObjects } from '../../stripe/fetch';
 import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
-import type { Ordered } from '../decide/order';
 import { nameChanges } from '../reconcile/changes';
 import { decideMissing } from '../reconcile/missing-payments';
 import { failureCode, type StripeDeps } from '../reconcile/object';
@@ -214,7 +213,7 @@ async function attempt(check: Check, work: () => Promise<unknown>): Promise<void
   }
 }
 
-function retrieve(check: Check, kind: Ordered, id: string): Promise<void> {
+function retrieve(check: Check, kind: ListedKind, id: string): Promise<void> {
   return attempt(check, async () => {
     const failure = await perform(check, {
       stripeCustomerId: null,

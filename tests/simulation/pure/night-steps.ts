@@ -3,6 +3,7 @@ import { toCalendarDate } from '@/lib/dates';
 import { mergeKeys, noKeys, type StoredInvoice } from '@/lib/store/snapshot';
 import { toProviderEvent } from '@/lib/stripe/event';
 import {
+  type ListedKind,
   type ListRequest,
   listObjects,
   listProviderCheckouts,
@@ -17,7 +18,6 @@ import {
   keysOfProvided,
   type Provided,
 } from '@/lib/sync/decide/object';
-import type { Ordered } from '@/lib/sync/decide/order';
 import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/checkout';
 import { findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
 import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
@@ -84,7 +84,7 @@ function listed(kind: 'subscription' | 'invoice', status: string | null) {
 
 async function pages(
   night: Night,
-  kind: Ordered,
+  kind: ListedKind,
   filter: Pick<ListRequest, 'status' | 'createdFrom'>,
 ): Promise<void> {
   let after: string | null = null;
@@ -92,7 +92,7 @@ async function pages(
   while (after !== null);
 }
 
-async function page(night: Night, kind: Ordered, request: ListRequest): Promise<string | null> {
+async function page(night: Night, kind: ListedKind, request: ListRequest): Promise<string | null> {
   const { deps, process, lease } = night;
   if (!deps.stripe) return null;
   const { objects, refused, asOf, next } = await listObjects(deps.stripe, deps.now, kind, request);
@@ -120,7 +120,7 @@ async function apply(night: Night, object: Provided, asOf: Date): Promise<void> 
 }
 
 /** Retrieves an object and applies it, like `retrieveAndApply`. */
-async function retrieve(night: Night, kind: Ordered, id: string): Promise<void> {
+async function retrieve(night: Night, kind: ListedKind, id: string): Promise<void> {
   const reason = await inRun(night.deps, night.work, {
     stripeCustomerId: null,
     keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
@@ -131,7 +131,7 @@ async function retrieve(night: Night, kind: Ordered, id: string): Promise<void> 
 }
 
 /** Retrieves each open object that no list contained. */
-function unseen(kind: Ordered) {
+function unseen(kind: ListedKind) {
   return async (night: Night) => {
     const { seen } = night.lease.row;
     const ids = await night.select((rows) =>
@@ -153,9 +153,9 @@ const KNOWN = {
     [...refunds.values()].map((row) => ({ ...row, stripeId: row.stripe_refund_id })),
   dispute: ({ disputes }: ModelRows) =>
     [...disputes.values()].map((row) => ({ ...row, stripeId: row.stripe_dispute_id })),
-} satisfies Record<Ordered, (rows: ModelRows) => { id: number; stripeId: string | null }[]>;
+} satisfies Record<ListedKind, (rows: ModelRows) => { id: number; stripeId: string | null }[]>;
 
-const CLOSED: Record<Ordered, string[]> = {
+const CLOSED: Record<ListedKind, string[]> = {
   subscription: ['cancelled'],
   invoice: ['paid', 'cancelled'],
   refund: ['succeeded', 'failed', 'cancelled'],

@@ -147,7 +147,7 @@ export function findOrAdd(
   customer_id: number,
   stripe_customer_id: string,
 ): { row: StoredSubscription; isNew: boolean } {
-  const stored = draft.subscription(stripe_subscription_id);
+  const stored = draft.row('subscription', stripe_subscription_id);
   if (stored) return { row: stored, isNew: false };
   const row = draft.subscriptions.put({
     id: draft.newId(),
