@@ -3,13 +3,7 @@ import { rows } from '@/db/database';
 import { decidedDisputes, reconciliationSeen } from '@/db/schema';
 import { earliest } from '../../dates';
 import { isEmpty, uniteKeys } from '../../store/snapshot';
-import {
-  isCursorGone,
-  type ListedKind,
-  type ListRequest,
-  listObjects,
-  listProviderCreditNotes,
-} from '../../stripe/fetch';
+import { isCursorGone, type ListedKind, listObjects, listProviderCreditNotes } from '../../stripe/fetch';
 import { type Answers, Draft, type WantedKind } from '../decide/draft';
 import { applyObject, keysOfProvided, type Provided } from '../decide/object';
 import { toPlan } from '../decide/plan';
@@ -26,37 +20,42 @@ import {
 } from './object';
 import type { Run } from './run';
 
-/** Applies one page of a list. @returns the next cursor; null at the end; empty if the list must start again */
-export async function reconcilePage(
-  kind: ListedKind,
-  deps: StripeDeps,
-  run: Run,
-  filter: Pick<ListRequest, 'status' | 'createdFrom'>,
-  after: string | null,
-): Promise<string | null> {
-  const { stripe, now } = deps;
-  const page = await fromStart(after, (cursor) =>
-    listObjects(stripe, now, kind, { ...filter, after: cursor }),
-  );
-  if (!page) return '';
-  for (const { id, error } of page.refused) {
-    await guarded(deps, run, kind, id, () => Promise.reject(error));
-  }
-  const unseen = (await unmet(deps, run, page.objects)).map((value) => ({ kind, value }) as Provided);
-  const done = await findInSync(deps, unseen, page.asOf);
-  for (const object of unseen) {
-    if (done.has(object)) run.counts.objects_checked += 1;
-    else {
-      await guarded(deps, run, kind, object.value.id, () => applyListed(deps, run, object, page.asOf));
+/**
+ * Applies one page of a list. The next cursor is empty if the list must start again.
+ *
+ * @param from returns the earliest creation time of the objects to list; null for all of history
+ */
+export const listed =
+  (
+    kind: ListedKind,
+    status: string | null,
+    from: (run: Run, deps: SyncDeps) => Date | null | Promise<Date | null> = () => null,
+  ): StepPage<StripeDeps> =>
+  async (deps, run, after) => {
+    const { stripe, now } = deps;
+    const createdFrom = await from(run, deps);
+    const page = await fromStart(after, (cursor) =>
+      listObjects(stripe, now, kind, { status, createdFrom, after: cursor }),
+    );
+    if (!page) return '';
+    for (const { id, error } of page.refused) {
+      await guarded(deps, run, kind, id, () => Promise.reject(error));
     }
-  }
-  await markSeen(
-    deps,
-    run,
-    unseen.map(({ value }) => value),
-  );
-  return page.next;
-}
+    const unmet = (await findUnmet(deps, run, page.objects)).map((value) => ({ kind, value }) as Provided);
+    const done = await findInSync(deps, unmet, page.asOf);
+    for (const object of unmet) {
+      if (done.has(object)) run.counts.objects_checked += 1;
+      else {
+        await guarded(deps, run, kind, object.value.id, () => applyListed(deps, run, object, page.asOf));
+      }
+    }
+    await markSeen(
+      deps,
+      run,
+      unmet.map(({ value }) => value),
+    );
+    return page.next;
+  };
 
 /** Prevents questions about customers: Stripe was asked when the customer was reported, and a list reports no news. */
 const ANSWERS = ((kind: WantedKind) =>
@@ -96,22 +95,26 @@ async function fromStart<T>(
   }
 }
 
-/** Retrieves one page of open rows that no list showed. @returns the last id of the page; null at the end */
-export async function reconcileUnseen(
-  deps: StripeDeps,
-  run: Run,
-  kind: ListedKind,
-  after: string | null,
-): Promise<string | null> {
-  const found = await unseen(deps, run, kind, Number(after ?? 0));
-  for (const row of found) {
-    await retrieveGuarded(deps, run, kind, row.stripe_id);
-  }
-  return nextAfter(found);
-}
+/** Retrieves one page of open rows that no list showed. */
+export const unseen =
+  (kind: ListedKind): StepPage<StripeDeps> =>
+  async (deps, run, after) => {
+    const [table, column, open] = OPEN[kind];
+    const found = await rows<{ id: number; stripe_id: string }>(
+      deps.db,
+      sql`select t.id, t.${column} as stripe_id
+      from ${table} t
+      where t.id > ${Number(after ?? 0)}::int and t.${column} is not null and t.provider_gone_at is null and ${open}
+        and not exists (
+          select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = t.${column})
+      order by t.id limit ${sql.raw(String(STEP_PAGE))}`,
+    );
+    for (const row of found) await retrieveGuarded(deps, run, kind, row.stripe_id);
+    return nextAfter(found);
+  };
 
 /** Finds unseen objects. Looks up each id singly: PostgreSQL's statistics are of the empty table, so it would scan. */
-async function unmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
+async function findUnmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
   const ids = sql.param(objects.map(({ id }) => id));
   const met = await rows<{ id: string }>(
     db,
@@ -137,19 +140,6 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
   dispute: [sql`disputes`, sql`stripe_dispute_id`, sql`t.status not in ${decidedDisputes}`],
 };
 
-async function unseen({ db }: SyncDeps, run: Run, kind: ListedKind, after: number) {
-  const [table, column, open] = OPEN[kind];
-  return rows<{ id: number; stripe_id: string }>(
-    db,
-    sql`select t.id, t.${column} as stripe_id
-      from ${table} t
-      where t.id > ${after}::int and t.${column} is not null and t.provider_gone_at is null and ${open}
-        and not exists (
-          select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = t.${column})
-      order by t.id limit ${sql.raw(String(STEP_PAGE))}`,
-  );
-}
-
 const DAY_MS = 86_400_000;
 
 /** Days to look back, since a refund may fail up to 30 days later (docs.stripe.com/refunds#failed-refunds). */
@@ -158,13 +148,13 @@ const REVISED_DAYS = 32;
 /** Days to look back for open disputes. Most are decided within three months; older ones are retrieved one by one. */
 const DISPUTE_DAYS = 120;
 
-/** Returns the earliest creation time of refunds to list, since refunds may fail late. Null for all of history. */
+/** Returns the start of the refund list, since refunds may fail late. Null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }
 
 /** Returns the start of the dispute list. Stripe has no filter for open disputes. Null for all of history. */
-export async function disputesFrom({ db, now }: SyncDeps, run: Run): Promise<Date | null> {
+export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Date | null> {
   const revised = refundsFrom(run);
   if (!revised) return null;
   const since = new Date(now().getTime() - DISPUTE_DAYS * DAY_MS);
@@ -194,8 +184,6 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
       where i.id is null or i.provider_gone_at is null and coalesce(i.provider_as_of <= n.changed_at::timestamptz, true)
       order by n.id`,
   );
-  for (const { id } of behind) {
-    await retrieveGuarded(deps, run, 'invoice', id);
-  }
+  for (const { id } of behind) await retrieveGuarded(deps, run, 'invoice', id);
   return next;
 };

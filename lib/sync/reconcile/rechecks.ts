@@ -22,34 +22,29 @@ import {
 import type { Run } from './run';
 
 /** Retrieves objects that were decided without Stripe's answer, and subscriptions that other objects only mentioned. */
-export async function recheck(
-  deps: StripeDeps,
-  run: Run,
-  kind: 'subscription' | 'invoice',
-  after: string | null,
-): Promise<string | null> {
-  const table = kind === 'subscription' ? subscriptions : invoices;
-  const column = kind === 'subscription' ? subscriptions.stripe_subscription_id : invoices.stripe_invoice_id;
-  const isStub = kind === 'subscription' ? sql`${subscriptions.is_stub}` : undefined;
-  const found = await deps.db
-    .select({ id: table.id, stripeId: column })
-    .from(table)
-    .where(
-      and(
-        isNotNull(column),
-        isNull(table.provider_gone_at),
-        gt(table.id, Number(after ?? 0)),
-        or(isNotNull(table.recheck_at), isStub),
-      ),
-    )
-    .orderBy(asc(table.id))
-    .limit(STEP_PAGE);
-  for (const { stripeId } of found) {
-    if (!stripeId) continue;
-    await retrieveGuarded(deps, run, kind, stripeId);
-  }
-  return nextAfter(found);
-}
+export const recheck =
+  (kind: 'subscription' | 'invoice'): StepPage<StripeDeps> =>
+  async (deps, run, after) => {
+    const table = kind === 'subscription' ? subscriptions : invoices;
+    const column =
+      kind === 'subscription' ? subscriptions.stripe_subscription_id : invoices.stripe_invoice_id;
+    const isStub = kind === 'subscription' ? sql`${subscriptions.is_stub}` : undefined;
+    const found = await deps.db
+      .select({ id: table.id, stripeId: column })
+      .from(table)
+      .where(
+        and(
+          isNotNull(column),
+          isNull(table.provider_gone_at),
+          gt(table.id, Number(after ?? 0)),
+          or(isNotNull(table.recheck_at), isStub),
+        ),
+      )
+      .orderBy(asc(table.id))
+      .limit(STEP_PAGE);
+    for (const { stripeId } of found) if (stripeId) await retrieveGuarded(deps, run, kind, stripeId);
+    return nextAfter(found);
+  };
 
 export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
   const { id, object: kind, stripe_id, resolved_at } = reconciliationFailures;

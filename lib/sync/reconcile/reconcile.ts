@@ -2,9 +2,9 @@ import Stripe from 'stripe';
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import type { reconciliationRuns } from '@/db/schema';
 import { stackOf } from '../../log';
-import { type ListedKind, stripeErrorCode } from '../../stripe/fetch';
+import { stripeErrorCode } from '../../stripe/fetch';
 import type { SyncDeps } from '../sync-deps';
-import { disputesFrom, reconcileCreditNotes, reconcilePage, reconcileUnseen, refundsFrom } from './lists';
+import { disputesFrom, listed, reconcileCreditNotes, refundsFrom, unseen } from './lists';
 import { attachPayments, recordMissingPayments } from './missing-payments';
 import type { StepPage, StripeDeps } from './object';
 import { linkCheckouts, recheck, recheckCustomers, retryFailedEvents, retryFailures } from './rechecks';
@@ -28,24 +28,8 @@ export interface ReconcileOptions extends RunRequest {
 }
 
 /** Progress of a run. `number` is the number of the current step, from 1. */
-export interface Progress {
-  step: string;
-  number: number;
-  steps: number;
-  checked: number;
-  changes: number;
-}
-
-export interface ReconcileResult {
-  runId: number;
-  /** `running`: another process has the lease. `stopped`: the deadline or signal came, and the next call continues. */
-  status: 'completed' | 'completed_with_errors' | 'failed' | 'running' | 'stopped';
-  checked: number;
-  changes: number;
-  failures: number;
-  stripeSkipped: boolean;
-  alreadyRunning: boolean;
-}
+export type Progress = ReturnType<typeof toProgress>;
+export type ReconcileResult = ReturnType<typeof toResult>;
 
 /** Performs one run at a time. A dead run resumes at its last page. Without an API key, only our rows are checked. */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
@@ -118,7 +102,7 @@ async function performStep(
   return true;
 }
 
-function toProgress({ counts }: Run, step: Step): Progress {
+function toProgress({ counts }: Run, step: Step) {
   return {
     step: step.name,
     number: STEPS.indexOf(step) + 1,
@@ -137,11 +121,10 @@ function errorCodeOf(error: unknown): string {
   return pgErrorCode(error) ?? stripeErrorCode(error);
 }
 
-function toResult(
-  deps: SyncDeps,
-  run: Run | { id: number },
-  status: ReconcileResult['status'],
-): ReconcileResult {
+/** `running`: another process has the lease. `stopped`: the deadline or signal came, and the next call continues. */
+type Status = 'completed' | 'completed_with_errors' | 'failed' | 'running' | 'stopped';
+
+function toResult(deps: SyncDeps, run: Run | { id: number }, status: Status) {
   const counts = 'counts' in run ? run.counts : { objects_checked: 0, changes_count: 0, failures_count: 0 };
   return {
     runId: run.id,
@@ -160,61 +143,48 @@ type Step = { name: string; phase: Phase } & (
   | { needs: 'database'; page: StepPage<SyncDeps> }
 );
 
-const subscriptionList =
-  (status: string | null): StepPage<StripeDeps> =>
-  (deps, run, cursor) =>
-    reconcilePage('subscription', deps, run, { status, createdFrom: status ? run.windowFrom : null }, cursor);
-
-const invoiceList =
-  (status: string | null): StepPage<StripeDeps> =>
-  (deps, run, cursor) =>
-    reconcilePage('invoice', deps, run, { status, createdFrom: status ? null : run.windowFrom }, cursor);
-
-const refundList: StepPage<StripeDeps> = (deps, run, cursor) =>
-  reconcilePage('refund', deps, run, { status: null, createdFrom: refundsFrom(run) }, cursor);
-
-const disputeList: StepPage<StripeDeps> = async (deps, run, cursor) => {
-  const createdFrom = await disputesFrom(deps, run);
-  return reconcilePage('dispute', deps, run, { status: null, createdFrom }, cursor);
-};
-
-const unseen =
-  (kind: ListedKind): StepPage<StripeDeps> =>
-  (deps, run, cursor) =>
-    reconcileUnseen(deps, run, kind, cursor);
-
-const recheckSubscriptions: StepPage<StripeDeps> = (deps, run, cursor) =>
-  recheck(deps, run, 'subscription', cursor);
+/** Returns the start of the run's window. Null for all of history. */
+const windowFrom = (run: Run) => run.windowFrom;
 
 /** The steps read objects that are open or new at Stripe, or open only here. So the cost does not grow with history. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
-  { name: 'live subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList(null) },
-  { name: 'recent subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList('all') },
+  {
+    name: 'live subscriptions',
+    phase: 'subscriptions',
+    needs: 'stripe',
+    page: listed('subscription', null),
+  },
+  {
+    name: 'recent subscriptions',
+    phase: 'subscriptions',
+    needs: 'stripe',
+    page: listed('subscription', 'all', windowFrom),
+  },
   { name: 'unseen subscriptions', phase: 'subscriptions', needs: 'stripe', page: unseen('subscription') },
-  { name: 'open invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('open') },
-  { name: 'draft invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('draft') },
-  { name: 'uncollectible invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('uncollectible') },
-  { name: 'recent invoices', phase: 'invoices', needs: 'stripe', page: invoiceList(null) },
+  { name: 'open invoices', phase: 'invoices', needs: 'stripe', page: listed('invoice', 'open') },
+  { name: 'draft invoices', phase: 'invoices', needs: 'stripe', page: listed('invoice', 'draft') },
+  {
+    name: 'uncollectible invoices',
+    phase: 'invoices',
+    needs: 'stripe',
+    page: listed('invoice', 'uncollectible'),
+  },
+  { name: 'recent invoices', phase: 'invoices', needs: 'stripe', page: listed('invoice', null, windowFrom) },
   { name: 'unseen invoices', phase: 'invoices', needs: 'stripe', page: unseen('invoice') },
   { name: 'credit notes', phase: 'invoices', needs: 'stripe', page: reconcileCreditNotes },
   { name: 'Stripe customers to recheck', phase: 'rechecks', needs: 'stripe', page: recheckCustomers },
-  { name: 'subscriptions to recheck', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
-  {
-    name: 'invoices to recheck',
-    phase: 'rechecks',
-    needs: 'stripe',
-    page: (deps, run, cursor) => recheck(deps, run, 'invoice', cursor),
-  },
+  { name: 'subscriptions to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('subscription') },
+  { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
   // By now, the customer of each Stripe customer is known. A checkout is linked only to rows of its own customer.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
-  { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheckSubscriptions },
+  { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheck('subscription') },
   // By now, every collected amount has a payment.
-  { name: 'refunds', phase: 'money_back', needs: 'stripe', page: refundList },
+  { name: 'refunds', phase: 'money_back', needs: 'stripe', page: listed('refund', null, refundsFrom) },
   { name: 'unseen refunds', phase: 'money_back', needs: 'stripe', page: unseen('refund') },
-  { name: 'disputes', phase: 'money_back', needs: 'stripe', page: disputeList },
+  { name: 'disputes', phase: 'money_back', needs: 'stripe', page: listed('dispute', null, disputesFrom) },
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
   { name: 'time zone of the account', phase: 'money_back', needs: 'stripe', page: compareTimeZone },
