@@ -5,7 +5,7 @@ import type { FieldError } from '../errors';
 import { toAmountText } from '../money';
 import { amount, instantOrDay, optionalText, toAmountColumn, toInstant } from '../records/fields';
 import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
-import { amountProblems, toAmounts, withoutAmounts } from './lines';
+import { amountProblems, toAmounts, withoutAmounts, wrong } from './lines';
 import { invoiceKind } from './save-invoices';
 
 /** Fields that only Stripe's invoices have. */
@@ -100,5 +100,3 @@ function checkOurs(writing: Writing): FieldError[] {
     ...(isDue ? [] : [wrong('amount_due', `does not agree with the rest: ${text}`)]),
   ];
 }
-
-const wrong = (field: string, message: string): FieldError => ({ field, message });

@@ -34,14 +34,9 @@ export const linesField = z
   .max(MAX_LINES, `must be at most ${MAX_LINES}`);
 
 /** A line with the values of its row. */
-export interface LineRow {
-  text: string;
-  quantity: string;
-  unit_price: string;
-  tax_rate: string;
-}
+export type LineRow = ReturnType<typeof toLineRow>;
 
-export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<typeof lineField>): LineRow => ({
+export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<typeof lineField>) => ({
   text,
   quantity: quantity.toFixed(3),
   unit_price: unit_price.toFixed(3),
@@ -80,21 +75,21 @@ export function withoutAmounts({ subtotal: _, tax: __, total: ___, lines: ____, 
   return rest;
 }
 
+export const wrong = (field: string, message: string): FieldError => ({ field, message });
+
 /** Returns the errors in the lines and sums of a record before it is written. */
 export function amountProblems({ after, values }: Writing): FieldError[] {
-  if (after.total === undefined)
-    return [{ field: 'lines', message: 'at least one line, or a total, is needed' }];
+  if (after.total === undefined) return [wrong('lines', 'at least one line, or a total, is needed')];
   const currency = currencyOf(after);
-  if (Number(after.total) < 0)
-    return [{ field: 'lines', message: 'the lines must not add up to less than zero' }];
-  if (Number(after.total) > MAX_AMOUNT) return [{ field: 'lines', message: 'the lines add up to too much' }];
+  if (Number(after.total) < 0) return [wrong('lines', 'the lines must not add up to less than zero')];
+  if (Number(after.total) > MAX_AMOUNT) return [wrong('lines', 'the lines add up to too much')];
   return SUMS.flatMap((field) => {
     const text = String(after[field]);
     const isAsGiven = values[field] === undefined || toAmountColumn(values[field]) === text;
     const problem = isAsGiven
       ? amountProblem(Number(text) < 0 ? null : text, currency)
       : `does not agree with ${linesOf(after).length > 0 ? 'the lines' : 'the rest'}: ${toAmountText(text, currency)}`;
-    return problem === undefined ? [] : [{ field, message: problem }];
+    return problem === undefined ? [] : [wrong(field, problem)];
   });
 }
 

@@ -3,26 +3,10 @@ import type { Database } from '@/db/database';
 import { disputes, invoices, payments, refunds } from '@/db/schema';
 import { toJsonAmount } from '../money';
 
-export type WithMoneyBack<Row> = Row & {
-  /** Sum of the refunded amounts of its payments. */
-  refunded_amount: number;
-  /** Part of the total settled by credit notes. */
-  amount_credited: number;
-  /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it. */
-  amount_off_stripe: number | null;
-  /** Part of the total paid from the customer's balance at Stripe. Null if the balance paid nothing, or if that is unknown. */
-  balance_applied: number | null;
-  /** Amount still due, although Stripe has given up collecting it. */
-  written_off: number;
-  /** Time of a failed payment. Null if none has failed. */
-  payment_failed_at: Date | null;
-};
+export type WithMoneyBack<Row extends { id: number }> = Awaited<ReturnType<typeof addMoneyBack<Row>>>[number];
 
 /** Adds to the invoices of a page their refunds, credits and failed payments. */
-export async function addMoneyBack<Row extends { id: number }>(
-  db: Database,
-  rows: Row[],
-): Promise<WithMoneyBack<Row>[]> {
+export async function addMoneyBack<Row extends { id: number }>(db: Database, rows: Row[]) {
   if (rows.length === 0) return [];
   const found = await db
     .select({
@@ -49,11 +33,17 @@ export async function addMoneyBack<Row extends { id: number }>(
     const more = byId.get(row.id);
     return {
       ...row,
+      /** Sum of the refunded amounts of its payments. */
       refunded_amount: toJsonAmount(more?.refunded ?? '0'),
+      /** Part of the total settled by credit notes. */
       amount_credited: toJsonAmount(more?.credited ?? '0'),
+      /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it. */
       amount_off_stripe: amountOrNull(more?.offStripe),
+      /** Part of the total paid from the customer's balance at Stripe. Null if it paid nothing, or if that is unknown. */
       balance_applied: amountOrNull(more?.balance),
+      /** Amount still due, although Stripe has given up collecting it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
+      /** Time of a failed payment. Null if none has failed. */
       payment_failed_at: more?.failed ?? null,
     };
   });

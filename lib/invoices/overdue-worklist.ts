@@ -73,15 +73,10 @@ async function readOverdue(tx: Database, ids: number[], today: string) {
 }
 
 /** Sum of the overdue invoices with one currency and age. */
-export interface OverdueSum {
-  currency: string;
-  age: OverdueAge;
-  count: number;
-  total: number;
-}
+export type OverdueSum = Awaited<ReturnType<typeof sumOverdue>>[number];
 
 /** Sums the overdue invoices by currency and age. The currency with the most invoices comes first. */
-export async function sumOverdue(db: Database, today: string): Promise<OverdueSum[]> {
+export async function sumOverdue(db: Database, today: string) {
   const day = (days: number) => sql`${addDays(today, -days)}::date`;
   const sums = await rows<Record<'currency' | 'total', string> & { age: OverdueAge; count: number }>(
     db,

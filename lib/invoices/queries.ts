@@ -56,22 +56,7 @@ export async function getInvoice(db: Database, id: number) {
 export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;
 
 /** The parts of an invoice that payments do not show, in whole units of its currency; 0 if it has no such part. */
-export interface BesidePayments {
-  /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it yet. */
-  offStripe: number | null;
-  /** Amount settled with the customer's balance at Stripe: used credit, or a total too small to be charged. */
-  fromBalance: number;
-  /** Amount added to the customer's balance at Stripe, because the total is negative. */
-  toBalance: number;
-  /** Amount collected beyond the total, because the customer's balance at Stripe was a debt. */
-  earlierDebt: number;
-  /** Amount paid or due beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
-  beyondTotal: number;
-  /** Amount paid beyond the total and an earlier debt. */
-  overpaid: number;
-  /** Amount still due, although Stripe has given up collecting it. */
-  writtenOff: number;
-}
+export type BesidePayments = ReturnType<typeof besidePayments>;
 
 type Amounts = Pick<
   WithMoneyBack<InvoiceDetails>,
@@ -90,7 +75,7 @@ type Amounts = Pick<
  * Explains an invoice whose payments do not add up to its total. Stripe takes the balance of a customer into account
  * before it collects the rest. If Stripe has not reported the balance, it is the amount not paid, due or credited.
  */
-export function besidePayments(invoice: Amounts): BesidePayments {
+export function besidePayments(invoice: Amounts) {
   const { status, amount_off_stripe, balance_applied } = invoice;
   const total = thousandths(invoice.total);
   const paid = thousandths(invoice.amount_paid);
@@ -100,12 +85,19 @@ export function besidePayments(invoice: Amounts): BesidePayments {
   const rest = isFinal ? total - paid - due : 0;
   const balance = isFinal && balance_applied !== null ? thousandths(balance_applied) : null;
   return {
+    /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it yet. */
     offStripe: isStripes ? amount_off_stripe : 0,
+    /** Amount settled with the customer's balance at Stripe: used credit, or a total too small to be charged. */
     fromBalance: positive(balance ?? (total > 0 ? rest - thousandths(invoice.amount_credited) : 0)),
+    /** Amount added to the customer's balance at Stripe, because the total is negative. */
     toBalance: positive(isFinal ? -total : 0),
+    /** Amount collected beyond the total, because the customer's balance at Stripe was a debt. */
     earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
+    /** Amount paid or due beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
+    /** Amount paid beyond the total and an earlier debt. */
     overpaid: positive(isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid - total),
+    /** Amount still due, although Stripe has given up collecting it. */
     writtenOff: invoice.written_off,
   };
 }

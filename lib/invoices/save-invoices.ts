@@ -21,6 +21,7 @@ import {
   toAmounts,
   withoutAmounts,
   writeLines,
+  wrong,
 } from './lines';
 import { settledBy } from './settle';
 
@@ -198,8 +199,6 @@ function dateProblems({ invoice_date, due_date }: Row): FieldError[] {
   if (typeof due_date !== 'string' || due_date >= String(invoice_date)) return [];
   return [wrong('due_date', 'must not be before the date of the invoice')];
 }
-
-const wrong = (field: string, message: string): FieldError => ({ field, message });
 
 /** Form of a draft of an invoice. */
 export const typedInvoice = {

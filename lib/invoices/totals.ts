@@ -11,21 +11,13 @@ interface LineAmounts {
 }
 
 /** Sums with three decimals, as in their columns. */
-export interface LineTotals {
-  /** Net amount of each line, without tax. */
-  nets: string[];
-  /** One entry for each tax rate, the highest first. */
-  rates: { tax_rate: string; net: string; tax: string }[];
-  subtotal: string;
-  tax: string;
-  total: string;
-}
+export type LineTotals = ReturnType<typeof lineTotals>;
 
 /**
  * Calculates the sums of lines. The net of a line is rounded to the currency's decimals. The tax of a rate is rounded
  * once, on the sum of its nets. Halves are rounded away from zero.
  */
-export function lineTotals(lines: LineAmounts[], currency: string): LineTotals {
+export function lineTotals(lines: LineAmounts[], currency: string) {
   const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // in thousandths
   const nets = lines.map(({ quantity, unit_price }) =>
     roundedTo(unit, toParts(quantity, 3) * toParts(unit_price, 3), 1000n),
@@ -41,7 +33,9 @@ export function lineTotals(lines: LineAmounts[], currency: string): LineTotals {
   const subtotal = nets.reduce((sum, net) => sum + net, 0n);
   const tax = rates.reduce((sum, one) => sum + one.tax, 0n);
   return {
+    /** Net amount of each line, without tax. */
     nets: nets.map((net) => toText(net, 3)),
+    /** One entry for each tax rate, the highest first. */
     rates: rates.map(({ rate, net, ...one }) => ({
       tax_rate: toText(rate, 2),
       net: toText(net, 3),
