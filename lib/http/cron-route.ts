@@ -11,6 +11,7 @@ import {
   methodNotAllowed,
   problemResponse,
   type Route,
+  uncachedJson,
 } from './messages';
 
 /** The response body of the daily job's endpoint. */
@@ -57,6 +58,5 @@ async function run(runtime: Runtime): Promise<Response> {
   });
   if (result.status === 'stopped') continueRun(runtime);
   const { runId: run_id, alreadyRunning: already_running, stripeSkipped: stripe_skipped, ...rest } = result;
-  const headers = { 'Cache-Control': 'no-store' };
-  return Response.json(cronAnswer.parse({ run_id, already_running, stripe_skipped, ...rest }), { headers });
+  return uncachedJson(cronAnswer.parse({ run_id, already_running, stripe_skipped, ...rest }));
 }

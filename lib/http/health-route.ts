@@ -3,7 +3,7 @@ import { AppError, NotMigratedError } from '../errors';
 import { checkHealth, down, type Health } from '../health/check-health';
 import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
 import { isStopping } from '../stopping';
-import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route } from './messages';
+import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route, uncachedJson } from './messages';
 
 /** The minimum time between two probes of the database, in milliseconds. The endpoint is open to everyone. */
 const PROBE_MS = 10_000;
@@ -26,10 +26,7 @@ async function answerHealth(request: HttpRequest): Promise<Response> {
   const found = isStopping() ? down('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);
   const { alerts, ...told } = found;
   const mayKnow = alerts && runtime && bearsCronSecret(runtime.env, request);
-  return Response.json(mayKnow ? { ...told, alerts } : told, {
-    status: told.status === 'down' ? 503 : 200,
-    headers: { 'Cache-Control': 'no-store' },
-  });
+  return uncachedJson(mayKnow ? { ...told, alerts } : told, told.status === 'down' ? 503 : 200);
 }
 
 /** Returns the last probe. Callers that arrive while a probe runs wait for its result. */

@@ -189,6 +189,11 @@ export function problemResponse(error: AppError, headers: Record<string, string>
   });
 }
 
+/** Responds with JSON that no cache may store. */
+export function uncachedJson(body: unknown, status = 200): Response {
+  return Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } });
+}
+
 /** Runs work and returns its response. If the service cannot start or the work throws, `refuse` makes the response. */
 export async function answerWith(
   work: (runtime: Runtime) => Response | Promise<Response>,

@@ -4,7 +4,7 @@ import { AppError } from '../errors';
 import { IMPORT_NAMES } from '../imports/kinds';
 import type { Runtime } from '../runtime';
 import { addUpload, requireUploadSize } from '../uploads/upload-store';
-import { answerWith } from './messages';
+import { answerWith, uncachedJson } from './messages';
 import { validateQuery } from './route';
 import { isOwnOrigin } from './sign-in-route';
 
@@ -21,7 +21,7 @@ export function answerUpload(request: Request): Promise<Response> {
     const { kind, name } = validateQuery(uploadQuery, new URL(request.url).searchParams);
     const body = (request.body ?? []) as unknown as AsyncIterable<Uint8Array>;
     const { id } = await addUpload(runtime, { kind, name, uploaded_by }, body);
-    return Response.json({ id }, { status: 201, headers: { 'Cache-Control': 'no-store' } });
+    return uncachedJson({ id }, 201);
   });
 }
 

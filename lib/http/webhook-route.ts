@@ -7,7 +7,7 @@ import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { verifyEvent } from '../stripe/event';
 import { handleEvent } from '../sync/inbox/handle-event';
 import { syncDeps } from '../sync/sync-deps';
-import { type HttpRequest, methodNotAllowed, type Route, readBody } from './messages';
+import { type HttpRequest, methodNotAllowed, type Route, readBody, uncachedJson } from './messages';
 
 /** The response bodies for a delivery that was stored and for one that was refused. */
 export const webhookAnswer = z.object({
@@ -28,15 +28,15 @@ export const webhookRoute: Route = { ...methodNotAllowed('POST'), POST: receiveD
  */
 export async function receiveDelivery(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
-  if (runtime instanceof AppError) return answer(503, { error: runtime.message });
+  if (runtime instanceof AppError) return uncachedJson({ error: runtime.message }, 503);
   const ref = runtime.newId();
   try {
     return await receive(runtime, request);
   } catch (caught) {
     const error = await explainFailure(runtime, caught);
-    if (error instanceof AppError) return answer(error.status, { error: error.message });
+    if (error instanceof AppError) return uncachedJson({ error: error.message }, error.status);
     runtime.log.error({ ref, code: pgErrorCode(error), stack: stackOf(error) }, 'webhook failed');
-    return answer(500, { error: 'Internal error', ref });
+    return uncachedJson({ error: 'Internal error', ref }, 500);
   }
 }
 
@@ -48,22 +48,18 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
   if (!verified.ok) {
     if (verified.reason === 'invalid_payload') {
       countUnreadable(runtime);
-      return answer(400, { error: 'Invalid payload' });
+      return uncachedJson({ error: 'Invalid payload' }, 400);
     }
     if (isLikeStripes(header)) countRefusal(runtime, verified.reason === 'wrong_time' ? verified.age : null);
-    return answer(400, { error: 'Invalid signature' });
+    return uncachedJson({ error: 'Invalid signature' }, 400);
   }
   const { event, payload } = verified;
   const outcome = await handleEvent(syncDeps(runtime), event, payload);
   log.info({ event: event.id, type: event.type, outcome }, 'webhook');
-  return answer(200, { received: true, outcome });
+  return uncachedJson({ received: true, outcome });
 }
 
 /** Whether a signature has Stripe's form. Scanners send none, and must not raise an alert about our secret. */
 function isLikeStripes(header: string | null): boolean {
   return /^t=\d+,(?:.+,)?v1=[\da-f]{64}(?:,|$)/.test(header ?? '');
-}
-
-function answer(status: number, body: Record<string, unknown>): Response {
-  return Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } });
 }

@@ -14,21 +14,7 @@ import {
 } from './check-steps';
 import { CLIENTS, type ClientTraits } from './clients';
 
-/** The result of one client's steps. */
-interface CheckedClient {
-  name: string;
-  works: boolean;
-  /** The problem, or a description of how the client connects. */
-  sentence: string;
-  /** The steps up to the first failure. */
-  steps: { name: string; works: boolean }[];
-}
-
-export interface ConnectionReport {
-  /** The problem that affects every client. Null if there is no such problem. */
-  problem: string | null;
-  clients: CheckedClient[];
-}
+export type ConnectionReport = Awaited<ReturnType<typeof checkConnection>>;
 
 const COMMON = [checkChallenge, checkResource, checkServer];
 const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = [
@@ -47,8 +33,10 @@ const NEUTRAL = { userAgent: 'w5t-connection-check' };
 /**
  * Tries out at the public address how each client connects. The trial goes up to the sign-in page, then continues with
  * a token that is valid for a minute. Each client's trial stops at the first failure.
+ *
+ * @returns the problem that affects every client; null if there is none, and then the result of each client
  */
-export async function checkConnection(runtime: Runtime, userId: string): Promise<ConnectionReport> {
+export async function checkConnection(runtime: Runtime, userId: string) {
   for (const step of COMMON) {
     const problem = await step({ runtime, traits: NEUTRAL }).catch(unreachable);
     if (problem !== null) return { problem, clients: [] };
@@ -57,9 +45,10 @@ export async function checkConnection(runtime: Runtime, userId: string): Promise
   return { problem: null, clients };
 }
 
-async function checkClient(trial: Trial): Promise<CheckedClient> {
+/** @returns a sentence with the problem or how the client connects, and the steps up to the first failure */
+async function checkClient(trial: Trial) {
   const { name } = trial.traits;
-  const steps: CheckedClient['steps'] = [];
+  const steps: { name: string; works: boolean }[] = [];
   try {
     for (const [step, check] of STEPS) {
       const problem = await check(trial).catch(unreachable);
