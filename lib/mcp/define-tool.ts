@@ -32,48 +32,38 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   requireFit?(answer: Record<string, unknown>, length: number): void;
 }
 
-interface ToolAnswer {
-  result: CallToolResult;
-  rows: number;
-  /** The customer that the answer is about. Null if it is not about one customer. */
-  customerId: number | null;
-}
-
-export interface Tool {
-  name: string;
-  scope: ReadScope;
-  /** The tool's entry in tools/list. Built once, since converting schemas costs more than a query. */
-  wire: WireTool;
-  /** @throws AppError with a sentence for the model; any other error is internal */
-  call(db: Database, args: Record<string, unknown>, reader: Reader): Promise<ToolAnswer>;
-}
+export type Tool = ReturnType<typeof defineTool>;
 
 /** Makes a read-only tool from its declaration. */
 export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
   tool: ToolDeclaration<Input, Output>,
-): Tool {
+) {
   const inputSchema = toWireSchema(tool.input, 'input');
   const optional = new Set(Object.keys(inputSchema.properties ?? {}));
   for (const name of inputSchema.required ?? []) optional.delete(name);
-  return {
-    name: tool.name,
-    scope: tool.scope,
-    wire: {
-      name: tool.name,
-      title: tool.title,
-      description: tool.description,
-      inputSchema,
-      outputSchema: toWireSchema(tool.output, 'output'),
-      annotations: {
-        title: tool.title,
-        readOnlyHint: true,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false,
-      },
-      ...(tool.maxCharacters && { _meta: { 'anthropic/maxResultSizeChars': tool.maxCharacters } }),
+  const { name, title, scope, description, maxCharacters } = tool;
+  /** The tool's entry in tools/list. Built once, since converting schemas costs more than a query. */
+  const wire: WireTool = {
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema: toWireSchema(tool.output, 'output'),
+    annotations: {
+      title,
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
     },
-    async call(db, args, reader) {
+    ...(maxCharacters && { _meta: { 'anthropic/maxResultSizeChars': maxCharacters } }),
+  };
+  return {
+    name,
+    scope,
+    wire,
+    /** @throws AppError with a sentence for the model; any other error is internal */
+    async call(db: Database, args: Record<string, unknown>, reader: Reader) {
       const input = tool.input.safeParse(toDeclaredTypes(withoutNulls(args, optional), inputSchema), {
         reportInput: true,
       });
@@ -84,9 +74,11 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
       const output = reader.masked ? maskAnswer(answer) : answer;
       const text = JSON.stringify(output);
       tool.requireFit?.(output, text.length);
+      const result: CallToolResult = { content: [{ type: 'text', text }], structuredContent: output };
       return {
-        result: { content: [{ type: 'text', text }], structuredContent: output },
+        result,
         rows: countRows(output),
+        /** The customer that the answer is about. Null if it is not about one customer. */
         customerId: 'customer_number' in output ? Number(output.id) : null,
       };
     },
