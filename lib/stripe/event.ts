@@ -76,24 +76,10 @@ function timeOf(header: string): number | null {
  * The envelope of a delivery. `object` has the shape of the event's API version. An endpoint sends snapshots or thin
  * events: https://docs.stripe.com/event-destinations#thin-events
  */
-export interface ProviderEvent {
-  id: string;
-  type: string;
-  apiVersion: string | null;
-  livemode: boolean;
-  /** The connected account of the event. Null for our own account. */
-  account: string | null;
-  created: Date;
-  object: Json;
-  objectId: string | null;
-  stripeCustomerId: string | null;
-  previousAttributes: Json | null;
-  /** True if the event names its object but does not contain it. */
-  isThin: boolean;
-}
+export type ProviderEvent = NonNullable<ReturnType<typeof toProviderEvent>>;
 
 /** Converts JSON to an event. @returns null if the JSON is not an event */
-export function toProviderEvent(body: unknown): ProviderEvent | null {
+export function toProviderEvent(body: unknown) {
   const payload = asObject(body);
   const isThin = payload.object === 'v2.core.event';
   const data = isThin ? { object: {} } : asObject(payload.data);
@@ -107,12 +93,14 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
     type,
     apiVersion: asText(payload.api_version),
     livemode: payload.livemode === true || payload.livemode === 'true',
+    /** The connected account of the event. Null for our own account. */
     account: asText(payload.account),
     created,
     object,
     objectId: isThin ? asId(payload.related_object) : asText(object.id),
     stripeCustomerId: asText(object.object) === 'customer' ? asText(object.id) : asId(object.customer),
     previousAttributes: data.previous_attributes ? asObject(data.previous_attributes) : null,
+    /** True if the event names its object but does not contain it. */
     isThin,
   };
 }
@@ -122,6 +110,11 @@ export function fromInbox(payload: string): ProviderEvent {
   const event = toProviderEvent(JSON.parse(payload));
   if (!event) throw new Error('the inbox holds what is no event');
   return event;
+}
+
+/** Returns the payment intent of an event whose object names no customer, such as a dispute. */
+export function intentsOf({ stripeCustomerId, object: { payment_intent: intent } }: ProviderEvent): string[] {
+  return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }
 
 /** Adds the event's id and time to the customer numbers and details in its object. */

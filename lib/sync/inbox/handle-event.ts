@@ -7,7 +7,13 @@ import { AppError } from '../../errors';
 import { literal } from '../../page-query';
 import type { EventEntry } from '../../store/commit';
 import { type Keys, keysOf, mergeKeys, noKeys, type StoredOutcome, uniteKeys } from '../../store/snapshot';
-import { fromInbox, type ProviderEvent, toProviderEvent, withoutPersonalData } from '../../stripe/event';
+import {
+  fromInbox,
+  intentsOf,
+  type ProviderEvent,
+  toProviderEvent,
+  withoutPersonalData,
+} from '../../stripe/event';
 import { UnstorableError } from '../../stripe/read';
 import type { Draft } from '../decide/draft';
 import { decideEvent, keysOfEvent } from '../decide/event';
@@ -210,7 +216,9 @@ async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
     .select({ id: customers.id })
     .from(payments)
     .innerJoin(customers, eq(customers.id, payments.customer_id))
-    .where(and(inArray(payments.stripe_payment_intent_id, intentsOf(text)), isNotNull(customers.erased_at)))
+    .where(
+      and(inArray(payments.stripe_payment_intent_id, intentsOf(text.event)), isNotNull(customers.erased_at)),
+    )
     .limit(literal(1));
   return paid !== undefined;
 }
@@ -239,7 +247,10 @@ function customerOf(delivery: Delivery): string | null {
 export function keysOfDelivery(delivery: Delivery): Keys {
   const handled = handledOf(delivery);
   const keys = handled ? keysOfEvent(handled) : keysOf({ events: [delivery.event.id] });
-  return mergeKeys(keys, { stripeCustomers: stripeCustomersIn(delivery), intents: intentsOf(delivery) });
+  return mergeKeys(keys, {
+    stripeCustomers: stripeCustomersIn(delivery),
+    intents: intentsOf(delivery.event),
+  });
 }
 
 export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
@@ -320,7 +331,9 @@ type EventText = Pick<Delivery, 'event' | 'payload'>;
 
 /** Returns the Stripe customers that an event mentions anywhere and, for disputes, the owner of the payment. */
 function ownersOf(draft: Draft, text: EventText): string[] {
-  const payers = intentsOf(text).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
+  const payers = intentsOf(text.event).flatMap((id) =>
+    draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)),
+  );
   return [...new Set([...stripeCustomersIn(text), ...payers])].filter((id) => id !== null);
 }
 
@@ -335,9 +348,4 @@ const MOST_NAMED = 20;
 function stripeCustomersIn({ event: { stripeCustomerId: own }, payload }: EventText): string[] {
   const named = payload.match(/\bcus_\w{1,100}/g) ?? [];
   return [...new Set(own === null ? named : [own, ...named])].slice(0, MOST_NAMED);
-}
-
-function intentsOf({ event: { stripeCustomerId, object } }: EventText): string[] {
-  const { payment_intent: intent } = object;
-  return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }
