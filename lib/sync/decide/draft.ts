@@ -134,6 +134,11 @@ export class Draft implements Tables {
     return this.lastId;
   }
 
+  /** Returns the columns that every new row begins with. */
+  newRow() {
+    return { id: this.newId(), version: 0, created_at: this.now, updated_at: this.now };
+  }
+
   /** Returns Stripe's answer, or notes the question in `wanted`. @param rowVersion used if the customer has no link */
   ask<K extends WantedKind>(
     kind: K,

@@ -233,7 +233,7 @@ function newInvoice(
   customer_id: number,
 ): StoredInvoice {
   return {
-    id: draft.newId(),
+    ...draft.newRow(),
     number,
     customer_id,
     subscription_id: null,
@@ -259,8 +259,5 @@ function newInvoice(
     provider_as_of: null,
     provider_gone_at: null,
     recheck_at: null,
-    version: 0,
-    created_at: draft.now,
-    updated_at: draft.now,
   };
 }

@@ -268,7 +268,7 @@ type Provider = ProviderObjects[MoneyBackKind];
 
 function common(draft: Draft, { amount, currency }: Provider) {
   return {
-    id: draft.newId(),
+    ...draft.newRow(),
     payment_id: null,
     stripe_payment_intent_id: null,
     stripe_charge_id: null,
@@ -280,9 +280,6 @@ function common(draft: Draft, { amount, currency }: Provider) {
     issued_at: draft.now,
     provider_as_of: null,
     provider_gone_at: null,
-    version: 0,
-    created_at: draft.now,
-    updated_at: draft.now,
   };
 }
 

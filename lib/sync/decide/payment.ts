@@ -46,7 +46,7 @@ export function applyPayment(
     return;
   }
   const made = draft.payments.put({
-    id: draft.newId(),
+    ...draft.newRow(),
     invoice_id: invoice.id,
     customer_id: invoice.customer_id,
     amount,
@@ -60,9 +60,6 @@ export function applyPayment(
     provider_payment_date: payment_date,
     stripe_payment_intent_id: collected.paymentIntentId,
     stripe_charge_id: collected.moneyIds.find((id) => !isIntent(id)) ?? null,
-    version: 0,
-    created_at: draft.now,
-    updated_at: draft.now,
   });
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }

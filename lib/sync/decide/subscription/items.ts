@@ -84,19 +84,8 @@ function addItem(
   state: ReturnType<typeof toItemState> & { customer_service_id?: number },
   elsewhere: StoredItem | undefined,
 ): void {
-  const row = elsewhere
-    ? { ...elsewhere, ...state, subscription_id }
-    : {
-        id: draft.newId(),
-        customer_service_id: null,
-        linked_by_staff: false,
-        ...state,
-        subscription_id,
-        version: 0,
-        created_at: draft.now,
-        updated_at: draft.now,
-      };
-  draft.items.put(row);
+  const own = elsewhere ?? { ...draft.newRow(), customer_service_id: null, linked_by_staff: false };
+  const row = draft.items.put({ ...own, ...state, subscription_id });
   draft.changes.push(createdChange(subjectOf(row), row.stripe_subscription_item_id));
 }
 

@@ -150,7 +150,7 @@ export function findOrAdd(
   const stored = draft.row('subscription', stripe_subscription_id);
   if (stored) return { row: stored, isNew: false };
   const row = draft.subscriptions.put({
-    id: draft.newId(),
+    ...draft.newRow(),
     customer_id,
     status: 'incomplete',
     next_billing_date: null,
@@ -169,9 +169,6 @@ export function findOrAdd(
     checkout_reference: null,
     reference_declined: false,
     is_stub: true,
-    version: 0,
-    created_at: draft.now,
-    updated_at: draft.now,
   });
   return { row, isNew: true };
 }
