@@ -1,10 +1,12 @@
 import type Stripe from 'stripe';
 import type { Database } from '@/db/database';
-import type { StripeMode } from '../env';
+import type { Env, StripeMode } from '../env';
 import type { Logger } from '../log';
 import type { Store } from '../store/store';
 
-export interface SyncDeps {
+type Settings = Pick<Env, 'timeZone' | 'linkByEmail' | 'eventRetentionDays' | 'toolCallRetentionDays'>;
+
+export interface SyncDeps extends Settings {
   db: Database;
   store?: Store;
   /** Stripe's client. Null without an API key; then everything is decided from the payloads. */
@@ -13,14 +15,8 @@ export interface SyncDeps {
   mode: StripeMode | null;
   now(): Date;
   log: Logger;
-  /** Time zone of all calendar dates. */
-  timeZone: string;
-  linkByEmail: boolean;
-  eventRetentionDays: number;
-  toolCallRetentionDays: number;
 }
 
-type Settings = Pick<SyncDeps, 'timeZone' | 'linkByEmail' | 'eventRetentionDays' | 'toolCallRetentionDays'>;
 type Source = Pick<SyncDeps, 'db' | 'stripe' | 'now' | 'log'> & {
   env: Settings & { stripe: Pick<SyncDeps, 'mode'> };
 };

@@ -116,11 +116,6 @@ interface Question<T> {
   decide(draft: Draft): T;
 }
 
-interface Decided<T> {
-  result: T;
-  plan: Plan;
-}
-
 export interface Lacking {
   wanted: NonNullable<Draft['wanted']>;
 }
@@ -130,7 +125,7 @@ export async function readAndDecide<T>(
   read: (keys: Keys) => Promise<Snapshot>,
   question: Question<T>,
   inquiry: Inquiry,
-): Promise<Decided<T> | Lacking> {
+): Promise<{ result: T; plan: Plan } | Lacking> {
   for (let reads = 1; reads <= MOST_READS; reads += 1) {
     const snapshot = await read(question.keys);
     const draft = new Draft(snapshot, question.settings, inquiry.answers);

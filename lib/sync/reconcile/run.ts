@@ -19,18 +19,7 @@ export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS
 const HEARTBEAT_MS = 15_000;
 
 /** A current run whose lease this process holds. */
-export interface Run {
-  id: number;
-  windowFrom: Date | null;
-  /** Current step, and the position within it at which the run can resume. */
-  cursor: string | null;
-  counts: { objects_checked: number; changes_count: number; failures_count: number };
-  /** Error code of a failed run, which still performs the steps without Stripe. Null if the run has not failed. */
-  errorCode: string | null;
-  /** Error code of a list that Stripe denied. Null if it denied no list. */
-  deniedCode: string | null;
-  heartbeatAt: Date;
-}
+export type Run = ReturnType<typeof toRun>;
 
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
@@ -102,14 +91,17 @@ async function windowStart(db: Database): Promise<Date | null> {
   return last ? new Date(last.started_at.getTime() - WINDOW_MARGIN_MS) : null;
 }
 
-function toRun(row: StoredRun): Run {
+function toRun(row: StoredRun) {
   const { objects_checked, changes_count, failures_count } = row;
   return {
     id: row.id,
     windowFrom: row.window_from,
+    /** Current step, and the position within it at which the run can resume. */
     cursor: row.cursor,
     counts: { objects_checked, changes_count, failures_count },
+    /** Error code of a failed run, which still performs the steps without Stripe. Null if the run has not failed. */
     errorCode: row.error_code,
+    /** Error code of a list that Stripe denied. Null if it denied no list. */
     deniedCode: row.denied_code,
     heartbeatAt: row.heartbeat_at,
   };

@@ -1,6 +1,6 @@
-import { eq, inArray } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { type Database, isDatabaseUnavailable } from '@/db/database';
+import { type Database, isDatabaseUnavailable, rows } from '@/db/database';
 import {
   disputes,
   type FieldChange,
@@ -168,19 +168,12 @@ async function applyAll(check: Check, kind: MoneyBackKind, of: Of, listed: Set<s
   }
 }
 
-async function stored({ deps: { db } }: Check, paymentId: number) {
-  const ofRefunds = await db
-    .select({ id: refunds.stripe_refund_id })
-    .from(refunds)
-    .where(eq(refunds.payment_id, paymentId));
-  const ofDisputes = await db
-    .select({ id: disputes.stripe_dispute_id })
-    .from(disputes)
-    .where(eq(disputes.payment_id, paymentId));
-  return [
-    ...ofRefunds.map(({ id }) => ({ kind: 'refund' as const, id })),
-    ...ofDisputes.map(({ id }) => ({ kind: 'dispute' as const, id })),
-  ];
+function stored({ deps: { db } }: Check, paymentId: number) {
+  return rows<{ kind: MoneyBackKind; id: string | null }>(
+    db,
+    sql`select 'refund' as kind, stripe_refund_id as id from refunds where payment_id = ${paymentId}::int
+      union all select 'dispute', stripe_dispute_id from disputes where payment_id = ${paymentId}::int`,
+  );
 }
 
 export interface Checked {

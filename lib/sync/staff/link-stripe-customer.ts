@@ -78,25 +78,16 @@ function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customer
   }
 }
 
-interface Confirmation {
-  stripeCustomerId: string;
-  from: number;
-  to: number;
-}
-
-/** Outcome of one link. */
-interface LinkResult {
-  stripeCustomerId: string;
-  /** Reason why the link was refused. Null if the link was made. */
-  refusal: string | null;
-}
-
-/** Links each Stripe customer as if by staff. A refused link does not stop the others. */
+/**
+ * Links each Stripe customer as if by staff. A refused link does not stop the others.
+ *
+ * @returns for each link the reason why it was refused; null if it was made
+ */
 export async function confirmLinks(
   deps: SyncDeps,
   actor: Actor,
-  links: Confirmation[],
-): Promise<LinkResult[]> {
+  links: { stripeCustomerId: string; from: number; to: number }[],
+) {
   const results = [];
   for (const { stripeCustomerId, ...link } of links) {
     const refusal = await linkStripeCustomer(deps, actor, stripeCustomerId, link).then(
@@ -118,25 +109,17 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/** Outcome of one link. `already` means that staff had linked the Stripe customer to that customer before. */
-type NumberedResult<Link> = { link: Link } & (
-  | { outcome: 'linked' | 'already' }
-  | { outcome: 'refused'; refusal: string }
-);
-
-/** Links Stripe customers to customers by the numbers in a file. */
-export async function linkByNumber<Link extends NumberedLink>(
-  deps: SyncDeps,
-  actor: Actor,
-  links: Link[],
-): Promise<NumberedResult<Link>[]> {
+/**
+ * Links Stripe customers to customers by the numbers in a file. The outcome `already` means that staff had linked the
+ * Stripe customer to that customer before.
+ */
+export async function linkByNumber<Link extends NumberedLink>(deps: SyncDeps, actor: Actor, links: Link[]) {
   const numbers = links.map(({ customer_number }) => customer_number);
   const ids = await readIds(deps.db, numbers);
-  const results: NumberedResult<Link>[] = [];
+  const results = [];
   for (const link of links) {
     const to = ids.get(link.customer_number.toLowerCase());
-    const done = await linkOne(deps, actor, link, to);
-    results.push({ link, ...done });
+    results.push({ link, ...(await linkOne(deps, actor, link, to)) });
   }
   return results;
 }
@@ -187,7 +170,7 @@ export async function linkByEmail(
   deps: SyncDeps,
   actor: Actor,
   signal: AbortSignal,
-  onBatch: (results: LinkResult[]) => void,
+  onBatch: (results: Awaited<ReturnType<typeof confirmLinks>>) => void,
 ): Promise<void> {
   for await (const links of readUnconfirmedLinks(deps.db)) {
     if (signal.aborted) return;

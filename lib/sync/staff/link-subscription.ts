@@ -30,15 +30,13 @@ const MAY_BE: ReadonlySet<Obstacle> = new Set([
   'price_differs',
 ]);
 
-export interface Reference {
-  /** The sold subscription that the checkout names. */
-  id: number;
-  /** Why the subscriptions are not linked. Null if nothing prevents it; the next state from Stripe then links them. */
-  obstacle: Obstacle | null;
-  canAdopt: boolean;
-}
+export type Reference = NonNullable<Awaited<ReturnType<typeof getReference>>>;
 
-export async function getReference(db: Database, subscriptionId: number): Promise<Reference | null> {
+/**
+ * Finds the sold subscription that a subscription's checkout names. `obstacle` is why they are not linked. It is null if
+ * nothing prevents it; the next state from Stripe then links them.
+ */
+export async function getReference(db: Database, subscriptionId: number) {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
   const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false }; // none of these settings is used
   const draft = new Draft(snapshot, settings, () => undefined);
