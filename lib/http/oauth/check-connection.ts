@@ -34,7 +34,7 @@ const NEUTRAL = { userAgent: 'w5t-connection-check' };
  * Tries out at the public address how each client connects. The trial goes up to the sign-in page, then continues with
  * a token that is valid for a minute. Each client's trial stops at the first failure.
  *
- * @returns the problem that affects every client; null if there is none, and then the result of each client
+ * @returns the problem that affects every client; if it is null, the result of each client
  */
 export async function checkConnection(runtime: Runtime, userId: string) {
   for (const step of COMMON) {
