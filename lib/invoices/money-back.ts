@@ -39,7 +39,7 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       amount_credited: toJsonAmount(more?.credited ?? '0'),
       /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it. */
       amount_off_stripe: amountOrNull(more?.offStripe),
-      /** Part of the total paid from the customer's balance at Stripe. Null if it paid nothing, or if that is unknown. */
+      /** Part paid from the customer's balance at Stripe. Null if it paid nothing, or if that is unknown. */
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe has given up collecting it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),

@@ -93,7 +93,7 @@ export function besidePayments(invoice: Amounts) {
     toBalance: positive(isFinal ? -total : 0),
     /** Amount collected beyond the total, because the customer's balance at Stripe was a debt. */
     earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
-    /** Amount paid or due beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
+    /** Amount beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
     /** Amount paid beyond the total and an earlier debt. */
     overpaid: positive(isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid - total),

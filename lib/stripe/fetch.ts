@@ -75,7 +75,7 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/** Retrieves an invoice with its payments. Stripe itself includes only ten. If even a page lacks some, its own amounts count. */
+/** Retrieves an invoice with its payments. Stripe includes only ten. If a page lacks some, its own amounts count. */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
   if (!found.payments?.has_more) return found;
@@ -208,7 +208,8 @@ async function isKnown(stripe: Stripe, id: string): Promise<boolean> {
 }
 
 /**
- * Fetches the account that a key belongs to, with the time zone of its dashboard and reports. Never throws errors of Stripe or the network.
+ * Fetches the account that a key belongs to, with the time zone of its dashboard and reports. Never throws errors of
+ * Stripe or the network.
  *
  * @returns the reason if the account cannot be read, as with a restricted key
  */

@@ -56,7 +56,7 @@ export function toProviderInvoice(object: unknown) {
     paidAt: asInstant(transitions.paid_at),
     attempted: payload.attempted === true,
     currency,
-    /** Amounts are in whole units, as decimal text. Stripe's subtotal is before discounts, which are not stored here. */
+    /** Amounts are in whole units, as decimal text. The subtotal is after discounts, unlike Stripe's own. */
     subtotal: money(total - tax),
     tax: money(tax),
     total: money(total),
@@ -66,7 +66,7 @@ export function toProviderInvoice(object: unknown) {
     amountDue: money(due),
     /** Part of the total settled by credit notes, before and after payment. Null if the payload does not contain it. */
     amountCredited: credited === null ? null : money(credited),
-    /** Amount paid from the customer's balance, minus the amount added to it. Null if the payload does not contain it. */
+    /** Amount paid from the customer's balance, minus the amount added to it. Null if the payload lacks it. */
     balanceApplied: balance === null ? null : money(balance),
     /** Amount paid outside Stripe. Null if the payload does not contain it. */
     amountOffStripe: offStripe === null ? null : money(offStripe),

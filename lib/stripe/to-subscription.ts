@@ -112,8 +112,9 @@ export type ProviderBilled = ReturnType<typeof toBilled>;
 /**
  * Reads the price of an item from its `price` or, in old API versions, its `plan`.
  *
- * The amount, in whole units, is for the whole quantity and one interval, before tax. It is null if price and quantity alone do not determine it: tiers, metered use, packages, a price that
- * includes tax, or a price in another currency than the subscription's.
+ * The amount, in whole units, is for the whole quantity and one interval, before tax. It is null if price and quantity
+ * alone do not determine it: tiers, metered use, packages, a price that includes tax, or a price in another currency
+ * than the subscription's.
  */
 function toBilled(item: Json, subscription: Json) {
   const [price, plan] = [asObject(item.price), asObject(item.plan)];
@@ -178,7 +179,8 @@ export function toProviderCheckout(object: unknown, completedAt: Date | null = n
     id,
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
-    /** Id of our subscription. A payer may have set `client_reference_id` in a payment link, so it must be checked. */
+    /** Id of our subscription. It must be checked, since the payer may have set it in a payment link. */
+    // The program that created the checkout set the metadata. The payer may have set the other field.
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),
     ),
