@@ -71,20 +71,6 @@ export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>)
   return db.transaction((tx) => limited(db, tx, read));
 }
 
-/**
- * Awaits the results of statements that one transaction sent together. The server runs them in the given order.
- *
- * @throws the error of the first failed statement; later errors only report the failed transaction (25P02)
- */
-export async function answersOf<T extends readonly Promise<unknown>[]>(
-  ...sent: T
-): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
-  for (const { status, reason } of (await Promise.allSettled(sent)) as PromiseRejectedResult[]) {
-    if (status === 'rejected') throw reason;
-  }
-  return Promise.all(sent);
-}
-
 async function limited<T>(
   db: Database,
   tx: Database,

@@ -67,18 +67,6 @@ export function toActorColumns({ type, id, name }: Actor) {
   return { actor_type: type, actor_id: id, actor_name: name };
 }
 
-/**
- * Adds many entries in one statement. They are one JSON value, because so many parameters would take longer to read
- * than to write.
- */
-export async function recordAudits(tx: Database, entries: AuditEntry[]): Promise<void> {
-  const given = entries.map(({ actor, ...entry }) => ({ ...entry, ...toActorColumns(actor) }));
-  await tx.execute(sql`
-    insert into audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
-    select actor_type, actor_id, actor_name, action, entity, entity_id, nullif(before, 'null'), nullif(after, 'null')
-    from jsonb_populate_recordset(null::audit_log, ${JSON.stringify(given)}::jsonb)`);
-}
-
 const insertEntry = statement(
   ['actor_type', 'actor_id', 'actor_name', 'action', 'entity', 'entity_id', 'before', 'after'],
   (db, { before, after, ...entry }) =>
