@@ -5,7 +5,7 @@ import { seededChance } from '../chance';
 import { type ApiOptions, answerRequest } from './api';
 import { answerControl, type Webhook } from './control';
 import { createSaver } from './persist';
-import { ApiError, createFaults, type RequestLogEntry, send, sendWithFault } from './respond';
+import { type Answer, ApiError, send } from './respond';
 import { drawId } from './world';
 
 interface StripeLocalOptions extends ApiOptions {
@@ -14,51 +14,37 @@ interface StripeLocalOptions extends ApiOptions {
   /** File to which the control API saves the world after each change. */
   file?: string;
   log?: (message: string) => void;
+  /** Responds to a request to /v1, for example with an error. By default the answer is sent at once. */
+  respond?: (req: IncomingMessage, res: ServerResponse, answer: () => Answer) => void | Promise<void>;
 }
 
 export type StripeLocal = Awaited<ReturnType<typeof startStripeLocal>>;
 
-const LOG_LENGTH = 10_000;
 // Longer than clients keep idle connections, so the server does not close a connection that a client is about to reuse.
 const KEEP_ALIVE_MS = 120_000;
 
 /** Starts a Stripe API on a free port of 127.0.0.1 that serves a world. */
 export async function startStripeLocal(options: StripeLocalOptions) {
-  const { world, log } = options;
-  const faults = createFaults();
-  const requests: RequestLogEntry[] = [];
+  const { world, log, respond = (_req, res, answer) => send(world, res, answer()) } = options;
   const requestIds = seededChance(1);
   const saver = options.file === undefined ? null : createSaver(world, options.file, log);
-  let count = 0;
 
   const server = createServer((req, res) => {
-    const requestId = drawId(requestIds, 'req_');
-    answer(req, res, requestId).catch((error: unknown) => {
+    res.setHeader('request-id', drawId(requestIds, 'req_'));
+    answer(req, res).catch((error: unknown) => {
       log?.(`stripe-local: ${error instanceof Error ? error.stack : String(error)}`);
       const failure = new ApiError(500, 'The local Stripe failed.', undefined, undefined, 'api_error');
-      if (!res.headersSent) send(world, res, requestId, failure.answer());
+      if (!res.headersSent) send(world, res, failure.answer());
     });
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
 
-  async function answer(req: IncomingMessage, res: ServerResponse, requestId: string) {
+  async function answer(req: IncomingMessage, res: ServerResponse) {
     const url = new URL(`http://127.0.0.1${req.url}`);
-    if (url.pathname.startsWith('/_local/')) {
-      const onChange = () => saver?.schedule();
-      return send(world, res, requestId, await answerControl({ ...options, onChange }, req, url));
-    }
-    const entry: RequestLogEntry = {
-      index: count++,
-      method: req.method ?? 'GET',
-      path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
-    };
-    requests.push(entry);
-    if (requests.length > LOG_LENGTH) requests.shift();
-    const respond = () => answerRequest(options, req, url);
-    const fault = faults.next(entry);
-    if (fault) await sendWithFault(world, res, requestId, fault, respond);
-    else send(world, res, requestId, respond());
+    if (!url.pathname.startsWith('/_local/'))
+      return respond(req, res, () => answerRequest(options, req, url));
+    const onChange = () => saver?.schedule();
+    send(world, res, await answerControl({ ...options, onChange }, req, url));
   }
 
   await new Promise<void>((done, failed) => {
@@ -69,11 +55,6 @@ export async function startStripeLocal(options: StripeLocalOptions) {
   return {
     url: `http://127.0.0.1:${port}`,
     port,
-    faults,
-    /** The last 10,000 requests to /v1. */
-    requests,
-    /** Returns the number of all requests to /v1. */
-    requestCount: () => count,
     close: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -3,8 +3,8 @@ import { seededChance } from '@/lib/chance';
 import { createCreditNote, openDispute, refundPayment, updateSubscription } from '@/lib/stripe-local/actions';
 import { isCollected } from '@/lib/stripe-local/charges';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
-import { startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld } from '@/lib/stripe-local/world';
+import { startStripeLocal } from '../support/stripe-server';
 
 /** Orders of the bench to its Stripe, which has its own process so that its memory does not count as ours. */
 export type Order = { order: 'drift' | 'return'; share: number } | { order: 'count' };

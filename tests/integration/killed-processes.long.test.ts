@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { invoices, reconciliationRuns, subscriptions } from '@/db/schema';
-import type { RequestLogEntry } from '@/lib/stripe-local/respond';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
 import { startCommand } from '../e2e/support/commands';
 import { createDatabase } from '../e2e/support/site-database';
 import { runCommandFile } from '../support/command-server';
 import { temporaryFolder } from '../support/run-command';
+import { type RequestLogEntry, type StripeLocal, startStripeLocal } from '../support/stripe-server';
 import { fillUnreadAccount } from '../support/unread-stripe';
 
 const KEY = 'sk_test_killed';

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seededChance } from '@/lib/chance';
 import { fetchObject } from '@/lib/stripe/fetch';
 import * as act from '@/lib/stripe-local/actions';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld } from '@/lib/stripe-local/world';
+import { type StripeLocal, startStripeLocal } from '../support/stripe-server';
 
 const KEY = 'sk_test_local';
 

@@ -13,10 +13,9 @@ import * as act from '@/lib/stripe-local/actions';
 import type { HappenedAnswer } from '@/lib/stripe-local/control';
 import { EVENT_TYPES } from '@/lib/stripe-local/happenings';
 import { loadWorld } from '@/lib/stripe-local/persist';
-import type { Fault } from '@/lib/stripe-local/respond';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { runCommandFile } from '../support/command-server';
+import { type Fault, type StripeLocal, startStripeLocal } from '../support/stripe-server';
 
 const KEY = 'sk_test_local';
 const SECRET = 'whsec_local';

@@ -19,7 +19,6 @@ import { receiveDelivery } from '@/lib/http/webhook-route';
 import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { createStripeClient, setRuntime } from '@/lib/runtime';
 import { isVersionConflict } from '@/lib/store/commit';
-import { startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
@@ -36,6 +35,7 @@ import {
 } from '../support/factories';
 import { testRuntime } from '../support/runtime';
 import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
+import { startStripeLocal } from '../support/stripe-server';
 import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { TableName } from './pure/tables';

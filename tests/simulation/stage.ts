@@ -5,9 +5,9 @@ import type {
   StoredPayment,
   StoredService,
 } from '@/lib/store/snapshot';
-import type { Faults } from '@/lib/stripe-local/respond';
 import type { World } from '@/lib/stripe-local/world';
 import type { ReconcileResult } from '@/lib/sync/reconcile/reconcile';
+import type { Faults } from '../support/stripe-server';
 import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { Tables } from './tables';

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { RequestLogEntry } from '@/lib/stripe-local/respond';
+import type { RequestLogEntry } from '../support/stripe-server';
 import type { Look } from './oracle/story';
 import type { ApiFate, Step } from './plan';
 import type { Stage } from './stage';

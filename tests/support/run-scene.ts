@@ -13,7 +13,6 @@ import {
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import type { RequestLogEntry, Fault as StripeFault } from '@/lib/stripe-local/respond';
 import { epochNow } from '@/lib/stripe-local/world';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { LEASE_MS } from '@/lib/sync/reconcile/run';
@@ -35,6 +34,7 @@ import {
   openFaulty,
   readRows,
 } from './faults';
+import type { RequestLogEntry, Fault as StripeFault } from './stripe-server';
 import { DAY, typed, useSync } from './sync';
 
 /** The page size at Stripe, small enough that a small account has several pages. */

@@ -20,7 +20,6 @@ import * as act from '@/lib/stripe-local/actions';
 import { type Collected, isCollected } from '@/lib/stripe-local/charges';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { type EventOutcome, handleEvent } from '@/lib/sync/inbox/handle-event';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
@@ -28,6 +27,7 @@ import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import type { Api } from './api';
 import { useDatabase } from './database';
 import { type TestRuntime, testRuntime } from './runtime';
+import { type StripeLocal, startStripeLocal } from './stripe-server';
 
 const KEY = 'sk_test_local';
 const NEWEST = '2026-10-28.endive';

@@ -1,0 +1,148 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, ApiError, send } from '@/lib/stripe-local/respond';
+import { startStripeLocal as startServer } from '@/lib/stripe-local/server';
+import type { World } from '@/lib/stripe-local/world';
+
+export type StripeLocal = Awaited<ReturnType<typeof startStripeLocal>>;
+
+const LOG_LENGTH = 10_000;
+
+/** Starts a local Stripe that logs its requests and can answer them with faults. */
+export async function startStripeLocal(options: Omit<Parameters<typeof startServer>[0], 'respond'>) {
+  const { world } = options;
+  const faults = createFaults();
+  const requests: RequestLogEntry[] = [];
+  let count = 0;
+  const local = await startServer({
+    ...options,
+    async respond(req, res, answer) {
+      const url = new URL(`http://127.0.0.1${req.url}`);
+      const entry: RequestLogEntry = {
+        index: count++,
+        method: req.method ?? 'GET',
+        path: url.pathname,
+        query: Object.fromEntries(url.searchParams),
+      };
+      requests.push(entry);
+      if (requests.length > LOG_LENGTH) requests.shift();
+      const fault = faults.next(entry);
+      if (fault) await sendWithFault(world, res, fault, answer);
+      else send(world, res, answer());
+    },
+  });
+  return {
+    ...local,
+    faults,
+    /** The last 10,000 requests to /v1. */
+    requests,
+    /** Returns the number of all requests to /v1. */
+    requestCount: () => count,
+  };
+}
+
+/** Sends a response with a fault. `answer` is the response without the fault. */
+async function sendWithFault(
+  world: World,
+  res: ServerResponse,
+  fault: Fault,
+  answer: () => Answer,
+): Promise<void> {
+  switch (fault.kind) {
+    case 'reset':
+      res.socket?.resetAndDestroy();
+      return;
+    case 'timeout':
+      return;
+    case 'garbage':
+      return send(world, res, { status: 200, body: fault.body ?? '<html>Bad gateway</html>' });
+    case 'status':
+      return send(world, res, refusal(fault));
+    case 'latency':
+    case 'hold': {
+      const made = answer();
+      await (fault.kind === 'latency' ? sleep(fault.ms) : fault.until());
+      return send(world, res, made);
+    }
+  }
+}
+
+function refusal(fault: Extract<Fault, { kind: 'status' }>): Answer {
+  return {
+    ...errorOf(fault.status).answer(),
+    headers: {
+      ...(fault.retryAfter !== undefined && { 'retry-after': String(fault.retryAfter) }),
+      ...(fault.shouldRetry !== undefined && { 'stripe-should-retry': String(fault.shouldRetry) }),
+    },
+  };
+}
+
+function errorOf(status: number): ApiError {
+  if (status === 404) return new ApiError(404, 'No such object.', 'resource_missing', 'id');
+  if (status === 400) return new ApiError(400, 'This cannot be asked for.', 'resource_missing', 'customer');
+  if (status === 429) return new ApiError(429, 'Request rate limit exceeded.', 'rate_limit');
+  if (status === 409)
+    return new ApiError(409, 'This object is being accessed by another request.', 'lock_timeout');
+  return new ApiError(status, 'An unknown error occurred.', undefined, undefined, 'api_error');
+}
+
+/** A fault to inject into a response. */
+export type Fault =
+  | {
+      kind: 'status';
+      status: 400 | 403 | 404 | 409 | 429 | 500 | 503;
+      /** The Retry-After header, in seconds. */
+      retryAfter?: number;
+      /** The stripe-should-retry header. */
+      shouldRetry?: boolean;
+    }
+  /** Creates the response at once but sends it after a delay, when it may be out of date. */
+  | { kind: 'latency'; ms: number }
+  /** Creates the response at once but sends it when the promise resolves. */
+  | { kind: 'hold'; until(): Promise<void> }
+  | { kind: 'reset' }
+  /** Never responds. */
+  | { kind: 'timeout' }
+  /** Responds with 200 and a body that is not JSON. */
+  | { kind: 'garbage'; body?: string };
+
+export interface RequestLogEntry {
+  /** Number of the request, from 0. */
+  index: number;
+  method: string;
+  path: string;
+  query: Record<string, string>;
+}
+
+interface FaultRule {
+  fault: Fault;
+  /** The affected requests, by index or by a predicate. Defaults to all. */
+  when?: readonly number[] | ((request: RequestLogEntry) => boolean);
+  /** Maximum number of faults from this rule. Unlimited if absent. */
+  times?: number;
+}
+
+export type Faults = ReturnType<typeof createFaults>;
+
+export function createFaults() {
+  let rules: { rule: FaultRule; left: number }[] = [];
+  return {
+    add: (rule: FaultRule) => {
+      rules.push({ rule, left: rule.times ?? Number.POSITIVE_INFINITY });
+    },
+    clear: () => {
+      rules = [];
+    },
+    /** Returns the fault of the first matching rule, and counts one use of the rule. */
+    next: (request: RequestLogEntry): Fault | undefined => {
+      const found = rules.find(({ rule, left }) => left > 0 && applies(rule, request));
+      if (found) found.left -= 1;
+      return found?.rule.fault;
+    },
+  };
+}
+
+function applies({ when }: FaultRule, request: RequestLogEntry): boolean {
+  if (when === undefined) return true;
+  return typeof when === 'function' ? when(request) : when.includes(request.index);
+}
