@@ -1,9 +1,9 @@
 import { openPostgres } from '@/db/client';
 import { seededChance } from '@/lib/chance';
-import { createCreditNote, openDispute, refundPayment, updateSubscription } from '@/lib/stripe-local/actions';
 import { isCollected } from '@/lib/stripe-local/charges';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { createWorld } from '@/lib/stripe-local/world';
+import { createCreditNote, openDispute, refundPayment, updateSubscription } from '../support/stripe-actions';
 import { startStripeLocal } from '../support/stripe-server';
 
 /** Orders of the bench to its Stripe, which has its own process so that its memory does not count as ours. */

@@ -8,9 +8,9 @@ import { currencyDecimals } from '@/lib/money';
 import { correctPayment } from '@/lib/payments/typed-payment';
 import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { saveRecord } from '@/lib/records/save-records';
-import * as act from '@/lib/stripe-local/actions';
 import { unquotedLines } from '../support/csv';
 import { createCustomer } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
 
 const NOVEMBER = new Date('2026-11-03T12:00:00Z');

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { refunds } from '@/db/schema';
 import { listAudit } from '@/lib/audit/audit-log';
 import { recordPayment } from '@/lib/payments/write-payment';
-import * as act from '@/lib/stripe-local/actions';
 import {
   type Checkable,
   type Checked,
@@ -11,6 +10,7 @@ import {
   getLastCheck,
 } from '@/lib/sync/staff/check-with-stripe';
 import { createInvoice, createPayment } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { DAY, GRACE, useSync } from '../support/sync';
 
 const sync = useSync({ withKey: true });

@@ -8,7 +8,6 @@ import { type Commit, commit, commitTogether, isVersionConflict } from '@/lib/st
 import { noKeys } from '@/lib/store/snapshot';
 import { read } from '@/lib/store/store';
 import { toProviderEvent } from '@/lib/stripe/event';
-import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { Draft } from '@/lib/sync/decide/draft';
@@ -23,6 +22,7 @@ import {
   createService,
   createSubscription,
 } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
 
 const CONFLICT = { code: '40001' };

@@ -3,10 +3,10 @@ import Stripe from 'stripe';
 import { describe, expect, inject, test } from 'vitest';
 import { lockKey } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
-import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createCustomer } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { DAY, typed, useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 

@@ -17,7 +17,6 @@ import { customerKind } from '@/lib/customers/save-customers';
 import { ERASED_NAME, eraseCustomer } from '@/lib/erasure/erase-customer';
 import { updatePayment } from '@/lib/payments/write-payment';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
-import * as act from '@/lib/stripe-local/actions';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
@@ -32,6 +31,7 @@ import {
   createToolCall,
 } from '../support/factories';
 import { runCommandHere } from '../support/run-command';
+import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
 
 const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };

@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { payments, stripeEvents, subscriptions } from '@/db/schema';
 import { listAuditOf } from '@/lib/audit/audit-log';
-import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import {
   type EventFilters,
@@ -28,6 +27,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { NOON } from '../support/stripe-events';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { listAudit } from '@/lib/audit/audit-log';
-import * as act from '@/lib/stripe-local/actions';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
 import {
   createCustomer,
@@ -8,6 +7,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { GRACE, useSync } from '../support/sync';
 
 const sync = useSync();

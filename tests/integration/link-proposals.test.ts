@@ -4,12 +4,12 @@ import { customers } from '@/db/schema';
 import { customerKind } from '@/lib/customers/save-customers';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
-import * as act from '@/lib/stripe-local/actions';
 import { subscriptionList } from '@/lib/subscriptions/list';
 import { confirmLinks } from '@/lib/sync/staff/link-stripe-customer';
 import { adoptReferenced, declineReference, getReference } from '@/lib/sync/staff/link-subscription';
 import { listCreatedForStripe, listLinkProposals, listSameEmail } from '@/lib/sync/staff/stripe-customers';
 import { createCustomer, createSold, createStripeCustomer } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { GRACE, useSync } from '../support/sync';
 
 const sync = useSync();

@@ -10,7 +10,6 @@ import {
   subscriptionItems,
 } from '@/db/schema';
 import { listAudit, listAuditOf } from '@/lib/audit/audit-log';
-import * as act from '@/lib/stripe-local/actions';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
 import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
@@ -26,6 +25,7 @@ import {
   createService,
   createStripeCustomer,
 } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { GRACE, useSync } from '../support/sync';
 
 const sync = useSync();

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
-import * as act from '@/lib/stripe-local/actions';
 import { isCollected } from '@/lib/stripe-local/charges';
 import type { Refund } from '@/lib/stripe-local/model';
 import type { NewPayment } from '../simulation/stage';
+import * as act from '../support/stripe-actions';
 import { DAY } from '../support/stripe-events';
 import { customer, type Rule, type Scene, testRules } from '../support/sync-rules';
 

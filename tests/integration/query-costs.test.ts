@@ -5,8 +5,8 @@ import { type Database, rows } from '@/db/database';
 import { EVERYTHING } from '@/lib/mcp/authenticate';
 import { TOOLS } from '@/lib/mcp/tools';
 import { listPayments } from '@/lib/payments/queries';
-import * as act from '@/lib/stripe-local/actions';
 import { createCustomer } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
 
 const MANY = 2_000;

@@ -17,7 +17,6 @@ import { seedDatabase } from '@/db/seed';
 import { parseEnv } from '@/lib/env';
 import { checkHealth, listAlerts } from '@/lib/health/check-health';
 import { listTasks } from '@/lib/overview/list-tasks';
-import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { type ReconcileOptions, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { acquireRun, LEASE_MS, listRunChanges } from '@/lib/sync/reconcile/run';
@@ -25,6 +24,7 @@ import { beginDryRun } from '@/lib/sync/reconcile/start';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { withDatabase } from '../support/database-url';
 import { createCustomer, createInvoice } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { DAY, useSync } from '../support/sync';
 
 const sync = useSync({ withKey: true });

@@ -3,8 +3,8 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seededChance } from '@/lib/chance';
 import { fetchObject } from '@/lib/stripe/fetch';
-import * as act from '@/lib/stripe-local/actions';
 import { createWorld } from '@/lib/stripe-local/world';
+import * as act from '../support/stripe-actions';
 import { type StripeLocal, startStripeLocal } from '../support/stripe-server';
 
 const KEY = 'sk_test_local';

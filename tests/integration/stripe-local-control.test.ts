@@ -9,12 +9,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { seededChance } from '@/lib/chance';
 import { stripeEvent } from '@/lib/cli/demo/stripe-event';
 import { sentencesOf } from '@/lib/commands/command';
-import * as act from '@/lib/stripe-local/actions';
 import type { HappenedAnswer } from '@/lib/stripe-local/control';
 import { EVENT_TYPES } from '@/lib/stripe-local/happenings';
 import { loadWorld } from '@/lib/stripe-local/persist';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { runCommandFile } from '../support/command-server';
+import * as act from '../support/stripe-actions';
 import { type Fault, type StripeLocal, startStripeLocal } from '../support/stripe-server';
 
 const KEY = 'sk_test_local';

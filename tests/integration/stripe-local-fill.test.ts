@@ -16,7 +16,6 @@ import { seedDatabase } from '@/db/seed';
 import { seededChance } from '@/lib/chance';
 import { storeDeliveries } from '@/lib/cli/demo/local-stripe';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
-import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { EVENT_TYPES, makeHappen } from '@/lib/stripe-local/happenings';
 import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
@@ -31,6 +30,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
 
 const NOW = new Date('2026-03-15T08:00:00Z');

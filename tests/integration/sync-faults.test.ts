@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { receiveDelivery } from '@/lib/http/webhook-route';
 import { setRuntime } from '@/lib/runtime';
-import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
@@ -20,6 +19,7 @@ import {
   readRows,
 } from '../support/faults';
 import { useRunScene } from '../support/run-scene';
+import * as act from '../support/stripe-actions';
 import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 import { DAY, typed, useSync } from '../support/sync';
 

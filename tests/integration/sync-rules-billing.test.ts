@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import * as act from '@/lib/stripe-local/actions';
 import type { ItemInput } from '@/lib/stripe-local/model';
+import * as act from '../support/stripe-actions';
 import {
   created,
   DAY,

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import * as act from '@/lib/stripe-local/actions';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
 import { orders } from '../support/orders';
+import * as act from '../support/stripe-actions';
 import {
   completed,
   created,

@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { customers, subscriptions } from '@/db/schema';
-import * as act from '@/lib/stripe-local/actions';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
 import {
@@ -10,6 +9,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 

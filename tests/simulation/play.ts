@@ -1,10 +1,10 @@
 import { seededChance } from '@/lib/chance';
 import { toCalendarDate } from '@/lib/dates';
 import { fromMinorUnits } from '@/lib/money';
-import { refundPayment } from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld, type World } from '@/lib/stripe-local/world';
+import { refundPayment } from '../support/stripe-actions';
 import { SealedMonths } from './oracle/books';
 import { ANNOUNCING, type Deeds, type EventTimes, type Look, type Setup } from './oracle/story';
 import { doHere, noDeeds, pick } from './own-steps';

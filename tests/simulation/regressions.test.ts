@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '@/db/database';
 import { reconciliationFailures } from '@/db/schema';
-import * as act from '@/lib/stripe-local/actions';
 import { epochNow } from '@/lib/stripe-local/world';
 import { createCustomer } from '../support/factories';
+import * as act from '../support/stripe-actions';
 import {
   completed,
   created,

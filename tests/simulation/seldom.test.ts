@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import * as act from '@/lib/stripe-local/actions';
 import type { Subscription } from '@/lib/stripe-local/model';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { orders } from '../support/orders';
+import * as act from '../support/stripe-actions';
 import {
   completed,
   created,

@@ -1,5 +1,5 @@
-import { createCustomer as createStripeCustomer } from '@/lib/stripe-local/actions';
 import type { World } from '@/lib/stripe-local/world';
+import { createCustomer as createStripeCustomer } from '../support/stripe-actions';
 import type { Own, Setup } from './oracle/story';
 import type { Plan } from './plan';
 import type { Making } from './stage';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededChance } from '@/lib/chance';
-import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld } from '@/lib/stripe-local/world';
 import { useDatabase } from '../support/database';
+import * as act from '../support/stripe-actions';
 import { typed } from '../support/sync';
 import { checkHistories } from './check-history';
 import { openStage } from './database-stage';

@@ -10,7 +10,6 @@ import {
   reconciliationRuns,
   subscriptions,
 } from '@/db/schema';
-import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { epochNow } from '@/lib/stripe-local/world';
@@ -34,6 +33,7 @@ import {
   openFaulty,
   readRows,
 } from './faults';
+import * as act from './stripe-actions';
 import type { RequestLogEntry, Fault as StripeFault } from './stripe-server';
 import { DAY, typed, useSync } from './sync';
 

@@ -16,7 +16,6 @@ import { type Actor, commandActor } from '@/lib/audit/audit-log';
 import { seededChance } from '@/lib/chance';
 import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
-import * as act from '@/lib/stripe-local/actions';
 import { type Collected, isCollected } from '@/lib/stripe-local/charges';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
@@ -27,6 +26,7 @@ import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import type { Api } from './api';
 import { useDatabase } from './database';
 import { type TestRuntime, testRuntime } from './runtime';
+import * as act from './stripe-actions';
 import { type StripeLocal, startStripeLocal } from './stripe-server';
 
 const KEY = 'sk_test_local';

@@ -1,8 +1,8 @@
 import type { Database } from '@/db/database';
 import { seededChance } from '@/lib/chance';
-import * as act from '@/lib/stripe-local/actions';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { createCustomer } from './factories';
+import * as act from './stripe-actions';
 
 const [SUBSCRIPTIONS, INVOICES] = [3, 5];
 /** The number of objects per Stripe customer, including the customer itself. */

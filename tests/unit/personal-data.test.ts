@@ -7,10 +7,10 @@ import { redactJson, TEXT_COLUMNS, toRedactor } from '@/lib/erasure/personal-dat
 import { fromInbox, withoutPersonalData } from '@/lib/stripe/event';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderCheckout, toProviderSubscription } from '@/lib/stripe/to-subscription';
-import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld } from '@/lib/stripe-local/world';
 import { isHandled } from '@/lib/sync/event-types';
+import * as act from '../support/stripe-actions';
 import { recordedEvents } from '../support/stripe-events';
 
 describe('personal data in events', () => {

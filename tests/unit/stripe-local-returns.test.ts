@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { seededChance } from '@/lib/chance';
-import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent, WorldObject } from '@/lib/stripe-local/model';
 import { renderEvent, renderObject } from '@/lib/stripe-local/render/object';
 import { shapeOf } from '@/lib/stripe-local/render/shape';
 import { createWorld, type World } from '@/lib/stripe-local/world';
+import * as act from '../support/stripe-actions';
 
 const DAY = 86_400;
 const NEWEST = '2026-10-28.endive';

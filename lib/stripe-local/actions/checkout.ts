@@ -1,7 +1,7 @@
 import type { CheckoutSession, Customer, ItemInput } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import { finalizeInvoice, invoiceSubscription, payInvoice } from './invoices';
-import { cancelSubscription, createSubscription, hasEnded, liveCustomer } from './subscriptions';
+import { createSubscription } from './subscriptions';
 
 type Optional =
   | 'customer'
@@ -89,7 +89,7 @@ function subscribe(
   return { subscription: subscription.id, invoice: invoice.id };
 }
 
-type CustomerInput = Partial<Pick<Customer, 'email' | 'name' | 'address' | 'metadata'>>;
+export type CustomerInput = Partial<Pick<Customer, 'email' | 'name' | 'address' | 'metadata'>>;
 
 /** Creates a customer → customer.created */
 export const createCustomer = action((world, input: CustomerInput = {}): Customer => {
@@ -114,22 +114,3 @@ export function putCustomer(world: World, id: string, given: Partial<Customer>):
     ...given,
   });
 }
-
-/** Changes a customer → customer.updated */
-export const updateCustomer = action((world, id: string, patch: CustomerInput): Customer => {
-  const before = liveCustomer(world, id);
-  const customer = world.customers.put({ ...before, ...patch });
-  emit(world, 'customer.updated', customer, before);
-  return customer;
-});
-
-/** Deletes a customer and cancels its subscriptions → customer.subscription.deleted for each, customer.deleted */
-export const deleteCustomer = action((world, id: string): Customer => {
-  const before = liveCustomer(world, id);
-  for (const subscription of [...world.subscriptions.where('customer', id)]) {
-    if (!hasEnded(subscription)) cancelSubscription(world, subscription.id);
-  }
-  const customer = world.customers.put({ ...before, deleted: true });
-  emit(world, 'customer.deleted', before);
-  return customer;
-});

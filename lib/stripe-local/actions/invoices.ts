@@ -4,19 +4,16 @@ import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '
 import {
   activateSubscription,
   addIntervals,
+  changeSubscription,
   endsWithPeriod,
   invoiceThatIs,
   liveCustomer,
   liveSubscription,
-  updateSubscription,
 } from './subscriptions';
 
 type Optional = 'subscription' | 'currency' | 'billingReason' | 'dueDate' | 'effectiveAt' | 'revises';
 
-/**
- * With a due date, the customer pays the invoice by themselves. Without one, Stripe charges the card. Finalizing an
- * invoice voids the open invoice that it revises.
- */
+/** With a due date, the customer pays the invoice by themselves. Without one, Stripe charges the card. */
 type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' | 'metadata'>> & {
   customer: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
@@ -87,7 +84,7 @@ export function putInvoice(
 }
 
 /**
- * Finalizes a draft, which becomes open, or paid if nothing is due. Voids the invoice that it revises.
+ * Finalizes a draft, which becomes open, or paid if nothing is due.
  * → (payment_intent.created), invoice.updated, invoice.finalized,
  * (invoice.sent | invoice.paid, invoice.payment_succeeded)
  *
@@ -109,39 +106,6 @@ export const finalizeInvoice = action((world, id: string, options: { number?: st
   const types = nothingDue ? ['invoice.paid', 'invoice.payment_succeeded'] : sent;
   const invoice = changeInvoice(world, before, { ...numbered, ...patch }, 'invoice.finalized', ...types);
   if (nothingDue) activateSubscription(world, invoice);
-  if (invoice.revises !== null) voidInvoice(world, invoice.revises);
-  return invoice;
-});
-
-type InvoicePatch = Partial<Pick<Invoice, 'dueDate' | 'metadata'>>;
-
-/** Changes an invoice → invoice.updated */
-export const updateInvoice = action((world, id: string, patch: InvoicePatch): Invoice => {
-  return changeInvoice(world, invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid'), patch);
-});
-
-/** Voids an invoice → (payment_intent.canceled), invoice.updated, invoice.voided */
-export const voidInvoice = action((world, id: string): Invoice => {
-  const before = invoiceThatIs(world, id, 'open', 'uncollectible');
-  if (before.amountPaid > 0) throw new WorldError(`The invoice ${id} is partly paid and cannot be voided.`);
-  cancelIntent(world, before);
-  const patch = { status: 'void', voidedAt: epochNow(world), nextPaymentAttempt: null } as const;
-  return changeInvoice(world, before, patch, 'invoice.voided');
-});
-
-/** Writes off an open invoice → invoice.updated, invoice.marked_uncollectible */
-export const markUncollectible = action((world, id: string): Invoice => {
-  const before = invoiceThatIs(world, id, 'open');
-  const markedUncollectibleAt = epochNow(world);
-  const patch = { status: 'uncollectible', markedUncollectibleAt, nextPaymentAttempt: null } as const;
-  return changeInvoice(world, before, patch, 'invoice.marked_uncollectible');
-});
-
-/** Deletes a draft → invoice.deleted */
-export const deleteDraftInvoice = action((world, id: string): Invoice => {
-  const invoice = invoiceThatIs(world, id, 'draft');
-  world.invoices.delete(id);
-  emit(world, 'invoice.deleted', invoice);
   return invoice;
 });
 
@@ -186,7 +150,7 @@ type SubscriptionInvoiceOptions = Pick<InvoiceInput, 'tax' | 'dueDate' | 'billin
 export const invoiceSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
   const subscription = liveSubscription(world, id);
   const invoice = draft(world, subscription, { billingReason: 'subscription_create', ...options });
-  return { invoice, subscription: updateSubscription(world, id, { latestInvoice: invoice.id }).object };
+  return { invoice, subscription: changeSubscription(world, subscription, { latestInvoice: invoice.id }) };
 });
 
 /**
@@ -202,7 +166,7 @@ export const renewSubscription = action((world, id: string, options: Subscriptio
     currentPeriodEnd: addIntervals(item.currentPeriodEnd, item.interval, item.intervalCount),
   }));
   const invoice = draft(world, { ...before, items }, { billingReason: 'subscription_cycle', ...options });
-  const { object: subscription } = updateSubscription(world, id, {
+  const subscription = changeSubscription(world, before, {
     items,
     latestInvoice: invoice.id,
     ...(before.status === 'trialing' && { status: 'active' as const }),
@@ -302,36 +266,6 @@ export const payInvoice = action(
   },
 );
 
-/**
- * Pays a part of the remaining amount, off Stripe or through another intent than the invoice's own
- * → (payment_intent.succeeded), invoice_payment.paid, invoice.updated
- *
- * @param amount less than the remaining amount
- */
-export const payInvoicePart = action(
-  (world, id: string, amount: number, options: { offStripe?: boolean } = {}): Invoice => {
-    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
-    const remaining = before.amountDue - before.amountPaid;
-    if (amount <= 0 || amount >= remaining)
-      throw new WorldError(`The invoice ${id} has ${remaining} left to pay, of which ${amount} is no part.`);
-    if (options.offStripe) recordOffStripe(world, before, amount);
-    else collectPart(world, before, amount);
-    changeIntent(world, intentOf(before), { amount: remaining - amount });
-    return changeInvoice(world, before, {
-      amountPaid: before.amountPaid + amount,
-      amountPaidOffStripe: before.amountPaidOffStripe + (options.offStripe ? amount : 0),
-    });
-  },
-);
-
-/** Starts a bank debit, which is neither paid nor failed yet → payment_intent.processing, invoice.updated */
-export const beginPayment = action((world, id: string): Invoice => {
-  const before = invoiceThatIs(world, id, 'open');
-  const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });
-  emit(world, 'payment_intent.processing', intent);
-  return changeInvoice(world, before, { attempted: true, attemptCount: before.attemptCount + 1 });
-});
-
 const DAY = 86_400;
 
 /**
@@ -352,11 +286,11 @@ export const failInvoicePayment = action((world, id: string): Invoice => {
   };
   const invoice = changeInvoice(world, before, patch, 'invoice.payment_failed');
   const subscription = world.subscriptions.get(invoice.subscription ?? '');
-  if (subscription?.status === 'active') updateSubscription(world, subscription.id, { status: 'past_due' });
+  if (subscription?.status === 'active') changeSubscription(world, subscription, { status: 'past_due' });
   return invoice;
 });
 
-function intentOf(invoice: Invoice): string {
+export function intentOf(invoice: Invoice): string {
   if (!invoice.paymentIntent) throw new WorldError(`The invoice ${invoice.id} has no payment intent.`);
   return invoice.paymentIntent;
 }
@@ -377,27 +311,13 @@ function collect(world: World, invoice: Invoice, amount: number): string {
   return latestCharge;
 }
 
-/** Collects a part of an invoice through a new intent → payment_intent.succeeded, invoice_payment.paid */
-function collectPart(world: World, invoice: Invoice, amount: number): void {
-  const intent = putIntent(world, invoice, {
-    id: newId(world, 'pi_'),
-    amount,
-    amountReceived: amount,
-    status: 'succeeded',
-    latestCharge: newId(world, 'ch_'),
-  });
-  emit(world, 'payment_intent.succeeded', intent);
-  const payment = { type: 'payment_intent', payment_intent: intent.id } as const;
-  recordPaid(world, invoice, { amountRequested: amount, payment });
-}
-
-function recordOffStripe(world: World, invoice: Invoice, amount: number): void {
+export function recordOffStripe(world: World, invoice: Invoice, amount: number): void {
   const payment = { type: 'payment_record', payment_record: newId(world, 'pr_') } as const;
   recordPaid(world, invoice, { amountRequested: amount, payment });
 }
 
 /** Marks an entry of an invoice's payments, or a new one, as paid → invoice_payment.paid */
-function recordPaid(world: World, invoice: Invoice, entry: Parameters<typeof putPayment>[2]): void {
+export function recordPaid(world: World, invoice: Invoice, entry: Parameters<typeof putPayment>[2]): void {
   const paid = { amountPaid: entry.amountRequested, status: 'paid', paidAt: epochNow(world) } as const;
   emit(world, 'invoice_payment.paid', putPayment(world, invoice, { ...entry, ...paid }));
 }

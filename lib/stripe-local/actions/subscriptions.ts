@@ -38,33 +38,18 @@ export const createSubscription = action((world, input: SubscriptionInput): Subs
   return subscription;
 });
 
-type Patchable = 'cancelAtPeriodEnd' | 'pauseCollection' | 'trialEnd' | 'latestInvoice' | 'metadata';
-
-interface SubscriptionPatch extends Partial<Pick<Subscription, Patchable>> {
-  status?: Exclude<Subscription['status'], 'canceled'>;
-  /** The complete list: items with an id are kept, items without an id are created, missing items are removed. */
-  items?: readonly (Partial<SubscriptionItem> & Partial<ItemInput>)[];
-  /** The current period of every item. */
-  currentPeriodStart?: number;
-  currentPeriodEnd?: number;
-  /** Planned end without `cancelAtPeriodEnd`. Null removes the planned end. */
-  cancelAt?: number | null;
-}
-
-/** Changes a subscription → customer.subscription.updated, or no event if nothing changes */
-export const updateSubscription = action((world, id: string, patch: SubscriptionPatch): Subscription => {
-  const before = liveSubscription(world, id);
-  const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, cancelAt, ...plain } = patch;
-  const next: Subscription = { ...before, ...plain, items: patchedItems(world, before, patch) };
-  const ending = next.status === 'incomplete_expired' ? { endedAt: epochNow(world) } : {};
-  const subscription = { ...next, ...cancellation(world, next, patch), ...ending };
-  if (JSON.stringify(subscription) === JSON.stringify(before)) return before;
-  world.subscriptions.put(subscription);
+/** Changes a subscription → customer.subscription.updated */
+export function changeSubscription(
+  world: World,
+  before: Subscription,
+  patch: Partial<Subscription>,
+): Subscription {
+  const subscription = world.subscriptions.put({ ...before, ...patch });
   emit(world, 'customer.subscription.updated', subscription, before);
   return subscription;
-});
+}
 
-/** Cancels a subscription at once → customer.subscription.deleted. For the period's end, use `updateSubscription`. */
+/** Cancels a subscription at once → customer.subscription.deleted */
 export const cancelSubscription = action((world, id: string): Subscription => {
   const before = liveSubscription(world, id);
   const now = epochNow(world);
@@ -79,7 +64,7 @@ export const cancelSubscription = action((world, id: string): Subscription => {
 });
 
 /** Returns the earliest period end of the items. Null without items. */
-function periodEnd(subscription: Subscription): number | null {
+export function periodEnd(subscription: Subscription): number | null {
   const ends = subscription.items.map((item) => item.currentPeriodEnd);
   return ends.length === 0 ? null : Math.min(...ends);
 }
@@ -90,33 +75,7 @@ export function endsWithPeriod(subscription: Subscription): boolean {
   return cancelAt !== null && cancelAt <= (periodEnd(subscription) ?? cancelAt);
 }
 
-function patchedItems(world: World, before: Subscription, patch: SubscriptionPatch): SubscriptionItem[] {
-  const wanted = patch.items ?? before.items;
-  return wanted.map((item) => {
-    const old = before.items.find((one) => one.id === item.id);
-    const base = old
-      ? { ...old, ...item }
-      : { ...newItem(world, { unitAmount: 0, ...item }, epochNow(world)), ...item };
-    const { currentPeriodStart = base.currentPeriodStart, currentPeriodEnd = base.currentPeriodEnd } = patch;
-    return { ...base, currentPeriodStart, currentPeriodEnd };
-  });
-}
-
-function cancellation(
-  world: World,
-  next: Subscription,
-  { cancelAtPeriodEnd: atPeriodEnd, cancelAt }: SubscriptionPatch,
-) {
-  if (cancelAt !== undefined) {
-    return { cancelAtPeriodEnd: false, cancelAt, canceledAt: cancelAt === null ? null : epochNow(world) };
-  }
-  if (atPeriodEnd === undefined || atPeriodEnd === next.cancelAtPeriodEnd) return {};
-  return atPeriodEnd
-    ? { cancelAtPeriodEnd: true, cancelAt: periodEnd(next), canceledAt: epochNow(world) }
-    : { cancelAtPeriodEnd: false, cancelAt: null, canceledAt: null };
-}
-
-function newItem(world: World, item: ItemInput, start: number, end?: number): SubscriptionItem {
+export function newItem(world: World, item: ItemInput, start: number, end?: number): SubscriptionItem {
   const interval = item.interval ?? 'month';
   const intervalCount = item.intervalCount ?? 1;
   return {
@@ -138,7 +97,7 @@ export function activateSubscription(world: World, invoice: Invoice): void {
   const subscription = world.subscriptions.get(invoice.subscription ?? '');
   if (!subscription || hasEnded(subscription) || subscription.latestInvoice !== invoice.id) return;
   if (['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) {
-    updateSubscription(world, subscription.id, { status: 'active' });
+    changeSubscription(world, subscription, { status: 'active' });
   }
 }
 

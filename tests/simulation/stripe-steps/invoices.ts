@@ -1,8 +1,8 @@
-import * as act from '@/lib/stripe-local/actions';
 import { mayBecome } from '@/lib/stripe-local/actions/money-back';
 import { collectedFor, isCollected } from '@/lib/stripe-local/charges';
 import type { Invoice } from '@/lib/stripe-local/model';
 import { emit, epochNow, newId, WorldError } from '@/lib/stripe-local/world';
+import * as act from '../../support/stripe-actions';
 import type { Step } from '../plan';
 import {
   isOlder,

@@ -1,6 +1,6 @@
-import * as act from '@/lib/stripe-local/actions';
 import type { Subscription, WorldEvent } from '@/lib/stripe-local/model';
 import { emit, epochNow } from '@/lib/stripe-local/world';
+import * as act from '../../support/stripe-actions';
 import { changesOf } from '../stripe-api';
 import {
   allLive,
