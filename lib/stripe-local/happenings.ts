@@ -1,24 +1,4 @@
-import {
-  cancelSubscription,
-  completeCheckout,
-  createCheckoutSession,
-  createCreditNote,
-  createInvoice,
-  createSubscription,
-  endsWithPeriod,
-  failInvoicePayment,
-  finalizeInvoice,
-  moveDispute,
-  openDispute,
-  payInvoice,
-  refundPayment,
-  renewSubscription,
-  returnDebit,
-  settleRefund,
-  voidCreditNote,
-} from './actions';
-import { creditable, mayBecome, refundableOf, untouched } from './actions/money-back';
-import { hasEnded } from './actions/subscriptions';
+import * as act from './actions';
 import { collectedFor } from './charges';
 import type {
   CreditNote,
@@ -78,29 +58,29 @@ const HAPPENINGS = {
   'checkout.session.completed': checkOut,
   'customer.subscription.created': (target) => {
     const { id: customer } = anyCustomer(target);
-    const { object } = createSubscription(target.world, { customer, items: [{ unitAmount: 990 }] });
+    const { object } = act.createSubscription(target.world, { customer, items: [{ unitAmount: 990 }] });
     return [`Customer ${customer} has a new subscription, ${object.id}.`, object];
   },
   'customer.subscription.updated': (target) => {
     const { id } = find(target, target.world.subscriptions, isRenewable, 'subscription that renews itself');
-    const { subscription, invoice } = renewSubscription(target.world, id).object;
+    const { subscription, invoice } = act.renewSubscription(target.world, id).object;
     const action = `The subscription ${id} went into its next period; the invoice for it is a draft.`;
     return [action, subscription, invoice];
   },
   'customer.subscription.deleted': (target) => {
-    const isLive = (one: Subscription) => !hasEnded(one);
+    const isLive = (one: Subscription) => !act.hasEnded(one);
     const { id } = find(target, target.world.subscriptions, isLive, 'live subscription');
-    return [`The subscription ${id} was cancelled at once.`, cancelSubscription(target.world, id).object];
+    return [`The subscription ${id} was cancelled at once.`, act.cancelSubscription(target.world, id).object];
   },
   'invoice.finalized': (target) => {
     const { id } = findInvoice(target, 'draft') ?? newDraft(target);
-    const { object } = finalizeInvoice(target.world, id);
+    const { object } = act.finalizeInvoice(target.world, id);
     return [`The invoice ${object.number} was finalized.`, object];
   },
   'invoice.paid': pay,
   'invoice.payment_succeeded': pay,
   'invoice.payment_failed': (target) => {
-    const { object } = failInvoicePayment(target.world, payable(target).id);
+    const { object } = act.failInvoicePayment(target.world, payable(target).id);
     return [`Stripe could not collect the invoice ${object.number}.`, object];
   },
   'refund.created': (target) => refund(target, 'refund.created'),
@@ -125,9 +105,9 @@ const HAPPENINGS = {
   'credit_note.created': (target) => {
     const { world } = target;
     const isCreditable = (one: Invoice) =>
-      ['open', 'paid', 'uncollectible'].includes(one.status) && creditable(world, one) > 0;
+      ['open', 'paid', 'uncollectible'].includes(one.status) && act.creditable(world, one) > 0;
     const invoice = findInvoiceWith(target, isCreditable, 'creditable invoice');
-    const { object } = createCreditNote(world, { invoice: invoice.id, ...partsOf(world, invoice) });
+    const { object } = act.createCreditNote(world, { invoice: invoice.id, ...partsOf(world, invoice) });
     const action = `The credit note ${object.number} was issued on the invoice ${invoice.number}.`;
     return [action, object, getFrom(world, 'invoice', invoice.id)];
   },
@@ -138,7 +118,7 @@ const HAPPENINGS = {
       postPaymentAmount === 0 &&
       ['open', 'uncollectible'].includes(getFrom(world, 'invoice', invoice).status);
     const { id } = find(target, world.creditNotes, isVoidable, 'voidable credit note');
-    const { object } = voidCreditNote(world, id);
+    const { object } = act.voidCreditNote(world, id);
     const invoice = getFrom(world, 'invoice', object.invoice);
     return [`The credit note ${object.number} was voided.`, object, invoice];
   },
@@ -148,7 +128,7 @@ export type EventType = keyof typeof HAPPENINGS;
 export const EVENT_TYPES = Object.keys(HAPPENINGS) as EventType[];
 
 function pay(target: Happening): Happened {
-  const { object } = payInvoice(target.world, payable(target).id);
+  const { object } = act.payInvoice(target.world, payable(target).id);
   return [`Stripe collected the invoice ${object.number}.`, object];
 }
 
@@ -159,8 +139,9 @@ function checkOut(target: Happening): Happened {
     (session) => session.status === 'open' && (!customer || session.customer === customer.id),
   );
   const session =
-    open ?? createCheckoutSession(world, { customer: anyCustomer(target).id, items: [{ unitAmount: 990 }] });
-  const { object } = completeCheckout(world, session.id);
+    open ??
+    act.createCheckoutSession(world, { customer: anyCustomer(target).id, items: [{ unitAmount: 990 }] });
+  const { object } = act.completeCheckout(world, session.id);
   const subscription = world.subscriptions.get(object.subscription ?? '');
   const action = `The checkout ${object.id} was completed and made the subscription ${object.subscription}.`;
   return subscription ? [action, object, subscription] : [action, object];
@@ -168,7 +149,7 @@ function checkOut(target: Happening): Happened {
 
 function payable(target: Happening): Invoice {
   const found = findInvoice(target, 'open', 'uncollectible');
-  return found ?? finalizeInvoice(target.world, newDraft(target).id).object;
+  return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
 /** Finds the named invoice, or the newest with one of the statuses. @throws ControlError 409 for another status */
@@ -190,7 +171,7 @@ const STATUS_WORDS: Record<Invoice['status'], string> = {
 const DAY = 86_400;
 
 function newDraft(target: Happening): Invoice {
-  return createInvoice(target.world, {
+  return act.createInvoice(target.world, {
     customer: anyCustomer(target).id,
     lines: [{ amount: 4900, description: 'Setup' }],
     tax: 931,
@@ -201,14 +182,17 @@ function newDraft(target: Happening): Invoice {
 function isRenewable(subscription: Subscription) {
   const { status, items } = subscription;
   return (
-    !hasEnded(subscription) && !endsWithPeriod(subscription) && status !== 'incomplete' && items.length > 0
+    !act.hasEnded(subscription) &&
+    !act.endsWithPeriod(subscription) &&
+    status !== 'incomplete' &&
+    items.length > 0
   );
 }
 
 function refund(target: Happening, type: 'refund.created' | 'charge.refunded'): Happened {
   const { world } = target;
-  const invoice = findInvoiceWith(target, (one) => refundableOf(world, one) > 0, 'refundable invoice');
-  const { object } = refundPayment(world, { invoice: invoice.id, status: statusOf(type, target) });
+  const invoice = findInvoiceWith(target, (one) => act.refundableOf(world, one) > 0, 'refundable invoice');
+  const { object } = act.refundPayment(world, { invoice: invoice.id, status: statusOf(type, target) });
   const action = `The payment of the invoice ${invoice.number} was refunded; the refund is ${object.status}.`;
   return [action, object, invoice];
 }
@@ -221,7 +205,7 @@ function settle(
 ): Happened {
   const { world } = target;
   const { id } = find(target, world.refunds, (one) => from.includes(one.status), noun);
-  return [`The refund ${id} is ${status} now.`, settleRefund(world, id, status).object];
+  return [`The refund ${id} is ${status} now.`, act.settleRefund(world, id, status).object];
 }
 
 type Statuses = typeof STATUSES;
@@ -236,12 +220,12 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
 
 /** Returns half of the remaining amount, so the invoice stays open. For a paid invoice, all, refunded if possible. */
 function partsOf(world: World, invoice: Invoice) {
-  const amount = creditable(world, invoice);
+  const amount = act.creditable(world, invoice);
   if (amount <= 0) throw new ControlError(409, `Nothing is left of the invoice ${invoice.number} to credit.`);
   if (invoice.status !== 'paid') {
     return { amount: Math.max(1, Math.floor((invoice.amountDue - invoice.amountPaid) / 2)) };
   }
-  const refundAmount = Math.min(amount, refundableOf(world, invoice));
+  const refundAmount = Math.min(amount, act.refundableOf(world, invoice));
   return { amount, refundAmount, outOfBandAmount: amount - refundAmount };
 }
 
@@ -249,22 +233,22 @@ function partsOf(world: World, invoice: Invoice) {
 function open(target: Happening): Happened {
   const { world } = target;
   const isDisputable = (one: Invoice) =>
-    collectedFor(world, one).some((payment) => untouched(world, payment) > 0);
+    collectedFor(world, one).some((payment) => act.untouched(world, payment) > 0);
   const invoice = findInvoiceWith(target, isDisputable, 'disputable invoice');
   const status = statusOf('charge.dispute.created', target);
   const { object } =
     status === 'lost'
-      ? returnDebit(world, { invoice: invoice.id })
-      : openDispute(world, { invoice: invoice.id, inquiry: status === 'warning_needs_response' });
+      ? act.returnDebit(world, { invoice: invoice.id })
+      : act.openDispute(world, { invoice: invoice.id, inquiry: status === 'warning_needs_response' });
   const action = `The payment of the invoice ${invoice.number} is disputed; the dispute is ${status}.`;
   return [action, object, invoice];
 }
 
 /** Moves the newest dispute that can take one of the statuses. Earlier statuses take precedence. */
 function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
-  const next = (dispute: Dispute) => statuses.find((status) => mayBecome(dispute, status));
+  const next = (dispute: Dispute) => statuses.find((status) => act.mayBecome(dispute, status));
   const dispute = find(target, target.world.disputes, (one) => next(one) !== undefined, noun);
-  const { object } = moveDispute(target.world, dispute.id, next(dispute) ?? dispute.status);
+  const { object } = act.moveDispute(target.world, dispute.id, next(dispute) ?? dispute.status);
   return [`The dispute ${object.id} is ${object.status} now.`, object];
 }
 
