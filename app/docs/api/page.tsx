@@ -1,4 +1,4 @@
-import { Anchor, Box, Code, List, ListItem, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Box, Code, Group, List, ListItem, Stack, Table, Text, Title } from '@mantine/core';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { connection } from 'next/server';
@@ -25,16 +25,16 @@ export default async function ApiReferencePage() {
   return (
     <>
       <header className={classes.header}>
-        <div className={classes.bar}>
+        <Group {...WIDTH} h={56} justify="space-between">
           <Link href="/" className={classes.brand} prefetch={false}>
             <Brand />
           </Link>
           <TextLink href="/sign-in" prefetch={false}>
             Sign in
           </TextLink>
-        </div>
+        </Group>
       </header>
-      <main className={classes.main}>
+      <Box component="main" {...WIDTH} pt="xl" pb={64}>
         <Title order={1}>API reference</Title>
         <Text c="dimmed" mt={4}>
           For programs, as an OpenAPI 3.1 document:{' '}
@@ -54,10 +54,12 @@ export default async function ApiReferencePage() {
             <ApiReference documentPath={DOCUMENT_PATH} />
           </div>
         </div>
-      </main>
+      </Box>
     </>
   );
 }
+
+const WIDTH = { maw: 1120, mx: 'auto', px: { base: 'md', sm: 'xl' } };
 
 const PARTS = [
   ['getting-started', 'Getting started'],
@@ -90,16 +92,18 @@ function SideBar({ operations }: { operations: Operation[] }) {
         ))}
         {tags.map((tag) => (
           <li key={tag}>
-            <span className={classes.tag}>{tag}</span>
+            <Text span display="block" px={8} pt={12} pb={4} c="dimmed" fz="xs" fw={600}>
+              {tag}
+            </Text>
             <ul>
               {operations
                 .filter((one) => one.tag === tag)
                 .map(({ id, method, summary }) => (
                   <li key={id}>
                     <a href={`#/${tag}/${id}`}>
-                      <span className={classes.method} data-method={method}>
+                      <Text span flex="none" w="4.2em" c="dimmed" ff="monospace" fz={11} lh={1.9}>
                         {method}
-                      </span>
+                      </Text>
                       {summary}
                     </a>
                   </li>
