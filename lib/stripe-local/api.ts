@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import Stripe from 'stripe';
 import { findCharge } from './charges';
-import { expand } from './expand';
+import { expand, type View } from './expand';
 import {
   type InvoicePayment,
   SUBSCRIPTION_STATUSES,
@@ -10,8 +9,8 @@ import {
   type WorldObject,
 } from './model';
 import { renderItem, renderLine } from './render/billing';
-import { renderEvent, renderObject } from './render/object';
-import { type Json, shapeOf } from './render/shape';
+import { CURRENT, renderEvent, type Shape } from './render/object';
+import type { Json } from './render/shape';
 import {
   type Answer,
   ApiError,
@@ -28,17 +27,17 @@ export interface ApiOptions {
   /** The key that requests must have. */
   secretKey: string;
   /** The only accepted Stripe-Version, so that an SDK upgrade is noticed. Defaults to the SDK's version. */
-  apiVersion?: string;
+  shape?: Shape;
 }
 
 /** Returns the API's response to a request, without any injected fault. */
 export function answerRequest(options: ApiOptions, req: IncomingMessage, url: URL): Answer {
   try {
-    const version = options.apiVersion ?? Stripe.API_VERSION;
+    const { world, shape = CURRENT } = options;
     authorize(req, options.secretKey);
-    requireVersion(req, version);
+    requireVersion(req, shape.version);
     const { endpoint, id } = route(req.method ?? 'GET', url.pathname);
-    return { status: 200, body: endpoint({ world: options.world, version }, id, url.searchParams) };
+    return { status: 200, body: endpoint({ world, shape }, id, url.searchParams) };
   } catch (error) {
     if (error instanceof ApiError) return error.answer();
     throw error;
@@ -64,8 +63,6 @@ function route(method: string, path: string) {
   }
   throw new ApiError(404, `Unrecognized request URL (${method}: ${path}).`);
 }
-
-type View = { world: World; version: string };
 
 /** Returns the response body of a GET request. */
 type Endpoint = (view: View, id: string, params: URLSearchParams) => Json;
@@ -126,7 +123,8 @@ function endpointsOf<K extends Kind>(kind: K, options: ListOptions<ObjectOf<K>>)
 
 function listOf<K extends Kind>(kind: K, url: string, options: ListOptions<ObjectOf<K>>): Endpoint {
   const { filters, statuses, matcher } = options;
-  return ({ world, version }, _id, params) => {
+  return (view, _id, params) => {
+    const { world, shape } = view;
     const query = parseListQuery(params, ['created', ...filters]);
     const references = referencesOf<ObjectOf<K>>(world, query);
     const status = statuses && oneOf(query, statuses);
@@ -141,26 +139,25 @@ function listOf<K extends Kind>(kind: K, url: string, options: ListOptions<Objec
       // The last filter selects the fewest objects: a subscription has fewer invoices than its customer.
       references.findLast(({ field }) => field !== 'status'),
     );
-    const list = envelope(page, url, (object) => render(object, version));
-    const view = { world, shape: shapeOf(version) };
+    const list = envelope(page, url, (object) => render(object, shape));
     if (kind !== 'event') expand(view, kind, list.data, query.expand, true);
     return list;
   };
 }
 
 function retrieve(kind: Kind): Endpoint {
-  return ({ world, version }, id, params) => {
+  return (view, id, params) => {
     const paths = parseRetrieveQuery(params);
-    const object = collectionOf(world, kind).get(id);
+    const object = collectionOf(view.world, kind).get(id);
     if (!object) throw notFound(kind, id);
-    const rendered = render(object, version);
-    if (kind !== 'event') expand({ world, shape: shapeOf(version) }, kind, [rendered], paths, false);
+    const rendered = render(object, view.shape);
+    if (kind !== 'event') expand(view, kind, [rendered], paths, false);
     return rendered;
   };
 }
 
-function render(object: WorldObject | WorldEvent, version: string): Json {
-  return object.object === 'event' ? renderEvent(object, version) : renderObject(object, shapeOf(version));
+function render(object: WorldObject | WorldEvent, shape: Shape): Json {
+  return object.object === 'event' ? renderEvent(object, shape) : shape.render(object);
 }
 
 /** The record field of each filter that names an object. */
@@ -223,25 +220,23 @@ function matchesEvent(query: Query): (event: WorldEvent) => boolean {
 }
 
 /** Lists all items of a subscription. The subscription itself contains only the first items. */
-function listItems({ world, version }: View, _id: string, params: URLSearchParams) {
+function listItems({ world }: View, _id: string, params: URLSearchParams) {
   const query = parseListQuery(params, ['subscription']);
   const id = query.filters.get('subscription');
   if (id === undefined) throw missingParameter('subscription');
   const subscription = world.subscriptions.get(id);
   if (!subscription) throw missing('subscription', id, 'subscription');
   const page = slicePage(subscription.items, query, 'subscription item');
-  const shape = shapeOf(version);
-  return envelope(page, '/v1/subscription_items', (item) => renderItem(subscription, item, shape));
+  return envelope(page, '/v1/subscription_items', (item) => renderItem(subscription, item));
 }
 
 /** Lists all lines of an invoice. The invoice itself contains only the first lines. */
-function listLines({ world, version }: View, id: string, params: URLSearchParams) {
+function listLines({ world }: View, id: string, params: URLSearchParams) {
   const query = parseListQuery(params, []);
   const invoice = world.invoices.get(id);
   if (!invoice) throw notFound('invoice', id);
   const page = slicePage(invoice.lines, query, 'line item');
-  const shape = shapeOf(version);
-  return envelope(page, `/v1/invoices/${id}/lines`, (line) => renderLine(invoice, line, shape));
+  return envelope(page, `/v1/invoices/${id}/lines`, (line) => renderLine(invoice, line));
 }
 
 /** Wraps a page in Stripe's list envelope. */

@@ -5,16 +5,14 @@ import { toEpoch } from '../dates';
 import type { ApiOptions } from './api';
 import { ControlError, EVENT_TYPES, findCustomer, makeHappen } from './happenings';
 import type { WorldEvent } from './model';
-import { renderEvent } from './render/object';
+import { renderEvent, type Shape } from './render/object';
 import { type Answer, ApiError, authorize, parseJson } from './respond';
-import { act, type World, WorldError } from './world';
+import { act, WorldError } from './world';
 
 /** The endpoint that receives the events. */
 export interface Webhook {
   url: string;
   secret: string;
-  /** Stripe API version of the events. Defaults to the SDK's version. */
-  apiVersion?: string;
 }
 
 interface ControlOptions extends ApiOptions {
@@ -74,7 +72,7 @@ export async function answerControl(
 }
 
 async function happen(options: ControlOptions, wanted: z.infer<typeof request>): Promise<HappenedAnswer> {
-  const { world, webhook } = options;
+  const { world, shape, webhook } = options;
   const customer = wanted.customer_number === undefined ? null : findCustomer(world, wanted.customer_number);
   const { object: happened, events } = act(world, () =>
     makeHappen(wanted.type, {
@@ -87,7 +85,7 @@ async function happen(options: ControlOptions, wanted: z.infer<typeof request>):
   options.onChange();
   const deliveries: HappenedAnswer['deliveries'] = [];
   for (const event of events)
-    deliveries.push(await attempt(event, wanted.silent ? undefined : webhook, world));
+    deliveries.push(await attempt(event, wanted.silent ? undefined : webhook, world.now(), shape));
   return {
     action: happened.action,
     objects: happened.objects.map((object) => ({
@@ -99,11 +97,11 @@ async function happen(options: ControlOptions, wanted: z.infer<typeof request>):
   };
 }
 
-async function attempt(event: WorldEvent, webhook: Webhook | undefined, world: World) {
+async function attempt(event: WorldEvent, webhook: Webhook | undefined, now: Date, shape?: Shape) {
   const delivery = { event_id: event.id, type: event.type, status: null, outcome: null, body: null };
   if (!webhook) return delivery;
   try {
-    const { status, body } = await deliverEvent(event, webhook, world.now());
+    const { status, body } = await deliverEvent(event, webhook, now, shape);
     const read = z.object({ outcome: z.string() }).safeParse(body);
     return { ...delivery, status, outcome: read.data?.outcome ?? null, body };
   } catch (error) {
@@ -115,8 +113,8 @@ async function attempt(event: WorldEvent, webhook: Webhook | undefined, world: W
 const TIMEOUT_MS = 30_000;
 
 /** Sends one signed webhook request, as Stripe does for an event. @throws if no response arrives within 30 s */
-async function deliverEvent(event: WorldEvent, { url, secret, apiVersion }: Webhook, now: Date) {
-  const payload = JSON.stringify(renderEvent(event, apiVersion ?? Stripe.API_VERSION));
+async function deliverEvent(event: WorldEvent, { url, secret }: Webhook, now: Date, shape?: Shape) {
+  const payload = JSON.stringify(renderEvent(event, shape));
   const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: toEpoch(now) });
   const response = await fetch(url, {
     method: 'POST',

@@ -1,8 +1,8 @@
 import { findCharge } from './charges';
 import type { WorldObject } from './model';
 import { EMBEDDED } from './render/billing';
-import { renderObject } from './render/object';
-import { embeddedList, type Json, type Shape } from './render/shape';
+import type { Shape } from './render/object';
+import { embeddedList, type Json } from './render/shape';
 import { ApiError } from './respond';
 import { collectionOf, type World } from './world';
 
@@ -11,7 +11,7 @@ const MAX_LEVELS = 4;
 type Kind = WorldObject['object'];
 
 /** The world and the API version for expanding. */
-interface View {
+export interface View {
   world: World;
   shape: Shape;
 }
@@ -39,9 +39,7 @@ export function expand(view: View, kind: Kind, objects: Json[], paths: string[],
 function expandAll(view: View, kind: Kind, objects: Json[], segments: string[]): void {
   if (segments.length === 0) throw refuse('data');
   const wanted = `${segments.join('.')}.`;
-  const path = pathsOf(kind, view.shape)
-    .find((known) => wanted.startsWith(`${known}.`))
-    ?.split('.');
+  const path = view.shape.expandable[kind].find((known) => wanted.startsWith(`${known}.`))?.split('.');
   if (!path) throw refuse(segments[0] ?? '');
   const field = path.at(-1) ?? '';
   const [next, ...rest] = segments.slice(path.length);
@@ -65,9 +63,7 @@ function includePayments(view: View, object: Json): Json[] {
   const present = object.payments as { data: Json[] } | undefined;
   if (present) return present.data;
   const id = String(object.id);
-  const payments = [...view.world.invoicePayments.where('invoice', id)]
-    .reverse()
-    .map((payment) => renderObject(payment, view.shape));
+  const payments = [...view.world.invoicePayments.where('invoice', id)].reverse().map(view.shape.render);
   object.payments = embeddedList(payments, `/v1/invoice_payments?invoice=${id}`, EMBEDDED);
   return payments;
 }
@@ -88,7 +84,7 @@ function replaceId(view: View, kind: Kind, object: Json, path: string[]): Json[]
   const target =
     kind === 'charge' ? findCharge(view.world, value) : collectionOf(view.world, kind).get(value);
   if (!target) return [];
-  const rendered = renderObject(target, view.shape);
+  const rendered = view.shape.render(target);
   object[key] = rendered;
   return [rendered];
 }
@@ -96,35 +92,4 @@ function replaceId(view: View, kind: Kind, object: Json, path: string[]): Json[]
 function refuse(property: string, instead?: string): ApiError {
   const hint = instead ? ` You may want to try expanding '${instead}' instead.` : '';
   return new ApiError(400, `This property cannot be expanded (${property}).${hint}`);
-}
-
-/** The paths that can be expanded in every API version. The last part of a path names the kind of its object. */
-const EXPANDABLE: Record<Kind, string[]> = {
-  customer: [],
-  subscription: ['customer', 'latest_invoice'],
-  invoice: ['customer'],
-  invoice_payment: ['invoice', 'payment.payment_intent'],
-  payment_intent: ['customer'],
-  'checkout.session': ['customer', 'subscription', 'invoice'],
-  charge: ['customer', 'payment_intent'],
-  refund: ['charge', 'payment_intent', 'customer'],
-  dispute: ['charge', 'payment_intent'],
-  credit_note: ['customer', 'invoice'],
-};
-
-/** The paths that can also be expanded before basil. */
-const EXPANDABLE_BEFORE_BASIL: Partial<typeof EXPANDABLE> = {
-  invoice: ['subscription', 'payment_intent'],
-  payment_intent: ['invoice'],
-  charge: ['invoice'],
-  credit_note: ['refund'],
-};
-
-function pathsOf(kind: Kind, { basil, acacia, offStripeAmount }: Shape): string[] {
-  const paths = [...EXPANDABLE[kind], ...((!basil && EXPANDABLE_BEFORE_BASIL[kind]) || [])];
-  if (kind !== 'invoice') return paths;
-  if (basil || acacia) paths.push('parent.subscription_details.subscription');
-  if (basil) paths.push('payments');
-  if (offStripeAmount) paths.push('amount_paid_off_stripe');
-  return paths;
 }

@@ -5,9 +5,9 @@ import Stripe from 'stripe';
 import { type Database, rows } from '@/db/database';
 import { auditLog, invoices, payments } from '@/db/schema';
 import { seededChance } from '@/lib/chance';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld } from '@/lib/stripe-local/world';
 import * as act from '../support/stripe-actions';
+import { renderEvent } from '../support/stripe-versions';
 import { send, type Target } from './measure';
 
 /** A server with the routes of the payments API. */

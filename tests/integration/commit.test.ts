@@ -9,7 +9,6 @@ import { noKeys } from '@/lib/store/snapshot';
 import { read } from '@/lib/store/store';
 import { toProviderEvent } from '@/lib/stripe/event';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { Draft } from '@/lib/sync/decide/draft';
 import { toStoredCheckout } from '@/lib/sync/decide/subscription/checkout';
 import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/handle-event';
@@ -23,6 +22,7 @@ import {
   createSubscription,
 } from '../support/factories';
 import * as act from '../support/stripe-actions';
+import { renderEvent } from '../support/stripe-versions';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
 
 const CONFLICT = { code: '40001' };

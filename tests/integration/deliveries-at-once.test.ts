@@ -4,9 +4,9 @@ import { describe, expect, inject, test } from 'vitest';
 import { lockKey } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createCustomer } from '../support/factories';
 import * as act from '../support/stripe-actions';
+import { renderEvent } from '../support/stripe-versions';
 import { DAY, typed, useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 

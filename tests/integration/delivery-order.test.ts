@@ -4,10 +4,10 @@ import { payments, stripeEvents } from '@/db/schema';
 import { type Chance, seededChance } from '@/lib/chance';
 import { toProviderEvent } from '@/lib/stripe/event';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { epochNow } from '@/lib/stripe-local/world';
 import { type EventOutcome, failEvent } from '@/lib/sync/inbox/handle-event';
 import * as act from '../support/stripe-actions';
+import { renderEvent } from '../support/stripe-versions';
 import { DAY, typed, useSync } from '../support/sync';
 
 const VERSIONS = ['2020-08-27', '2023-10-16', '2026-10-28.endive'];

@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { payments, stripeEvents, subscriptions } from '@/db/schema';
 import { listAuditOf } from '@/lib/audit/audit-log';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import {
   type EventFilters,
   eventFilters,
@@ -29,6 +28,7 @@ import {
 } from '../support/factories';
 import * as act from '../support/stripe-actions';
 import { NOON } from '../support/stripe-events';
+import { renderEvent } from '../support/stripe-versions';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
 
 const sync = useSync({ env: { EVENT_RETENTION_DAYS: '40' } });

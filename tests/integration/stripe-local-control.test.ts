@@ -87,7 +87,8 @@ describe('the control API of the local Stripe', () => {
     local = await startStripeLocal({
       world,
       secretKey: KEY,
-      webhook: { url: webhookUrl, secret: SECRET, apiVersion: '2023-10-16' },
+      apiVersion: '2023-10-16',
+      webhook: { url: webhookUrl, secret: SECRET },
       file: join(folder, 'stripe-local.json'),
     });
   });

@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { receiveDelivery } from '@/lib/http/webhook-route';
 import { setRuntime } from '@/lib/runtime';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
 import { createCustomer, createService, createSold, createSubscription } from '../support/factories';
 import {
@@ -21,6 +20,7 @@ import {
 import { useRunScene } from '../support/run-scene';
 import * as act from '../support/stripe-actions';
 import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
+import { renderEvent } from '../support/stripe-versions';
 import { DAY, typed, useSync } from '../support/sync';
 
 describe('a delivery during a database fault', () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededChance } from '@/lib/chance';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld } from '@/lib/stripe-local/world';
 import { useDatabase } from '../support/database';
 import * as act from '../support/stripe-actions';
+import { renderEvent } from '../support/stripe-versions';
 import { typed } from '../support/sync';
 import { checkHistories } from './check-history';
 import { openStage } from './database-stage';

@@ -11,7 +11,6 @@ import {
   subscriptions,
 } from '@/db/schema';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { epochNow } from '@/lib/stripe-local/world';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { LEASE_MS } from '@/lib/sync/reconcile/run';
@@ -35,6 +34,7 @@ import {
 } from './faults';
 import * as act from './stripe-actions';
 import type { RequestLogEntry, Fault as StripeFault } from './stripe-server';
+import { renderEvent } from './stripe-versions';
 import { DAY, typed, useSync } from './sync';
 
 /** The page size at Stripe, small enough that a small account has several pages. */

@@ -3,19 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, ApiError, send } from '@/lib/stripe-local/respond';
 import { startStripeLocal as startServer } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
+import { inVersion } from './stripe-versions';
 
 export type StripeLocal = Awaited<ReturnType<typeof startStripeLocal>>;
 
 const LOG_LENGTH = 10_000;
 
+type Options = Omit<Parameters<typeof startServer>[0], 'respond' | 'shape'> & {
+  /** The version of the API and of the events. Defaults to the SDK's version. */
+  apiVersion?: string;
+};
+
 /** Starts a local Stripe that logs its requests and can answer them with faults. */
-export async function startStripeLocal(options: Omit<Parameters<typeof startServer>[0], 'respond'>) {
+export async function startStripeLocal({ apiVersion, ...options }: Options) {
   const { world } = options;
   const faults = createFaults();
   const requests: RequestLogEntry[] = [];
   let count = 0;
   const local = await startServer({
     ...options,
+    ...(apiVersion !== undefined && { shape: inVersion(apiVersion) }),
     async respond(req, res, answer) {
       const url = new URL(`http://127.0.0.1${req.url}`);
       const entry: RequestLogEntry = {

@@ -7,7 +7,6 @@ import type { Logger } from '@/lib/log';
 import { TABLES as SYNCED } from '@/lib/store/snapshot';
 import { toProviderEvent } from '@/lib/stripe/event';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld } from '@/lib/stripe-local/world';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
 import { type EventOutcome, handleEvent } from '@/lib/sync/inbox/handle-event';
@@ -24,6 +23,7 @@ import { defaultsOf, MODELLED } from '../simulation/tables';
 import { useDatabase } from './database';
 import { orders } from './orders';
 import { DAY, type Told, toEvent } from './stripe-events';
+import { renderEvent } from './stripe-versions';
 
 // Rules of sync: the expected rows after certain events. Each rule runs on tables in memory, within a few milliseconds.
 // A rule with `inSql` also runs on a database, to show that the SQL has the same effect.

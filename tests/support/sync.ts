@@ -18,7 +18,6 @@ import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
 import { type Collected, isCollected } from '@/lib/stripe-local/charges';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { type EventOutcome, handleEvent } from '@/lib/sync/inbox/handle-event';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
@@ -28,6 +27,7 @@ import { useDatabase } from './database';
 import { type TestRuntime, testRuntime } from './runtime';
 import * as act from './stripe-actions';
 import { type StripeLocal, startStripeLocal } from './stripe-server';
+import { renderEvent } from './stripe-versions';
 
 const KEY = 'sk_test_local';
 const NEWEST = '2026-10-28.endive';

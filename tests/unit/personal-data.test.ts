@@ -7,11 +7,11 @@ import { redactJson, TEXT_COLUMNS, toRedactor } from '@/lib/erasure/personal-dat
 import { fromInbox, withoutPersonalData } from '@/lib/stripe/event';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderCheckout, toProviderSubscription } from '@/lib/stripe/to-subscription';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld } from '@/lib/stripe-local/world';
 import { isHandled } from '@/lib/sync/event-types';
 import * as act from '../support/stripe-actions';
 import { recordedEvents } from '../support/stripe-events';
+import { renderEvent } from '../support/stripe-versions';
 
 describe('personal data in events', () => {
   const VERSIONS = ['2026-10-28.endive', '2022-11-15', '2016-07-06'];

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { seededChance } from '@/lib/chance';
 import { chargeOf, isCollected } from '@/lib/stripe-local/charges';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent, renderObject } from '@/lib/stripe-local/render/object';
-import { type Json, shapeOf } from '@/lib/stripe-local/render/shape';
+import type { Json } from '@/lib/stripe-local/render/shape';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import * as act from '../support/stripe-actions';
+import { renderEvent, renderObject, shapeOf } from '../support/stripe-versions';
 
 const START = Date.parse('2026-03-31T12:00:00.750Z');
 const types = ({ events }: { events: WorldEvent[] }) => events.map(({ type }) => type);

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { seededChance } from '@/lib/chance';
 import type { WorldEvent, WorldObject } from '@/lib/stripe-local/model';
-import { renderEvent, renderObject } from '@/lib/stripe-local/render/object';
-import { shapeOf } from '@/lib/stripe-local/render/shape';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import * as act from '../support/stripe-actions';
+import { renderEvent, renderObject, shapeOf } from '../support/stripe-versions';
 
 const DAY = 86_400;
 const NEWEST = '2026-10-28.endive';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import Stripe from 'stripe';
 import type { Database } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
 import { seededChance } from '../../chance';
@@ -116,6 +115,6 @@ function eventOf(world: World, invoice: Invoice, created: number): WorldEvent {
 }
 
 function rowOf(event: WorldEvent) {
-  const payload = JSON.stringify(renderEvent(event, Stripe.API_VERSION));
+  const payload = JSON.stringify(renderEvent(event));
   return toRow(fromInbox(payload), payload);
 }

@@ -1,5 +1,5 @@
 import type { Invoice, InvoiceLine, Subscription, SubscriptionItem } from '../model';
-import { embeddedList, fieldsOf, type Json, nulls, type Shape } from './shape';
+import { embeddedList, fieldsOf, type Json, nulls } from './shape';
 
 /** Number of items, lines or payments that Stripe embeds in an object. A separate list endpoint returns all. */
 export const EMBEDDED = 10;
@@ -17,7 +17,7 @@ const SUBSCRIPTION = {
   livemode: false,
 };
 
-export function renderSubscription(subscription: Subscription, shape: Shape): Json {
+export function renderSubscription(subscription: Subscription): Json {
   const { id, items, created, currency, trialEnd, pauseCollection } = subscription;
   const [first] = items;
   const only = items.length === 1 ? first : undefined;
@@ -25,12 +25,12 @@ export function renderSubscription(subscription: Subscription, shape: Shape): Js
     ...SUBSCRIPTION,
     ...fieldsOf(subscription, 'currency', 'pauseCollection', 'items'),
     billing_cycle_anchor: first?.currentPeriodStart ?? created,
-    ...(shape.modern && { currency }),
-    ...(!shape.basil && periodOf(subscription)),
+    currency,
     days_until_due: subscription.collectionMethod === 'send_invoice' ? 14 : null,
-    ...(shape.basil ? { billing_mode: { type: 'classic' }, discounts: [] } : { discount: null }),
+    billing_mode: { type: 'classic' },
+    discounts: [],
     items: embeddedList(
-      items.map((item) => renderItem(subscription, item, shape)),
+      items.map((item) => renderItem(subscription, item)),
       `/v1/subscription_items?subscription=${id}`,
       EMBEDDED,
     ),
@@ -42,23 +42,14 @@ export function renderSubscription(subscription: Subscription, shape: Shape): Js
   };
 }
 
-// Before basil all items of a subscription had the same period.
-function periodOf({ items, created }: Subscription): Json {
-  const [first] = [...items].sort((a, b) => a.currentPeriodEnd - b.currentPeriodEnd);
-  return {
-    current_period_end: first?.currentPeriodEnd ?? created,
-    current_period_start: first?.currentPeriodStart ?? created,
-  };
-}
-
-export function renderItem(subscription: Subscription, item: SubscriptionItem, shape: Shape): Json {
+export function renderItem(subscription: Subscription, item: SubscriptionItem): Json {
   const { id, created, metadata, quantity, currentPeriodEnd, currentPeriodStart } = item;
   return {
     id,
     object: 'subscription_item',
     billing_thresholds: null,
     created,
-    ...((shape.basil || shape.acacia) && fieldsOf({ currentPeriodEnd, currentPeriodStart })),
+    ...fieldsOf({ currentPeriodEnd, currentPeriodStart }),
     discounts: [],
     metadata,
     plan: renderPlan(item, subscription.currency),
@@ -142,15 +133,12 @@ const INVOICE = {
   total_discount_amounts: [],
 };
 
-export function renderInvoice(invoice: Invoice, shape: Shape): Json {
+export function renderInvoice(invoice: Invoice): Json {
   const { id, status, amountDue, subtotal, tax, total, finalizedAt, markedUncollectibleAt } = invoice;
-  // Before basil `amount_paid` did not include payments off Stripe.
-  const amountPaid = shape.basil ? invoice.amountPaid : invoice.amountPaid - invoice.amountPaidOffStripe;
   return {
     ...INVOICE,
-    ...fieldsOf(invoice, ...VERSIONED, ...TRANSITIONS, 'amountPaidOffStripe', 'revises'),
-    amount_paid: amountPaid,
-    amount_remaining: amountDue - amountPaid,
+    ...fieldsOf(invoice, ...OTHERWISE, ...TRANSITIONS),
+    amount_remaining: amountDue - invoice.amountPaid,
     auto_advance: status === 'draft' || status === 'open',
     // Worlds saved by an older version lack addresses.
     customer_address: invoice.customerAddress ? { ...invoice.customerAddress, state: null } : null,
@@ -159,12 +147,12 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     ending_balance: finalizedAt === null ? null : Math.min(0, total + invoice.startingBalance),
     from_invoice: invoice.revises === null ? null : { action: 'revision', invoice: invoice.revises },
     lines: embeddedList(
-      invoice.lines.map((line) => renderLine(invoice, line, shape)),
+      invoice.lines.map((line) => renderLine(invoice, line)),
       `/v1/invoices/${id}/lines`,
       EMBEDDED,
     ),
-    ...((shape.basil || shape.acacia) && { parent: parentOf(invoice) }),
-    ...(shape.basil ? newerFields(invoice) : olderFields(invoice, shape)),
+    parent: parentOf(invoice),
+    ...taxesOf(invoice),
     status_transitions: fieldsOf({
       finalizedAt,
       markedUncollectibleAt,
@@ -178,7 +166,11 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
 }
 
 const TRANSITIONS = ['finalizedAt', 'markedUncollectibleAt', 'paidAt', 'voidedAt'] as const;
-const VERSIONED = ['subscription', 'subscriptionMetadata', 'tax', 'paymentIntent', 'charge'] as const;
+/** Fields that an invoice has only in another form, or only if they are expanded. */
+const OTHERWISE = [
+  ...(['subscription', 'subscriptionMetadata', 'tax', 'paymentIntent', 'charge'] as const),
+  ...(['amountPaidOffStripe', 'revises'] as const),
+];
 
 function parentOf({ subscription, subscriptionMetadata: metadata }: Invoice): Json | null {
   if (!subscription) return null;
@@ -189,7 +181,7 @@ function parentOf({ subscription, subscriptionMetadata: metadata }: Invoice): Js
   };
 }
 
-function newerFields({ tax, subtotal }: Invoice): Json {
+function taxesOf({ tax, subtotal }: Invoice): Json {
   const taxed = {
     amount: tax,
     tax_behavior: 'exclusive',
@@ -201,22 +193,7 @@ function newerFields({ tax, subtotal }: Invoice): Json {
   return { amount_overpaid: 0, total_pretax_credit_amounts: [], total_taxes: tax === 0 ? [] : [taxed] };
 }
 
-function olderFields(invoice: Invoice, shape: Shape): Json {
-  const { status, subscription, tax, subtotal } = invoice;
-  return {
-    ...nulls('application_fee_amount discount quote transfer_data'),
-    charge: invoice.charge,
-    paid: status === 'paid',
-    paid_out_of_band: status === 'paid' && invoice.amountPaidOffStripe > 0,
-    payment_intent: invoice.paymentIntent,
-    subscription,
-    ...(shape.modern && subscription && { subscription_details: { metadata: invoice.subscriptionMetadata } }),
-    tax: tax === 0 ? null : tax,
-    total_tax_amounts: tax === 0 ? [] : [{ amount: tax, inclusive: false, taxable_amount: subtotal }],
-  };
-}
-
-export function renderLine(invoice: Invoice, line: InvoiceLine, shape: Shape): Json {
+export function renderLine(invoice: Invoice, line: InvoiceLine): Json {
   return {
     ...fieldsOf(line, 'priceId', 'subscriptionItem', 'periodStart', 'periodEnd'),
     object: 'line_item',
@@ -227,12 +204,12 @@ export function renderLine(invoice: Invoice, line: InvoiceLine, shape: Shape): J
     invoice: invoice.id,
     livemode: false,
     metadata: {},
-    ...(shape.basil ? newerLineFields(invoice, line) : olderLineFields(invoice, line)),
+    ...sourceOf(invoice, line),
     period: { end: line.periodEnd, start: line.periodStart },
   };
 }
 
-function newerLineFields({ subscription }: Invoice, line: InvoiceLine): Json {
+function sourceOf({ subscription }: Invoice, line: InvoiceLine): Json {
   const { priceId, subscriptionItem, amount, quantity } = line;
   return {
     parent: subscriptionItem && {
@@ -254,22 +231,5 @@ function newerLineFields({ subscription }: Invoice, line: InvoiceLine): Json {
     },
     subtotal: amount,
     taxes: [],
-  };
-}
-
-function olderLineFields(
-  { subscription }: Invoice,
-  { amount, priceId, subscriptionItem }: InvoiceLine,
-): Json {
-  return {
-    amount_excluding_tax: amount,
-    plan: null,
-    price: priceId && { id: priceId, object: 'price', product: productOf(priceId) },
-    proration: false,
-    subscription,
-    ...(subscriptionItem && { subscription_item: subscriptionItem }),
-    tax_amounts: [],
-    tax_rates: [],
-    type: subscriptionItem ? 'subscription' : 'invoiceitem',
   };
 }

@@ -1,3 +1,4 @@
+import Stripe from 'stripe';
 import { isChargeRefundable } from '../charges';
 import type {
   Charge,
@@ -13,21 +14,27 @@ import type {
   WorldObject,
 } from '../model';
 import { renderInvoice, renderSubscription } from './billing';
-import { embeddedList, fieldsOf, type Json, nulls, type Shape, shapeOf } from './shape';
+import { embeddedList, fieldsOf, type Json, nulls } from './shape';
+
+/** How an API version renders objects, and which paths can be expanded in it. */
+export interface Shape {
+  version: string;
+  render(object: WorldObject): Json;
+  expandable: Record<Kind, readonly string[]>;
+}
 
 /** Renders an event for a webhook endpoint of an API version. */
-export function renderEvent(event: WorldEvent, apiVersion: string): Json {
-  const shape = shapeOf(apiVersion);
-  const object = renderObject(event.about, shape);
+export function renderEvent(event: WorldEvent, { version, render } = CURRENT): Json {
+  const object = render(event.about);
   return {
     id: event.id,
     object: 'event',
-    api_version: apiVersion,
+    api_version: version,
     created: event.created,
     data: {
       object,
       ...(event.previous && {
-        previous_attributes: previousAttributes(renderObject(event.previous, shape), object),
+        previous_attributes: previousAttributes(render(event.previous), object),
       }),
     },
     livemode: false,
@@ -58,15 +65,15 @@ function isHash(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Renders a record in an API version, with nothing expanded. */
-export function renderObject(object: WorldObject, shape: Shape): Json {
-  const render = RENDERERS[object.object] as (object: WorldObject, shape: Shape) => Json;
-  return render(object, shape);
+/** Renders a record with nothing expanded. */
+export function renderObject(object: WorldObject): Json {
+  const render = RENDERERS[object.object] as (object: WorldObject) => Json;
+  return render(object);
 }
 
 type Kind = WorldObject['object'];
 
-const RENDERERS: { [K in Kind]: (object: Extract<WorldObject, { object: K }>, shape: Shape) => Json } = {
+const RENDERERS: { [K in Kind]: (object: Extract<WorldObject, { object: K }>) => Json } = {
   customer: renderCustomer,
   subscription: renderSubscription,
   invoice: renderInvoice,
@@ -79,7 +86,6 @@ const RENDERERS: { [K in Kind]: (object: Extract<WorldObject, { object: K }>, sh
   credit_note: renderCreditNote,
 };
 
-/** Equal in every API version that we support. */
 function renderCustomer(customer: Customer): Json {
   if (customer.deleted) return { id: customer.id, object: 'customer', deleted: true };
   return {
@@ -96,7 +102,6 @@ function renderCustomer(customer: Customer): Json {
   };
 }
 
-/** The model's fields are equal in every API version. */
 function renderCheckoutSession(session: CheckoutSession): Json {
   const { customer, customerEmail: email } = session;
   return {
@@ -126,8 +131,8 @@ function renderInvoicePayment(payment: InvoicePayment): Json {
   };
 }
 
-function renderPaymentIntent(intent: PaymentIntent, shape: Shape): Json {
-  const { invoice, latestCharge, lastPaymentError: error } = intent;
+function renderPaymentIntent(intent: PaymentIntent): Json {
+  const { latestCharge, lastPaymentError: error } = intent;
   return {
     ...fieldsOf(intent, 'invoice', 'latestCharge'),
     ...nulls(
@@ -138,27 +143,20 @@ function renderPaymentIntent(intent: PaymentIntent, shape: Shape): Json {
     cancellation_reason: intent.canceledAt === null ? null : 'void_invoice',
     capture_method: 'automatic',
     confirmation_method: 'automatic',
-    ...(!shape.basil && { invoice }),
     last_payment_error: error && { type: 'card_error', decline_code: 'generic_decline', ...error },
-    ...(shape.modern ? { latest_charge: latestCharge } : { charges: charges(intent) }),
+    latest_charge: latestCharge,
     livemode: false,
     metadata: {},
     payment_method_types: ['card'],
   };
 }
 
-function charges({ id, latestCharge, amountReceived: amount }: PaymentIntent): Json {
-  const data = latestCharge ? [{ id: latestCharge, object: 'charge', amount, paid: true }] : [];
-  return { object: 'list', data, has_more: false, url: `/v1/charges?payment_intent=${id}` };
-}
-
-function renderCharge(charge: Charge, shape: Shape): Json {
+function renderCharge(charge: Charge): Json {
   return {
     ...fieldsOf(charge, 'invoice'),
     ...nulls('description failure_code failure_message payment_method receipt_email'),
     amount_captured: charge.amount,
     captured: true,
-    ...(!shape.basil && { invoice: charge.invoice }),
     livemode: false,
     metadata: {},
     paid: true,
@@ -167,7 +165,6 @@ function renderCharge(charge: Charge, shape: Shape): Json {
   };
 }
 
-/** Equal in every API version that we support. */
 function renderRefund(refund: Refund): Json {
   const { failureBalanceTransaction, failureReason } = refund;
   return {
@@ -180,7 +177,6 @@ function renderRefund(refund: Refund): Json {
   };
 }
 
-/** Equal in every API version that we support. */
 function renderDispute(dispute: Dispute): Json {
   const hasEvidence = dispute.submissionCount > 0;
   return {
@@ -228,8 +224,9 @@ function renderTransaction({ id, charge, currency }: Dispute, moved: DisputeTran
   };
 }
 
-function renderCreditNote(note: CreditNote, shape: Shape): Json {
-  const { id, amount } = note;
+function renderCreditNote(note: CreditNote): Json {
+  const { id, amount, prePaymentAmount, postPaymentAmount } = note;
+  const type = prePaymentAmount === 0 ? 'post_payment' : 'mixed';
   return {
     ...fieldsOf(note, 'prePaymentAmount', 'postPaymentAmount', 'refunds'),
     amount_shipping: 0,
@@ -246,17 +243,10 @@ function renderCreditNote(note: CreditNote, shape: Shape): Json {
     subtotal_excluding_tax: amount,
     total: amount,
     total_excluding_tax: amount,
-    ...(shape.basil ? newerFields(note) : olderFields(note)),
-  };
-}
-
-function newerFields({ prePaymentAmount, postPaymentAmount, refunds }: CreditNote): Json {
-  const type = prePaymentAmount === 0 ? 'post_payment' : 'mixed';
-  return {
     customer_account: null,
     ...fieldsOf({ prePaymentAmount, postPaymentAmount }),
     pretax_credit_amounts: [],
-    refunds: refunds.map(({ refund, amount }) => ({
+    refunds: note.refunds.map(({ refund, amount }) => ({
       amount_refunded: amount,
       payment_record_refund: null,
       refund,
@@ -267,11 +257,23 @@ function newerFields({ prePaymentAmount, postPaymentAmount, refunds }: CreditNot
   };
 }
 
-/** Renders the fields before API version basil, in which a credit note had at most one refund. */
-function olderFields(note: CreditNote): Json {
-  return {
-    refund: note.refunds[0]?.refund ?? null,
-    tax_amounts: [],
-    type: note.postPaymentAmount > 0 ? 'post_payment' : 'pre_payment',
-  };
-}
+/** The paths that can be expanded. The last part of a path names the kind of its object. */
+const EXPANDABLE: Shape['expandable'] = {
+  customer: [],
+  subscription: ['customer', 'latest_invoice'],
+  invoice: ['customer', 'parent.subscription_details.subscription', 'payments', 'amount_paid_off_stripe'],
+  invoice_payment: ['invoice', 'payment.payment_intent'],
+  payment_intent: ['customer'],
+  'checkout.session': ['customer', 'subscription', 'invoice'],
+  charge: ['customer', 'payment_intent'],
+  refund: ['charge', 'payment_intent', 'customer'],
+  dispute: ['charge', 'payment_intent'],
+  credit_note: ['customer', 'invoice'],
+};
+
+/** The API version that our SDK requests. */
+export const CURRENT: Shape = {
+  version: Stripe.API_VERSION,
+  render: renderObject,
+  expandable: EXPANDABLE,
+};

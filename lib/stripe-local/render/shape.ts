@@ -1,24 +1,5 @@
 export type Json = { [key: string]: unknown };
 
-/** The differences between API versions in the fields of the model. */
-export type Shape = ReturnType<typeof shapeOf>;
-
-/** @param version an API version such as `2020-08-27` or `2026-10-28.endive` */
-export function shapeOf(version: string) {
-  const since = (date: string) => version.slice(0, 10) >= date;
-  return {
-    version,
-    /** https://docs.stripe.com/changelog/basil: periods on the items, `parent`, `payments`, no `paid`. */
-    basil: since('2025-03-31'),
-    /** The versions before basil in which old and new fields existed side by side. */
-    acacia: since('2024-09-30') && !since('2025-03-31'),
-    /** `latest_charge` replaces a payment intent's `charges`. */
-    modern: since('2022-11-15'),
-    /** `amount_paid_off_stripe`, only if expanded and never in events. */
-    offStripeAmount: since('2026-05-27'),
-  };
-}
-
 /** Returns the fields of a record with Stripe's names, except those that Stripe writes in another form. */
 export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): Json {
   const fields: Json = {};

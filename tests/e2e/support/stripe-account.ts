@@ -7,12 +7,12 @@ import { createLogger } from '@/lib/log';
 import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
-import { renderEvent } from '@/lib/stripe-local/render/object';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 import * as act from '../../support/stripe-actions';
+import { renderEvent } from '../../support/stripe-versions';
 
 /** Ids of objects that the Stripe account and the database share. */
 export type StripeAccount = Awaited<ReturnType<typeof fillStripe>>['account'];

@@ -4,6 +4,7 @@ import type { Database } from '@/db/database';
 import type { Logger } from '@/lib/log';
 import { toProviderEvent } from '@/lib/stripe/event';
 import { ENDPOINTS } from '@/lib/stripe-local/api';
+import { CURRENT } from '@/lib/stripe-local/render/object';
 import { ApiError } from '@/lib/stripe-local/respond';
 import type { World } from '@/lib/stripe-local/world';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
@@ -163,7 +164,7 @@ export class ModelApi {
     const endpoint = ENDPOINTS[pattern];
     if (!world || !endpoint) throw new Error(`no endpoint ${pattern}`);
     try {
-      return endpoint({ world, version: Stripe.API_VERSION }, id, query);
+      return endpoint({ world, shape: CURRENT }, id, query);
     } catch (error) {
       if (error instanceof ApiError) return error;
       throw error;
