@@ -102,11 +102,12 @@ const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
 /** JSON contains this character only escaped. Unescaped it separates texts; escaped it marks an id to be created. */
 const SEPARATOR = '\u0001';
-const MARKED = /"\\u0001([1-9]\d*)"|\\u0001<([1-9]\d*)>/g;
+const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;
 
 /** Returns the text for the id of a new row inside another text. The commit replaces it with the real id. */
 export const idInText = (id: number): string => (id < 0 ? `${SEPARATOR}(${id})` : String(id));
-const NAMED = /\\u0001\((-\d+)\)/g;
+// A text may contain the six characters of the escape, whose backslash is escaped in JSON. The lookbehind excludes it.
+const NAMED = /\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)\((-\d+)\)/g;
 
 function encode(all: Commit[]) {
   const lists = new Map<string, string[]>();

@@ -182,6 +182,14 @@ describe('the list of payments', () => {
     expect((await call('GET', new URL(first).search)).body).toEqual(page);
   });
 
+  test('a payment keeps a reference that looks like the mark of a new id', async () => {
+    for (const reference of ['\\u0001(-1)', '\\u0001<1>', '%1$s \\\\u0001(-1)']) {
+      const { body } = await openInvoice();
+      const answer = await call('POST', '', { ...body, payment_reference: reference });
+      expect([answer.status, answer.body.payment_reference]).toEqual([201, reference]);
+    }
+  });
+
   test.each([
     [1, { first: 1, next: 2, last: 3 }],
     [2, { first: 1, prev: 1, next: 3, last: 3 }],
