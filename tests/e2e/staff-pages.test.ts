@@ -25,7 +25,7 @@ test('a staff page opened without a session redirects to the sign-in page', asyn
   }
 });
 
-test('the content security policy allows only scripts with a fresh nonce', async () => {
+test('the content security policy has a new script nonce in every response and forbids eval', async () => {
   const policies = await Promise.all(
     [1, 2].map(async () => (await fetch(`${site.url}/sign-in`)).headers.get('content-security-policy')),
   );

@@ -131,7 +131,7 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(1);
   });
 
-  test('the schedule checks for a run without a process every two minutes', async () => {
+  test('the daily schedule starts a reconciliation within two minutes if the process of a run died', async () => {
     const found = { recent: true, dead: false };
     await start(found);
     await vi.advanceTimersByTimeAsync(0.2 * HOUR);
