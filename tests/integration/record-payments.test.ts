@@ -1,5 +1,7 @@
-import { asc, eq, inArray } from 'drizzle-orm';
-import { describe, expect, test } from 'vitest';
+import { asc, eq, inArray, sql } from 'drizzle-orm';
+import { describe, expect, inject, test } from 'vitest';
+import { openPostgres } from '@/db/client';
+import { rows } from '@/db/database';
 import { auditLog, invoices, payments, refunds } from '@/db/schema';
 import { commandActor, listAudit } from '@/lib/audit/audit-log';
 import { saveBatch } from '@/lib/imports/import-rows';
@@ -15,8 +17,9 @@ import {
   staffWriter,
   toPayment,
 } from '@/lib/payments/typed-payment';
-import { updatePayment } from '@/lib/payments/write-payment';
+import { recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { useDatabase } from '../support/database';
+import { withDatabase } from '../support/database-url';
 import { createCustomer, createInvoice, createPayment, createRefund } from '../support/factories';
 
 const base = useDatabase();
@@ -318,5 +321,29 @@ describe('an import of payments', () => {
       { outcome: 'created' },
       { outcome: 'refused', problems },
     ]);
+  });
+});
+
+describe.runIf(inject('postgres'))('payments written by two processes, on a server', () => {
+  test('200 payments of one invoice from two processes all count', async () => {
+    const [row] = await rows<{ name: string }>(base.db, sql`select current_database()::text as name`);
+    // Another pool is another process for the queues of writes.
+    const other = openPostgres(withDatabase(inject('postgres')?.url ?? '', row?.name ?? ''));
+    const { id: invoice_id, customer_id } = await createInvoice(base.db, { total: '100' });
+    const writer = { actor: commandActor('test'), source: 'api', now: NOW, timeZone: 'UTC' } as const;
+    const record = (i: number) => {
+      const input = {
+        invoice_id,
+        customer_id,
+        amount: 0.5,
+        payment_date: '2026-03-10',
+        payment_reference: `P-${i}`,
+      };
+      return recordPayment(i % 2 ? other.db : base.db, input, writer);
+    };
+    const recorded = await Promise.all(Array.from({ length: 200 }, (_, i) => record(i))).finally(other.close);
+    expect(new Set(recorded.map(({ payment }) => payment.id)).size).toBe(200);
+    const [paid] = await base.db.select().from(invoices).where(eq(invoices.id, invoice_id));
+    expect(paid).toMatchObject({ status: 'paid', amount_paid: '100.000', amount_due: '0.000' });
   });
 });
