@@ -47,7 +47,8 @@ prepared.queryWithCache = async function (statement, parameters, query) {
 /** `lackedBy` is the table whose insert failed because the disk was full. Undefined while the disk has space. */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
-const INSERTED = /\binsert\s+into\s+"?(\w+)/gi;
+// `commit_plan` stands for the tables that it inserts into, which its statement does not name.
+const INSERTED = /\b(?:insert\s+into\s+"?(\w+)|(commit_plan)\()/gi;
 
 /** Resets the note of a full disk. */
 export function forgetNoRoom(): void {
@@ -68,7 +69,7 @@ export function isDiskFull(): boolean {
 }
 
 function insertedInto(statement: string): string[] {
-  return [...statement.matchAll(INSERTED)].map(([, table = '']) => table);
+  return [...statement.matchAll(INSERTED)].map(([, table, committed]) => table ?? committed ?? '');
 }
 
 const schema = perProcess('schema-doubt', () => ({ isDoubted: false }));

@@ -5,7 +5,6 @@ import * as health from '@/app/api/health/route';
 import * as webhook from '@/app/api/stripe/webhook/route';
 import * as mcp from '@/app/mcp/route';
 import * as unavailable from '@/app/unavailable/route';
-import { rows } from '@/db/database';
 import { accessTokens } from '@/db/schema';
 import { disownMigrations, FOREIGN } from '../support/database';
 import { expectProblem, usePayments } from '../support/payments-server';
@@ -104,16 +103,16 @@ describe('a database that is older than the code', () => {
 
   test('the payments API reports that its database predates the first release', async () => {
     const { db } = server.runtime;
-    const [{ at } = { at: '' }] = await rows<{ at: string }>(
-      db,
-      sql`select created_at::text as at from drizzle.later_migrations`,
-    );
+    await db.execute(sql`create table own_migrations as select id, created_at from drizzle.later_migrations`);
     await db.execute(sql`alter table drizzle.later_migrations rename to __drizzle_migrations`);
     await disownMigrations(db);
     const { status, body } = await call('GET');
     expect([status, body]).toMatchObject([503, { detail: FOREIGN }]);
     expect(await healthLater()).toMatchObject({ database: 'not_migrated' });
-    await db.execute(sql`update ${migrations} set created_at = ${at}::bigint`);
+    await db.execute(
+      sql`update ${migrations} m set created_at = o.created_at from own_migrations o where o.id = m.id`,
+    );
+    await db.execute(sql`drop table own_migrations`);
     await db.execute(sql`alter table ${migrations} rename to later_migrations`);
   });
 
