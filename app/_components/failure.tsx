@@ -9,10 +9,10 @@ export interface FailureProps {
   component?: 'main' | 'div';
 }
 
-/** SQLSTATE `disk_full`: the digest of the error when a write fails because the database's disk is full. */
+/** SQLSTATE `disk_full`. An error has it as its digest if a write failed because the database's disk is full. */
 const DISK_FULL = '53100';
 
-/** Shows an error page. The error's message stays on the server; its digest leads to the log entry. */
+/** Shows an error page. The error's message stays on the server; the page shows the digest to find the log entry by. */
 export function Failure({ error, reset, component = 'main' }: FailureProps) {
   return (
     <MessagePage component={component} title="Something went wrong" text={textOf(error.digest)}>

@@ -10,7 +10,7 @@ export function formatMoney(amount: number, currency: string): string {
   return formatCurrency(amount, currency, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Formats an amount for the scale of a chart: 12345 EUR becomes "€12K". */
+/** Formats an amount for the scale of a chart: 12345 EUR becomes "€12.3k". */
 export function formatShortMoney(amount: number, currency: string): string {
   const digits = { minimumFractionDigits: 0, maximumFractionDigits: 1 };
   return formatCurrency(amount, currency, { notation: 'compact', ...digits });
@@ -56,12 +56,16 @@ export function formatSecond(instant: Date | string, timeZone: string): string {
   return formatParts(instant, { ...DAY, ...MINUTE, second: '2-digit', timeZone });
 }
 
-/** Formats the start of the daily run: "03:40 (Europe/Berlin)". @param timeZone null if the server's own applies */
+/**
+ * Formats the start of the daily run: "03:40 (Europe/Berlin)".
+ *
+ * @param timeZone time zone in which the run starts at 03:40; null for the time zone of the server
+ */
 export function formatDailyRun(timeZone: string | null): string {
   return `03:40 (${timeZone ?? 'time of the server'})`;
 }
 
-// Lists each part, because Intl does not accept `timeZoneName` together with `dateStyle` or `timeStyle`.
+// These formats name every part, because Intl does not accept `timeZoneName` with `dateStyle` or `timeStyle`.
 const DAY = { day: 'numeric', month: 'short', year: 'numeric' } as const;
 const MINUTE = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
 
@@ -102,17 +106,17 @@ export function formatField(field: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Turns the record kind of a command into a label: "sales-documents" becomes "Sales documents". */
+/** Turns a record kind, as imports and exports spell it, into a label: "sales-documents" becomes "Sales documents". */
 export function formatKind(kind: string): string {
   return formatField(kind.replaceAll('-', '_'));
 }
 
-/** A customer by name, or by number if it has no name. */
+/** Returns a customer's name, or its number if it has no name. */
 export function formatCustomer({ name, customer_number }: { name: string; customer_number: string }): string {
   return name || customer_number;
 }
 
-/** The texts that there are, "F-0001 · 1 Mar 2026". */
+/** Joins the texts that are not empty: "F-0001 · 1 Mar 2026". */
 export function joinTexts(...texts: (string | null | undefined | false)[]): string {
   return texts.filter(Boolean).join(' · ');
 }

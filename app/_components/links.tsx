@@ -4,7 +4,8 @@ import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/cor
 import Link, { type LinkProps } from 'next/link';
 import type { AriaAttributes, ReactNode } from 'react';
 
-// A page cannot pass Next's Link to Mantine, because server components cannot pass functions to client components.
+// These links are client components, because a page on the server cannot pass Next's Link to Mantine: a server
+// component cannot pass functions to client components.
 type Target = Pick<LinkProps, 'href' | 'prefetch'> & AriaAttributes & { rel?: string; children: ReactNode };
 
 export function LinkButton(props: Target & ButtonProps) {

@@ -3,9 +3,9 @@
 import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
-/** Sets up Mantine. The nonce comes from the proxy's Content-Security-Policy; pages without a policy need none. */
+/** Sets up Mantine. @param nonce nonce of the page's Content-Security-Policy; empty if the page has no policy */
 export function Providers({ nonce, children }: { nonce: string; children: ReactNode }) {
-  // A refresh passes a new nonce, but the document keeps its first policy, so that only the first nonce is valid.
+  // A refresh passes a new nonce, but the document keeps its first policy, so only the first nonce is valid.
   const [documentNonce] = useState(nonce);
   return (
     <MantineProvider
@@ -66,7 +66,7 @@ const theme = createTheme({
   },
 });
 
-/** Darker colors for dimmed text, badges and errors. Mantine's own have too little contrast for WCAG AA. */
+/** Our own variables, and replacements for Mantine's colors that have too little contrast for WCAG AA. */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -15,7 +15,7 @@ export const READ_TEXTS: Record<ReadScope, { label: string; text: string }> = {
 export const HIDES_TEXT =
   'Answers show no names, e-mail addresses, streets, phone numbers or domains, and customers are found by number alone.';
 
-/** The sentence for each scope that says what a token with it can do. */
+/** For each scope, the sentence that says what a token with this scope can do. */
 export const SCOPE_TEXTS: Record<GrantedScope, string> = {
   'mcp:read': 'Look up customers, services, servers, invoices and documents over MCP.',
   'payments:read': 'Read payments over the REST API.',

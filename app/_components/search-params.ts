@@ -32,7 +32,7 @@ export function toPageStart(params: URLSearchParams): PageStart {
   return { after: params.get('after') ?? undefined, before: params.get('before') ?? undefined };
 }
 
-/** Parses the id in a path. Returns null if the text is not a valid id. */
+/** Parses a row's id from a path or a query. Returns null if the text is not a valid id. */
 export function toId(text: string): number | null {
   return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : null;
 }

@@ -1,4 +1,4 @@
-// Not part of search-params.ts, so that browsers can load this function without zod.
+// This function is not part of search-params.ts, so that browsers can load it without zod.
 
 /** Returns a page's address with a changed query. Null removes a parameter; `page=1` is left out. */
 export function withParams(

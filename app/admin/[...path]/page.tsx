@@ -1,7 +1,7 @@
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 
-/** Unknown addresses. Without a session they redirect to the sign-in page, like all others. */
+/** Shows the not-found page for unknown staff addresses. Without a session it redirects, as every staff page does. */
 export default async function NoSuchPage() {
   await requireStaff();
   notFound();

@@ -15,11 +15,11 @@ interface HistoryProps {
   id: number;
   /** Ids of the records that were merged into this one. */
   mergedIds?: number[];
-  /** Why the record cannot be deleted, and the alternatives. Null if it can be deleted. */
+  /** Sentence below the history, such as the reason why the record cannot be deleted. Null to show no sentence. */
   kept: string | null;
 }
 
-/** Shows the audit log of a record. */
+/** Shows the audit log of a record, including the entries of the records that were merged into it. */
 export async function History({ entity, id, mergedIds = [], kept }: HistoryProps) {
   const { db, env } = await getRuntime();
   const entries = withoutFields(await listAudit(db, entity, id, ...mergedIds), 'search_text', 'version');
@@ -60,7 +60,7 @@ const VERBS: Record<string, string> = {
 };
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 
-/** Shows audit log entries, each with its author and its changes, the latest first. */
+/** Shows audit log entries in the given order, each with its author and its changes. */
 export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZone: string }) {
   if (entries.length === 0) {
     return <EmptyText>No history yet. Changes by staff, the API and commands appear here.</EmptyText>;
@@ -94,7 +94,7 @@ function verbOf(action: string): string {
   return VERBS[verb] ?? formatField(verb);
 }
 
-/** Lists the changed fields of an update, all fields of a created or deleted row, or the findings of a check. */
+/** Lists the changed fields of an update, the filled fields of a created or deleted row, or the findings of a check. */
 function linesOf(entry: AuditRow, timeZone: string): string[] {
   if (isCheck(entry)) return checkLines(entry, timeZone);
   const { before, after } = entry;
@@ -148,7 +148,7 @@ const auditedLines = z.array(
   z.object({ text: z.string(), quantity: number, unit_price: number, tax_rate: number }),
 );
 
-/** Removes fields from audit log entries, for instance those that the page shows elsewhere. */
+/** Removes fields from the rows in audit log entries, such as row versions and internal ids. */
 export function withoutFields(entries: AuditRow[], ...fields: string[]): AuditRow[] {
   const rest = (image: AuditRow['before']) =>
     image && Object.fromEntries(Object.entries(image).filter(([field]) => !fields.includes(field)));

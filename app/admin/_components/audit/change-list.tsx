@@ -146,7 +146,10 @@ const FIELDS: Record<string, string> = {
   time_zone: 'Time zone',
 };
 
-/** Returns the name of a changed record, and the address of its page. The address is null if the record is gone. */
+/**
+ * Returns the texts for a changed record, and the address of its page. The page of a refund or dispute is that of its
+ * payment, and the page of a subscription item is that of its subscription. `href` is null if there is no such page.
+ */
 export function changedRecord({ entity, entity_id, stripe_id, record }: NamedChange) {
   const kind = KINDS[entity];
   if (entity === 'refund' || entity === 'dispute') {
@@ -174,7 +177,7 @@ export function changedField({ field }: Pick<Change, 'field'>): string {
   return FIELDS[field] ?? formatField(field);
 }
 
-/** Describes a reported difference in words. Returns null if the values before and after say enough. */
+/** Describes a reported difference in words. Returns null for a fixed one, or if the two values say enough. */
 function changedSentence({ entity, field, before, after, outcome }: Change): string | null {
   if (outcome !== 'reported') return null;
   if (entity === 'account') return `${after} at Stripe, ${before} in APP_TIMEZONE`;

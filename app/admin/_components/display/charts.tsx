@@ -9,7 +9,7 @@ import classes from './chart.module.css';
 import { BigFigure, Dimmed, statusColor } from './values';
 
 interface Bar {
-  /** Name of the bar, unique in the chart. */
+  /** Identifies the bar within the chart. */
   name: string;
   value: number;
   /** Text shown on hover. */
@@ -17,7 +17,7 @@ interface Bar {
 }
 
 interface BarChartProps {
-  /** A sentence for screen readers that replaces the chart. */
+  /** Sentence that describes the chart to screen readers. */
   label: string;
   bars: Bar[];
   /** Formats a value for the scale at the side. */
@@ -28,12 +28,12 @@ interface BarChartProps {
   ends: [string, string];
 }
 
-// Units of the SVG drawing, which is stretched to the available space.
+// WIDTH and HEIGHT are in units of the SVG's view box, which the browser stretches to the available space.
 const WIDTH = 1000;
 const HEIGHT = 100;
 const TICKS = 4;
 
-/** A bar chart, drawn on the server. Negative bars hang below zero. Each bar shows a label on hover. */
+/** Shows a bar chart without scripts. Negative bars hang below zero. Each bar shows its title on hover. */
 export function BarChart({ label, bars, formatTick, isWhole = false, ends }: BarChartProps) {
   const x = scaleBand(
     bars.map(({ name }) => name),
@@ -88,7 +88,7 @@ interface StateCountsProps {
   hrefOf(state: string): string;
 }
 
-/** Counts by state, with bars in proportion to the largest count. */
+/** Lists counts by state, each with a link to its list and a bar in proportion to the largest count. */
 export function StateCounts({ counts, hrefOf }: StateCountsProps) {
   const most = Math.max(...counts.map(({ count }) => count));
   return (
@@ -121,7 +121,7 @@ interface FigureProps {
   note: ReactNode;
 }
 
-/** One figure of the overview. */
+/** Shows a figure of the overview page: a label, a value, and a note at the bottom. */
 export function Figure({ label, value, children, note }: FigureProps) {
   return (
     <Paper withBorder radius="lg" p="md">
@@ -141,7 +141,7 @@ export function Figure({ label, value, children, note }: FigureProps) {
   );
 }
 
-/** Sums by currency, the first in large type and the others below. */
+/** Shows sums by currency: the first in large type, and the others below. */
 export function CurrencySums({ sums, noun }: { sums: CurrencySum[]; noun: string }) {
   const [first, ...others] = sums;
   if (!first) return <Text fw={600} fz="lg">{`No ${noun}s`}</Text>;

@@ -3,7 +3,7 @@
 import { ActionIcon, CopyButton as Copy } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 
-/** A button that copies the text beside it. @param name name of the text, such as "reference" */
+/** Shows a button that copies a text to the clipboard. @param name name of the text, such as "reference" */
 export function CopyButton({ value, name }: { value: string; name: string }) {
   return (
     <Copy value={value} timeout={2000}>

@@ -1,4 +1,4 @@
-/** Texts for the SQLSTATE classes and Stripe errors with which events fail. */
+/** Sentences for error codes: SQLSTATEs, codes of Stripe's errors, and our own codes. The first match applies. */
 const TEXTS: [pattern: RegExp, text: string][] = [
   [/^40...$/, 'The same records kept changing in the meantime.'],
   [/^23...$/, 'It violates a database constraint.'],
@@ -11,7 +11,7 @@ const TEXTS: [pattern: RegExp, text: string][] = [
   [/^abandoned$/, 'Its process ended, and it was not resumed in time.'],
 ];
 
-/** Returns a sentence with the reason of a failure. Pages show the code beside it. */
+/** Returns a sentence that explains the error code of a failed event, run or check. */
 export function failureText(code: string | null): string {
   const [, text] = TEXTS.find(([pattern]) => pattern.test(code ?? '')) ?? [];
   return text ?? 'Unexpected error; see the log.';

@@ -7,11 +7,11 @@ import { CopyButton } from './copy-button';
 
 interface Props {
   id: string;
-  /** Address of our own page about the object. The link to Stripe's page is then shown beside it. */
+  /** Address of our own page about the object. If given, the id links to this page, and a second link to Stripe's. */
   href?: string | undefined;
 }
 
-/** A Stripe id with a link to Stripe's dashboard and a copy button. */
+/** Shows a Stripe id with a copy button and, if Stripe's dashboard has a page for the object, a link to this page. */
 export function StripeId({ id, href }: Props) {
   const path = dashboardPathOf(id);
   return (
@@ -36,7 +36,7 @@ interface StripeLinkProps {
   children: string;
 }
 
-/** A link to an object in Stripe's dashboard. */
+/** Shows a link to an object in Stripe's dashboard. */
 export async function StripeLink({ path, label, children }: StripeLinkProps) {
   const { env } = await getRuntime();
   return (

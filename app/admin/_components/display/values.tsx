@@ -20,7 +20,7 @@ import {
 } from '@/app/_components/format';
 import classes from './two-lines.module.css';
 
-/** Names and values of a record. Null is shown as a dash, undefined is left out. */
+/** Shows names and values of a record. A value of null becomes a dash; undefined leaves out the name too. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return (
@@ -38,20 +38,20 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
 interface InstantProps {
   at: Date | string;
   timeZone: string;
-  /** Shows seconds, for lists of instants that differ only in seconds. */
+  /** Whether to show seconds, for lists whose instants may differ only in seconds. */
   seconds?: boolean;
 }
 
-/** A date and time in the given time zone, with the exact instant on hover. */
+/** Shows the date and time of an instant in the given time zone, and the exact instant on hover. */
 export function Instant({ at, timeZone, seconds = false }: InstantProps) {
   return exactly(at, seconds ? formatSecond(at, timeZone) : formatInstant(at, timeZone));
 }
 
-/** The time of day, for lists with the day as a heading. */
+/** Shows the time of day of an instant, for lists that have the day as a heading. */
 export const Time = ({ at, timeZone }: { at: Date; timeZone: string }) =>
   exactly(at, formatTime(at, timeZone));
 
-/** The day, for lists with many instants. */
+/** Shows the day of an instant, for lists with many instants. */
 export const Day = ({ at, timeZone }: { at: Date; timeZone: string }) => exactly(at, formatDay(at, timeZone));
 
 function exactly(at: Date | string, text: string) {
@@ -63,7 +63,7 @@ function exactly(at: Date | string, text: string) {
   );
 }
 
-/** An amount in the format of its currency. */
+/** Shows an amount with the symbol and the decimals of its currency. */
 export function Money({ amount, currency }: { amount: number; currency: string }) {
   return <span className="figures">{formatMoney(amount, currency)}</span>;
 }
@@ -71,18 +71,18 @@ export function Money({ amount, currency }: { amount: number; currency: string }
 interface PaidAmountProps {
   amount: number;
   currency: string;
-  /** The part that went back to the customer. */
+  /** Amount refunded to the customer, in the same currency; 0 if nothing was refunded. */
   refunded: number;
 }
 
-/** A paid amount, with the refunded part below. */
+/** Shows a paid amount, and below it the refunded amount if there is one. */
 export function PaidAmount({ amount, currency, refunded }: PaidAmountProps) {
   const money = <Money amount={amount} currency={currency} />;
   if (refunded === 0) return money;
   return <TwoLines below={`${formatMoney(refunded, currency)} refunded`}>{money}</TwoLines>;
 }
 
-/** A value with an explanation below, in the height of one line. */
+/** Shows a value with an explanation below it. Both fit into the height of one table row. */
 export function TwoLines({ children, below }: { children: ReactNode; below: ReactNode }) {
   return (
     <span className={classes.both}>
@@ -98,7 +98,7 @@ interface Billed {
   cancel_at: Date | null;
 }
 
-/** Returns the next billing date or the planned end of a subscription. Returns a dash if it has ended. */
+/** Returns the planned end of a subscription, or else its next billing date. A cancelled one gets a dash. */
 export function nextBilling({ status, next_billing_date, cancel_at }: Billed, timeZone: string): string {
   if (status === 'cancelled') return '–';
   if (cancel_at) return `Ends ${formatDay(cancel_at, timeZone)}`;
@@ -111,7 +111,7 @@ interface BadgeProps {
   children?: string;
 }
 
-/** A badge for a state of any of our enums, in a calm colour for usual states. */
+/** Shows a state as a badge in the colour of this state. */
 export function StatusBadge({ status, children = formatField(status) }: BadgeProps) {
   return (
     <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color={statusColor(status)}>
@@ -120,17 +120,17 @@ export function StatusBadge({ status, children = formatField(status) }: BadgePro
   );
 }
 
-/** A remark in small, dimmed text. */
+/** Shows a remark in small, dimmed text. */
 export function Dimmed(props: TextProps & { children: ReactNode }) {
   return <Text size="sm" c="dimmed" {...props} />;
 }
 
-/** An important sum in large type. */
+/** Shows an important sum in large type. */
 export function BigFigure(props: TextProps & { children: ReactNode }) {
   return <Text fw={600} fz="lg" className="figures" {...props} />;
 }
 
-/** The title of a record with its state. */
+/** Shows the title of a record, with its state as a badge. */
 export function RecordTitle({ status, children }: { status: string; children: ReactNode }) {
   return (
     <Group gap="sm" component="span">
@@ -186,10 +186,10 @@ const STATES = {
   ],
 };
 
-/** The colour of each state of our enums. */
+/** The Mantine colour for each state of a record, run or event. */
 export const STATUS_COLORS: ReadonlyMap<string, string> = new Map(
   Object.entries(STATES).flatMap(([color, states]) => states.map((state) => [state, color] as const)),
 );
 
-/** Returns the colour of a state, for badges and charts. */
+/** Returns the Mantine colour of a state, for badges and charts. An unknown state is gray. */
 export const statusColor = (status: string): string => STATUS_COLORS.get(status) ?? 'gray';

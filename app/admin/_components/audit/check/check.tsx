@@ -46,7 +46,7 @@ function foundText({ changes }: LastCheck): string {
   return `${formatCount(changes.length, 'change')}.`;
 }
 
-/** Shows the findings of the last check with Stripe, if a check was ever made. */
+/** Shows the findings of the last check with Stripe. Shows nothing if the record was never checked. */
 export function LastCheckSection({ last, timeZone }: { last: LastCheck | null; timeZone: string }) {
   if (!last) return null;
   const { changes, failures } = last;
