@@ -8,8 +8,9 @@ export interface Question {
   /** Runs after the confirmation, and ends in a redirect. */
   action(): Promise<void>;
   question: string;
-  /** Labels of the buttons that confirm and cancel. */
+  /** Label of the button that confirms. */
   confirm: string;
+  /** Label of the button that closes the dialog without the action. Defaults to “Cancel”. */
   decline?: string | undefined;
   /** Sentences that say what the action will do. */
   consequences: string[];

@@ -49,7 +49,7 @@ interface FieldProps {
   look?: Pick<InputWrapperProps, 'inputWrapperOrder' | 'withAsterisk'>;
 }
 
-/** Shows the input for a field's kind, with the value that was typed last. */
+/** Shows the input for a field's kind with the given value. A password field always starts empty. */
 export function Field({ field, value, problem, look = { withAsterisk: false } }: FieldProps) {
   const { kind, options = [], when: _, after: __, ...plain } = field;
   const { name, label, description } = plain;
@@ -65,7 +65,7 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
         />
       );
     case 'choice':
-      // A new key for each value: a reset form would otherwise not show another value in the select.
+      // The key changes with the value. A select keeps its first default, so a form reset would not show a new one.
       return <NativeSelect key={text} {...input} defaultValue={text} data={options} />;
     case 'list':
       return <Textarea autoComplete="off" {...input} defaultValue={text} rows={3} />;

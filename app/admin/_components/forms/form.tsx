@@ -38,8 +38,9 @@ interface ActionFormProps extends FooterProps {
   keeps?: boolean;
   /** Whether the fields keep their values after the action. By default React resets the form. */
   stays?: boolean;
-  /** Error message for a form that was submitted without JavaScript; `post` is the address that it is submitted to. */
+  /** Initial error message, for a form that was submitted without JavaScript. */
   problem?: string | null;
+  /** Address that the browser submits the form to if JavaScript does not run. */
   post?: string;
   /** Whether the form has a border. */
   isSheet?: boolean;
@@ -132,7 +133,7 @@ export function useTypedForm<State extends object>({ label, action, first, keeps
 interface MessagesProps {
   /** Error message for the form as a whole. */
   problem: Problem | undefined;
-  /** Whether the form shows values that were typed before the session ended. */
+  /** Whether the form shows restored values, which were submitted but not saved, such as after a session expired. */
   isKept: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface SecretProps {
   done: string;
 }
 
-/** Shows a new secret, once. The secret itself is not stored. */
+/** Shows a new secret in place of the form that created it. No other page can show the secret again. */
 export function Secret({ title, name, text, advice, more, done }: SecretProps) {
   return (
     <Paper withBorder radius="lg" p="lg">
@@ -60,11 +60,11 @@ export function Secret({ title, name, text, advice, more, done }: SecretProps) {
 interface CodesProps {
   title: string;
   codes: string[];
-  /** The button that continues. */
+  /** Button or link with which the person continues after saving the codes. */
   children: ReactNode;
 }
 
-/** Shows new recovery codes, once. */
+/** Shows new recovery codes, which the person cannot see again later. */
 export function RecoveryCodes({ title, codes, children }: CodesProps) {
   const text = codes.join('\n');
   return (

@@ -11,7 +11,7 @@ import { type LineField, NEW_LINE, ofEach, type TypedLine } from '@/lib/records/
 import { TotalList } from './total-list';
 
 interface LineEditorProps {
-  /** Lines at first. If empty, the record was imported with totals only, and may stay without lines. */
+  /** The lines that the editor starts with. A record without lines was imported with totals only, and may stay so. */
   initial: TypedLine[];
   /** Error messages by field name, such as `lines.0.text`. */
   problems: Record<string, string>;
@@ -198,7 +198,7 @@ interface MoveProps {
   onMove(): void;
 }
 
-/** Shows a button that moves a line. At the first or last position it is only marked as disabled, to keep the focus. */
+/** Shows a button that moves a line. If the line cannot move, the button only looks disabled, to keep the focus. */
 function MoveButton({ index, isEnd, to, onMove }: MoveProps) {
   return (
     <Button

@@ -40,7 +40,7 @@ export function LineSection({ lines, currency }: { lines: LineRow[]; currency: s
   );
 }
 
-/** Formats a price. A price that is no whole number of cents, such as 0.005, keeps all its decimals. */
+/** Formats a price. A price that has a fraction of a cent, such as 0.005, keeps all its decimals. */
 function priceText(price: string, currency: string): string {
   const text = formatMoney(Number(price), currency);
   const isExact = Number(price) === Number(Number(price).toFixed(2));

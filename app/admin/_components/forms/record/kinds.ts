@@ -24,7 +24,7 @@ export interface StaffKind {
   remove: typeof deleteRecord;
 }
 
-/** The kinds of record that staff can change the status of, and delete. */
+/** The kinds of record whose status staff can change, and which they can delete. */
 export const KINDS = {
   customer: { path: CUSTOMERS, steps: customerSteps, remove: deleteRecord },
   server: { path: SERVERS, steps: serverSteps, remove: deleteRecord },
@@ -42,7 +42,7 @@ export interface StaffForm {
   isNew: boolean;
 }
 
-/** All record forms. */
+/** The record forms, by the name that the browser sends with a submitted form. */
 export const FORMS = {
   new_customer: { typedKind: typedCustomer, path: CUSTOMERS, isNew: true },
   customer: { typedKind: typedCustomer, path: CUSTOMERS, isNew: false },

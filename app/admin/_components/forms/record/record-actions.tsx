@@ -29,11 +29,11 @@ interface RecordActionsProps<Kind extends KindName> {
   texts: Record<StepOf<Kind>, StepText>;
   /** The record, in the version that the page shows. */
   record: { id: number; version: number; status: string };
-  /** The record's own name or number. */
+  /** Name or number of the record. The confirmation dialogs show it. */
   name: string;
-  /** The form that changes the record, by default all of it. Null if the record cannot be edited now. */
+  /** Path and label of the form that edits the record. Defaults to “Edit”. Null if the record cannot be edited now. */
   edit?: { path: string; label: string } | null | undefined;
-  /** Sentence that says what deleting the record will do. Null if the record cannot be deleted. */
+  /** Sentence that the dialog shows before the record is deleted. Null if the record cannot be deleted. */
   removal: string | null;
   /** Steps that the record's status allows but that are impossible for another reason. */
   except?: StepOf<Kind>[];
@@ -112,5 +112,5 @@ export function RecordActions<Kind extends KindName>(props: RecordActionsProps<K
 
 const EDIT = { path: 'edit', label: 'Edit' };
 
-/** The sentence about the deletion of a record that no other record refers to. */
+/** Sentence for the dialog that deletes a record to which no other record refers. */
 export const ALONE = 'No other record refers to it.';

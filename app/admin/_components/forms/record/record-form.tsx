@@ -55,7 +55,7 @@ export function RecordForm({ label, action, parts, record, customer = null, ...f
           <Fieldset key={part.title} legend={part.title} radius="lg">
             {'hasLines' in part ? (
               <LineEditor
-                key={opened} // after a conflict, shows the lines of the stored record
+                key={opened} // starts over after a conflict, to show the merged lines
                 initial={typedLines(values)}
                 problems={problems}
                 currency={currency ?? values.currency ?? ''}
@@ -129,11 +129,11 @@ function fieldText({ kind, options }: FormField, value: string): string {
 /** Result of the action of a record's form. */
 export interface RecordFormState {
   typed: Typed;
-  /** The record that the form was opened with. Null if the form creates a record. */
+  /** The stored record on which the form is based; after a conflict, the new version. Null for a new record. */
   opened: TypedRecord | null;
   /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
-  /** The other person's values of the fields that conflict. Null without a conflict. */
+  /** The fields that another person changed meanwhile: the stored and the typed values. Null without a conflict. */
   theirs: Merged['theirs'] | null;
 }
 
@@ -158,7 +158,7 @@ function RecordField({ field, value, problem, customer, onPick, onCurrency }: Re
     ...{ name, label, description, required, error: problem, inputWrapperOrder: ORDER },
     defaultValue: value,
   };
-  // A new key for each value: a reset form would otherwise not show another value in these fields.
+  // The key changes with the value. These fields keep their text in a state, so a reset would not show a new value.
   if (kind === 'customer') return <CustomerField key={value} {...input} first={customer} onPick={onPick} />;
   if (kind !== 'suggest') return <Field {...{ field, value, problem }} look={{ inputWrapperOrder: ORDER }} />;
   return (
@@ -180,7 +180,7 @@ interface CustomerFieldProps extends AutocompleteProps {
 
 const NONE: CustomerChoice[] = [];
 
-/** Searches customers by any part of name, number or e-mail address. The value is the customer's number. */
+/** Shows a field that suggests customers by part of a name, number or e-mail. Its value is the customer's number. */
 function CustomerField({ first, onPick, ...input }: CustomerFieldProps) {
   const [text, setText] = useState(String(input.defaultValue ?? ''));
   const [isTyped, setTyped] = useState(false);

@@ -15,7 +15,10 @@ interface Texts {
   deleted: string;
 }
 
-/** A page that lists records, with a link that creates one. A list of one customer's records passes this customer on. */
+/**
+ * Makes a page that lists records, with a link to the form for a new one. If the list is filtered by customer, the form
+ * starts with this customer.
+ */
 export function recordListPage<Schema extends z.ZodObject, Row>(
   list: ListDeclaration<Schema, Row>,
   { create, deleted }: Texts,
@@ -33,7 +36,7 @@ export function recordListPage<Schema extends z.ZodObject, Row>(
   });
 }
 
-/** Shows the button above a list that opens the form for a new record. */
+/** Shows a button that opens the form for a new record. */
 export function NewLink(props: ComponentProps<typeof LinkButton>) {
   return <LinkButton size="sm" leftSection={<IconPlus size={16} aria-hidden />} {...props} />;
 }

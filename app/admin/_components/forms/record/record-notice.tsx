@@ -34,7 +34,7 @@ const REFUSED = {
   conflict: 'Nothing was deleted: other records refer to this one.',
 };
 
-/** Shows the outcome of a record form or action. After a success, it deletes the kept values of the tab's forms. */
+/** Shows the outcome of a record form or action. After a success, it deletes the form values that this tab has kept. */
 export function RecordNotice({ refused = REFUSED, ...outcome }: OutcomeNoticeProps) {
   const { notice, done } = outcome;
   return (

@@ -2,9 +2,9 @@ import { COUNTRIES, countryName } from '@/lib/countries';
 import { CURRENCIES } from '@/lib/money';
 import type { FormField } from '../field';
 
-// Only the server generates these options, because a browser's name of a country may differ.
+// Only the server generates these options, because a browser may use another name for a country or currency.
 
-/** Returns the field for a country. */
+/** Returns the form field for a country. Its value is the country's English name; the code finds it too. */
 export const countryField = (): FormField => ({
   name: 'country',
   label: 'Country',
@@ -14,7 +14,7 @@ export const countryField = (): FormField => ({
   ),
 });
 
-/** Returns the field for a currency. */
+/** Returns the form field for a currency. Its value is the code in capitals; the English name finds it too. */
 export function currencyField(): FormField {
   const names = new Intl.DisplayNames('en-GB', { type: 'currency' });
   const options = CURRENCIES.map((code) => code.toUpperCase()).map((code) => ({
