@@ -13,7 +13,7 @@ interface CsvFile {
   pieces: AsyncGenerator<string>;
 }
 
-/** Creates the route handlers that send a CSV file to staff. */
+/** Creates the route handlers that send a CSV file to staff. `today` is the date in the service's time zone. */
 export function csvRoute(open: (url: URL, runtime: Runtime, today: string) => CsvFile | Promise<CsvFile>) {
   const answer = async (request: Request): Promise<Response> => {
     await requireStaff();
@@ -24,7 +24,7 @@ export function csvRoute(open: (url: URL, runtime: Runtime, today: string) => Cs
   return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: answer };
 }
 
-/** Creates the CSV route of a list. The file contains the matching rows. An invalid filter leads back to the list. */
+/** Creates the CSV route of a list. The file contains all matching rows. An invalid filter redirects to the list. */
 export function exportRoute<Schema extends z.ZodObject, Row>({ source, path }: ListDeclaration<Schema, Row>) {
   return csvRoute(({ search, searchParams }, runtime, today) => {
     const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
@@ -45,7 +45,7 @@ export function csvResponse({ name, pieces }: CsvFile): Response {
   });
 }
 
-/** Returns the additional Unicode form of a name that a header cannot contain directly (RFC 6266). */
+/** Returns the additional `filename*` of RFC 6266 for a name with non-ASCII characters. Empty for other names. */
 function inUnicode(name: string): string {
   if (/^[ -~]*$/.test(name)) return '';
   const encoded = encodeURIComponent(`${name}.csv`).replace(
@@ -55,7 +55,7 @@ function inUnicode(name: string): string {
   return `; filename*=UTF-8''${encoded}`;
 }
 
-/** Converts pieces to a stream, which requests each piece after sending the last. An error aborts the response. */
+/** Converts pieces to a stream that requests a piece only when the client reads. An error aborts the response. */
 function toStream(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(

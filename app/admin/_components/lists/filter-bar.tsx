@@ -20,7 +20,7 @@ interface Props {
   problems: Record<string, string>;
 }
 
-/** A chip for each filter, which opens a form for its value. Without scripts each filter is a plain GET form. */
+/** Shows a chip for each filter, which opens a form for the value. Without scripts this is a plain GET form. */
 export function FilterBar({ label, path, fields, values, problems }: Props) {
   const bar = useRef<HTMLElement>(null);
   useOpenDetails(bar);
@@ -43,14 +43,14 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
   );
 }
 
-/** The change of a query that removes these parameters. */
+/** Returns the changes for `withParams` that remove these parameters. */
 const without = (names: string[]) => Object.fromEntries(names.map((name) => [name, null]));
 
 interface FilterChipProps extends Pick<Props, 'path' | 'values' | 'problems'> {
   field: FilterField;
 }
 
-/** One filter with its current value, a form to set it, and a button to remove it. */
+/** Shows a filter with its current value, a form to set the value, and a link that removes it. */
 function FilterChip({ path, field, values, problems }: FilterChipProps) {
   const names = namesOf(field);
   const text = filterText(field, values);
@@ -84,7 +84,7 @@ function FilterChip({ path, field, values, problems }: FilterChipProps) {
                   label={'presets' in field ? { from: 'From', to: 'To' }[name] : field.label}
                   size="sm"
                   defaultValue={
-                    // A date field cannot show any other text, and warns about it.
+                    // A browser's date field cannot show text that is not a date, and logs a warning.
                     'presets' in field && !isDate(values[name]) ? '' : (values[name] ?? '')
                   }
                   error={problems[name] && formatMessage(problems[name])}
@@ -113,7 +113,7 @@ interface FilterChoicesProps extends Pick<FilterChipProps, 'field' | 'values'> {
   to(changes: Record<string, string | null>): string;
 }
 
-/** Links that set the filter to a value with one click. */
+/** Shows links that set the filter to an option or a preset range with one click. */
 function FilterChoices({ field, values, to }: FilterChoicesProps) {
   const choices =
     'presets' in field
@@ -145,7 +145,7 @@ interface FilterFormProps extends Pick<Props, 'path' | 'values'> {
   children: ReactNode;
 }
 
-/** A form that keeps the other filters. With scripts, the address contains only the filled-in fields. */
+/** Shows a form that keeps the other filters. With scripts, the new address contains only the filled-in fields. */
 function FilterForm({ path, values, names, children }: FilterFormProps) {
   const router = useRouter();
   const [pending, start] = useTransition();

@@ -7,7 +7,7 @@ import type { DatePreset } from '@/lib/dates';
 import type { Runtime } from '@/lib/runtime';
 import type { Sorting } from './record-list';
 
-/** How a list is filtered and read, see `defineList`. */
+/** Filters and reads the rows of a list. `defineList` makes most of these. */
 interface ListSource<Schema extends z.ZodObject, Row> {
   schema: Schema;
   read(db: Db, filters: z.output<Schema>, place: ListPlace, runtime: Runtime): Promise<StaffPage<Row>>;
@@ -19,12 +19,12 @@ interface ListSource<Schema extends z.ZodObject, Row> {
 
 type Db = Runtime['db'];
 
-/** The declaration of a list page: its names, filters, source and rows. */
+/** Declaration of a list page: its texts, its filters, how it reads rows, and how it shows them. */
 export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   title: string;
   description?: string;
   path: string;
-  /** Name of a row in the singular. */
+  /** Word for one record of the list, in the singular. */
   noun: string;
   /** Sentence for an empty list that says when it will have rows. */
   yet: string;
@@ -33,7 +33,7 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   fields(today: string): FilterField[];
   /** Returns a hint to show if the filters match no row. */
   hint?(filters: z.output<Schema>): string | undefined;
-  /** Renders the rows of a page, with a choice of the sort order. */
+  /** Renders the rows of a page, with links that change the sort order. */
   Rows(props: { rows: Row[]; sorting: Sorting; timeZone: string }): ReactNode;
 }
 
@@ -53,7 +53,7 @@ interface ChoiceField {
   options: { value: string; label: string }[];
 }
 
-/** A filter for the first and the last day. The address contains them as `from` and `to`. */
+/** A filter for a range of days. The address contains the first and the last day as `from` and `to`. */
 interface DatesField {
   name: 'from';
   label: string;
@@ -76,7 +76,7 @@ export function choiceOf(values: readonly string[]): { value: string; label: str
   return values.map((value) => ({ value, label: formatField(value) }));
 }
 
-/** The filter for a customer, which all lists share. */
+/** The customer filter of lists whose records belong to a customer. */
 export const customerField: FilterField = {
   name: 'customer',
   label: 'Customer',
@@ -88,7 +88,7 @@ interface ParsedFilters<Filters> {
   filters: Filters | null;
   /** The first message for each invalid field. */
   problems: Record<string, string>;
-  /** The filters of the address, for links. Without the page and unknown parameters. */
+  /** Parameters of the address that the schema knows, for links: filters, order and page size, but not the page. */
   params: URLSearchParams;
 }
 

@@ -20,13 +20,13 @@ interface Props<Schema extends z.ZodObject, Row> {
   search: URLSearchParams;
   /** Buttons at the right, beside the download button. */
   actions?: ReactNode;
-  /** Message with the outcome of an action. */
+  /** Message with the outcome of the action that redirected here. */
   notice?: ReactNode;
   /** Content between the filters and the rows. */
   children?: ReactNode;
 }
 
-/** A list page. Shows the filters at once, then the matching records unless a filter is invalid. */
+/** Shows a list page: the filters at once, then the matching records unless a filter is invalid. */
 export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Schema, Row>) {
   const { list, search, actions, notice, children } = props;
   const { env, now } = await getRuntime();
@@ -70,7 +70,7 @@ interface ListResultsProps<Schema extends z.ZodObject, Row>
   fields: FilterField[];
 }
 
-/** The rows of one page with links to the other pages. */
+/** Reads and shows the rows of one page, with links to the other pages. */
 async function ListResults<Schema extends z.ZodObject, Row>(props: ListResultsProps<Schema, Row>) {
   const { list, filters, search, params, fields } = props;
   const { path, noun, yet, Rows } = list;
@@ -108,7 +108,7 @@ function Refusal({ refused, text }: Pick<CursorList<unknown>, 'refused'> & { tex
   );
 }
 
-/** A download link. Not a router link, because the router would treat the file as a page and prefetch it. */
+/** Shows a download link. It is a plain link, because Next's router would treat the file as a page and prefetch it. */
 export function DownloadButton({ href, children = 'Download CSV' }: { href: string; children?: string }) {
   return (
     <Button

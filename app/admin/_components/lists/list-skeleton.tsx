@@ -3,13 +3,13 @@ import classes from './list.module.css';
 
 interface Props {
   rows?: number;
-  /** Includes space for the column headers. */
+  /** Whether to include space for the column headers. */
   headed?: boolean;
-  /** Draws its own frame. False inside another frame. */
+  /** Whether the list has a border. False if another frame surrounds it. */
   framed?: boolean;
 }
 
-/** The placeholder of a list that is loading. */
+/** Shows a placeholder of the same size while a list loads. */
 export function ListSkeleton({ rows = 25, headed = false, framed = true }: Props) {
   return (
     <Paper withBorder={framed} radius="lg" role="status" className={`${classes.frame} ${classes.list}`}>

@@ -12,9 +12,9 @@ import classes from './list.module.css';
 
 interface PagedListProps<Row> {
   page: StaffPage<Row>;
-  /** Start of the page. If given, an empty page links to the first page. */
+  /** Cursors from the address. If given, an empty later page links to the first page. */
   start?: PageStart;
-  /** Name of a row in the singular. */
+  /** Word for one record of the list, in the singular. */
   noun: string;
   /** Plural of `noun`. Defaults to `noun` with an s. */
   nouns?: string;
@@ -30,7 +30,7 @@ interface PagedListProps<Row> {
   children(rows: Row[]): ReactNode;
 }
 
-/** A page of a list with links to other pages, or the reason why it has no rows. */
+/** Shows a page of a list with links to other pages, or the reason why the page has no rows. */
 export function PagedList<Row>(props: PagedListProps<Row>) {
   const { page, path, params, noun, nouns = `${noun}s`, children } = props;
   return (
@@ -63,7 +63,7 @@ type Place = Pick<PagedListProps<unknown>, 'path' | 'params' | 'noun' | 'nouns'>
 
 const SIZES = [25, 50, 100];
 
-/** The position in the list and links to other pages. */
+/** Shows the position of a numbered page in the list, and links to the neighbouring pages. */
 export function Pager({
   page: { page, per_page, total, last_page },
   ...place
@@ -83,7 +83,7 @@ export function Pager({
   );
 }
 
-/** The number of matching rows and links to other pages. */
+/** Shows the number of matching rows of a list with cursors, and links to the neighbouring pages. */
 function CursorFooter({ page, path, params, noun }: Place & { page: CursorList<unknown> }) {
   const { count, previous, next } = page;
   const to = (changes: Record<string, string | number>) => withParams(path, params, changes);
@@ -105,11 +105,12 @@ function CursorFooter({ page, path, params, noun }: Place & { page: CursorList<u
 
 interface FooterProps {
   text: ReactNode;
-  /** Page size. Null if the list is too short for a choice. */
+  /** Current number of rows per page. Null if the list is too short to offer a choice. */
   size: number | null;
   toSize(size: number): string;
-  /** Links to the neighbouring pages. Null if that page does not exist. */
+  /** Address of the previous page. Null on the first page. */
   previous: string | null;
+  /** Address of the next page. Null on the last page. */
   next: string | null;
 }
 
@@ -157,7 +158,7 @@ interface ChoiceProps extends GroupProps {
   options: { value: string; text: string; href: string }[];
 }
 
-/** Links to alternative views, with the current view marked. */
+/** Shows links to alternative views of a page, and marks the current view. */
 export function Choice({ label, current, options, children, ...group }: ChoiceProps) {
   return (
     <Group gap={10} component="nav" aria-label={label} {...group}>

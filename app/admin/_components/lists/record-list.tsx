@@ -8,16 +8,16 @@ import { RowBody } from './row-body';
 export interface Column<Row> {
   label: string;
   cell(row: Row): ReactNode;
-  /** CSS width. Columns without a width or with a title cut off their text if the space is too small. */
+  /** CSS width. A column without a width or with a title cuts off its text if the space is too small. */
   width?: string;
   align?: 'right';
-  /** Returns the full text, shown on hover. True if the cell is this text, or null, which is shown as a dash. */
+  /** Returns the text to show on hover. True shows the cell's own text, and a dash if the cell is null. */
   title?: true | ((row: Row) => string | undefined);
   /** Name of the sort order in the address. Absent if the list cannot be sorted by this column. */
   sort?: string;
   /** True if the first click sorts in descending order. */
   descends?: boolean;
-  /** Wraps the text instead of cutting it off. */
+  /** Whether long text wraps instead of being cut off. */
   wraps?: boolean;
 }
 
@@ -37,7 +37,7 @@ interface Props<Row extends { id: string | number }> {
   sorting?: Sorting | undefined;
 }
 
-/** Props of the list of a kind of record, which pages of other kinds show too. */
+/** Props of a component that lists one kind of record, such as `InvoiceList`. */
 export interface RecordRows<Row> {
   rows: Row[];
   /** True for the list of one customer, which does not show the customer. */
@@ -46,7 +46,7 @@ export interface RecordRows<Row> {
   sorting?: Sorting | undefined;
 }
 
-/** Shows records as a table, on a narrow screen as a list. */
+/** Shows records as a table, or as a list on a narrow screen. */
 export function RecordList<Row extends { id: string | number }>(props: Props<Row>) {
   const { label, rows, keyOf = idOf, hrefOf, columns, entryOf, sorting } = props;
   return (
@@ -115,7 +115,7 @@ function isSortable<C extends { sort?: string }>(column: C): column is C & { sor
   return column.sort !== undefined;
 }
 
-/** A record on a narrow screen: two lines of text, and two values in the right corners. */
+/** Contents of a record on a narrow screen: two lines of text, and two values at the right edge. */
 interface Entry {
   title: ReactNode;
   detail?: ReactNode;
@@ -123,7 +123,7 @@ interface Entry {
   state?: ReactNode;
 }
 
-/** One entry, with a link to the record's page if that exists. */
+/** Shows an entry of the narrow list. If `href` is given, the entry is a link to the record's page. */
 function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }) {
   const { title, detail, figure, state } = entry;
   const content = (
@@ -164,7 +164,7 @@ interface HeaderProps {
   sorting: Sorting | undefined;
 }
 
-/** A column's header. If the column is sortable, a click sorts the list, and a second click reverses the order. */
+/** Shows a column's header. For a sortable column, a click sorts the list, and a second click reverses the order. */
 function SortHeader({ column, width, sorting }: HeaderProps) {
   const sortable = sorting && isSortable(column) && column.sort !== sorting.lacks && { column, sorting };
   return (
@@ -179,7 +179,7 @@ function SortHeader({ column, width, sorting }: HeaderProps) {
   );
 }
 
-/** The sort links of a list without column headers. */
+/** Shows the links that sort the narrow list, which has no column headers. */
 function SortBar({ sorting, columns }: { sorting: Sorting; columns: Sortable[] }) {
   return (
     <nav aria-label="Sort by" className={classes.sortBar}>

@@ -2,7 +2,7 @@
 
 import type { MouseEvent, ReactNode } from 'react';
 
-/** Table rows that open their records on a click anywhere, while their texts can be selected. */
+/** Opens a record on a click anywhere in its table row, unless the person has selected text. */
 export function RowBody({ children }: { children: ReactNode }) {
   // biome-ignore lint/a11y/useKeyWithClickEvents: by keyboard the row's link does the same
   return <tbody onClick={follow}>{children}</tbody>;

@@ -23,7 +23,7 @@ const PREFIX = 'w5t.query ';
 /** Parameters with the outcome of an action, which a page shows only once. */
 const ONCE = ['notice', 'check', 'deleted', 'replayed'];
 
-/** Stores the query of a page for links back to this page. Each tab stores its own. */
+/** Stores the query of a page for links back to this page. Each tab has its own store. */
 export function noteQuery(pathname: string, search: URLSearchParams): void {
   const params = new URLSearchParams(search);
   for (const name of ONCE) params.delete(name);
@@ -31,5 +31,5 @@ export function noteQuery(pathname: string, search: URLSearchParams): void {
   else sessionStorage.removeItem(PREFIX + pathname);
 }
 
-/** Returns the query that this tab last showed a page with. Empty if it had no query. */
+/** Returns the query with which this tab last showed a page, including the question mark. Empty without a query. */
 const lastQueryOf = (pathname: string): string => sessionStorage.getItem(PREFIX + pathname) ?? '';

@@ -79,7 +79,7 @@ export function navigationFor(isAdmin: boolean) {
   }));
 }
 
-/** Returns true if a page is an entry's page or below it. The overview's entry stands for the overview only. */
+/** Returns true if a path is an entry's page or below it. The overview's entry matches only the overview itself. */
 export function isCurrent(href: string, pathname: string): boolean {
   return pathname === href || (href !== '/admin' && pathname.startsWith(`${href}/`));
 }

@@ -7,7 +7,7 @@ import { requireAdmin, requireSession, requireSessionFor } from '@/lib/auth/staf
 import { AppError, type ErrorCode } from '@/lib/errors';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 
-/** The session check for each role. `password` and `two_factor` also accept a person who must take just this step. */
+/** Session check of each role. `password` and `two_factor` also accept a person who must do only this step first. */
 const ENTRANCES = {
   staff: requireSession,
   admin: async () => ({ staff: await requireAdmin() }),
@@ -23,7 +23,7 @@ type Call<R extends Role> = Awaited<ReturnType<(typeof ENTRANCES)[R]>> & { runti
 interface Refusal {
   error: AppError;
   code: ErrorCode;
-  /** Error message for a form with a single field. */
+  /** The first invalid field's message, otherwise the error's own. For forms that show a single message. */
   problem: string;
   /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
@@ -160,7 +160,10 @@ function leadOn<Target>(target: Target): Exclude<Target, string> {
   return typeof target === 'string' ? leaveFor(target) : (target as Exclude<Target, string>);
 }
 
-/** Maps an error to the message of each invalid field. The key '' holds messages about fields that the form lacks. */
+/**
+ * Maps an error to the message of each invalid field of a form. The key '' holds the error's own message if no field is
+ * invalid, and otherwise the first message about a field that the form lacks.
+ */
 export function toProblems({ fields, message }: AppError, typed: object): Record<string, string> {
   if (fields.length === 0) return { '': message };
   const problems: Record<string, string> = {};

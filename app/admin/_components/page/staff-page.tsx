@@ -25,7 +25,7 @@ interface PageCall<Params> {
   params: Params;
   /** The query, without the notice. */
   search: URLSearchParams;
-  /** Code of the outcome of the action that redirected here. */
+  /** Outcome code of the action that redirected here. Null if no action redirected here. */
   notice: string | null;
 }
 
@@ -71,12 +71,12 @@ export const adminRecordPage = recordPageFor(adminPage);
 /** Parses the Stripe id in a page's path. Shows the not-found page if the id is invalid. */
 export const stripeIdIn = ({ id }: { id: string }): string => (/^[\w-]{1,255}$/.test(id) ? id : notFound());
 
-/** Returns a record, or shows the not-found page if the domain does not find it. */
+/** Returns a record. Shows the not-found page if the record is null or the query throws a `not_found` error. */
 export async function orNotFound<Row>(record: Promise<Row>): Promise<NonNullable<Row>> {
   return (await orNull(record)) ?? notFound();
 }
 
-/** Returns a record, or null if the domain does not find it. */
+/** Returns a record, or null if the query throws a `not_found` error. */
 export async function orNull<Row>(record: Promise<Row>): Promise<Row | null> {
   try {
     return await record;
@@ -177,7 +177,7 @@ export function FormPage({ maw = 600, children, ...header }: FormPageProps) {
   );
 }
 
-/** Two parts of a page beside each other, below each other on a narrow screen. */
+/** Shows two parts of a page side by side, or one below the other on a narrow screen. */
 export function Columns({ children }: { children: ReactNode }) {
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
@@ -192,7 +192,7 @@ interface Props {
   /** Whether the section can be folded. It is folded at first, and shows only its title. */
   folds?: boolean;
   facts?: Record<string, ReactNode>;
-  /** The text in place of the contents if there are none. */
+  /** Text to show instead of the contents, for an empty section. */
   none?: string | false;
   children?: ReactNode;
 }

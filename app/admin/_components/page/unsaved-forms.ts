@@ -1,6 +1,6 @@
-/** Values of each form before the first change. */
+/** Unchanged values of each form: those before the first change, or after the last successful action. */
 const before = new WeakMap<HTMLFormElement, string>();
-/** Submitted forms without a response yet. Their redirect may load a new document, which must not ask. */
+/** Submitted forms without a response yet. A redirect may then load a new document without asking the person. */
 const sending = new WeakSet<HTMLFormElement>();
 
 /** Asks for confirmation if a form has unsaved values. @returns false if the person wants to stay */
@@ -80,13 +80,13 @@ function askAtLink(event: MouseEvent): void {
   event.stopPropagation();
 }
 
-/** Returns the values of a form, without React's hidden fields, whose names begin with a dollar sign. */
+/** Returns the values of a form without its hidden fields: `opened`, and React's, whose names begin with a `$`. */
 function valuesOf(form: HTMLFormElement): string {
   const fields = [...new FormData(form)].filter(([name]) => !name.startsWith('$') && name !== 'opened');
   return JSON.stringify(fields.map(([name, value]) => [name, value instanceof File ? value.name : value]));
 }
 
-/** Event of the Navigation API for a step back or forward. TypeScript has no type for it yet. */
+/** Event of the Navigation API for any navigation. TypeScript's DOM types do not contain it. */
 interface NavigateEvent extends Event {
   navigationType: 'push' | 'reload' | 'replace' | 'traverse';
   destination: { url: string; sameDocument: boolean };

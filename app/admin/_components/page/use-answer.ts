@@ -13,8 +13,8 @@ export interface Answered<Answer> {
 const PAUSE_MS = 150;
 
 /**
- * Returns a route's answer for the typed text. The request is debounced; until the answer arrives, the previous one is
- * returned. An empty text sends no request.
+ * Returns a route's answer for the typed text. The request is debounced. Until its answer arrives, the hook returns the
+ * previous answer. An empty text sends no request and returns null.
  *
  * @param path path of the route, which takes the text as `q`
  * @param nothing the answer for a text that the route refuses as invalid

@@ -2,7 +2,7 @@
 
 import { type RefObject, useEffect } from 'react';
 
-/** Closes open `details` elements inside an element on Escape, and on a press outside of them. */
+/** Closes the open `details` elements inside `frame` when a person presses Escape, or clicks outside of them. */
 export function useOpenDetails(frame: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const close = (except: EventTarget | null) => {
