@@ -22,7 +22,7 @@ import { staffAction, staffFormAction } from '../_components/page/staff-action';
 const password = z.string();
 const refused = ({ problem }: { problem: string }) => ({ problem });
 
-/** Changes the caller's own password, then redirects to the path `then`. */
+/** Changes the signed-in person's own password, then redirects to the path `then`. */
 export const changePassword = staffFormAction({
   role: 'password',
   input: [z.string()],
@@ -62,7 +62,7 @@ function toPicture(text: string): BegunTwoFactor['picture'] {
   return { size, path: squares.join('') };
 }
 
-/** Verifies a code of the authenticator app. From then on every sign-in asks for a code. */
+/** Verifies a code of the authenticator app. From then on, every sign-in with the password asks for a code. */
 export const confirmApp = staffAction({
   role: 'two_factor',
   input: [z.string()],
@@ -71,7 +71,7 @@ export const confirmApp = staffAction({
   refused,
 });
 
-/** Creates new recovery codes, and shows them once. */
+/** Creates new recovery codes, which replace the old ones, and returns them to be shown once. */
 export const renewCodes = staffAction({
   role: 'staff',
   input: [password],
@@ -80,7 +80,7 @@ export const renewCodes = staffAction({
   refused,
 });
 
-/** Turns off the authenticator app, so that the password alone is enough to sign in. */
+/** Turns off the person's authenticator app, so that the password alone is enough to sign in. */
 export const turnOffApp = staffAction({
   role: 'staff',
   input: [password],
@@ -89,7 +89,7 @@ export const turnOffApp = staffAction({
   refused,
 });
 
-/** Returns the options from which the browser creates a passkey. */
+/** Checks the password, and returns the options from which the browser creates a passkey. */
 export const startPasskey = staffAction({
   role: 'staff',
   input: [password],
@@ -102,7 +102,7 @@ export const startPasskey = staffAction({
   refused,
 });
 
-/** Stores the passkey that the browser created, after verifying the response against the challenge. */
+/** Verifies the browser's response to the challenge, and stores the new passkey. */
 export const storePasskey = staffAction({
   role: 'staff',
   input: [

@@ -5,7 +5,7 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser';
 
-/** Asks the browser to create a passkey. */
+/** Asks the browser to create a passkey. Returns the browser's response, or a message if no passkey was created. */
 export async function makePasskey(
   optionsJSON: PublicKeyCredentialCreationOptionsJSON,
 ): Promise<{ response: RegistrationResponseJSON } | { problem: string }> {

@@ -19,7 +19,7 @@ import {
 
 const RecoveryCodes = dynamic(() => import('../_components/forms/secret').then((part) => part.RecoveryCodes));
 
-/** Shows the actions of an account with an authenticator app. @param isRequired whether all staff must use one */
+/** Shows what people can do with their authenticator app. @param isRequired whether all staff must use one */
 export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   const [wanted, setWanted] = useState<'codes' | 'off'>();
   const [codes, setCodes] = useState<string[]>();
@@ -76,7 +76,7 @@ export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   );
 }
 
-/** Sets up an authenticator app: password, QR code, recovery codes. @param then path of the page to open afterwards */
+/** Leads through the set-up of an authenticator app. @param then path of the page to open afterwards */
 export function AppSetUp({ then }: { then: string }) {
   const [begun, setBegun] = useState<BegunTwoFactor>();
   const [isDone, setDone] = useState(false);
@@ -237,14 +237,15 @@ function PasswordGate(props: Omit<AskingFormProps, 'field'>) {
 
 interface AskingFormProps {
   label: string;
-  /** The field to fill in; `first` is an optional field above it. */
+  /** The field whose value `ask` gets. */
   field: FormField;
+  /** Another field above `field`. */
   first?: FormField;
   submit: string;
   color?: string;
   /** Content above the fields. */
   children?: ReactNode;
-  /** Does the work. @returns the error message for the field, or undefined after success */
+  /** Does the work with the value of `field`. @returns the error message for `field`, or undefined after success */
   ask(typed: string, form: FormData): Promise<string | undefined>;
 }
 

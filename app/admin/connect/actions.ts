@@ -5,7 +5,7 @@ import { checkConnection } from '@/lib/http/oauth/check-connection';
 import { issueAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Tests the connection: sends the requests of each known MCP client to the server's public address. */
+/** Tests the connection: tries at the server's public address how each known MCP client connects. */
 export const check = staffAction({
   role: 'staff',
   input: [],
@@ -13,7 +13,7 @@ export const check = staffAction({
   done: (report) => report,
 });
 
-/** Issues a token for a client's configuration snippet, valid for 90 days. Only this result contains its text. */
+/** Issues a token for a client's configuration snippet, valid for 90 days. Only this result contains the token. */
 export const issueFor = staffAction({
   role: 'admin',
   input: [z.string()],

@@ -12,7 +12,7 @@ interface Props {
   issue?: ((client: string) => Promise<{ token: string }>) | undefined;
 }
 
-/** Shows the instructions for each client on a tab of its own. */
+/** Shows a tab for each MCP client, with the instructions for connecting it. */
 export function ClientTabs({ connections, issue }: Props) {
   return (
     <Tabs defaultValue={connections[0] ? toValue(connections[0]) : null} keepMounted={false}>
@@ -35,7 +35,7 @@ export function ClientTabs({ connections, issue }: Props) {
   );
 }
 
-/** Makes a tab's value of a client's name. Mantine uses the value in element ids, which must not contain spaces. */
+/** Derives a tab's value from a client's name. Mantine uses the value in element ids, which must not contain spaces. */
 function toValue({ client }: Connection): string {
   return client.replaceAll(/\W+/g, '-');
 }
@@ -98,7 +98,7 @@ export function InlineCode({ text }: { text: string }) {
   );
 }
 
-/** Shows a button that sends the requests of each known MCP client, and the steps that fail. */
+/** Shows a button that tests how each known MCP client connects, and then the steps that worked or failed. */
 export function ConnectionCheck({ action }: { action(): Promise<ConnectionReport> }) {
   const [report, run, pending] = useActionState<ConnectionReport | null>(action, null);
   return (

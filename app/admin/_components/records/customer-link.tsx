@@ -17,7 +17,7 @@ interface CustomerSectionProps {
   more?: Record<string, ReactNode>;
 }
 
-/** A section about the customer of a record. */
+/** Shows the section about the customer on a record's page. */
 export function CustomerSection({ title = 'Customer', customer, all, more }: CustomerSectionProps) {
   const { customer_number, email, status } = customer;
   return (
@@ -39,7 +39,7 @@ interface CustomerProps {
   customer: { id: number; name: string; customer_number: string };
 }
 
-/** A table cell that links to the customer. Not for the first cell, whose link covers the row. */
+/** Shows a table cell that links to the customer. Do not use it in the first cell, whose link covers the row. */
 export function CustomerCell({ customer }: CustomerProps) {
   return (
     <Link href={`/admin/customers/${customer.id}`} className={classes.inner} prefetch={false}>
@@ -48,12 +48,12 @@ export function CustomerCell({ customer }: CustomerProps) {
   );
 }
 
-/** A link to the customer of a record. */
+/** Shows a link to a customer, by name, or by number if the customer has no name. */
 export function CustomerLink({ customer }: CustomerProps) {
   return <TextLink href={`/admin/customers/${customer.id}`}>{formatCustomer(customer)}</TextLink>;
 }
 
-/** The name and number of a customer, or only the number if the customer has no name. */
+/** Shows the name and number of a customer, or only the number if the customer has no name. */
 export function CustomerName({
   customer: { name, customer_number },
 }: {

@@ -2,7 +2,7 @@ import type { EventRow } from '@/lib/sync/inbox/events';
 import { Instant, StatusBadge } from '../display/values';
 import { RecordList } from '../lists/record-list';
 
-/** A list of Stripe events. */
+/** Shows Stripe events with their outcomes, each linked to its page. */
 export function EventList({ rows, timeZone }: { rows: EventRow[]; timeZone: string }) {
   return (
     <RecordList

@@ -9,7 +9,7 @@ type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date
   Pick<InvoiceRow, 'total' | 'amount_due'> & {
     /** Refunded amount, if the query reads it. */
     refunded_amount?: number;
-    /** Time of the last failed payment, if the query reads it. */
+    /** Time of the first failed payment, if the query reads it. */
     payment_failed_at?: Date | null;
     customer?: InvoiceRow['customer'];
   };
@@ -18,7 +18,7 @@ interface InvoiceListProps extends RecordRows<ListedInvoice> {
   timeZone: string;
 }
 
-/** A list of invoices. */
+/** Shows a list of invoices. One customer's own list leaves out the customer. */
 export function InvoiceList({ rows, timeZone, isOwn = false, sorting }: InvoiceListProps) {
   const rest = restOf(timeZone);
   return (
@@ -72,7 +72,7 @@ function totalOf({ total, currency, refunded_amount = 0 }: ListedInvoice) {
   return <PaidAmount amount={total} currency={currency} refunded={refunded_amount} />;
 }
 
-/** Renders the due date, and the failed payment that made the invoice overdue earlier. */
+/** Renders the due date, and below it the first failed payment of an overdue invoice. */
 function dueOf(invoice: ListedInvoice, timeZone: string) {
   const due = invoice.due_date ? formatDate(invoice.due_date) : '–';
   const failure = failureOf(invoice, timeZone);
@@ -83,12 +83,12 @@ function failureOf({ status, payment_failed_at: failed }: ListedInvoice, timeZon
   return failed && status === 'overdue' ? `Payment failed ${formatDay(failed, timeZone)}` : null;
 }
 
-/** Returns the number of an invoice, or the id of a draft, which has no number yet. */
+/** Returns the number of an invoice, or its id as `#12` if it has no number yet. */
 export function invoiceName({ number, id }: Pick<InvoiceRow, 'number' | 'id'>): string {
   return number ?? `#${id}`;
 }
 
-/** A link to an invoice. */
+/** Shows a link to an invoice, by number, or by id if it has no number yet. */
 export function InvoiceLink({ invoice }: { invoice: Parameters<typeof invoiceName>[0] }) {
   return <TextLink href={`/admin/invoices/${invoice.id}`}>{invoiceName(invoice)}</TextLink>;
 }

@@ -6,7 +6,7 @@ import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 import { invoiceName } from './invoice-list';
 
-/** A list of payments. */
+/** Shows a list of payments. One customer's own list leaves out the customer. */
 export function PaymentList({ rows, isOwn = false, sorting }: RecordRows<NamedPayment>) {
   return (
     <RecordList
@@ -69,7 +69,7 @@ function invoiceOf({ invoice_id, invoice_number }: NamedPayment): string {
   return invoiceName({ id: invoice_id, number: invoice_number });
 }
 
-/** Names of the sources that record payments. */
+/** The name of each source of payments. */
 export const PAYMENT_SOURCES: Record<PaymentRow['source'], string> = {
   api: 'Payments API',
   staff: 'Staff',

@@ -10,13 +10,13 @@ interface RecordTasksProps {
   id: number;
 }
 
-/** The open tasks of a record. */
+/** Shows a notice of the open staff tasks about a record. Shows nothing without open tasks. */
 export async function RecordTasks({ entity, id }: RecordTasksProps) {
   const { db } = await getRuntime();
   return <TaskNotice tasks={await listTasksOf(db, entity, id)} />;
 }
 
-/** A notice of open tasks, for the pages of the records that the tasks concern. */
+/** Shows a notice of open staff tasks, with a link to the tasks page. Shows nothing without tasks. */
 export function TaskNotice({ tasks }: { tasks: StoredTask[] }) {
   if (tasks.length === 0) return null;
   return (
@@ -39,7 +39,7 @@ interface TaxNoticeProps {
   lines: { tax_rate: string }[];
 }
 
-/** A notice why the lines of a draft have no tax, or that their tax differs from the customer's usual tax. */
+/** Explains why the customer of a draft pays no tax, or warns that the lines' tax differs from the customer's. */
 export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
   const { db, env } = await getRuntime();
   const customer = await getCustomer(db, { id: customerId });

@@ -4,7 +4,7 @@ import { Money, StatusBadge } from '../display/values';
 import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 
-/** A list of services. */
+/** Shows a list of services. One customer's own list shows the type instead of the customer. */
 export function ServiceList({ rows, isOwn = false, sorting }: RecordRows<ServiceRow>) {
   return (
     <RecordList
@@ -64,7 +64,7 @@ const INTERVALS = {
   once: 'once',
 };
 
-/** The price of a service with its billing interval. */
+/** Shows the price of a service with its billing interval, such as “€9.90 a month”. */
 export function Price({ service }: { service: Pick<ServiceRow, 'price' | 'currency' | 'billing_interval'> }) {
   return (
     <>

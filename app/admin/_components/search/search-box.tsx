@@ -13,7 +13,7 @@ import { SEARCHED, type SearchAnswer, type SearchEntry } from './to-entry';
 
 const NOTHING: SearchAnswer = { groups: [] };
 
-/** A search field whose results are selected with the arrow keys, following the combobox of the ARIA practices. */
+/** Shows a search field and its results. Arrow keys select a result, as in the ARIA practices' combobox pattern. */
 export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void }) {
   const router = useRouter();
   const listId = useId();
@@ -102,7 +102,7 @@ interface SearchOptionsProps {
   close(): void;
 }
 
-/** The options of the search. The last option leads to the page with all results. */
+/** Shows the results of the search as options. The last option leads to the page with all results. */
 export function SearchOptions({ id, groups, active, isStale, pageOfAll, text, close }: SearchOptionsProps) {
   useEffect(() => {
     document.getElementById(optionId(id, active))?.scrollIntoView({ block: 'nearest' });
@@ -158,14 +158,14 @@ function Option({ entry: { title, detail, status, figure } }: { entry: SearchEnt
   );
 }
 
-/** Returns the element id of an option, to which the focused field refers. */
+/** Returns the element id of an option. The search field refers to the selected option by this id. */
 export function optionId(listId: string, at: number): string {
   return `${listId}-${at}`;
 }
 
 type Searched = Answered<SearchAnswer>;
 
-/** The status message of the search. If there are results, only screen readers get the message. */
+/** Shows the status message of the search. If there are results, only screen readers get the message. */
 export function SearchMessage({ text, searched }: { text: string; searched: Searched | null }) {
   const count = (searched?.answer?.groups ?? []).reduce((sum, { entries }) => sum + entries.length, 0);
   const isHidden = text !== '' && count > 0;
@@ -210,7 +210,7 @@ const FOR_ADMINS = [
   { href: '/admin/staff/new', label: 'Add person' },
 ];
 
-/** Limit of page entries, so that room remains for the found records. */
+/** Maximum number of pages and actions among the results, so that room remains for the records. */
 const MAX_ENTRIES = 12;
 
 /** Returns the pages and actions whose names contain all words of a text. Without a text, returns the actions. */

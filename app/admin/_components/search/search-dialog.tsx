@@ -15,7 +15,7 @@ interface SearchDialogProps {
   close(): void;
 }
 
-/** The search dialog. */
+/** Shows the search in a dialog. Each opening starts with an empty search. */
 export function SearchDialog({ isAdmin, opened, close }: SearchDialogProps) {
   return (
     <PageDialog label="Search" opened={opened} close={close}>
@@ -32,7 +32,7 @@ const KEYS = [
   ['?', 'Show these keys'],
 ] as const;
 
-/** The dialog that lists the keyboard shortcuts. */
+/** Shows the dialog that lists the keyboard shortcuts. */
 export function KeysDialog({ opened, close }: { opened: boolean; close(): void }) {
   return (
     <PageDialog label="Keyboard shortcuts" opened={opened} close={close}>
@@ -57,7 +57,7 @@ interface PageDialogProps {
   children: ReactNode;
 }
 
-/** A modal dialog. The browser keeps the focus inside, restores it afterwards, and closes the dialog on Escape. */
+/** Shows a dialog. The browser keeps the focus inside, restores it afterwards, and closes the dialog on Escape. */
 function PageDialog({ label, opened, close, children }: PageDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -78,7 +78,7 @@ function PageDialog({ label, opened, close, children }: PageDialogProps) {
   );
 }
 
-/** Opens the search. It is a link, so that it leads to the search page without scripts. */
+/** Shows the control that opens the search. It is a link, so without scripts it leads to the search page. */
 export function SearchTrigger({ open, compact = false }: { open(): void; compact?: boolean }) {
   const isApple = useSyncExternalStore(
     () => () => {},

@@ -1,7 +1,7 @@
 import { formatMoney } from '@/app/_components/format';
 import type { SearchHit, SearchKind, SearchResults } from '@/lib/search/schema';
 
-/** A search hit in the form that pages and the dialog show. */
+/** A search result as the search page and the search dialog show it. */
 export interface SearchEntry {
   href: string;
   title: string;
@@ -47,6 +47,6 @@ export function hrefOf({ kind, id }: Pick<SearchHit, 'kind' | 'id'>): string {
   return `${PLACES[kind]}/${encodeURIComponent(id)}`;
 }
 
-/** The searched fields, as the object of a sentence. */
+/** The searched fields, worded to complete a sentence such as “You can search …”. */
 export const SEARCHED =
   'customers by name, number or e-mail address, words in any order; invoices, services and sales documents by the beginning or end of their number; payments by any part of their reference; invoices and payments by amount (392.00); services by domain; servers by name, address or location; and everything by Stripe ID or #ID.';

@@ -74,7 +74,7 @@ export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
         onBlur={({ currentTarget, relatedTarget }) => {
           const next = relatedTarget;
           if (!opened || !next || next === burger.current) return;
-          // The open account menu is rendered outside of the navigation. Focus in the menu must not close it.
+          // The account menu is rendered outside of the navigation. Focus in the menu must not close the navigation.
           if (!currentTarget.contains(next) && !next.closest('[role="menu"]')) close();
         }}
       >
@@ -117,10 +117,10 @@ export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
   );
 }
 
-/** Time after which the progress bar disappears: longer than any page takes, since the click may start a download. */
+/** Time after which the progress bar disappears without a new page, because the click may have started a download. */
 const PATIENCE_MS = 8000;
 
-/** Shows a progress bar at the top from the click on a link until its page has loaded. */
+/** Shows a progress bar at the top from a click on a link or a search until the page has loaded. */
 function NavigationProgress() {
   const here = `${usePathname()}?${useSearchParams()}`;
   const [left, setLeft] = useState<string>();
@@ -146,7 +146,7 @@ function NavigationProgress() {
   return left === here ? <div className={classes.progress} aria-hidden /> : null;
 }
 
-/** Remembers the filters of each page for links back to it, and typed values until they are saved. */
+/** Stores the query of each page for links back to it, and asks before a person leaves unsaved values in a form. */
 function PageMemory() {
   const [pathname, search] = [usePathname(), useSearchParams()];
   useEffect(() => noteQuery(pathname, search), [pathname, search]);
@@ -161,7 +161,7 @@ interface UserMenuProps {
   onLeave(): void;
 }
 
-/** The account menu. It is loaded when its button is pressed, because its positioning library is large. */
+/** The account menu. The browser loads it when its button is pressed, because its positioning library is large. */
 const OpenedUserMenu = dynamic(() => import('./opened-user-menu').then((part) => part.OpenedUserMenu));
 
 function UserMenu({ name, email, onLeave }: UserMenuProps) {

@@ -22,7 +22,7 @@ interface OpenedUserMenuProps {
   onLeave(): void;
 }
 
-/** Shows the account menu, initially open. */
+/** Shows the account menu. It is open at first, because the press that loads it is meant to open it. */
 export function OpenedUserMenu({ name, email, onLeave }: OpenedUserMenuProps) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [leaving, startLeaving] = useTransition();

@@ -11,11 +11,11 @@ import classes from './money-back.module.css';
 interface MoneyBackListProps {
   rows: MoneyBackRow[];
   timeZone: string;
-  /** True for a list of several payments, which then shows the payment of each row. */
+  /** Whether each row names its payment, for lists that contain rows of several payments. */
   namesPayments?: boolean;
 }
 
-/** A section with the refunds and disputes of one record. Renders nothing if there are none. */
+/** Shows the section with the refunds and disputes of a record. Shows nothing if there are none. */
 export function MoneyBackSection(props: MoneyBackListProps) {
   if (props.rows.length === 0) return null;
   return (
@@ -25,7 +25,7 @@ export function MoneyBackSection(props: MoneyBackListProps) {
   );
 }
 
-/** A list of refunds and disputes. */
+/** Shows refunds and disputes in one list. */
 export function MoneyBackList({ rows, timeZone, namesPayments = false }: MoneyBackListProps) {
   return (
     <RecordList
@@ -80,7 +80,7 @@ function State({ row }: { row: MoneyBackRow }) {
   return <StatusBadge status={row.status}>{moneyBackStatus(row)}</StatusBadge>;
 }
 
-/** The source of the refund or dispute, with a link to the dispute or the refunded payment at Stripe. */
+/** Shows who recorded a refund or dispute, with a link to the dispute or the refunded payment at Stripe. */
 function Source({ row }: { row: MoneyBackRow }) {
   const { kind, stripe_id, stripe_payment } = row;
   const source = moneyBackSource(row);
@@ -105,7 +105,7 @@ function PaymentName({ row: { payment_id, payment_reference } }: { row: MoneyBac
   return <TextLink href={`/admin/payments/${payment_id}`}>{payment_reference}</TextLink>;
 }
 
-/** The reason, the deadline for an answer, and the movements of the money. A dash if nothing is known. */
+/** Shows the reason, the deadline for an answer, and when the money moved. Shows a dash if nothing is known. */
 function MoneyBackDetails({ row, timeZone }: { row: MoneyBackRow; timeZone: string }) {
   const day = (text: string, at: Date | null) =>
     at && (
@@ -166,7 +166,7 @@ export function moneyBackStatus({ kind, status }: MoneyBackRow): string {
   return kind === 'dispute' ? disputeText(status) : formatField(status);
 }
 
-/** Returns the name of the source of a refund or dispute. */
+/** Returns the name of the source of a refund or dispute. Disputes always come from Stripe. */
 export function moneyBackSource(row: MoneyBackRow): string {
   return SOURCES[row.kind === 'refund' ? row.source : 'stripe'];
 }
