@@ -52,7 +52,7 @@ interface Props {
   label: string;
   apps: ConnectedApp[];
   timeZone: string;
-  /** Whether to show the member of staff of each app. */
+  /** Whether to show which member of staff authorized each app. */
   showsStaff?: boolean;
   nothing: string;
 }

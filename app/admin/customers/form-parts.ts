@@ -3,7 +3,7 @@ import type { Runtime } from '@/lib/runtime';
 import type { FormPart } from '../_components/forms/record/record-form';
 import { countryField, currencyField } from '../_components/forms/record/suggestions';
 
-/** Returns the customer of a page. Null if it does not exist. */
+/** Returns a customer by id, or the customer that it was merged into. Null if it does not exist. */
 export const readCustomer = (db: Runtime['db'], id: number) => getCustomer(db, { id });
 
 /** The form fields of a customer. */

@@ -48,7 +48,7 @@ const COLUMNS: Column<CustomerWithBalance>[] = [
   { label: 'Balance', width: '14%', align: 'right', cell: balanceOf },
 ];
 
-/** Renders the amounts due, with the overdue part. */
+/** Renders the amounts due, and below them the overdue amounts. */
 function balanceOf({ balances }: CustomerWithBalance) {
   if (balances.length === 0) return '–';
   const sums = (of: 'due' | 'overdue') =>

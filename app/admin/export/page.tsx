@@ -66,7 +66,7 @@ function ExportForm({ title, path, field, children }: Props) {
 
 const MONTHS = 36;
 
-/** Returns the current month and earlier ones as options of a select, the latest first. */
+/** Returns the current month and the months before it as options of a select, the latest first. */
 function latestMonths(today: string): { value: string; label: string }[] {
   const [year = 0, month = 1] = today.split('-').map(Number);
   return Array.from({ length: MONTHS }, (_, back) => {

@@ -15,7 +15,10 @@ export interface ImportState {
   problems: Record<string, string>;
 }
 
-/** Starts an import of an uploaded file, or a dry run, and redirects to the page with its progress. */
+/**
+ * Starts an import of an uploaded file, and redirects to the page with its progress. It starts a dry run instead if the
+ * form asks for one, or if the latest run was not a dry run with the same options.
+ */
 export const start = staffFormAction({
   role: 'admin',
   input: [z.string()],

@@ -6,7 +6,7 @@ import { type FormEvent, useState } from 'react';
 import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { ProblemAlert } from '../../_components/problem-alert';
 
-/** Shows the form that uploads a file, then opens the page that imports the file. */
+/** Shows the form that uploads a CSV file. After the upload, it opens the page that imports the file. */
 export function UploadForm({ kinds }: { kinds: { value: string; label: string }[] }) {
   const router = useRouter();
   const [percent, setPercent] = useState<number | null>(null);
@@ -64,7 +64,7 @@ type Answer = { id: string } | { problem: string };
 
 const BROKEN = 'The upload was interrupted: try again.';
 
-/** Uploads a file, unless it is too large. @param onPercent called with the progress in percent */
+/** Uploads a file, or returns a problem if the file is too large. @param onPercent gets the progress, 0 to 100 */
 function sendFile(file: File, kind: string, onPercent: (percent: number) => void): Promise<Answer> {
   if (file.size > MAX_UPLOAD_BYTES) {
     const problem = `${file.name} is larger than ${MAX_UPLOAD_BYTES / 1e6} MB: import it with npm run import -- ${kind} FILE.csv.`;

@@ -10,7 +10,7 @@ interface Props {
   mergedNumbers?: string[];
 }
 
-/** The master data of a customer. */
+/** Shows the number, address, tax and currency of a customer. */
 export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] }: Props) {
   const { first_name, last_name, company, email, phone } = customer;
   return (

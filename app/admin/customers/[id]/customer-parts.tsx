@@ -22,7 +22,7 @@ interface CustomerActionsProps {
   isAdmin: boolean;
 }
 
-/** The actions of a customer. */
+/** Shows the actions of a customer. Only admins can merge or erase a customer. */
 export function CustomerActions({ customer, state, isAdmin }: CustomerActionsProps) {
   const { id, name, customer_number } = customer;
   return (
@@ -76,16 +76,16 @@ export const ERASED =
 
 interface BalanceProps {
   unpaid: UnpaidInvoices;
-  /** Number of overdue invoices, counted up to `MAX_RECORDS`. */
+  /** Number of overdue invoices. If it is above `MAX_RECORDS`, there are more than `MAX_RECORDS`. */
   overdue: number;
   balances: CustomerBalance[];
   /** Overpaid amounts by currency. */
   credits: { currency: string; amount: number }[];
-  /** Payments recorded here for Stripe's invoices that Stripe does not count. */
+  /** Stripe's invoices with the amounts that are recorded here and that Stripe does not count as paid. */
   uncounted: Uncounted[];
 }
 
-/** The unpaid and the overpaid amounts of a customer. */
+/** Shows the unpaid, overdue and overpaid amounts of a customer, by currency. */
 export function Balance({ unpaid, overdue, balances, credits, uncounted }: BalanceProps) {
   const total = [unpaid, ...unpaid.other_currencies].reduce((sum, { count }) => sum + count, 0);
   const overdueSums = balances.filter((one) => one.overdue > 0);
@@ -131,7 +131,7 @@ interface StripeCustomersProps {
   stripeCustomers: Awaited<ReturnType<typeof listStripeCustomersOf>>;
 }
 
-/** The Stripe customers of a customer. */
+/** Lists the Stripe customers that are linked to a customer, and how each was matched. */
 export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   return (
     <Section title="Stripe" none={stripeCustomers.length === 0 && 'No Stripe customer is linked.'}>
@@ -149,7 +149,7 @@ export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   );
 }
 
-/** The form that adds a note to a customer. */
+/** Shows the form that adds a note to a customer. */
 export function NoteForm({ customerId }: { customerId: number }) {
   return (
     <ActionForm

@@ -21,18 +21,18 @@ import { PaymentList } from '../../_components/records/payment-list';
 import { ServiceList } from '../../_components/records/service-list';
 import { SubscriptionList } from '../../subscriptions/subscription-list';
 
-/** Number of rows shown for each kind of record. */
+/** Maximum number of rows for each kind of record. */
 export const ROWS = 10;
 
 interface RecordsOf {
   title: string;
   path: string;
-  /** Plural for the link to all records. */
+  /** Plural of the record's name, for the link to all records. */
   nouns: string;
-  /** Singular for the link to the form of a new record. If absent, there is no form. */
+  /** Singular of the record's name, for the link to the form for a new record. Absent if there is no such link. */
   noun?: string;
   none: string;
-  /** True if the section is unfolded from the start. */
+  /** Whether the section is always open. Other sections are folded at first. */
   open?: boolean;
   count(counts: RecordCounts): number;
   /** Returns the number of records in all states. If absent, the link to all records shows no number. */
@@ -117,7 +117,7 @@ interface Props {
   counts: RecordCounts;
 }
 
-/** The first records of each kind of a customer. While a list loads, a placeholder of the same size is shown. */
+/** Shows a customer's first records of each kind. A placeholder of the same size takes their place while they load. */
 export function CustomerRecords({ customer: { id, customer_number }, counts }: Props) {
   return SECTIONS.map(({ title, path, nouns, noun, none, open, show, ...kind }) => {
     const shown = Math.min(kind.count(counts), ROWS);

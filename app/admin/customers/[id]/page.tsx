@@ -36,7 +36,7 @@ import { Timeline } from './timeline';
 
 export const generateMetadata = titleOfRow('Customer', readCustomer, formatCustomer);
 
-/** A customer's page with master data, balance, records and timeline. */
+/** Shows a customer. The address of a merged customer redirects to the customer that it was merged into. */
 export default recordPage(readCustomer, async (customer, { id, staff, db, timeZone, search, notice }) => {
   if (customer.id !== id) redirect(`/admin/customers/${customer.id}?notice=led_on`);
   const state = await orNotFound(readState(db, customerKind, id));

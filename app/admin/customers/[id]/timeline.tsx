@@ -41,13 +41,13 @@ interface Props {
   customerId: number;
   /** Cursor of an older page. Null for the newest page. */
   before: string | null;
-  /** Includes Stripe events that changed nothing in our database. */
+  /** Whether to include the Stripe events whose outcome is `ignored`. */
   withIgnored: boolean;
-  /** Admins also see the tool calls of programs. */
+  /** Whether the person is an admin. Only admins see the tool calls about the customer. */
   isAdmin: boolean;
 }
 
-/** The history of a customer, newest first. */
+/** Shows a page of the customer's history, grouped by day, the newest entries first. */
 export async function Timeline({ customerId, before, withIgnored, isAdmin }: Props) {
   const { db, env } = await getRuntime();
   const { timeZone } = env;
@@ -96,7 +96,7 @@ export async function Timeline({ customerId, before, withIgnored, isAdmin }: Pro
   );
 }
 
-/** Groups entries by day. */
+/** Groups entries by calendar day in the given time zone, in the entries' order. */
 function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entries: TimelineEntry[]][] {
   const days = new Map<string, TimelineEntry[]>();
   for (const entry of entries) {
@@ -106,7 +106,7 @@ function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entrie
   return [...days];
 }
 
-/** Returns true for a payment that has a day but no time. */
+/** Returns true for a payment of which only the day is known, not the time. */
 function isOfDay(entry: TimelineEntry): entry is Extract<TimelineEntry, { kind: 'payment' }> {
   return entry.kind === 'payment' && entry.isDayOnly;
 }
@@ -152,13 +152,13 @@ interface Sentence {
   detail: string;
   /** The text of a note, with its line breaks. */
   body?: string;
-  /** Status to show, if it is not the usual one. */
+  /** Status to show as a badge. Absent for the usual status. */
   status?: string | undefined;
 }
 
 type Of<Kind> = Extract<TimelineEntry, { kind: Kind }>;
 
-/** Functions that describe an entry in a sentence, by kind of entry. */
+/** For each kind of entry, a function that describes the entry. */
 const SENTENCES: { [Kind in TimelineEntry['kind']]: (entry: Of<Kind>, timeZone: string) => Sentence } = {
   payment: ({ payment }) => {
     const { id, invoice_id, invoice_number, payment_reference, source, status } = payment;

@@ -12,13 +12,13 @@ interface Props {
   columns: FilePreview['columns'];
   /** The options that are selected at first. */
   chosen: ChosenOptions;
-  /** Our names for columns. */
+  /** Names of the columns that an import of this kind accepts. */
   fields: string[];
-  /** Whether a dry run with these options has finished, so that the import can start. */
+  /** Whether the latest run was a complete dry run with these options, so that the import can start. */
   isTried: boolean;
 }
 
-/** Shows the form that maps the file's columns to ours, and sets number and date formats. */
+/** Shows the form that maps the file's columns to ours, and sets the decimal separator and values for all rows. */
 export function MappingForm({ action, columns, chosen, fields, isTried }: Props) {
   const { form, state, isPending } = useTypedForm<ImportState>({
     label: 'Import',

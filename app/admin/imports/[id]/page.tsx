@@ -90,7 +90,7 @@ interface ProgressProps {
   stop(): Promise<void>;
 }
 
-/** Shows the progress of a running import. The page refreshes itself meanwhile. */
+/** Shows the progress of a running import or dry run. The page refreshes itself while it runs. */
 function RunProgress({ run, bytes, stop }: ProgressProps) {
   return (
     <Paper withBorder radius="lg" p="md">
@@ -119,7 +119,7 @@ type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>;
 
 interface Props {
   run: Run;
-  /** Address of the file with the rejected rows. Null if no row was rejected. */
+  /** Address of the file with the rejected rows. Null if there is no such file. */
   rejected: string | null;
   timeZone: string;
 }
@@ -133,7 +133,7 @@ const TITLES: Record<Run['status'], string> = {
 };
 const AGAIN = 'What was imported is kept. Import the file again to finish.';
 
-/** Shows the result of the latest import of a file, or of its dry run. */
+/** Shows the result of the latest import or dry run of a file, and the first rejected rows. */
 function RunResult({ run, rejected, timeZone }: Props) {
   const { status, dry_run, started_by, started_at, finished_at, counts, left_out, problems } = run;
   return (
