@@ -24,7 +24,7 @@ import listClasses from './_components/lists/list.module.css';
 import { Nothing, Section } from './_components/page/staff-page';
 import { PaymentList } from './_components/records/payment-list';
 
-/** The tasks that need attention. The page waits for them, since they are at the top. */
+/** Shows what needs attention. The page waits for this section, because it is at the top. */
 export async function Tasks() {
   const { db, env, now } = await getRuntime();
   const billing = billingTasks(await getAttention(db));
@@ -62,7 +62,7 @@ export async function Tasks() {
   );
 }
 
-/** The page for each kind of task. */
+/** Address of the page where staff can deal with each kind of task. */
 const PLACES: Record<Task['code'], string> = {
   reconciliation_overdue: '/admin/reconciliation',
   reconciliation_silent: '/admin/reconciliation',
@@ -104,7 +104,7 @@ function billingTasks({ overdue, oldest, past_due }: Attention) {
   return tasks;
 }
 
-/** Figures for the unpaid amounts and the last reconciliation with Stripe. */
+/** Shows figures for unpaid and overdue invoices, open disputes and the last reconciliation. */
 export async function OpenFigures() {
   const { db, env } = await getRuntime();
   const { open, overdue } = await sumOpenInvoices(db);
@@ -142,7 +142,7 @@ export async function OpenFigures() {
   );
 }
 
-/** A figure for the open disputes and the next deadline for an answer. */
+/** Shows the number of open disputes, and the next deadline for an answer. */
 async function OpenDisputes() {
   const { db, env } = await getRuntime();
   const { count, unanswered, next_due } = await getOpenDisputes(db);
@@ -166,7 +166,7 @@ async function OpenDisputes() {
   );
 }
 
-/** The number of subscriptions by status. */
+/** Shows the number of subscriptions by status. */
 export async function SubscriptionStates() {
   const { db } = await getRuntime();
   return (
@@ -180,7 +180,7 @@ export async function SubscriptionStates() {
   );
 }
 
-/** The number of Stripe's latest events by outcome. */
+/** Shows the number of Stripe's events of the last `DELIVERY_DAYS` days by outcome. */
 export async function Deliveries() {
   const { db, now } = await getRuntime();
   return (
@@ -196,8 +196,9 @@ export async function Deliveries() {
 
 interface StatesProps extends Pick<ComponentProps<typeof StateCounts>, 'counts'> {
   title: string;
-  /** Address of the list, and name of the filter for a state. */
+  /** Address of the list of all records. */
   href: string;
+  /** Name of the list's filter for a state. */
   filter: string;
   nothing: { title: string; text: string };
 }
@@ -216,7 +217,7 @@ function States({ title, href, filter, counts, nothing }: StatesProps) {
 
 const RUNS = 14;
 
-/** A chart of the corrections by the latest reconciliation runs. */
+/** Shows a chart of how many changes each of the latest reconciliation runs made or reported. */
 export async function Drift() {
   const { db, env } = await getRuntime();
   const runs = (await listRuns(db, { page: 1, per_page: RUNS })).data.toReversed();
@@ -251,7 +252,6 @@ export async function Drift() {
 
 const LATEST = 8;
 
-/** The latest payments. */
 export async function LatestPayments() {
   const { db } = await getRuntime();
   const latest = await listLatestPayments(db, LATEST);

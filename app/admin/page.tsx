@@ -45,11 +45,11 @@ function toPeriod(text: string | null): Period {
 
 interface Props {
   period: Period;
-  /** The chosen currency. */
+  /** The chosen currency code. Undefined if no currency is chosen. */
   wanted: string | undefined;
 }
 
-/** A chart of payments minus refunds per day. */
+/** Shows a chart of payments minus refunds and lost disputes: by day, or by week for more than 90 days. */
 function Money({ period, wanted }: Props) {
   const options = PERIODS.map((days) => ({
     value: String(days),
@@ -120,7 +120,10 @@ async function Chart({ period, wanted }: Props) {
 
 type Days = Awaited<ReturnType<typeof getMoneyReceived>>['days'];
 
-/** Combines seven days into one bar with the date of the first. The last week is complete, so weeks are comparable. */
+/**
+ * Sums up the days of each week, under the date of its first day. Weeks are counted back from the last day, so only the
+ * first one can have fewer than seven days.
+ */
 function byWeek(days: Days): Days {
   const weeks: Days = [];
   for (let end = days.length; end > 0; end -= 7) {

@@ -27,7 +27,7 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   { title: 'Lines', hasLines: true },
 ];
 
-/** The only form field of a sent invoice. */
+/** The form of an issued, unpaid invoice, of which only the due date can change. */
 export const DUE_DATE: FormPart[] = [
   {
     title: 'Due date',
@@ -39,7 +39,8 @@ export const DUE_DATE: FormPart[] = [
 
 type Invoice = Pick<InvoiceDetails, 'status' | 'stripe_invoice_id'>;
 
-// Not in a component's file, since importing a component also loads its scripts.
+// These functions are not in a component's file, because importing that file would also load its scripts. “Own” means
+// that Stripe does not manage the invoice.
 
 export const isOwnDraft = ({ status, stripe_invoice_id }: Invoice): boolean =>
   status === 'draft' && stripe_invoice_id === null;

@@ -107,7 +107,7 @@ function daysText({ days }: OverdueInvoice): string {
   return days > 0 ? `${formatCount(days, 'day')} overdue` : 'Not due yet';
 }
 
-/** Names of the age groups of overdue invoices. */
+/** Texts for the age groups of overdue invoices. `over-30` combines the two oldest groups. */
 export const AGE_TEXTS: Record<OverdueAge | 'over-30', string> = {
   'not-due': 'Payment failed, not due yet',
   '1-14': '1–14 days',

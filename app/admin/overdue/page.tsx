@@ -16,7 +16,7 @@ import classes from './overdue-sums.module.css';
 export const metadata = { title: OVERDUE.title };
 
 export default staffPage(async ({ runtime: { db }, search }) => {
-  // Tasks about refunded or disputed invoices, which Stripe still reports as paid.
+  // Stripe's invoices whose money a lost dispute took back. Stripe still reports them as paid, so the list lacks them.
   const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
   return (
     <ListPage list={OVERDUE} search={search}>
@@ -26,7 +26,7 @@ export default staffPage(async ({ runtime: { db }, search }) => {
   );
 });
 
-/** Overdue sums by currency and age. Each sum links to its invoices. */
+/** Shows the overdue sums by currency and age. Each sum links to its invoices. */
 async function OverdueSums() {
   const { db, env, now } = await getRuntime();
   const sums = await sumOverdue(db, toCalendarDate(now(), env.timeZone));

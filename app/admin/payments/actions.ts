@@ -22,7 +22,7 @@ import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** ETag of the payment's version that the page showed. */
+/** ETag of the payment as the page showed it, to detect a change by another person. */
 const tag = z.string().max(100);
 
 const pageOf = (id: number, notice: string) => `/admin/payments/${id}?notice=${notice}`;
@@ -38,7 +38,7 @@ export const record = staffFormAction({
   refused: ({ runtime, code, problems }, _invoiceId, typed) => toFormState(runtime, typed, code, problems),
 });
 
-/** Corrects a payment. */
+/** Corrects a payment. Refused values are shown in the form; any other refusal redirects to the payment's page. */
 export const edit = staffFormAction({
   role: 'staff',
   input: [rowId, tag],
@@ -52,7 +52,7 @@ export const edit = staffFormAction({
       : pageOf(id, code),
 });
 
-/** Makes the state of a refused form. If the reference is taken, the error links to the payment that has it. */
+/** Returns the state of a refused form. If the reference is taken, the error links to the payment that has it. */
 async function toFormState(
   { db }: Runtime,
   typed: Record<string, string>,
@@ -109,7 +109,7 @@ export const decide = staffAction({
   run: ({ runtime, staff }, id, version, status) =>
     updatePayment(runtime.db, id, { status }, staffWriter(runtime, staff), isAsSeen(version, 'pending')),
   done: (_updated, id, _version, status) => pageOf(id, status),
-  // The payment date may be invalid, which only the form of the payment can show.
+  // `validation_failed` is about the amount, the date or the invoice, which staff must correct in the form first.
   refused: ({ code }, id) => pageOf(id, code === 'validation_failed' ? 'not_decided' : code),
 });
 
@@ -120,13 +120,13 @@ export const remove = staffAction({
   run: ({ runtime, staff }, id, version) =>
     deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen(version)),
   done: (_deleted, id) => `/admin/payments?deleted=${id}`,
-  // If the payment is deleted already, the list's notice names the person who deleted it.
+  // If another person has deleted the payment already, the list's notice names this person.
   refused: ({ code }, id) => (code === 'not_found' ? `/admin/payments?deleted=${id}` : pageOf(id, code)),
 });
 
 /** Syncs a payment, its invoice, its refunds and its disputes with Stripe. */
 export const check = checkAction('payment');
 
-/** Returns a check that a payment has not changed since the page showed it. */
+/** Returns a precondition: the payment is as the page showed it and, if given, has this status. */
 const isAsSeen = (version: string, status?: PaymentRow['status']) => (current: PaymentRow | null) =>
   current !== null && etagOf(current) === version && (status === undefined || current.status === status);

@@ -16,11 +16,11 @@ interface FormProps {
 }
 
 interface PaymentFormProps extends FormProps {
-  /** Open amount of the invoice without this payment. Null if Stripe manages the invoice. */
+  /** Amount that the invoice would owe without this payment. Null if Stripe manages the invoice. */
   open: number | null;
 }
 
-/** Shows the form for a new payment or a correction. A correction can also change the invoice. */
+/** Shows the form for a new payment or a correction. A correction can also move the payment to another invoice. */
 export function PaymentForm({ currency, open, ...form }: PaymentFormProps) {
   const over = (amount: string) => (open === null ? 0 : Number(typedAmount(amount) ?? 0) - open);
   const invoice: FormField = {

@@ -12,7 +12,7 @@ export function triggerText({ trigger, started_by }: Pick<RunRow, 'trigger' | 's
   return (trigger === 'staff' && started_by) || TRIGGERS[trigger];
 }
 
-/** Names of the phases of a run. */
+/** Names of the phases of a run, in the order in which a run goes through them. */
 export const PHASES: Record<RunRow['phase'], string> = {
   inbox: 'Failed events',
   subscriptions: 'Subscriptions',
@@ -30,7 +30,7 @@ export function progressOf(phase: RunRow['phase']): { done: number; phases: numb
   return { done: phases.indexOf(phase), phases: phases.length - 1 };
 }
 
-/** Returns true if a run is marked as running but its process has ended. */
+/** Returns true if a run is marked as running, but its lease has expired without a heartbeat. */
 export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
   return status === 'running' && heartbeat_at < deadBefore(now);
 }

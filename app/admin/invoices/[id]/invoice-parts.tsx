@@ -22,7 +22,7 @@ import { invoiceName } from '../../_components/records/invoice-list';
 import { check } from '../actions';
 import { isOwnDraft, isOwnUnpaid } from '../form-parts';
 
-/** The actions of an invoice. Stripe's invoices are changed at Stripe, so the first action opens them there. */
+/** Shows the actions of an invoice. Staff change Stripe's invoices at Stripe, so the first action opens them there. */
 export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mode: StripeMode | null }) {
   const { id, customer, version, stripe_invoice_id: stripeId } = invoice;
   const payment = takesPayments(invoice) && (
@@ -102,11 +102,11 @@ export const DONE = {
 interface NoticesProps {
   invoice: InvoiceDetails;
   timeZone: string;
-  /** Amount of the payments recorded here that Stripe does not count. */
+  /** Amount recorded here that Stripe does not count as paid; 0 if there is none. */
   uncounted: number;
 }
 
-/** Notices about unusual states of an invoice. */
+/** Shows why an invoice is overdue, which recorded money does not count, and whether Stripe no longer has it. */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
   const notices: [title: string, text: ReactNode][] = [
@@ -154,7 +154,7 @@ interface FactsProps {
   timeZone: string;
 }
 
-/** The amounts, the due date and the payments of an invoice. */
+/** Shows the dates and amounts of an invoice. Unusual amounts, such as credits, appear only if they are above zero. */
 export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
   const money = (amount: number) => <Money amount={amount} currency={invoice.currency} />;
   const moneyIfAny = (amount: number) => (amount > 0 ? money(amount) : undefined);
@@ -186,7 +186,7 @@ export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
   );
 }
 
-/** The system that manages an invoice, and the record from which the invoice was made. */
+/** Shows whether Stripe manages an invoice, and the subscription or sales document that the invoice comes from. */
 export async function OriginFacts({ invoice, timeZone }: FactsProps) {
   const { db } = await getRuntime();
   const { data: documents } = await listSalesDocuments(db, { converted_to_invoice_id: invoice.id });

@@ -73,7 +73,7 @@ export default recordPage(getInvoice, async (row, { id, runtime: { env }, db, ti
 
 const MAX_ROWS = 100;
 
-/** The latest payments of an invoice with their refunds and disputes. */
+/** Shows the latest payments of an invoice, the deleted ones, and the refunds and disputes. */
 async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   const { db, env } = await getRuntime();
   const { id, customer } = invoice;
@@ -112,7 +112,7 @@ function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments)
   return 'Stripe has not reported yet how it was paid. The nightly reconciliation asks.';
 }
 
-/** A notice of the deleted payments of an invoice. */
+/** Lists the deleted payments of an invoice, and who deleted each. Shows nothing if there are none. */
 function DeletedPayments({ deleted, timeZone }: { deleted: DeletedPayment[]; timeZone: string }) {
   if (deleted.length === 0) return null;
   return (

@@ -37,7 +37,7 @@ export const generateMetadata = titleOfRow(
   (one) => `Payment ${one.payment_reference}`,
 );
 
-/** Limit for refunds and disputes, far more than one payment has. */
+/** Maximum number of refunds and disputes to show. A payment has far fewer. */
 const MAX_ROWS = 100;
 
 const read = async (db: Runtime['db'], id: number) => ({ held: await orNull(getPayment(db, id)) });
@@ -117,7 +117,7 @@ const REFUSED = {
 interface Props {
   payment: PaymentRow;
   invoice: PaymentContext['invoice'];
-  /** Whether the payment or its invoice exists at Stripe, so that it can be checked there. */
+  /** Whether the payment or its invoice exists at Stripe, so that staff can check the payment with Stripe. */
   isAtStripe: boolean;
 }
 
@@ -201,7 +201,7 @@ function PaymentActions({ payment, invoice, isAtStripe }: Props) {
 
 interface FactsProps {
   payment: PaymentRow;
-  /** The payment's id at Stripe. Null if it is unknown. */
+  /** The payment's id at Stripe. Null if it is unknown, or if the payment was deleted. */
   stripePayment: string | null;
   timeZone: string;
 }

@@ -24,7 +24,7 @@ export default staffPage(async ({ runtime, search }) => (
   </FormPage>
 ));
 
-/** Returns the form for the invoice, then the form for its payment. */
+/** Returns the form that finds the invoice or, once it is found, the form for its payment. */
 async function stepFor({ db, env, now }: Runtime, named: string | null) {
   if (named === null) return <InvoiceForm />;
   const found = await findPayableInvoice(db, named).catch((error: unknown) => {

@@ -13,7 +13,7 @@ const TITLES: Record<Question, string> = {
   unmatched: 'No matching payment',
 };
 
-/** Shows the refunds and disputes that staff have to look at. */
+/** Shows the recent refunds and disputes that do not fit a payment, by kind of problem. */
 export default staffPage(async ({ runtime: { db, env, now } }) => {
   const found = [];
   for (const question of QUESTIONS) {

@@ -89,7 +89,7 @@ function noChangesText({ status }: RunRow): string {
   return status === 'failed' ? 'None before the run failed.' : 'None: everything already matched.';
 }
 
-/** The progress of a running run. The page reloads while the run continues. */
+/** Shows the progress of a run. The page reloads while the run continues. */
 function RunProgress({ run }: { run: RunRow }) {
   const { done, phases } = progressOf(run.phase);
   return (
@@ -110,7 +110,7 @@ function RunProgress({ run }: { run: RunRow }) {
   );
 }
 
-/** The objects that a run could not synchronize. The next run retries them. */
+/** Lists the Stripe objects that a run could not synchronize. The next run retries them. */
 function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone: string }) {
   return failures.map((failure) => (
     <Group key={failure.id} justify="space-between" className={classes.entry ?? ''} display="flex" gap="xs">
@@ -138,7 +138,7 @@ function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone:
   ));
 }
 
-/** Returns the address of the event, of our subscription, or of Stripe's events about the invoice. */
+/** Returns the address of the failed event, of the subscription, or of Stripe's events about any other object. */
 function hrefOf({ object, stripe_id }: RunFailure): string {
   const id = encodeURIComponent(stripe_id);
   if (object === 'event') return `/admin/webhooks/${id}`;

@@ -15,7 +15,7 @@ export const generateMetadata = titleOfRow(
   (one) => `Correct payment ${one.payment_reference}`,
 );
 
-/** Shows the form that corrects a payment. Only payments that were recorded here can be corrected. */
+/** Shows the form that corrects a payment. A payment that Stripe reported cannot be corrected here. */
 export default recordPage(getPayment, async (payment, { id, db }) => {
   const page = `/admin/payments/${id}`;
   if (!isCorrectable(payment)) redirect(page);
