@@ -11,19 +11,19 @@ import { FORMS, type FormName, type KindName } from './_components/forms/record/
 import { type FormPart, RecordForm } from './_components/forms/record/record-form';
 import { FormPage, orNotFound, recordPage, staffPage } from './_components/page/staff-page';
 
-/** Values of a new record that depend on the customer in the address. */
+/** Initial values of a new record from the customer that the address names, or defaults without a customer. */
 interface Begun {
   typed: Typed;
   taxRate: number;
 }
 
 interface NewRecordPage {
-  /** Initial values: fixed values, or values that depend on the customer in the address. */
+  /** Initial values, or a function that derives them from the customer in the address. */
   first: Typed | ((begun: Begun) => Typed);
   parts(db: Runtime['db']): FormPart[] | Promise<FormPart[]>;
 }
 
-/** Creates the page with the form of a new record. */
+/** Makes the page with the form for a new record of a kind. */
 export function newRecordPage(kind: KindName, { first, parts: partsOf }: NewRecordPage) {
   const name = formatField(kind);
   const form = `new_${kind}` as const;
@@ -73,7 +73,7 @@ interface EditRecordPage<Row> {
   submit?: string;
 }
 
-/** Creates the page with the form of an existing record. Redirects to the record if it cannot be edited now. */
+/** Makes the form page of an existing record. It redirects to the record's page if the record cannot be edited now. */
 export function editRecordPage<Row>(form: FormName, { read, heading, ...declared }: EditRecordPage<Row>) {
   const name = formatField(form);
   return recordPage(read, async (row, { id, db, runtime: { env } }) => {

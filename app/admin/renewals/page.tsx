@@ -15,10 +15,10 @@ export default staffPage(async ({ search }) => (
   </ListPage>
 ));
 
-/** Number of months shown. */
+/** Maximum number of months to show. */
 const MONTHS = 6;
 
-/** Sums of the renewals of services and subscriptions by month. */
+/** Shows the sums of the renewals of each month, for services and for subscription items. */
 async function RenewalSums({ search }: { search: URLSearchParams }) {
   const { filters } = parseFilters(renewalFilters, search);
   if (!filters) return null;

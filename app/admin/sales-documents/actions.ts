@@ -6,7 +6,7 @@ import { staffRecordWriter } from '@/lib/records/record-kind';
 import { convertDocument } from '@/lib/sales-documents/save-sales-documents';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Converts a document to an order confirmation or invoice, and redirects there. `version` is the page's version. */
+/** Converts a document in the version that the page showed, and redirects to the new order confirmation or invoice. */
 export const convert = staffAction({
   role: 'staff',
   input: [rowId, z.int().min(0), z.enum(['order_confirmation', 'invoice'])],

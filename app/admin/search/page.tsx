@@ -18,7 +18,7 @@ import { hrefOf, SEARCHED, toEntry } from '../_components/search/to-entry';
 
 export const metadata = { title: 'Search' };
 
-/** All search results of a text. If the text names a record exactly, redirects to that record. */
+/** Shows the search results for a text. If the text names exactly one record, the page redirects to this record. */
 export default staffPage(async ({ runtime: { db }, search }) => {
   const query = search.get('q');
   const parsed = query === null ? null : searchText.safeParse(query);
@@ -65,14 +65,14 @@ function summary({ groups }: SearchResults, text: string): string {
   return `${some}${formatCount(count, 'result')} for “${text}”`;
 }
 
-/** Lists with a filter for part of a text. They show the results that the search page leaves out. */
+/** Path and filter of each list that can show all matches of a text, including those that the search leaves out. */
 const LISTS: Partial<Record<SearchKind, [path: string, filter: string]>> = {
   customer: ['/admin/customers', 'q'],
   payment: ['/admin/payments', 'reference'],
   service: ['/admin/services', 'domain'],
 };
 
-/** Search results by kind of record. */
+/** Shows the search results in a section for each kind of record. */
 function ResultGroups({ groups, text }: { groups: SearchGroup[]; text: string }) {
   return (
     <Stack gap="xl">

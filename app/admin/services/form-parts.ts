@@ -9,7 +9,7 @@ import { choiceOf } from '../_components/lists/list-declaration';
 const CHOOSE = { value: '', label: 'Choose…' };
 const NONE = { value: '', label: 'None' };
 
-/** Returns the form fields of a service. @param typed the edited service, null for a new one */
+/** Returns the form fields of a service. @param typed values of the service to edit; null for a new service */
 export async function serviceParts(db: Runtime['db'], typed: Typed | null): Promise<FormPart[]> {
   const isNew = typed === null;
   const servers = (await listServers(db))

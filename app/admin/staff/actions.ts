@@ -10,10 +10,10 @@ import type { FormState } from '../_components/forms/form';
 import type { SecretProps } from '../_components/forms/secret';
 import { refreshPages, showOnce, staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** The id of a person. */
+/** Id of a member of staff. */
 const staffId = z.string().max(64);
 
-/** Adds a person, and shows the invitation link or the password, once. */
+/** Adds a member of staff, and shows the invitation link or the password once. */
 export const add = staffFormAction({
   role: 'admin',
   input: [],
@@ -48,7 +48,7 @@ export const invite = staffAction({
   refused: ({ problem }): FormState => ({ typed: {}, problems: { '': problem } }),
 });
 
-/** Sets a new password and shows it, once. */
+/** Sets a person's password, generates one if none was typed, and shows it once. Ends the person's sessions. */
 export const resetPassword = staffFormAction({
   role: 'admin',
   input: [staffId],
@@ -76,7 +76,7 @@ export const resetPassword = staffFormAction({
   refused: ({ problem }): FormState => ({ typed: {}, problems: { password: problem } }),
 });
 
-/** Describes the link of an invitation, to be shown once. */
+/** Returns the texts with which the page shows an invitation link once. `done` is the path of the next page. */
 const linkOf = ({ email, url }: Invitation, done: string): SecretProps => ({
   title: `${email} is invited.`,
   name: 'link',
@@ -103,7 +103,7 @@ export const signOutEverywhere = staffAction({
   refused: ({ code }, id) => pageOf(id, code),
 });
 
-/** Removes a lost second factor. */
+/** Removes a person's authenticator app, recovery codes and passkeys, and ends the person's sessions. */
 export const resetFactor = staffAction({
   role: 'admin',
   input: [staffId],
@@ -112,7 +112,7 @@ export const resetFactor = staffAction({
   refused: ({ code }, id) => pageOf(id, code),
 });
 
-/** Deletes a person's login. */
+/** Deletes a person's login and revokes the access tokens assigned to the person. */
 export const remove = staffAction({
   role: 'admin',
   input: [staffId],

@@ -3,7 +3,7 @@ import type { FormField } from '../_components/forms/field';
 
 export const ROLE_LABELS: Record<StaffRole, string> = { staff: 'Staff', admin: 'Admin' };
 
-/** The permissions of a role. */
+/** For each role, the sentence that lists its permissions. */
 export const ROLE_TEXTS: Record<StaffRole, string> = {
   staff: 'Browse, record, refund and delete payments, replay events and start reconciliation.',
   admin: 'All of that, and issue access tokens and manage staff.',

@@ -13,7 +13,7 @@ export const staffTitle = (kind: string, titleFor: (name: string) => string) =>
 
 interface StaffUserCall {
   user: Awaited<ReturnType<typeof getStaffUser>>;
-  /** Whether the signed-in admin looks at their own login. */
+  /** Whether the login is the signed-in admin's own. */
   isSelf: boolean;
   db: Runtime['db'];
   timeZone: string;
@@ -21,7 +21,7 @@ interface StaffUserCall {
   notice: string | null;
 }
 
-/** Makes a page about a member of staff. */
+/** Makes a page for admins about a member of staff. Shows the not-found page if the login does not exist. */
 export const staffUserPage = (show: (call: StaffUserCall) => Promise<ReactNode>) =>
   adminPage<{ id: string }>(async ({ staff, params: { id }, ...call }) => {
     if (!/^[\w-]{1,64}$/.test(id)) notFound();

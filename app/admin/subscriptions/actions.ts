@@ -9,7 +9,7 @@ import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** Synchronizes a subscription with Stripe. */
+/** Syncs a subscription with Stripe at once. */
 export const check = checkAction('subscription');
 
 /** Saves the service that an item pays for, and redirects to the subscription. */
@@ -26,7 +26,10 @@ export const saveLink = staffFormAction({
   }),
 });
 
-/** Adopts the sold subscription that the checkout names. The page then shows the current state, also on a conflict. */
+/**
+ * Merges a subscription from Stripe into the sold subscription that its checkout names, and redirects to the latter. If
+ * refused, it redirects back, and the page shows the current state.
+ */
 export const adopt = staffAction({
   role: 'staff',
   input: [rowId],
@@ -35,7 +38,7 @@ export const adopt = staffAction({
   refused: (_refusal, id) => `/admin/subscriptions/${id}`,
 });
 
-/** Keeps the subscription separate from the sold subscription. */
+/** Keeps a subscription from Stripe separate from the sold subscription that its checkout names. */
 export const decline = staffAction({
   role: 'staff',
   input: [rowId],
@@ -47,7 +50,7 @@ export const decline = staffAction({
 const pageOfStripeCustomer = (id: string, notice: string) =>
   `/admin/subscriptions/stripe-customers/${encodeURIComponent(id)}?notice=${notice}`;
 
-/** Links a Stripe customer to a customer, and redirects to the current state. */
+/** Links a Stripe customer to a customer, and redirects to the page of the Stripe customer. */
 export const linkTo = staffAction({
   role: 'staff',
   input: [z.string(), z.object({ from: rowId, to: rowId })],
@@ -61,7 +64,7 @@ export interface ConfirmState {
   refused: { stripeCustomerId: string; refusal: string }[];
 }
 
-/** Confirms the chosen links. Each choice names the Stripe customer, and the old and new customer that staff saw. */
+/** Confirms the selected links. Each one names the Stripe customer, and the old and new customer that staff saw. */
 export const confirmChosen = staffFormAction({
   role: 'staff',
   input: [],

@@ -12,7 +12,7 @@ interface Props extends RecordRows<ListedSubscription> {
   timeZone: string;
 }
 
-/** A list of subscriptions. */
+/** Shows a list of subscriptions. One customer's own list shows their ids instead of the customer. */
 export function SubscriptionList({ rows, timeZone, isOwn = false, sorting }: Props) {
   return (
     <RecordList
@@ -65,14 +65,14 @@ const restOf = (timeZone: string): Column<ListedSubscription>[] => [
   { label: 'Amount', width: '16%', align: 'right', cell: amountOf },
 ];
 
-/** Renders the billed amount, with the unpaid amount below. */
+/** Renders the billed amount, and below it the unpaid amount if there is one. */
 function amountOf(subscription: ListedSubscription) {
   const billed = billedText(subscription.items) ?? '–';
   const unpaid = subscription.unpaid.map(({ due, currency }) => formatMoney(due, currency)).join(' + ');
   return unpaid ? <TwoLines below={`${unpaid} unpaid`}>{billed}</TwoLines> : billed;
 }
 
-/** The services that the items pay for. Highlights items without a service while customers still pay for them. */
+/** Shows the services that the items pay for. Highlights items without a service, unless the subscription has ended. */
 function Services({ subscription: { items, status } }: { subscription: ListedSubscription }) {
   if (items.length === 0) return '–';
   const numbers = items.map((item) => item.service?.service_number).filter(Boolean);
@@ -91,7 +91,7 @@ function Services({ subscription: { items, status } }: { subscription: ListedSub
 
 type Billed = Pick<SubscriptionItem, 'amount' | 'currency' | 'interval' | 'interval_count'>;
 
-/** Returns the billed amount ("€29.00 / month"). Null if an item's amount is unknown or the items' intervals differ. */
+/** Returns the billed amount ("€29.00 / month"). Null if an amount is unknown, or if currencies or intervals differ. */
 function billedText(items: Billed[]): string | null {
   const [first] = items;
   if (!first?.currency) return null;
@@ -107,7 +107,7 @@ function billedText(items: Billed[]): string | null {
   return [formatMoney(sum, currency), every].filter(Boolean).join(' / ');
 }
 
-/** Names of the ways in which a Stripe customer was linked. */
+/** Text for each way in which a Stripe customer was linked to a customer. */
 export const LINKED_BY: Record<LinkedBy, string> = {
   staff: 'Decision by staff',
   number: 'Customer number at Stripe',

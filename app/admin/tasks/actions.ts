@@ -4,7 +4,7 @@ import { rowId } from '@/lib/fields';
 import { finishTask } from '@/lib/tasks/staff-tasks';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Marks a task as done. */
+/** Marks a staff task as done by the signed-in person. */
 export const finish = staffAction({
   role: 'staff',
   input: [rowId],

@@ -49,7 +49,7 @@ export const revoke = staffAction({
   refused: (_refusal, id) => `/admin/tokens/${id}?notice=revoked`,
 });
 
-/** Registers an OAuth client, and shows its secret once. */
+/** Registers an OAuth client, and shows its id once, together with its secret if it has one. */
 export const addClient = staffFormAction({
   role: 'admin',
   input: [],
@@ -67,7 +67,7 @@ export const addClient = staffFormAction({
   refused: ({ problems }, typed): FormState => ({ typed, problems }),
 });
 
-/** Removes an OAuth client and its authorizations. The result is the same if it was already removed. */
+/** Removes an OAuth client and all its access. The result is the same if the client was already removed. */
 export const removeClient = staffAction({
   role: 'admin',
   input: [z.string()],

@@ -5,7 +5,7 @@ import { replayForStaff } from '@/lib/sync/inbox/events';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Replays an event and shows the outcome. */
+/** Replays an event, and redirects to the event's page with the outcome. */
 export const replay = staffAction({
   role: 'staff',
   input: [z.string()],

@@ -16,7 +16,8 @@ import { ServiceList } from '../../_components/records/service-list';
 
 export const generateMetadata = titleOfRow('Server', getServer, ({ hostname }) => hostname);
 
-// The state first: if the server changes between the two reads, its actions are refused.
+// Read the version first. If the server changes between the two reads, the page has the old version, so its actions
+// are refused.
 const read = async (db: Runtime['db'], id: number) => ({
   state: await readState(db, serverKind, id),
   server: await getServer(db, id),
@@ -72,7 +73,6 @@ function factsOf(server: ServerRow) {
   };
 }
 
-/** The actions of a server. */
 function ServerActions({ server, state }: { server: ServerRow; state: RecordState }) {
   return (
     <RecordActions

@@ -18,7 +18,8 @@ import { Price } from '../../_components/records/service-list';
 
 export const generateMetadata = titleOfRow('Service', getService, ({ domain, name }) => domain ?? name);
 
-// The state first: if the service changes between the two reads, its actions are refused.
+// Read the version first. If the service changes between the two reads, the page has the old version, so its actions
+// are refused.
 const read = async (db: Runtime['db'], id: number) => ({
   state: await readState(db, serviceKind, id),
   service: await getService(db, id),
@@ -66,7 +67,6 @@ function factsOf(service: ServiceDetails, timeZone: string) {
   };
 }
 
-/** The actions of a service. */
 function ServiceActions({ service, state }: { service: ServiceDetails; state: RecordState }) {
   return (
     <RecordActions
@@ -116,7 +116,7 @@ const DONE = {
 
 const KEPT = 'Other records refer to this service, so it cannot be deleted. Cancel or terminate it instead.';
 
-/** The subscriptions that bill a service. */
+/** Lists the Stripe subscriptions that bill a service. */
 async function ServiceBilling({ serviceId }: { serviceId: number }) {
   const { db, env } = await getRuntime();
   const subscriptions = await listSubscriptionsOfService(db, serviceId);

@@ -5,13 +5,13 @@ import { saveNumberSeries } from '@/lib/records/number-series';
 import { refreshPages, staffFormAction } from '../../_components/page/staff-action';
 
 export interface SeriesState {
-  /** The typed values. */
+  /** The typed values, without spaces around them. */
   typed: { prefix: string; with_year: boolean; width: string; first_count: string };
   problems: Record<string, string>;
   saved: boolean;
 }
 
-/** Saves the number format of a series. */
+/** Saves how the next numbers of a series look, such as those of invoices. */
 export const saveSeries = staffFormAction({
   role: 'admin',
   input: [z.string()],

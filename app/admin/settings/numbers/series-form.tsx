@@ -19,7 +19,7 @@ const FIELDS = [
   { name: 'first_count', label: 'Start counting at', inputMode: 'numeric' },
 ] as const;
 
-/** Shows the form for the number format of a series, with an example. */
+/** Shows the form for the number format of a series, with an example that follows the typed values. */
 export function SeriesForm({ title, action, initial, year }: Props) {
   const first: SeriesState = { typed: initial, problems: {}, saved: false };
   const { form, state, isPending } = useTypedForm({ label: title, action, first });
@@ -51,7 +51,7 @@ export function SeriesForm({ title, action, initial, year }: Props) {
           <Checkbox
             name="with_year"
             label="Include the year and start over each year"
-            key={String(sent.with_year)} // React resets the form after the action; a new box starts with the sent value
+            key={String(sent.with_year)} // React resets the form after the action; a new key keeps the sent value
             defaultChecked={sent.with_year}
             onChange={(event) => setTyped({ ...typed, with_year: event.currentTarget.checked })}
           />

@@ -68,7 +68,7 @@ function passwordText({ hasPassword, isTemporary }: Awaited<ReturnType<typeof ge
 
 interface Props {
   user: StaffUser;
-  /** Whether admins look at their own login. They cannot change their own role or remove themselves. */
+  /** Whether the login is the signed-in admin's own. Admins cannot change their own role or remove themselves. */
   isSelf: boolean;
   /** False until the person accepts the invitation. */
   hasPassword: boolean;
@@ -76,7 +76,7 @@ interface Props {
   hasFactor: boolean;
 }
 
-/** Shows the actions of an admin for a member of staff. */
+/** Shows what an admin can do with the login of a member of staff. */
 function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
   const { id, email, role } = user;
   const page = `/admin/staff/${id}`;

@@ -136,7 +136,7 @@ const WHY: Record<Obstacle, string> = {
   price_differs: 'Stripe bills something other than what was sold',
 };
 
-/** A notice of the sold subscription that the checkout names, and of the reason why they are still separate. */
+/** Shows which sold subscription the checkout names, why the two are still separate, and buttons to decide. */
 function ReferenceNotice({ id, reference }: { id: number; reference: Reference }) {
   const { obstacle, canAdopt } = reference;
   return (
@@ -166,7 +166,7 @@ interface FactsProps {
   timeZone: string;
 }
 
-/** The state and the customer of a subscription. */
+/** Shows the state of a subscription, and its customer. */
 function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: FactsProps) {
   const { customer, status, cancel_at, pause_behavior, pause_resumes_at } = subscription;
   const isLive = status !== 'cancelled';
@@ -213,15 +213,16 @@ function pauseText(resumesAt: Date | null, timeZone: string): string {
 interface ItemsProps {
   subscriptionId: number;
   items: SubscriptionItem[];
-  /** Id of the item whose service is being chosen, and the services to choose from. */
+  /** Id of the item whose service the person is choosing. Null if no item is being changed. */
   editing: number | null;
+  /** The services to choose from. */
   choices: ServiceChoice[];
   timeZone: string;
 }
 
 const SERVICE = { name: 'service_number', label: 'Service', autoFocus: true };
 
-/** The items of a subscription with the services that they pay for. */
+/** Shows the items of a subscription, with the service that each item pays for. */
 function ItemList({ subscriptionId, items, editing, choices, timeZone }: ItemsProps) {
   const path = `/admin/subscriptions/${subscriptionId}`;
   return items.map((item) => (

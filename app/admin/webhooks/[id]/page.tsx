@@ -114,7 +114,7 @@ const NOT_REPLAYED = {
   failed: 'Replayed, but it failed again. Nothing was saved.',
 };
 
-/** Shows the outcome of a replay, and notices that the event's own outcome does not cover. */
+/** Shows the outcome of a replay, why the event failed or matched no customer, and the event's warnings. */
 function EventNotices({ event, replayed }: { event: StoredEvent; replayed: string | null }) {
   const { outcome, error_code, failure_reason, warnings } = event;
   return (
@@ -167,7 +167,7 @@ interface FactsProps {
   timeZone: string;
 }
 
-/** The facts of an event and the records that it concerns. */
+/** Shows when an event was created, received and processed, and the records that it concerns. */
 function EventFacts({ event, records, timeZone }: FactsProps) {
   const { customer, invoice, subscription_id, payment_id } = records;
   const { stripe_customer_id: stripeCustomer } = event;
@@ -207,10 +207,10 @@ function EventFacts({ event, records, timeZone }: FactsProps) {
   );
 }
 
-/** Limit of shown characters, since a longer page would open slowly. Stripe's events are a tenth of this. */
+/** Maximum number of characters to show. A longer page would open slowly. Stripe's events are about a tenth as long. */
 const MAX_SHOWN = 200_000;
 
-/** The signed body of an event, for reading. */
+/** Shows the body of an event as indented JSON. A body that is too long is cut off. */
 function Payload({ text }: { text: string }) {
   const pretty = prettyJson(text);
   const hidden = pretty.length - MAX_SHOWN;
@@ -225,7 +225,7 @@ function Payload({ text }: { text: string }) {
   );
 }
 
-/** Formats the JSON text. Returns it unchanged if it cannot be parsed, or is nested too deeply to be formatted. */
+/** Indents JSON text. Returns the text unchanged if it cannot be parsed, or is nested too deeply to be formatted. */
 function prettyJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -148,7 +148,7 @@ interface Props {
   path: string;
 }
 
-/** Shows the effects of a link and asks for confirmation. */
+/** Shows what linking the Stripe customer to `target` would change, and asks for confirmation. */
 async function Confirmation({ held, target, path }: Props) {
   const { db } = await getRuntime();
   const { stripe_customer_id: id, customer_id: from } = held;
@@ -199,7 +199,7 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
   ];
 }
 
-/** Lists at most ten numbers. */
+/** Lists at most ten service numbers, and the count of the others. */
 function listOf(numbers: string[]): string {
   const more = numbers.length - 10;
   return more > 0 ? `${numbers.slice(0, 10).join(', ')} and ${more} more services` : numbers.join(', ');

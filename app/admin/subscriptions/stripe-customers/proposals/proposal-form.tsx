@@ -15,7 +15,7 @@ interface Props {
   total: number;
 }
 
-/** A form that confirms several proposals at once. All are selected at first. */
+/** Shows a form that confirms several proposed links at once. All are selected at first. */
 export function ProposalForm({ action, proposals, total }: Props) {
   const [state, submit, pending] = useActionState(action, null);
   return (
