@@ -2,18 +2,18 @@ import type { NextConfig } from 'next';
 import { FIXED_HEADERS } from './lib/http/fixed-headers';
 
 const config: NextConfig = {
-  // The first two load files of their own at run time (WebAssembly, worker), which a bundle would not carry.
-  // Of Stripe each bundle would have its own, and with it errors that no other one knows.
+  // PGlite and pino load files of their own at run time (WebAssembly, a worker), which a bundle would not contain.
+  // If Stripe were bundled, each bundle would have its own error classes, and `instanceof` would fail across bundles.
   serverExternalPackages: ['@electric-sql/pglite', 'pino', 'stripe'],
   outputFileTracingIncludes: { '/**': ['./db/migrations/**', './db/functions/**'] },
   experimental: {
-    authInterrupts: true, // forbidden()
+    authInterrupts: true, // enables `forbidden()`
     optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'],
   },
-  // The demo and the tests need the same build sooner; `npm run check` looks at types.
+  // The demo and the tests set this variable to build faster. `npm run check` checks the types.
   typescript: { ignoreBuildErrors: process.env.BUILD_WITHOUT_TYPES === '1' },
   poweredByHeader: false,
-  images: { unoptimized: true }, // no page uses it, and its route prints the address it was asked for
+  images: { unoptimized: true }, // no page needs optimized images, and their route prints the requested address
   headers: async () => [
     {
       source: '/:path*',

@@ -46,7 +46,7 @@ export function proxy(request: NextRequest): Response {
   return response;
 }
 
-/** Reads the settings once, because checking all variables takes longer than the rest of this file. */
+/** Reads the settings once per process, because checking all variables takes longer than the rest of the proxy. */
 function pageEnv(): { publicUrl: string; isHttps: boolean; development: boolean } {
   return perProcess('page-env', () => {
     const { publicUrl, development } = readEnv();
@@ -67,10 +67,10 @@ function isReadable(pathname: string): boolean {
 function contentSecurityPolicy(nonce: string, development: boolean): string {
   return [
     "default-src 'self'",
-    // React evaluates code in development only, for its error messages.
+    // Only in development React evaluates strings as code, for its error messages.
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}`,
     `style-src 'self' 'nonce-${nonce}'`,
-    "style-src-attr 'unsafe-inline'", // Mantine's sizes and colours
+    "style-src-attr 'unsafe-inline'", // Mantine sets sizes and colours in style attributes
     "img-src 'self' data:",
     "connect-src 'self'",
     "object-src 'none'",
@@ -82,7 +82,7 @@ function contentSecurityPolicy(nonce: string, development: boolean): string {
 
 const SIGN_IN_STEPS = ['/sign-in', '/sign-in/code', '/sign-in/due'];
 
-/** Returns true for pages that a client opens in a popup window, where it waits for the result. */
+/** Returns true for pages that an OAuth client may open in a popup, whose opener waits for the result. */
 function isOfPopup(pathname: string): boolean {
   return SIGN_IN_STEPS.includes(pathname) || pathname.startsWith('/oauth/');
 }

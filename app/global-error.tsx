@@ -1,6 +1,6 @@
 'use client';
 
-/** Replaces the root layout if the layout itself fails, and therefore has no theme. */
+/** Shows an error page if the root layout fails. Without the layout, it cannot use Mantine's theme. */
 export default function GlobalError({ error, reset }: { error: Error & { digest?: string }; reset(): void }) {
   return (
     <html lang="en">

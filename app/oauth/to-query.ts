@@ -1,6 +1,6 @@
 import type { SearchParams } from '../_components/search-params';
 
-/** Returns the query of a page's address, including repeated parameters. */
+/** Converts the parameters of a page to a query, including repeated and empty ones. */
 export function toQuery(params: SearchParams): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {

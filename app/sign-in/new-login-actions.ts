@@ -24,7 +24,7 @@ export async function createAdmin(token: string, _before: FormState, form: FormD
   });
 }
 
-/** Creates a login and signs in with it. There is no session yet; the token in the address authorizes the request. */
+/** Creates or completes a login, and signs in with it. The token authorizes this, because there is no session yet. */
 async function makeLogin(
   form: FormData,
   fields: string[],

@@ -105,7 +105,7 @@ function DoorForm({
   );
 }
 
-/** JSON response of a sign-in endpoint: its result, or an error message. */
+/** Result of a request to a sign-in endpoint: the body of the response, or an error message. */
 type Answer<T> = T | { problem: string };
 
 /** Returns the path of a sign-in endpoint. */

@@ -4,7 +4,7 @@ import { safeNextPath } from '@/lib/auth/sign-in-paths';
 import { Brand } from '../_components/brand';
 import type { SearchParams } from '../_components/search-params';
 
-/** Shows a page for people without a session: a card below the product's logo. */
+/** Shows a sign-in or consent page: a card below the product's logo, without the navigation of the staff pages. */
 export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Center component="main" mih="100vh" p="md" bg="var(--w5t-subtle)">

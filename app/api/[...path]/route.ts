@@ -1,4 +1,4 @@
 import { answerUnknownPath, everyMethod } from '@/lib/http/messages';
 
-// Programs asked for something that is not there: they get JSON, not a page.
+// Answers an unknown path below /api with a JSON error, because programs and not people request it.
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerUnknownPath);

@@ -66,7 +66,8 @@ function useDarkModeClass(): void {
 const PATIENCE_MS = 20_000;
 
 /**
- * Fetches the OpenAPI document and sets this origin as its server. The page's policy forbids requests to others.
+ * Fetches the OpenAPI document and sets this origin as its server, because the page's Content-Security-Policy forbids
+ * requests to other origins.
  *
  * @throws Error if the request fails, or takes longer than 20 seconds
  */
@@ -82,7 +83,7 @@ interface ApiDocument {
   paths: Record<string, Record<string, { security?: Record<string, unknown>[] }>>;
 }
 
-/** Removes security schemes for internal callers, whose secrets the readers of the page do not have. */
+/** Removes the security schemes of internal callers, because readers of the page do not have the secrets. */
 function withoutInternal(document: ApiDocument): object {
   const { securitySchemes } = document.components;
   const isPublic = (name: string) => !securitySchemes[name]?.['x-internal'];

@@ -20,7 +20,7 @@ export interface System {
   };
   layoutActions: { show(what: string[], shown: boolean): void };
   authSelectors: {
-    /** The security schemes that the open dialog asks for, by name. */
+    /** Returns the security schemes for which the open dialog asks, by name. */
     shownDefinitions(): { toJS(): Record<string, SecurityScheme>[] };
     authorized(): { has(scheme: string): boolean };
   };
@@ -71,12 +71,12 @@ function addStyles(root: HTMLElement): Promise<unknown> {
   });
 }
 
-/** Replacements for some of Swagger UI's components. */
+/** Replaces some of Swagger UI's components, and wraps two others. */
 const plugin = {
   components: {
     ReferenceLayout,
     authorizationPopup: AuthorizationDialog,
-    // A plain text, because Swagger UI's link would be inside of the button that opens the operation.
+    // Show plain text, because Swagger UI's link would be inside the button that opens the operation.
     DeepLink: ({ text }: { text: string }) => text,
   },
   wrapComponents: { JsonSchemaForm: labelled, parameters: withSamples },

@@ -12,7 +12,7 @@ import { ConsentForm } from './consent-form';
 
 export const metadata = { title: 'Connect an app', referrer: 'no-referrer' };
 
-/** Asks a member of staff whether a client may read data in their name. Access always takes a click. */
+/** Asks a member of staff whether a client may read data on their behalf. No client gets access without a click. */
 export default async function ConsentPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const staff = await requireStaff();
   const query = toQuery(await searchParams);

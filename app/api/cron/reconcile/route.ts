@@ -1,6 +1,6 @@
 import { cronRoute } from '@/lib/http/cron-route';
 
-/** Seconds; the run stops before and goes on in a request of its own. */
+/** Maximum duration of a request on Vercel, in seconds. The run stops earlier, and another request continues it. */
 export const maxDuration = 300;
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = cronRoute;

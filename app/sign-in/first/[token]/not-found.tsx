@@ -1,7 +1,7 @@
 import { LinkButton } from '@/app/_components/links';
 import { MessagePage } from '@/app/_components/message-page';
 
-/** The answer is the same for every token, so that it does not reveal whether a login exists. */
+/** Every invalid token gets this same page, so that the page does not reveal whether a login exists. */
 export default function NotValid() {
   return (
     <MessagePage
