@@ -13,7 +13,7 @@ const config: NextConfig = {
   // The demo and the tests set this variable to build faster. `npm run check` checks the types.
   typescript: { ignoreBuildErrors: process.env.BUILD_WITHOUT_TYPES === '1' },
   poweredByHeader: false,
-  images: { unoptimized: true }, // no page needs optimized images, and their route prints the requested address
+  images: { unoptimized: true }, // no page needs Next's image optimizer, whose route prints the requested address
   headers: async () => [
     {
       source: '/:path*',

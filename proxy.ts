@@ -67,7 +67,7 @@ function isReadable(pathname: string): boolean {
 function contentSecurityPolicy(nonce: string, development: boolean): string {
   return [
     "default-src 'self'",
-    // Only in development React evaluates strings as code, for its error messages.
+    // React evaluates strings as code only in development, for its error messages.
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}`,
     `style-src 'self' 'nonce-${nonce}'`,
     "style-src-attr 'unsafe-inline'", // Mantine sets sizes and colours in style attributes

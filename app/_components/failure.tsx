@@ -12,7 +12,7 @@ export interface FailureProps {
 /** SQLSTATE `disk_full`. An error has it as its digest if a write failed because the database's disk is full. */
 const DISK_FULL = '53100';
 
-/** Shows an error page. The error's message stays on the server; the page shows the digest to find the log entry by. */
+/** Shows an error page. The error's message stays on the server. The shown digest helps to find the log entry. */
 export function Failure({ error, reset, component = 'main' }: FailureProps) {
   return (
     <MessagePage component={component} title="Something went wrong" text={textOf(error.digest)}>

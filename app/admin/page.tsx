@@ -26,7 +26,7 @@ export default staffPage(async ({ search }) => (
   <Page title="Overview">
     <Tasks />
     <Money period={toPeriod(search.get('days'))} wanted={search.get('currency') ?? undefined} />
-    {/* One boundary for all sections, since a section that arrives later would move the others. */}
+    {/* These sections share one Suspense boundary, because a section that arrives later would move the others. */}
     <Suspense fallback={<ListSkeleton rows={12} />}>
       <OpenFigures />
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg" verticalSpacing="xl">

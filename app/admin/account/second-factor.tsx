@@ -230,7 +230,7 @@ const PASSWORD: FormField = {
   required: true,
 };
 
-/** Asks people for their own password before an action. */
+/** Shows a form that asks the signed-in person for the password before an action. */
 function PasswordGate(props: Omit<AskingFormProps, 'field'>) {
   return <AskingForm field={PASSWORD} {...props} />;
 }

@@ -67,7 +67,7 @@ export const stop = staffAction({
   done: () => revalidatePath('/admin/imports', 'layout'),
 });
 
-/** Deletes an uploaded file. */
+/** Deletes an uploaded file. Refused while an import reads the file. */
 export const remove = staffAction({
   role: 'admin',
   input: [z.string()],

@@ -57,7 +57,6 @@ const OUTCOMES = {
   refused: { gone: 'The file no longer exists: upload it again.' },
 };
 
-/** Lists the uploaded files. */
 function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string }) {
   return (
     <RecordList
@@ -84,7 +83,7 @@ function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string
   );
 }
 
-/** Lists past and running imports. */
+/** Lists past and running imports, including those that a command started. */
 function ImportList({ rows, now, timeZone }: { rows: ImportRow[]; now: Date; timeZone: string }) {
   const status = (row: ImportRow) => <StatusBadge status={importState(row, now)} />;
   return (

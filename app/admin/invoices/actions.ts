@@ -2,5 +2,5 @@
 
 import { checkAction } from '../_components/audit/check-action';
 
-/** Synchronizes an invoice and its payments with Stripe. */
+/** Syncs an invoice and its payments with Stripe, and redirects to the invoice's page. */
 export const check = checkAction('invoice');

@@ -27,7 +27,7 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   { title: 'Lines', hasLines: true },
 ];
 
-/** The form of an issued, unpaid invoice, of which only the due date can change. */
+/** The form field of an issued, unpaid invoice. Only the due date of an issued invoice can change. */
 export const DUE_DATE: FormPart[] = [
   {
     title: 'Due date',

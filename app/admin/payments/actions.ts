@@ -109,11 +109,11 @@ export const decide = staffAction({
   run: ({ runtime, staff }, id, version, status) =>
     updatePayment(runtime.db, id, { status }, staffWriter(runtime, staff), isAsSeen(version, 'pending')),
   done: (_updated, id, _version, status) => pageOf(id, status),
-  // `validation_failed` is about the amount, the date or the invoice, which staff must correct in the form first.
+  // `validation_failed` is about the amount, the date or the invoice, which staff must first correct in the form.
   refused: ({ code }, id) => pageOf(id, code === 'validation_failed' ? 'not_decided' : code),
 });
 
-/** Deletes a payment. */
+/** Deletes a payment, and redirects to the list, which shows a notice about it. */
 export const remove = staffAction({
   role: 'staff',
   input: [rowId, tag],

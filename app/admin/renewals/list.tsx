@@ -42,7 +42,7 @@ export const RENEWALS = declareList({
 const isSubscription = (row: Renewing): row is ListedSubscription => 'items' in row;
 const isService = (row: Renewing): row is ServiceRow => 'service_number' in row;
 
-/** Returns the range of days whose renewals are shown: the filter's, or else from today on. */
+/** Returns the days whose renewals the page shows: the range of the filter, or all days from today on. */
 export function daysOf({ from, to }: Days, { env, now }: Runtime): Days {
   return from || to ? { from, to } : { from: toCalendarDate(now(), env.timeZone) };
 }

@@ -85,7 +85,7 @@ const linkOf = ({ email, url }: Invitation, done: string): SecretProps => ({
   done,
 });
 
-/** Changes a person's role. */
+/** Changes a person's role, and redirects to the person's page. */
 export const changeRole = staffAction({
   role: 'admin',
   input: [staffId, z.enum(['staff', 'admin'])],
@@ -94,7 +94,7 @@ export const changeRole = staffAction({
   refused: ({ code }, id) => pageOf(id, code),
 });
 
-/** Ends all sessions of a person. */
+/** Ends all sessions of a person, and redirects to the person's page. */
 export const signOutEverywhere = staffAction({
   role: 'admin',
   input: [staffId],

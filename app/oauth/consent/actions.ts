@@ -7,7 +7,7 @@ import { decideConsent } from '@/lib/http/oauth/authorize';
 import { toReadScopes } from '@/lib/oauth/metadata';
 import { getRuntime } from '@/lib/runtime';
 
-/** Grants a client the chosen scopes or denies it access, then redirects the browser back to the client. */
+/** Grants a client the chosen scopes or denies it access, then redirects to the client, or explains a refusal. */
 export async function decide(form: FormData): Promise<void> {
   await requireStaff();
   const allows = form.get('decision') === 'allow';

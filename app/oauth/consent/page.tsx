@@ -31,7 +31,7 @@ export default async function ConsentPage({ searchParams }: { searchParams: Prom
   );
 }
 
-/** Names the client by its host if its metadata document proves the host; the document's name is not proven. */
+/** Names the client by its host if its metadata document proves the host. Nothing proves the name in the document. */
 const titleOf = ({ name, host, vouched }: ConsentRequest) =>
   vouched === 'site' && host ? `the app of ${host}` : (name ?? 'an app');
 

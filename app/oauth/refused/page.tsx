@@ -10,8 +10,8 @@ import { refusalText } from './refusal-texts';
 export const metadata = { title: 'Not connected', referrer: 'no-referrer' };
 
 /**
- * Explains why an authorization ends here. The client is not verified, or a stranger may have registered its address, so
- * the browser does not go there without a click.
+ * Explains why an authorization has ended. The browser returns to the client only after a click, because the client is
+ * not verified, or a stranger may have registered its address.
  */
 export default async function RefusedPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const query = toQuery(await searchParams);

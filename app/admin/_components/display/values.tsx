@@ -98,7 +98,7 @@ interface Billed {
   cancel_at: Date | null;
 }
 
-/** Returns the planned end of a subscription, or else its next billing date. A cancelled one gets a dash. */
+/** Returns when a subscription ends or is billed next. Returns a dash if it is cancelled or neither date is known. */
 export function nextBilling({ status, next_billing_date, cancel_at }: Billed, timeZone: string): string {
   if (status === 'cancelled') return '–';
   if (cancel_at) return `Ends ${formatDay(cancel_at, timeZone)}`;
@@ -141,7 +141,7 @@ export function RecordTitle({ status, children }: { status: string; children: Re
 }
 
 const STATES = {
-  // Good.
+  // Finished, or as it should be.
   green: ['accepted', 'active', 'completed', 'fixed', 'ok', 'paid', 'processed', 'succeeded', 'valid', 'won'],
   // In progress.
   blue: ['order', 'pending', 'running', 'sent', 'trialing', 'under_review', 'warning_under_review'],

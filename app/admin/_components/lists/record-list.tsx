@@ -15,7 +15,7 @@ export interface Column<Row> {
   title?: true | ((row: Row) => string | undefined);
   /** Name of the sort order in the address. Absent if the list cannot be sorted by this column. */
   sort?: string;
-  /** True if the first click sorts in descending order. */
+  /** Whether the first click sorts in descending order. */
   descends?: boolean;
   /** Whether long text wraps instead of being cut off. */
   wraps?: boolean;
@@ -32,17 +32,18 @@ interface Props<Row extends { id: string | number }> {
   /** Returns text for screen readers before the first cell's link text, if that cell does not identify the record. */
   nameOf?(row: Row): string;
   columns: Column<Row>[];
+  /** Returns the contents of a record for a narrow screen. */
   entryOf(row: Row): Entry;
-  /** The sort order, if it can be chosen. */
+  /** The current sort order. Absent if people cannot choose the order. */
   sorting?: Sorting | undefined;
 }
 
 /** Props of a component that lists one kind of record, such as `InvoiceList`. */
 export interface RecordRows<Row> {
   rows: Row[];
-  /** True for the list of one customer, which does not show the customer. */
+  /** Whether all rows belong to one customer, so that the list does not show the customer. */
   isOwn?: boolean;
-  /** The sort order, if it can be chosen. */
+  /** The current sort order. Absent if people cannot choose the order. */
   sorting?: Sorting | undefined;
 }
 

@@ -9,7 +9,7 @@ import { useOpenDetails } from './use-open-details';
 interface Props {
   /** Button for the most common action. */
   primary?: ReactNode;
-  /** Other actions. If there are two or more with `grave`, they form a menu. */
+  /** Less common actions. If these and `grave` are two or more actions together, they form a menu. */
   children?: ReactNode;
   /** Actions that cannot be undone. They are last in the menu, below a line. */
   grave?: ReactNode;

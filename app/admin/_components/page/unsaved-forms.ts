@@ -65,7 +65,7 @@ function noteSending({ target }: Event): void {
   if (target instanceof HTMLFormElement) sending.add(target);
 }
 
-/** Handles the reset that React does after a form's action. Without an error message the values are saved. */
+/** Handles the reset that React does after a form's action. If the form then shows no error message, it is saved. */
 function noteAnswer({ target }: Event): void {
   if (!(target instanceof HTMLFormElement)) return;
   setTimeout(() => {

@@ -11,7 +11,7 @@ import { Section } from '../page/staff-page';
 interface CustomerSectionProps {
   title?: string;
   customer: CustomerSnippet;
-  /** Link to the list of all such records of the customer. */
+  /** Path and label of the list that the section links to, filtered by the customer. */
   all?: { path: string; label: string };
   /** Additional facts to show. */
   more?: Record<string, ReactNode>;

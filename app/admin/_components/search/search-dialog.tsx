@@ -6,7 +6,7 @@ import Link from 'next/link';
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
 import classes from './search.module.css';
 
-/** Every page contains the dialog, but its content is loaded only when it opens. */
+/** The content of the search dialog. Every page contains the dialog, but the browser loads the content on opening. */
 const SearchBox = dynamic(() => import('./search-box').then((part) => part.SearchBox));
 
 interface SearchDialogProps {

@@ -106,7 +106,7 @@ interface NoticesProps {
   uncounted: number;
 }
 
-/** Shows why an invoice is overdue, which recorded money does not count, and whether Stripe no longer has it. */
+/** Shows why an invoice is overdue, that a recorded payment does not count, or that Stripe no longer has it. */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
   const notices: [title: string, text: ReactNode][] = [

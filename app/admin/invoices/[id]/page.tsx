@@ -62,7 +62,7 @@ export default recordPage(getInvoice, async (row, { id, runtime: { env }, db, ti
       </Columns>
       <LineSection lines={lines} currency={invoice.currency} />
       <LastCheckSection last={lastCheck} timeZone={timeZone} />
-      {/* One boundary for all sections, since a section that arrives later would move the others. */}
+      {/* These sections share one Suspense boundary, because a section that arrives later would move the others. */}
       <Suspense fallback={<ListSkeleton rows={1} />}>
         <InvoicePayments invoice={invoice} />
         <History entity="invoice" id={id} kept={null} />

@@ -33,7 +33,7 @@ export default recordPage(read, async ({ state, server }, { id, search, notice }
       notice={<RecordNotice notice={notice} done={DONE} />}
     >
       <Section title="Server" facts={factsOf(server)} />
-      {/* One boundary for all sections, since a section that arrives later would move the others. */}
+      {/* These sections share one Suspense boundary, because a section that arrives later would move the others. */}
       <Suspense fallback={<ListSkeleton rows={5} />}>
         <ServicesOn serverId={id} query={search} />
         <History entity="server" id={id} kept={state.isReferredTo ? KEPT : null} />

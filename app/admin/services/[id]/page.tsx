@@ -41,7 +41,7 @@ export default recordPage(read, async ({ state, service }, { id, timeZone, notic
           all={{ path: '/admin/services', label: 'All services' }}
         />
       </Columns>
-      {/* One boundary for all sections, since a section that arrives later would move the others. */}
+      {/* These sections share one Suspense boundary, because a section that arrives later would move the others. */}
       <Suspense fallback={<ListSkeleton rows={1} />}>
         <ServiceBilling serviceId={id} />
         <History entity="service" id={id} kept={state.isReferredTo ? KEPT : null} />

@@ -35,7 +35,7 @@ interface RecordActionsProps<Kind extends KindName> {
   edit?: { path: string; label: string } | null | undefined;
   /** Sentence that the dialog shows before the record is deleted. Null if the record cannot be deleted. */
   removal: string | null;
-  /** Steps that the record's status allows but that are impossible for another reason. */
+  /** Steps that are hidden although the record's status allows them, because another fact rules them out. */
   except?: StepOf<Kind>[];
   /** Primary button, if the usual next action is not a step. */
   primary?: ReactNode;

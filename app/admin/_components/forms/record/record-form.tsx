@@ -236,7 +236,7 @@ interface SuggestFieldProps extends Omit<AutocompleteProps, 'data' | 'filter' | 
  * JavaScript, and the server always receives the value that the person sees.
  */
 function SuggestField({ suggestions, isFiltered = false, ...input }: SuggestFieldProps) {
-  // Renders the hundreds of options only once the field is used.
+  // Renders the options only after the field has had the focus, because there may be hundreds of them.
   const [isUsed, setUsed] = useState(false);
   const abouts = new Map(suggestions.map(({ value, about }) => [value, about]));
   return (
