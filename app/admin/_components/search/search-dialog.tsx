@@ -109,7 +109,7 @@ export function SearchTrigger({ open, compact = false }: { open(): void; compact
   );
 }
 
-/** Binds the keys: ⌘K or Ctrl-K opens the search. Outside of fields, / opens the search and ? lists the shortcuts. */
+/** Binds the shortcuts: ⌘K or Ctrl-K calls `search`. Outside of fields, / calls `search` and ? calls `listKeys`. */
 export function useSearchKey(search: () => void, listKeys: () => void): void {
   useEffect(() => {
     function press(event: KeyboardEvent) {

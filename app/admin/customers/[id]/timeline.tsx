@@ -106,7 +106,7 @@ function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entrie
   return [...days];
 }
 
-/** Returns true for a payment of which only the day is known, not the time. */
+/** Returns true for a payment whose day is known but not its time. */
 function isOfDay(entry: TimelineEntry): entry is Extract<TimelineEntry, { kind: 'payment' }> {
   return entry.kind === 'payment' && entry.isDayOnly;
 }

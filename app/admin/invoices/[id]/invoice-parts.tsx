@@ -102,7 +102,7 @@ export const DONE = {
 interface NoticesProps {
   invoice: InvoiceDetails;
   timeZone: string;
-  /** Amount recorded here that Stripe does not count as paid; 0 if there is none. */
+  /** Amount recorded here that Stripe does not count as paid. 0 if Stripe counts every payment. */
   uncounted: number;
 }
 
