@@ -12,9 +12,9 @@ import type {
 import type { Draft } from './draft';
 
 /**
- * Links a Stripe customer to a customer. The strongest link wins, whenever it arrives: by staff, then by customer
- * number, then, if enabled, by an e-mail address that only one customer has. If there is no link, a customer is
- * created. If Stripe did not answer, the daily job asks again.
+ * Links a Stripe customer to one of our customers. The strongest link wins, in any order of arrival: by staff, then by
+ * customer number, then, if enabled, by an e-mail address that only one customer has. If nothing matches, a customer is
+ * created. If Stripe does not answer, the daily job asks again.
  */
 export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   draft.concerned.add(reported.stripeCustomerId);
@@ -23,7 +23,11 @@ export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   return isSettled(draft, stored, reported) ? toLink(stored) : strengthen(draft, reported, stored);
 }
 
-/** Asks Stripe again about a doubtful link. @returns why Stripe did not answer; undefined if the link is settled */
+/**
+ * Asks Stripe again for a customer whose link was decided without Stripe's answer, and improves the link.
+ *
+ * @returns the reason why Stripe did not answer; undefined if no further recheck is necessary
+ */
 export function recheckLink(draft: Draft, stripeCustomerId: string): string | undefined {
   draft.concerned.add(stripeCustomerId);
   const stored = draft.link(stripeCustomerId);
@@ -88,8 +92,8 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
       `${stripeCustomerId} names the customer number of another customer than it is linked to`,
     );
   }
-  // A fetched object includes its customer, so Stripe has already answered. But if the customer has had two numbers of
-  // its own, the object does not show which one is newer.
+  // A number without an event time was read from a fetched object, which includes its customer. So Stripe has already
+  // answered. But if the stored number is the Stripe customer's own, too, the object does not show which one is newer.
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(before.origin);
   const asked = isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined;
   const found = asked ? findLink(draft, asked.known, before) : named;
@@ -101,7 +105,10 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
   return link;
 }
 
-/** Adds numbers for later links. A number of the Stripe customer itself is added only while no customer has it. */
+/**
+ * Adds reported customer numbers to those stored for later links. A number in the Stripe customer's own metadata is
+ * added only if none of our customers has it yet.
+ */
 function numbersOf(
   draft: Draft,
   noted: StoredLink['numbers'],
@@ -144,7 +151,7 @@ function note(draft: Draft, stripeCustomerId: string, values: Partial<StoredLink
   if (stored) draft.links.put({ ...stored, ...values });
 }
 
-/** Reports an object that Stripe bills to no customer. It is kept out of the tables, and staff get a task. */
+/** Creates a staff task for an invoice or subscription that has no customer at Stripe, because it cannot be stored. */
 export function reportUnowned(draft: Draft, entity: 'invoice' | 'subscription', id: string): void {
   const task = {
     kind: 'customer_missing' as const,
@@ -163,7 +170,12 @@ export function isStronger(one: Link, other: Link): boolean {
   return one.origin !== null && takesPrecedence(one.origin, other.origin);
 }
 
-/** Finds a link by number or, if the current link is weaker, by e-mail address. @param before the current link */
+/**
+ * Finds the customer to link by a reported number. If no number matches and the current link is weaker than one by
+ * e-mail address, finds the customer by e-mail address.
+ *
+ * @param before the current link
+ */
 export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link): Link | undefined {
   const byNumber = firstOfNumbers(draft, reported.customerNumbers);
   if (byNumber) return { ...byNumber, linkedBy: 'number' };
@@ -176,7 +188,7 @@ export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link
   return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
-/** Finds the first customer with a reported number. Never link another Stripe customer to an erased customer. */
+/** Finds the first customer that has a reported number. Skips erased customers, which get no more Stripe customers. */
 function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
   const [first] = reported.flatMap(({ number, ...origin }) => {
     const customer = draft.customerByNumber(number);
@@ -187,13 +199,13 @@ function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
 
 interface Asked {
   known: ProviderCustomer;
-  /** True if Stripe itself answered, so that the Stripe customer has no further number of its own. */
+  /** True if Stripe returned the customer. Then a number of its own that `known` lacks is out of date. */
   isCertain: boolean;
   /** The reason why Stripe did not answer. Undefined if it answered, or if there is no API key. */
   failure: string | undefined;
 }
 
-/** Asks Stripe for the customer. Stripe's answer comes first, since the customer's own number is the strongest. */
+/** Asks Stripe for the Stripe customer. Its own numbers come before the stored ones, because they are stronger. */
 function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
   const { stripeCustomerId: id } = reported;
   const fetched = draft.ask('customer', id, id);
@@ -213,7 +225,7 @@ function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLi
 export interface Link {
   customerId: number;
   linkedBy: LinkedBy;
-  /** The source of the number that links it. Null if no number does, or if the source was not noted. */
+  /** Source of the customer number that made the link. Null if no number made it, or if the source is unknown. */
   origin: NumberOrigin | null;
 }
 
@@ -238,8 +250,8 @@ function toLink(stored: ReturnType<typeof toColumns>): Link {
 
 /**
  * Returns whether one source of a number precedes another: first the customer, then a subscription, then an invoice or
- * checkout. Between equal sources, the earlier event precedes, then the lesser event id. A number that no event
- * reported comes last. So the order of arrival does not matter.
+ * checkout. Between equal sources, the earlier event precedes, then the smaller event id. A number that no event
+ * reported comes last. So the order of arrival does not matter. Only the customer precedes an unknown source.
  */
 export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): boolean {
   if (!other) return one.source === 'customer';
@@ -251,8 +263,8 @@ export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): 
 }
 
 /**
- * Adds reported numbers. Returns `noted` itself if nothing is new. The customer's own numbers are stored without time
- * and event, because they can be fetched.
+ * Adds reported customer numbers to the stored ones. Returns `noted` itself if nothing is new. The Stripe customer's
+ * own numbers are stored without time and event, because they can be fetched again.
  */
 export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumber[]): NotedNumber[] {
   return reported.reduce((numbers, one) => {
@@ -263,7 +275,7 @@ export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumb
   }, noted);
 }
 
-/** Returns the noted numbers that other objects than the customer reported, the strongest first. */
+/** Returns the stored numbers that subscriptions, invoices or checkouts reported, the strongest first. */
 export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
   const named = noted.filter((one) => !isOwn(one)).map(toNumber);
   return named.sort((a, b) => Number(takesPrecedence(b, a)) - Number(takesPrecedence(a, b)));
@@ -271,7 +283,10 @@ export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
 
 const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });
 
-/** Links a Stripe customer to another customer. The commit deletes a customer created for it that is now empty. */
+/**
+ * Changes the link of a Stripe customer, and moves its rows to the new customer. If the previous customer was created
+ * for it and is now empty, the commit deletes that customer.
+ */
 export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): void {
   const { stripe_customer_id: stripeCustomerId } = stored;
   const from = toLink(stored);
@@ -297,7 +312,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   if (from.linkedBy === 'created') draft.abandoned.push(from.customerId);
 }
 
-/** Moves the rows that were read. The commit moves all others. */
+/** Moves those rows of a Stripe customer that were read. The commit moves its other rows. */
 function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number): void {
   draft.moves.push({ stripe_customer_id, customer_id });
   const isIts = (row: { stripe_customer_id: string | null }) => row.stripe_customer_id === stripe_customer_id;
@@ -309,14 +324,17 @@ function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number)
   }
 }
 
-/** Leaves a created customer to the other Stripe customers that were linked to it by its e-mail address. */
+/** Marks Stripe customers linked to a created customer by e-mail as those for which the customer was created. */
 function leaveToOthers(draft: Draft, customerId: number): void {
   for (const link of draft.linksOf(customerId)) {
     if (link.linked_by === 'email') draft.links.put({ ...link, linked_by: 'created' });
   }
 }
 
-/** Adds reported details: the customer object wins, then the earliest event. Returns `noted` if nothing is new. */
+/**
+ * Adds reported contact details to the stored ones. For each field, the customer object wins, then the strongest source
+ * with the earliest event. Returns `noted` itself if nothing is new.
+ */
 export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
   return reported.reduce((details, one) => {
     const before = details.find(({ field }) => field === one.field);
@@ -326,7 +344,10 @@ export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): N
   }, noted);
 }
 
-/** Returns details from all Stripe customers that a customer was created for, or that were linked to it by e-mail. */
+/**
+ * Returns the contact details of a created customer, the strongest first: from all Stripe customers that it was created
+ * for, or that were linked to it by e-mail. Empty if no Stripe customer's link says that the customer was created.
+ */
 function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
   const links = draft.linksOf(customerId).filter(isMadeOf);
   if (!links.some((link) => link.linked_by === 'created')) return [];

@@ -29,11 +29,11 @@ import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
 
 export interface Wanted extends ProviderObjects {
-  /** All items of a subscription. The id is the subscription's. */
+  /** All items of a subscription, by Stripe's id of the subscription. */
   items: ProviderSubscriptionItem[];
-  /** Time of Stripe's last collection for an invoice. The id is the invoice's. */
+  /** Time of Stripe's last collection for an invoice, by Stripe's id of the invoice. Null if it collected nothing. */
   collectedAt: Date | null;
-  /** Stripe's id of the invoice that a payment intent pays. The id is the payment intent's. */
+  /** Stripe's id of the invoice that a payment intent paid, by the id of the intent. Null if it paid no invoice. */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;
@@ -44,7 +44,11 @@ export interface Settings {
   linkByEmail: boolean;
 }
 
-/** Returns Stripe's answer, or undefined until Stripe is asked. @param version version of the Stripe customer's link */
+/**
+ * Returns Stripe's answer. Returns undefined if Stripe must be asked first.
+ *
+ * @param version version of the Stripe customer's link or, without a link, of the object's row
+ */
 export type Answers = <K extends WantedKind>(
   kind: K,
   id: string,
@@ -77,22 +81,22 @@ export class Draft implements Tables {
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
   /** Subscriptions whose invoices all move to another subscription, including invoices that were not read. */
   readonly handedOver: { from: number; to: number }[] = [];
-  /** Stripe customers that this decision concerns. Their versions are raised even if no row changes. */
+  /** Stripe customers that this decision concerns. The commit locks them and raises the versions of their links. */
   readonly concerned = new Set<string>();
   readonly audits: AuditEntry[] = [];
   readonly tasks: StaffTask[] = [];
   /** Staff tasks that are no longer necessary. The commit closes them. */
   readonly tasksOver: Pick<StaffTask, 'kind' | 'subject'>[] = [];
   readonly abandoned: number[] = [];
-  /** Numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
+  /** Customer numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
   readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
-  /** The event under decision, and the events decided before it. They may not be in the inbox yet. */
+  /** Events that this draft has decided, and the one it decides now. The inbox may not contain them yet. */
   readonly arrived = new Map<string, StoredEvent>();
   /** Keys of rows that a lookup did not find in the snapshot. */
   missing: Keys = noKeys();
   /** The question that Stripe must answer before the decision can be made. */
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
-  /** The first question of the daily job that Stripe did not answer, with the reason. */
+  /** The first necessary answer that Stripe did not give, with the reason. If set, the decision is not committed. */
   unreported: { what: string; reason: string } | undefined;
   private lastId = 0;
 
@@ -139,7 +143,11 @@ export class Draft implements Tables {
     return { id: this.newId(), version: 0, created_at: this.now, updated_at: this.now };
   }
 
-  /** Returns Stripe's answer, or notes the question in `wanted`. @param rowVersion used if the customer has no link */
+  /**
+   * Returns Stripe's answer. If Stripe was not asked yet, notes the question in `wanted` and returns `unavailable`.
+   *
+   * @param rowVersion version of the object's row, used if the Stripe customer has no link
+   */
   ask<K extends WantedKind>(
     kind: K,
     id: string,
@@ -161,12 +169,12 @@ export class Draft implements Tables {
     this.changes.push({ ...about, field: task.kind, before: null, after: null, outcome: 'reported' });
   }
 
-  /** Notes that Stripe did not answer a question of the daily job. The object is left to the next run. */
+  /** Notes that Stripe did not give a necessary answer. The decision then fails with NotReportedError. */
   leave(what: string, fetched: Exclude<Fetched<unknown>, { state: 'found' }>): void {
     this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
   }
 
-  /** Returns the table that holds one kind of Stripe's objects. */
+  /** Returns the table of one kind of Stripe's objects. */
   table<Kind extends ListedKind>(kind: Kind): Tables[`${Kind}s`] {
     return (this as Tables)[`${kind}s` as const];
   }
@@ -186,7 +194,7 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** Returns whether the row's customer is known for sure. A row without a Stripe customer is our own, and sure. */
+  /** Returns whether the row's Stripe customer is linked reliably. True for our own rows, which have none. */
   isSure({ stripe_customer_id: id }: { stripe_customer_id: string | null }): boolean {
     const link = id === null ? undefined : this.link(id);
     return link === undefined || isSure({ linkedBy: link.linked_by });
@@ -263,7 +271,7 @@ export class Draft implements Tables {
     return this.snapshot.told.has(key);
   }
 
-  /** Returns events of the inbox and those under decision. Events without a body are returned only for `checkouts`. */
+  /** Returns events of the inbox and of this draft. Events without a body are returned only for `checkouts`. */
   events(wanted: { second: { objectId: string; at: Date } } | { reported: string } | { checkouts: string }) {
     if ('second' in wanted) this.require({ seconds: [secondKey(wanted.second.objectId, wanted.second.at)] });
     else if ('reported' in wanted) this.require({ reported: [wanted.reported] });
@@ -291,7 +299,7 @@ export class Draft implements Tables {
       );
   }
 
-  /** Returns the payment of a refund or dispute. A snapshot of either always contains the payment. */
+  /** Returns the payment of a refund or dispute. A snapshot that contains the refund or dispute contains it, too. */
   paymentOf({ payment_id }: StoredRefund | StoredDispute): StoredPayment | undefined {
     return payment_id === null ? undefined : this.payments.get(payment_id);
   }
@@ -320,7 +328,10 @@ export class Draft implements Tables {
     return this.invoices.get(payment.invoice_id);
   }
 
-  /** Sums of an invoice's completed payments before this draft and with its changes, in thousandths. */
+  /**
+   * Returns the sums of an invoice's completed payments minus their refunds, in thousandths: as stored, and with the
+   * changes of this draft.
+   */
   paidOf(invoiceId: number): { before: number; after: number } {
     const before = this.snapshot.paid.get(invoiceId)?.all ?? 0;
     const leftFor = (payment: StoredPayment | null | undefined) =>
@@ -335,7 +346,10 @@ export class Draft implements Tables {
     return (payment && this.invoiceOf(payment)?.stripe_customer_id) ?? null;
   }
 
-  /** Requires all rows of a payment. A snapshot read by its refund, dispute or payment intent already contains them. */
+  /**
+   * Requires a payment's invoice, refunds and disputes. A snapshot that was read by the key of the payment's refund,
+   * dispute or payment intent already contains them.
+   */
   private requireWhole({ id, stripe_payment_intent_id: intent }: StoredPayment): void {
     const { keys, rows } = this.snapshot;
     const isIts = (one: { payment_id: number | null }) => one.payment_id === id;

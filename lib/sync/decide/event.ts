@@ -12,7 +12,7 @@ import { applyCheckout, settleMoved } from './subscription/checkout';
 import { type Applied, applySubscription } from './subscription/subscription';
 
 interface Handler {
-  /** Returns the keys of the rows that the decision usually reads. The decision requests any others itself. */
+  /** Returns the keys of the rows that the decision usually reads. The draft requests further rows when needed. */
   keys(event: ProviderEvent): Partial<Keys>;
   apply(draft: Draft, event: ProviderEvent): Applied;
 }
@@ -33,7 +33,7 @@ const checkout: Handler = {
   },
 };
 
-/** Effects of an event, besides applying its invoice. */
+/** What an event of one type does in addition to applying the invoice's state. */
 interface Effects {
   isPaid?: boolean;
   hasFailed?: boolean;
@@ -55,7 +55,7 @@ const invoice = ({ isPaid, hasFailed, recordsPayment }: Effects = {}): Handler =
     if (!row || !recordsPayment) return applied;
     const known = draft.changes.length;
     applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
-    // A new payment counts as a change even if the invoice's state is unchanged or stale.
+    // A recorded or corrected payment makes the event count as applied, even if the invoice's state was not.
     return draft.changes.length > known ? 'applied' : applied;
   },
 });

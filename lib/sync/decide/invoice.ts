@@ -9,7 +9,11 @@ import { markGone } from './gone';
 import { type Decision, decideOrder, eventsOfSecond, recheckAt, type StateOrigin } from './order';
 import { type Applied, findOrAdd } from './subscription/subscription';
 
-/** Applies an invoice's state. @param failedAt time of a failed payment; noted even if the state is stale */
+/**
+ * Applies an invoice's state to its row.
+ *
+ * @param failedAt time of a failed payment; stored even if the state is stale
+ */
 export function applyInvoice(
   draft: Draft,
   incoming: ProviderInvoice,
@@ -36,7 +40,7 @@ export function applyInvoice(
   const taken = typeof decision === 'object';
   const state = taken
     ? { ...toInvoiceState(draft, failing, decision.take), ...links }
-    : // The links and the failed payment are noted even if the state is stale or unchanged.
+    : // Store the subscription and the failed payment even if the state is stale or unchanged.
       { payment_failed_at, status: keptStatus(row.status, payment_failed_at !== null), ...links };
   const invoice = update(draft, row, stored === undefined, state, {
     ...(taken && {
@@ -50,9 +54,9 @@ export function applyInvoice(
 }
 
 /**
- * Cancels the invoice that this one revises. Stripe voids it when it finalizes the revision, but no handled event
- * reports that, so both would be owed until the next reconciliation. If Stripe cannot be asked, the original is
- * cancelled here and checked again later.
+ * Cancels the original invoice that a revision replaces. Stripe voids the original when it finalizes the revision, but
+ * no handled event reports that. Without this step, both invoices would be owed until the next reconciliation. If
+ * Stripe does not answer, the original is cancelled here, and the next reconciliation retrieves it.
  */
 function cancelRevised(
   draft: Draft,
@@ -74,7 +78,10 @@ function cancelRevised(
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
-/** Returns whether a payment may have failed. A list does not show it: pending bank debits count as attempted, too. */
+/**
+ * Returns whether a payment of the invoice may have failed. A list shows only that a payment was attempted, which is
+ * also true while a bank debit is pending.
+ */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }
@@ -95,7 +102,10 @@ function applyFetched(
   return { applied: 'unchanged', invoice: null };
 }
 
-/** Finds the invoice's subscription. An unknown one gets a row without state, so that events may come in any order. */
+/**
+ * Returns our id of the invoice's subscription. An unknown subscription gets a row without state, so that events may
+ * arrive in any order. Null if the invoice has no subscription, or if the subscription is another customer's.
+ */
 function subscriptionOf(
   draft: Draft,
   { stripeSubscriptionId }: ProviderInvoice,
@@ -175,7 +185,7 @@ export function toInvoiceState(
   };
 }
 
-/** Returns the stored amount paid outside Stripe, which is valid until the paid amount changes. */
+/** Returns the stored amount paid outside Stripe. Null if the paid amount has changed, which makes it invalid. */
 function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
   return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
 }

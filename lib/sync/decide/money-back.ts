@@ -10,7 +10,10 @@ import { createdChange, isSameState, type Subject, toChanges } from './changes';
 import type { Draft } from './draft';
 import { decideOrder, type StateOrigin } from './order';
 
-/** Records a refund or dispute. One whose payment is unknown is also recorded, and reported. */
+/**
+ * Creates or updates a refund or dispute from its state at Stripe, then settles its payment. If the payment of a new
+ * refund or dispute is unknown, the row is stored without a payment and logged as reported.
+ */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
   draft: Draft,
   kind: Kind,
@@ -28,7 +31,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
     source,
     row: { ...row, recheck_at: null },
     isStored: (told) => row.provider_status === told.providerStatus && isSameState(row, toState(told, row)),
-    decideFromInbox: () => incoming, // no event tells of it
+    decideFromInbox: () => incoming, // no handled event contains a refund or dispute
   });
   if (typeof decision === 'string') return;
   const { take, asOf } = decision;
@@ -49,7 +52,8 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const amount = toAmountText(take.amount, take.currency);
   draft.changes.push(...(stored ? toChanges(subject, row, state) : [createdChange(subject, amount)]));
   reportQuestions(draft, subject, { before: stored, told: take, payment });
-  // A recheck that finds the refund still pending brings no more news than a list would.
+  // Look for the same refund recorded here only when Stripe's refund is new, or when it is no longer pending. Another
+  // report of a pending refund adds nothing.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
   const told = isNews && kind === 'refund' ? draft.row('refund', take.id) : undefined;
   if (!payment) return;
@@ -78,7 +82,10 @@ function reportQuestions(
   else if (payment.currency !== told.currency) report('currency', payment.currency, told.currency);
 }
 
-/** Finds the payment of a refund or dispute recorded without one. Stripe is asked if no stored id leads to one. */
+/**
+ * Links a refund or dispute that was stored without a payment to its payment. If no stored id matches a payment, Stripe
+ * is asked which invoice the payment intent paid.
+ */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const row = draft.row(kind, stripeId);
   if (!row || row.payment_id !== null) return;
@@ -104,7 +111,10 @@ interface Found {
   stripe_invoice_id: string | null;
 }
 
-/** Finds the payment by payment intent, by a reference that is the intent or charge, else by the invoice at Stripe. */
+/**
+ * Finds the payment by its payment intent, or by a reference that is the intent or charge. If neither matches, finds
+ * the payment of the invoice that the intent paid, which Stripe is asked for.
+ */
 function findPayment(draft: Draft, source: Named): Found {
   const { paymentIntentId: intent, chargeId: charge } = source;
   const known = findStored(draft, [intent, charge]);
@@ -114,7 +124,10 @@ function findPayment(draft: Draft, source: Named): Found {
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
 }
 
-/** Returns the invoice that a payment intent paid. Null if it has paid no invoice so far, or if Stripe does not answer. */
+/**
+ * Returns Stripe's id of the invoice that a payment intent paid. Null if the intent has not paid an invoice yet, or if
+ * Stripe does not answer.
+ */
 function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
   const asked = draft.ask('invoicePaid', intent, '');
   if (asked.state === 'found') return asked.object;
@@ -130,16 +143,16 @@ function findStored(draft: Draft, names: (string | null)[]): StoredPayment | und
   return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
 }
 
-/** Returns the payment that was recorded by a program instead of sync for the money of an invoice. */
+/** Returns the payment recorded here that stands for Stripe's collection of an invoice, in a list of at most one. */
 function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
   const invoice = draft.row('invoice', stripeInvoiceId);
   return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
 }
 
 /**
- * Creates a staff task when a lost dispute, such as a returned bank debit, took back the money of Stripe's invoice: the
- * customer owes it, but Stripe still calls it paid. Closes the task when the dispute is no longer lost. An invoice of
- * our own reopens by itself.
+ * Creates a staff task when a lost dispute, such as a returned bank debit, took back money that paid one of Stripe's
+ * invoices. The customer owes the money again, but Stripe still calls the invoice paid. Closes the task when the
+ * dispute is no longer lost. Our own invoices need no task, because settling reopens them.
  */
 function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): void {
   const dispute = draft.row('dispute', stripeId);
@@ -158,12 +171,12 @@ function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): 
 }
 
 interface Settled {
-  /** A refund that Stripe reports for the first time. It may be the same one that was recorded here. */
+  /** Stripe's refund, if a refund recorded here may be the same one and must then be merged into it. */
   told?: StoredRefund | undefined;
   values?: Partial<StoredPayment>;
 }
 
-/** Recalculates the refunded amount and status of a payment, and settles its invoice if that is our own. */
+/** Recalculates the refunded amount and status of a payment, and settles its invoice if the invoice is our own. */
 export function settleMoneyBack(draft: Draft, payment: StoredPayment, { told, values }: Settled = {}): void {
   const owner = draft.ownerOf(payment);
   if (owner) draft.concerned.add(owner);
@@ -216,7 +229,7 @@ function excessBefore(draft: Draft, payment: StoredPayment): number {
 
 function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
   const invoice = draft.invoiceOf(payment);
-  // Read the row before this draft, which may settle the invoice repeatedly.
+  // Start from the stored amount, because this draft may have settled the invoice before.
   const before = invoice && draft.invoices.before(invoice.id);
   if (!invoice || !before || invoice.stripe_invoice_id !== null) return;
   const at = { today: toCalendarDate(draft.now, draft.timeZone), now: draft.now };
@@ -229,7 +242,7 @@ function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
 
 export type MoneyBackKind = 'refund' | 'dispute';
 
-/** The differences between refunds and disputes. */
+/** Conversions to rows, which differ between refunds and disputes. */
 interface Kind<Provider, Row> {
   blank(draft: Draft, provider: Provider): Row;
   toState(provider: Provider, row: Row): Partial<Row>;

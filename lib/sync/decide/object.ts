@@ -30,7 +30,11 @@ export function applyObject(draft: Draft, { kind, value }: Provided, source: Sta
   settleMoved(draft);
 }
 
-/** Fetches and applies an object, or marks it as gone. @returns why Stripe did not answer; undefined if it did */
+/**
+ * Asks Stripe for an object, and applies the answer or marks the row as gone.
+ *
+ * @returns the reason why Stripe did not answer; undefined if it answered
+ */
 export function applyRetrieved(draft: Draft, kind: ListedKind, id: string): string | undefined {
   const row: Row = draft.row(kind, id);
   const owner = ownerOf(draft, row);

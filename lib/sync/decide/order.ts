@@ -22,7 +22,7 @@ interface Question<Kind extends ListedKind> {
   incoming: ProviderObjects[Kind];
   stripeCustomerId: string;
   source: StateOrigin;
-  /** The stored row. It is a stub if no state was ever reported. */
+  /** The stored or new row. Its `provider_as_of` is null if no state was ever applied to it. */
   row: Stored;
   isStored(state: ProviderObjects[Kind]): boolean;
   /** Derives the state from the events of this second. Used if Stripe cannot be asked. */
@@ -30,8 +30,9 @@ interface Question<Kind extends ListedKind> {
 }
 
 /**
- * Decides whether a state replaces the stored one. The later time of Stripe wins. Stripe's times are whole seconds, so
- * between two states of one second Stripe is asked. If it does not answer, the payloads of that second decide.
+ * Decides whether a state replaces the stored one. The state with the later time of Stripe wins. Stripe's times are
+ * whole seconds, so if two different states have the same second, Stripe is asked for the current one. If Stripe does
+ * not answer, the events of that second decide, and a listed state changes nothing.
  */
 export function decideOrder<Kind extends ListedKind>(
   draft: Draft,
@@ -45,7 +46,7 @@ export function decideOrder<Kind extends ListedKind>(
   if (storedAsOf === null) return take(source.asOf);
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
-  if (source.origin === 'fetched') return take(storedAsOf); // the request began after this state was stored
+  if (source.origin === 'fetched') return take(storedAsOf); // the stored state was there when the request began
   // While a recheck is due, the tie may have been decided without this event, so an equal state proves nothing.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
@@ -60,13 +61,16 @@ export function decideOrder<Kind extends ListedKind>(
   return { take: decideFromInbox(), asOf: storedAsOf, recheck: true };
 }
 
-/** Returns since when a recheck is due. Null if none is due. Only a fetched state ends a recheck. */
+/** Returns the time since which a recheck is due. Null if no recheck is due. Only a fetched state ends a recheck. */
 export function recheckAt(draft: Draft, row: Stored, source: StateOrigin, isDoubtful: boolean): Date | null {
   if (isDoubtful) return draft.now;
   return source.origin === 'fetched' ? null : row.recheck_at;
 }
 
-/** Returns an object's events of one second, including the one under decision. Leaves out unhandled types. */
+/**
+ * Returns an object's events of one second, including the event under decision. Leaves out unhandled types, events of
+ * connected accounts, and events that can never be applied.
+ */
 export function eventsOfSecond(draft: Draft, objectId: string, at: Date): ProviderEvent[] {
   return draft
     .events({ second: { objectId, at } })

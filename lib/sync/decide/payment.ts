@@ -13,16 +13,16 @@ export interface Collected {
   amountOffStripe: string | null;
   paidAt: Date;
   paymentIntentId: string | null;
-  /** All payment intents and charges that are known to have paid the invoice. */
+  /** Stripe's ids of the payment intents and charges that the invoice's payload names. Empty without a payload. */
   moneyIds: string[];
 }
 
 /**
- * Records a payment once, however often it is reported. Corrects its amount and date unless a person changed them, and
- * never brings back a deleted payment. Until Stripe reports the amount paid outside Stripe, the whole amount counts as
- * collected.
+ * Records what Stripe collected for an invoice as one payment, even if it is reported several times. Later reports
+ * correct the amount and date, unless a person changed them. A deleted payment is never recorded again. Until Stripe
+ * reports the amount paid outside Stripe, the whole amount counts as collected.
  *
- * @param reference Stripe's id of the invoice
+ * @param reference Stripe's id of the invoice, which becomes the payment's reference
  */
 export function applyPayment(
   draft: Draft,
@@ -64,7 +64,7 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** Finds payments that programs or staff recorded of the same money under Stripe's ids. */
+/** Finds payments of the same money that programs or staff recorded under Stripe's id of an intent or charge. */
 function findRecorded(
   draft: Draft,
   reference: string,
@@ -77,9 +77,9 @@ function findRecorded(
 }
 
 /**
- * Returns whether a recorded payment paid this invoice. Stripe is asked which invoice a payment intent paid. If Stripe
- * cannot be asked, or the reference is a charge, the answer is yes: an event names only the last of several payments,
- * and no money may count twice.
+ * Returns whether a payment recorded here is money that paid this invoice. For a payment intent, Stripe is asked which
+ * invoice it paid. If Stripe does not answer, or if the reference is a charge, returns true: an event names only the
+ * last of several payments, and no money may count twice.
  */
 function isMoneyOf(
   draft: Draft,
@@ -92,7 +92,10 @@ function isMoneyOf(
   return asked.state !== 'found' || asked.object === reference;
 }
 
-/** Keeps recorded payments and counts them for the invoice. If their sum differs from Stripe's amount, staff decide. */
+/**
+ * Lets payments recorded here stand for Stripe's collection, so that it is not recorded a second time. Creates a staff
+ * task if their sum differs from Stripe's amount.
+ */
 function leaveRecorded(
   draft: Draft,
   recorded: StoredPayment[],
@@ -122,7 +125,11 @@ function leaveRecorded(
   draft.tell(task, subjectOf(first));
 }
 
-/** @param isExact false if the amount may include money paid outside Stripe; it then never lowers the payment */
+/**
+ * Corrects the amount of a payment that sync recorded, and its date, unless a person changed them.
+ *
+ * @param isExact false if the amount may include money paid outside Stripe; then the payment is never lowered
+ */
 function correct(
   draft: Draft,
   stored: StoredPayment,

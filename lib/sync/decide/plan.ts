@@ -44,14 +44,20 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Adjusts the expected version: the commit hands the invoice over before this update, which raises the version. */
+/**
+ * Raises the expected version of an invoice that the commit first hands over to another subscription, because the
+ * handover already raises the stored version.
+ */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** Adjusts the expected version: each earlier move of the payment with its Stripe customer raises the version. */
+/**
+ * Raises the expected version of a payment that the commit first moves with its Stripe customer, because each move to
+ * another customer already raises the stored version.
+ */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);
@@ -68,7 +74,7 @@ function touched(draft: Draft, updated: StoredLink[]): Pick<StoredLink, 'stripe_
   });
 }
 
-/** Returns services that need a new version, so that a simultaneous decision about another subscription conflicts. */
+/** Returns services whose billing changes, so that a simultaneous decision about another subscription conflicts. */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
   for (const id of draft.items.changed.keys()) {
@@ -93,7 +99,7 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   });
 }
 
-/** Returns refunded payments that need a new version, so that a simultaneous decision about them conflicts. */
+/** Returns payments whose refunds or disputes change, so that a simultaneous decision about them conflicts. */
 function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

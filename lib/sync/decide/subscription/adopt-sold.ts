@@ -13,16 +13,19 @@ import type { Draft } from '../draft';
 import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
-/** Returns whether the subscription's checkout names a sold subscription that it is not merged into yet. */
+/**
+ * Returns whether a subscription waits to be merged into the sold subscription that its checkout names. False if staff
+ * have declined the merge.
+ */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
 
 type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>;
 
 /**
- * Merges Stripe's subscription into the sold one that its checkout names. Does so only if Stripe has reported exactly
- * what was sold, since a payer can write any reference into a payment link. Any reported state counts, so the order of
- * the events does not matter. The customer's link must be sure.
+ * Merges Stripe's subscription into the sold subscription that its checkout names. Does so only if Stripe has reported
+ * exactly what was sold, since a payer can write any reference into a payment link. Any reported state counts, so the
+ * order of the events does not matter. The caller must have checked that the customer's link is reliable.
  */
 export function adoptSold(
   draft: Draft,
@@ -133,8 +136,10 @@ export interface BilledItem extends ProviderBilled {
 export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'price_differs';
 
 /**
- * Pairs each billed item with a sold one, keyed by Stripe's item id. A pair has the same amount before tax, the same
- * interval, and the same service if Stripe names one.
+ * Pairs each billed item with a sold item. The two items of a pair have the same amount before tax, the same interval,
+ * and the same service if Stripe names one.
+ *
+ * @returns the sold items, keyed by Stripe's id of the billed item; if they do not match, the reason
  */
 export function matchSold(
   all: SoldItem[],
@@ -180,7 +185,11 @@ function isSameMoney(billed: BilledItem, { service, quantity }: SoldWithService)
   return months === MONTHS[service.interval] && toMinorUnits(billed.amount, service.currency) === minor;
 }
 
-/** @param pairs sold items by Stripe's item id; the billed item takes over the service of the sold one */
+/**
+ * Merges Stripe's subscription into our sold subscription, whose id remains.
+ *
+ * @param pairs sold items, keyed by Stripe's id of the billed item, which takes over the sold item's service
+ */
 export function mergeIntoSold(
   draft: Draft,
   ours: StoredSubscription,
@@ -197,7 +206,7 @@ export function mergeIntoSold(
   const { id, customer_id, created_at, updated_at, is_stub, version } = ours;
   const reported = { ...made, id, customer_id, created_at, updated_at, is_stub, version };
   const merged = draft.subscriptions.put({
-    // A subscription whose state was never reported adds only its ids and its paid checkout.
+    // If Stripe's state was never reported, take over only Stripe's ids and the paid checkout.
     ...(made.provider_as_of
       ? reported
       : { ...ours, ...link, checkout_completed_at, ...(status === 'active' && { status }) }),
@@ -209,7 +218,7 @@ export function mergeIntoSold(
   return merged;
 }
 
-/** Moves the invoices that were read. The commit moves all others. */
+/** Moves those invoices of a subscription that were read. The commit moves its other invoices. */
 function handOverInvoices(draft: Draft, from: number, to: number): void {
   if (from > 0) draft.handedOver.push({ from, to });
   for (const row of draft.invoices.all()) {

@@ -63,7 +63,10 @@ function noteReference(draft: Draft, row: StoredSubscription, reference: number 
   return draft.subscriptions.put({ ...row, checkout_reference: reference });
 }
 
-/** Links checkouts and items again after a customer's link changed. They link only rows of one, sure customer. */
+/**
+ * Repeats what depends on the links of Stripe customers that this draft changed: applies their checkouts and, if the
+ * new link is reliable, links their items to services and merges their sold subscriptions.
+ */
 export function settleMoved(draft: Draft): void {
   // Applying a checkout again may move the Stripe customer once more.
   for (let customer = draft.moved.pop(); customer; customer = draft.moved.pop()) {
@@ -84,7 +87,10 @@ function reapplyCheckouts(draft: Draft, customer: string): void {
   for (const { checkout } of checkouts) applyCheckout(draft, checkout);
 }
 
-/** Returns the parts of a checkout to keep when its body is dropped. Null if it did not buy one of our subscriptions. */
+/**
+ * Returns the fields of a checkout to keep when the event's body is dropped. Null if the checkout did not buy a
+ * subscription, or belongs to a connected account.
+ */
 export function toKeptCheckout(payload: string): KeptCheckout | null {
   const { object, account } = fromInbox(payload);
   const checkout = toProviderCheckout(object);
@@ -94,8 +100,8 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
 }
 
 /**
- * Returns a stored checkout. Null if it is not a checkout of this Stripe customer. A checkout without a body has no
- * customer details. They were noted when it was first applied.
+ * Reads the checkout of a stored event. Null if it is not a checkout of this Stripe customer. If the event's body was
+ * dropped, the checkout has no contact details. These were stored when it was first applied.
  */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);

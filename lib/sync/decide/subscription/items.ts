@@ -8,8 +8,10 @@ import type { StateOrigin } from '../order';
 type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
 /**
+ * Applies the items of a subscription's state: updates, adds and deletes rows.
+ *
  * @param asOf the time of this state; an item that has moved to another subscription since then stays there
- * @param isSure whether the customer is known for sure; if not, items keep their services
+ * @param isSure whether the customer's link is reliable; if not, items keep their services
  * @returns the previous services of the items that came from another subscription
  */
 export function applyItems(
@@ -39,7 +41,12 @@ export function applyItems(
   return left;
 }
 
-/** Links items to the services that Stripe names. The customer must be sure. @returns the services before and after */
+/**
+ * Links a Stripe customer's items to the services that Stripe names, except items that staff linked. The customer's
+ * link must be reliable.
+ *
+ * @returns ids of the services before and after
+ */
 export function relinkItems(draft: Draft, stripeCustomerId: string): (number | null)[] {
   return draft.subscriptionsOf(stripeCustomerId).flatMap((subscription) =>
     draft.itemsOf(subscription.id).flatMap((item) => {
@@ -60,7 +67,9 @@ function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscr
   }
 }
 
-/** Returns the only sold item if Stripe also has only one. The sold item takes Stripe's id and keeps its service. */
+/**
+ * Returns the only sold item, if Stripe also has only one item. The row then gets Stripe's id and keeps its service.
+ */
 function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = stored.filter((item) => item.stripe_subscription_item_id === null);
   return provider.items.length === 1 && others.length === 0 ? only : undefined;
@@ -69,7 +78,7 @@ function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredI
 function updateItem(draft: Draft, row: StoredItem, state: Partial<StoredItem>): void {
   const changed = differing(row, state);
   if (Object.keys(changed).length === 0) return;
-  // A value that is reported for the first time is not logged as a change.
+  // A price that Stripe reports for the first time is not logged as a change.
   const news = Object.entries(changed).filter(([field]) => !BILLED.has(field) || row.interval !== null);
   draft.changes.push(...toChanges(subjectOf(row), row, Object.fromEntries(news)));
   draft.items.put({ ...row, ...changed });
@@ -112,13 +121,16 @@ function subjectOf(row: StoredItem) {
   };
 }
 
-/** Events, lists and single objects show the first ten items of a subscription. */
+/** Maximum items of a subscription that Stripe shows in an event, a list or a retrieved subscription. */
 const SHOWN = 10;
 
 export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
   !itemsComplete && items.length > 0;
 
-/** Adds the items not shown. If Stripe does not answer, the daily job leaves the subscription to its next run. */
+/**
+ * Returns the subscription with all its items, also those that the state does not show. If Stripe does not answer, an
+ * event's state stays incomplete, and the daily job leaves the subscription to its next run.
+ */
 export function withAllItems(
   draft: Draft,
   provider: ProviderSubscription,
@@ -132,7 +144,10 @@ export function withAllItems(
   return provider;
 }
 
-/** Returns whether the other subscription still has the item. If Stripe does not answer, the daily job asks again. */
+/**
+ * Returns whether the item is still in the other subscription and must stay there. If Stripe does not answer, returns
+ * false, and the daily job rechecks the other subscription.
+ */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,
@@ -188,7 +203,7 @@ export function setItemService(
   customer_service_id: number | null,
 ): void {
   const numberOf = (id: number | null) => (id === null ? null : (draft.service(id)?.service_number ?? null));
-  // After a move, the service that Stripe names counts again.
+  // A move ends the link by staff, so that the service that Stripe names counts again.
   const after = draft.items.put({ ...item, customer_service_id, linked_by_staff: verb !== 'move' });
   draft.audits.push({
     actor,

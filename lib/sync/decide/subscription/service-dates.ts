@@ -14,7 +14,10 @@ export interface Billed {
   endsAt: Date | null;
 }
 
-/** Sets the dates of services. The next billing is when the last current period ends, the end when all have ended. */
+/**
+ * Sets the next billing date and the end date of services. The next billing date is the latest end of a current period
+ * of the items that bill the service. A service ends when all its subscriptions have ended.
+ */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
     const service = id === null ? undefined : draft.service(id);
@@ -60,7 +63,10 @@ export function combineBilled(all: Billed[]): Billed | undefined {
   };
 }
 
-/** Returns the live subscriptions of sure customers. `read_snapshot` has the same rule for those it does not return. */
+/**
+ * Returns the period's end and scheduled end for each item that bills the service. Only live subscriptions with a
+ * reliable link count. `read_snapshot` applies the same rule to subscriptions outside the snapshot.
+ */
 function billed(draft: Draft, serviceId: number): Billed[] {
   const own = draft.items.all().flatMap((item): Billed[] => {
     if (item.customer_service_id !== serviceId || !item.current_period_end) return [];

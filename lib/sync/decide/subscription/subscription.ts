@@ -13,7 +13,11 @@ import { dateServices } from './service-dates';
 
 export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 
-/** @param isDeletion Stripe deleted the subscription, which stays cancelled even if the payload says otherwise */
+/**
+ * Applies a subscription's state to its row and items.
+ *
+ * @param isDeletion true if Stripe deleted the subscription; it is then cancelled even if the payload says otherwise
+ */
 export function applySubscription(
   draft: Draft,
   incoming: ProviderSubscription,
