@@ -9,7 +9,7 @@ import { toJsonAmount } from '../money';
 export interface Balance {
   currency: string;
   due: number;
-  /** The overdue part of `due`. */
+  /** Amount of `due` that is overdue. */
   overdue: number;
 }
 
@@ -59,7 +59,7 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
   return byCustomer;
 }
 
-/** Returns overpayments on a customer's own invoices, by currency. Credit on Stripe's invoices is kept at Stripe. */
+/** Returns a customer's overpayments of our own invoices, by currency. Stripe keeps the credit of its own invoices. */
 export async function listCustomerCredits(
   db: Database,
   customerId: number,

@@ -55,7 +55,7 @@ function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Ro
     if (name !== 'amount_due' && !Object.hasOwn(ofStripe, name)) rest[name] = value;
   }
   const columns = invoiceKind.toColumns?.(rest, before, writer) ?? rest;
-  // If the file has no time of payment, the time is unknown. It was not the time of the import.
+  // If the file has no time of payment, store no time. The invoice was not paid at the time of the import.
   const isToday = columns.paid_at === writer.now && rest.paid_at == null;
   return isToday ? { ...columns, paid_at: before?.paid_at ?? null } : columns;
 }

@@ -54,14 +54,16 @@ export const amountFields = {
   lines: linesField.optional(),
 };
 
-// Created only once, because a schema is compiled at its first use, which takes longer than using it.
+// Created once for all calls, because a schema is compiled at its first use, which takes longer than a check.
 const sums = z.object({
   subtotal: amountFields.subtotal,
   tax: amountFields.tax,
   total: amountFields.total,
 });
 
-/** Returns the lines and sums of a record after the values of a draft. Lines, if there are any, determine the sums. */
+/**
+ * Returns the lines and sums that a record will have with the given values. If it has lines, they determine the sums.
+ */
 export function toAmounts(values: Row, before: Row | null): Row {
   const given = values.lines === undefined ? null : linesField.parse(values.lines).map(toLineRow);
   const lines = given ?? linesOf(before);
@@ -70,7 +72,7 @@ export function toAmounts(values: Row, before: Row | null): Row {
   return { ...(given && { lines: given }), subtotal, tax, total };
 }
 
-/** Returns the values of a draft except lines and sums. */
+/** Returns the given values without lines and sums. */
 export function withoutAmounts({ subtotal: _, tax: __, total: ___, lines: ____, ...rest }: Row): Row {
   return rest;
 }
@@ -114,10 +116,10 @@ function sumsAlone(values: Row, before: Row | null): Row {
 export const linesOf = (row: Row | null): LineRow[] => (row?.lines ?? []) as LineRow[];
 const currencyOf = (row: Row): string => String(row.currency ?? 'eur');
 
-/** The owner of lines. Each kind of owner has its own table of lines. */
+/** The kind of record that lines belong to. Each kind has its own table of lines. */
 export type Owner = 'invoice' | 'sales_document';
 
-/** Lines in one statement, which may have at most 65,535 values. */
+/** Maximum lines in one statement, which may have at most 65,535 values. */
 const BATCH = 5000;
 
 /** Reads the lines of one record, in order. */

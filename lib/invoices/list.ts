@@ -88,7 +88,7 @@ export const invoiceSums = z.object({
   amount_due: z.number(),
   /** Amount settled by credit notes or by the customer's balance at Stripe: neither paid nor due. */
   settled_by_credit: z.number(),
-  /** Part of `amount_due` that Stripe has given up collecting. */
+  /** Amount of `amount_due` that Stripe has given up collecting. */
   written_off: z.number(),
 });
 

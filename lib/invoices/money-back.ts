@@ -5,7 +5,7 @@ import { toJsonAmount } from '../money';
 
 export type WithMoneyBack<Row extends { id: number }> = Awaited<ReturnType<typeof addMoneyBack<Row>>>[number];
 
-/** Adds to the invoices of a page their refunds, credits and failed payments. */
+/** Adds refunds, credits and failed payments to the invoices of a page. */
 export async function addMoneyBack<Row extends { id: number }>(db: Database, rows: Row[]) {
   if (rows.length === 0) return [];
   const found = await db
@@ -33,13 +33,13 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
     const more = byId.get(row.id);
     return {
       ...row,
-      /** Sum of the refunded amounts of its payments. */
+      /** Sum of the refunded amounts of the invoice's payments. */
       refunded_amount: toJsonAmount(more?.refunded ?? '0'),
-      /** Part of the total settled by credit notes. */
+      /** Amount of the total that credit notes settled. */
       amount_credited: toJsonAmount(more?.credited ?? '0'),
       /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it. */
       amount_off_stripe: amountOrNull(more?.offStripe),
-      /** Part paid from the customer's balance at Stripe. Null if it paid nothing, or if that is unknown. */
+      /** Amount paid from the customer's balance at Stripe. Null if nothing was paid from it, or if unknown. */
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe has given up collecting it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),

@@ -55,7 +55,9 @@ export async function getInvoice(db: Database, id: number) {
 
 export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;
 
-/** The parts of an invoice that payments do not show, in whole units of its currency; 0 if it has no such part. */
+/**
+ * Amounts of an invoice that its payments do not show, in whole units of its currency. 0 if an amount does not apply.
+ */
 export type BesidePayments = ReturnType<typeof besidePayments>;
 
 type Amounts = Pick<

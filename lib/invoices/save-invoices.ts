@@ -45,7 +45,7 @@ export const invoiceKind: RecordKind = {
     invoice_date: calendarDate.optional(),
     due_date: calendarDate.nullable().optional(),
     ...amountFields,
-    /** Amount that was paid before the import of the invoice. */
+    /** Amount that was paid before the invoice was imported. */
     amount_paid: amount.optional(),
     paid_at: instantOrDay.nullable().optional(),
   }),
@@ -151,7 +151,7 @@ function checkInvoice(writing: Writing): FieldError[] {
   return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
 }
 
-/** Returns why an invoice must not be deleted. A draft may be, since it has no number that would be missing. */
+/** Returns why an invoice must not be deleted. Null for our drafts: no number is missing afterwards. */
 function checkDelete({ status, stripe_invoice_id }: Row): string | null {
   if (stripe_invoice_id) return `${MANAGED}.`;
   return status === 'draft' ? null : 'The invoice was issued: cancel it instead of deleting it.';
@@ -215,7 +215,7 @@ export const typedInvoice = {
 /** Form of a sent invoice. Only the due date may change. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
-/** The steps between statuses of our own invoices. Payments make an invoice paid. */
+/** The steps between statuses of our own invoices that staff can take. Only payments make an invoice paid. */
 export const invoiceSteps = {
   kind: invoiceKind,
   steps: {

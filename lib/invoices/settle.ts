@@ -10,7 +10,7 @@ type Owed = Pick<
   'total' | 'status' | 'paid_at' | 'due_date' | 'payment_failed_at' | 'uncollectible'
 >;
 
-/** @param today calendar date in the time zone of the service */
+/** The current time. `today` is its calendar date in the configured time zone. */
 interface At {
   today: string;
   now: Date;
@@ -32,7 +32,7 @@ export function settledAfter(
   return settledBy(invoice, Math.max(paid.after, imported > paid.before ? imported : 0), at);
 }
 
-/** Returns an invoice's amounts and status with `paid` thousandths paid. A cancelled invoice owes nothing. */
+/** Returns an invoice's state if `paid` is its paid amount, in thousandths. A cancelled invoice owes nothing. */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
   const { status, paid_at } = invoice;
   const due = status === 'cancelled' ? 0 : Math.max(0, toThousandths(invoice.total) - paid);
@@ -49,7 +49,7 @@ export function leftOf({ amount, refunded_amount, status }: Payment): number {
   return status === 'completed' ? toThousandths(amount) - toThousandths(refunded_amount) : 0;
 }
 
-/** True if an invoice takes payments. */
+/** Returns whether an invoice accepts new payments: any invoice except a draft or a cancelled one. */
 export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'status'>): boolean {
   return status !== 'draft' && status !== 'cancelled';
 }

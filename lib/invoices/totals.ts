@@ -10,7 +10,7 @@ interface LineAmounts {
   tax_rate: string;
 }
 
-/** Sums with three decimals, as in their columns. */
+/** Sums of a record's lines, as text with three decimals, like their columns. */
 export type LineTotals = ReturnType<typeof lineTotals>;
 
 /**
@@ -47,14 +47,14 @@ export function lineTotals(lines: LineAmounts[], currency: string) {
   };
 }
 
-/** Converts decimal text to whole parts: `toParts('1.5', 3) === 1500n`. */
+/** Converts decimal text to an integer, scaled by the decimals: `toParts('1.5', 3) === 1500n`. */
 function toParts(text: string, decimals: number): bigint {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(text) ?? [];
   const parts = BigInt(whole + fraction.padEnd(decimals, '0').slice(0, decimals));
   return sign === '-' ? -parts : parts;
 }
 
-/** Converts whole parts to decimal text with all decimals. */
+/** Converts a scaled integer back to decimal text with all decimals: `toText(1500n, 3) === '1.500'`. */
 function toText(parts: bigint, decimals: number): string {
   const digits = String(parts < 0n ? -parts : parts).padStart(decimals + 1, '0');
   return `${parts < 0n ? '-' : ''}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
@@ -79,7 +79,7 @@ export interface OwedBy {
 
 /**
  * Returns the amount due of our own invoice after a part of its completed payments is refunded or deleted, the same as
- * `settleInvoice` will write. An amount imported as paid beyond its payments stays paid.
+ * `settledAfter` will return. An amount that was imported as paid beyond the payments stays paid.
  */
 export function owedAfter(
   { status, total, amount_paid, amount_due, recorded }: OwedBy,

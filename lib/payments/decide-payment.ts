@@ -106,7 +106,7 @@ export class PaymentDraft {
     return this.lastId;
   }
 
-  /** The invoices whose payments were decided. */
+  /** Ids of the invoices whose payments these decisions have changed. */
   get invoiceIds(): number[] {
     return [...this.seen];
   }
@@ -115,7 +115,10 @@ export class PaymentDraft {
     return this.paid.get(invoiceId) ?? { all: 0, offStripe: 0 };
   }
 
-  /** Notes that a payment counts from now on (1) or no longer (-1), and that the decision is based on its invoice. */
+  /**
+   * Adds a payment to the sums of its invoice (sign 1) or removes it (sign -1). The commit then compares the invoice's
+   * version.
+   */
   count(payment: StoredPayment, sign: 1 | -1): void {
     const { all, offStripe } = this.paidOf(payment.invoice_id);
     const left = sign * leftOf(payment);
@@ -170,7 +173,7 @@ export class PaymentDraft {
         return invoice ? { id, version: invoice.version } : [];
       }),
       concerned,
-      // Raising the version of its link makes sync decide again if it is now deciding on an invoice of this customer.
+      // Raise the versions of the links, so that a simultaneous decision of sync about these customers conflicts.
       touched: concerned.flatMap((id) => {
         const link = links.get(id);
         return link ? { stripe_customer_id: id, version: link.version } : [];
@@ -321,7 +324,8 @@ const isNamed = (reference: string) => (row: StoredPayment) => row.payment_refer
 
 /**
  * Deletes a payment. Its last state stays in the audit log. A payment that Stripe reported leaves a tombstone, so that
- * sync does not record it again. Refunds recorded here go with it, and refunds that Stripe reported stay without it.
+ * sync does not record it again. Refunds recorded here are deleted, too. Refunds that Stripe reported stay, but without
+ * a payment.
  */
 function remove(draft: PaymentDraft, payment: StoredPayment, writer: PaymentWriter): void {
   if (payment.source === 'stripe') draft.tombstones.push(payment.payment_reference);
@@ -334,10 +338,10 @@ function remove(draft: PaymentDraft, payment: StoredPayment, writer: PaymentWrit
   addAudit(draft, { action: 'payment.delete', before: payment, after: null }, writer);
 }
 
-/** The most that the payments of an invoice may add up to, in thousandths: what its column can store. */
+/** Maximum sum of an invoice's payments, in thousandths. The column of the paid amount cannot store more. */
 const MAX_PAID = 1000 * (MAX_AMOUNT + 1) - 1;
 
-/** Refuses a payment if the sum of our own invoice's payments would not fit its column. */
+/** Refuses a payment of our own invoice if the sum of the invoice's payments would exceed MAX_PAID. */
 function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, after: StoredPayment): void {
   const { invoice_id } = after;
   if (draft.invoices.get(invoice_id)?.stripe_invoice_id !== null) return;
@@ -366,8 +370,8 @@ function noteMoney(draft: PaymentDraft, { payment_reference }: StoredPayment): v
 }
 
 /**
- * Refuses a payment whose reference names Stripe's money if sync has already recorded it: as a payment of the same
- * invoice, or with the same payment intent or charge on any invoice.
+ * Refuses a payment whose reference names Stripe's money if sync has already recorded that money: as a payment of the
+ * same invoice, or with the same payment intent or charge on any invoice.
  */
 function refuseCounted(
   { payments, invoices }: PaymentDraft,
@@ -430,8 +434,8 @@ export function checkPayment<
 const tookPayments = ({ status }: Pick<StoredInvoice, 'status'>): boolean => status !== 'draft';
 
 /**
- * Refuses a completed payment by staff or from a file whose day is in the future. A pending payment may have a future
- * day. The REST API accepts any day, as its contract says.
+ * Refuses a payment by staff or from a file whose day is in the future, unless it is pending. The REST API accepts any
+ * day, as its contract says.
  */
 function refuseFuture(
   { payment_date, status }: Pick<StoredPayment, 'payment_date' | 'status'>,
@@ -475,11 +479,11 @@ function isSame(
 }
 
 /**
- * Creates a staff task if a payment on one of Stripe's invoices does not count at Stripe. Also warns the writer if more
- * is recorded than Stripe asks for. The payment is still accepted, because received money is always booked. Call it
- * once all payments of a draft are decided.
+ * Creates a staff task if a change adds money to one of Stripe's invoices that Stripe does not count, or if more is
+ * then recorded than Stripe asks for. The payment is still accepted, because received money is always booked. Call this
+ * function after all payments of a draft are decided.
  *
- * @returns a warning; undefined if the amount is not too much, or not more than before
+ * @returns a warning for the writer if the change adds money and more is then recorded than Stripe asks for
  */
 export function warnOfExcess(draft: PaymentDraft, { before, after }: PaymentDecision): string | undefined {
   const invoice = after && draft.invoices.get(after.invoice_id);

@@ -84,7 +84,7 @@ const ORDERS = {
   reference: ['payment_reference', textLine(255)],
 } as const;
 
-/** Reads a page. A cursor is `id.value` of a payment, so that it works even if that payment was deleted since. */
+/** Reads a page. A cursor is `id.value` of a payment, so that it works even after that payment was deleted. */
 function readPage(
   db: Database,
   { where, few, by, descends }: Selection<keyof typeof ORDERS>,
@@ -129,7 +129,7 @@ function partsOf(cursor: string | null | undefined): { id: number; value: string
   return { id: Number(id), value };
 }
 
-/** A listed payment with its customer and invoice number. */
+/** A listed payment with its customer, its invoice number and its open dispute. */
 export interface NamedPayment extends PaymentRow {
   customer: CustomerSnippet | null;
   invoice_number: string | null;

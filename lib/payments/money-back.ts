@@ -34,7 +34,7 @@ interface Common {
   provider_gone_at: Date | null;
   /** Stripe's id of the refund or dispute. Null if it was recorded here and Stripe does not know it. */
   stripe_id: string | null;
-  /** Stripe's id of the payment: a payment intent or a charge. */
+  /** Stripe's id of the payment: a payment intent or a charge. Null if Stripe did not report one. */
   stripe_payment: string | null;
 }
 
@@ -46,7 +46,7 @@ export type MoneyBackRow =
         'status' | 'evidence_due_at' | 'funds_withdrawn_at' | 'funds_returned_at'
       >);
 
-/** True for a dispute that is not decided yet. */
+/** True for an undecided dispute that Stripe has not deleted. */
 export function isUndecided({ kind, status, provider_gone_at }: MoneyBackRow): boolean {
   return kind === 'dispute' && !DECIDED.has(status) && provider_gone_at === null;
 }
@@ -127,7 +127,7 @@ function toCommon(row: Stored, stripe_id: string | null): Common {
   };
 }
 
-/** Sorts the latest first. At the same time, refunds come before disputes, and later recorded rows first. */
+/** Sorts the latest first. Of the same time, refunds come before disputes, and rows with greater ids come first. */
 function latestFirst(a: MoneyBackRow, b: MoneyBackRow): number {
   const later = b.issued_at.getTime() - a.issued_at.getTime();
   return later || b.kind.localeCompare(a.kind) || b.id - a.id;
@@ -187,7 +187,7 @@ function paymentsSince(since: Date): SQL {
 /** Days of refunds and disputes to check for questions that a person should answer. */
 export const QUESTION_DAYS = 35;
 
-/** Possible questions about refunds and disputes, the gravest first. */
+/** Questions that refunds and disputes can raise for staff, the most serious first. */
 export const QUESTIONS = ['excess', 'other_currency', 'unmatched'] as const;
 export type Question = (typeof QUESTIONS)[number];
 
@@ -196,7 +196,7 @@ export function raising(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {
     const isLate = gte(table.issued_at, since);
-    // A failed refund moved no money.
+    // A failed or cancelled refund moved no money.
     const isMoney = kind === 'refund' ? notInArray(refunds.status, ['failed', 'cancelled']) : undefined;
     if (question === 'unmatched') return and(isNull(table.payment_id), isLate, isMoney);
     if (question === 'other_currency') return and(ne(table.currency, payments.currency), isLate, isMoney);
@@ -251,8 +251,11 @@ interface RefundDraft {
 
 /**
  * Adapts the refunds recorded here to a payment's new values, and returns the refunded amount. If the payment becomes
- * refunded, the rest is recorded as a refund. If it is no longer refunded, refunds recorded here are cancelled. Without
- * a new status, a wholly refunded payment stays so. Stripe's refunds never change.
+ * refunded, the rest is recorded as a refund. If it is no longer refunded, refunds recorded here are cancelled. If no
+ * new status is given, a refunded payment with a refund recorded here stays refunded. Amount and status of Stripe's
+ * refunds never change.
+ *
+ * @throws AppError validation_failed if the given refunded amount is less than what already came back
  */
 export function refundedAfter(
   draft: RefundDraft,
@@ -281,7 +284,7 @@ export function refundedAfter(
 function withdrawRefunds(draft: RefundDraft, paymentId: number): void {
   for (const refund of draft.moneyBackOf(paymentId).refunds) {
     if (refund.stripe_refund_id === null) draft.refunds.put({ ...refund, status: 'cancelled' });
-    // A refund pending at Stripe then counts only once it has succeeded.
+    // Then a refund that is pending at Stripe counts only when it has succeeded.
     else if (refund.status === 'pending') draft.refunds.put({ ...refund, source: 'stripe' });
   }
 }

@@ -27,12 +27,15 @@ export type GivenPayment = PaymentInput & Refunded;
 export type Recorded =
   | { outcome: 'created' | 'unchanged'; id: number }
   | { outcome: 'refused'; problems: FieldError[] }
-  /** A different payment exists, or the reference names Stripe's money. `recordPayment` must write it alone. */
+  /**
+   * A payment with this reference exists and differs, or the reference names Stripe's money. The caller must write the
+   * payment with `recordPayment`.
+   */
   | { outcome: 'alone'; payment: StoredPayment | undefined };
 
 /**
- * Creates the new ones of many payments in one commit, with the same result as `recordPayment`. References must be
- * unique.
+ * Creates all payments that are new in one commit. Each has the same result as with `recordPayment`. Payments that
+ * exist are not changed. The given references must be unique.
  *
  * @returns the outcome of each payment, in the same order
  */
@@ -84,13 +87,15 @@ interface GivenRefund {
   payment_reference: string;
   amount: number;
   currency?: string | undefined;
-  /** Day of the refund, and the time at which it is recorded. */
+  /** Day of the refund. */
   date: string;
+  /** Time of the refund: the start of its day. */
   refundedAt: Date;
 }
 
 /**
- * Records a partial refund of a payment once. The refund's reference identifies it, even if it is changed here later.
+ * Records a partial refund of a payment once. A refund whose reference was imported before is not recorded again, even
+ * if its row has been changed since.
  *
  * @throws AppError validation_failed with the fields
  */
@@ -137,7 +142,7 @@ export async function recordGivenRefund(
  * Returns the refunded amount of a payment after one more refund.
  *
  * @param tooMuch the beginning of the error message, before the amount that is left
- * @throws AppError validation_failed at `amount` if the payment does not have as much left
+ * @throws AppError validation_failed at `amount` if the amount is invalid, or more than is left of the payment
  */
 export function cameBackAfter(
   { amount, refunded_amount, currency }: StoredPayment,

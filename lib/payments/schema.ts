@@ -141,14 +141,14 @@ export interface PaymentWriter {
   timeZone: string;
 }
 
-/** The refunded amount, if the writer gives it. The part that is not recorded yet becomes a refund. */
 export interface Refunded {
+  /** The whole refunded amount, if the writer gives it. What exceeds the amount known so far becomes a new refund. */
   cameBack?: number | undefined;
   /** Time of a refund that this write records. If absent, the time is that of the write. */
   refundedAt?: Date | undefined;
 }
 
-/** Returns whether the payment is as the writer last read it. It is null if no payment has the reference. */
+/** Returns whether the current payment is as the writer last read it. */
 export type Precondition<Current = PaymentRow> = (current: Current) => boolean;
 
 type Changes = PaymentUpdate & Refunded;
@@ -163,6 +163,7 @@ export type PaymentChange =
       input: PaymentInput & Refunded;
       /** Refuses a known reference instead of updating its payment. */
       onlyNew?: boolean;
+      /** Checks the current payment, which is null if no payment has the reference. */
       precondition?: Precondition<PaymentRow | null> | undefined;
     }
   | {

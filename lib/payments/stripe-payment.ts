@@ -29,7 +29,10 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/** Returns Stripe's id of a payment: its payment intent, or a charge that is its reference. Null if it has neither. */
+/**
+ * Returns Stripe's id of a stored payment: its payment intent, or its reference if that is Stripe's id of an intent or
+ * charge. Null if it has neither, or if the payment does not exist.
+ */
 export async function findStripePayment(db: Database, id: number): Promise<string | null> {
   const [found] = await db
     .select({ intent: payments.stripe_payment_intent_id, reference: payments.payment_reference })
@@ -38,7 +41,7 @@ export async function findStripePayment(db: Database, id: number): Promise<strin
   return found ? stripePaymentOf(found) : null;
 }
 
-/** Returns Stripe's id of a payment from the payment's own row. */
+/** Returns the payment intent of a payment, or its reference if that names Stripe's money. Null if it has neither. */
 export function stripePaymentOf(payment: { intent: string | null; reference: string }): string | null {
   const { intent, reference } = payment;
   return intent ?? (namesStripeMoney(reference) ? reference : null);
@@ -49,7 +52,7 @@ type Owed = Pick<
   'number' | 'currency' | 'amount_due' | 'amount_off_stripe' | 'stripe_invoice_id'
 >;
 
-/** Returns whether the payment pays more of one of Stripe's invoices than before. */
+/** Returns whether a payment recorded here now pays more of one of Stripe's invoices than before the change. */
 export function isMoreAtStripe(
   { stripe_invoice_id }: Owed,
   before: StoredPayment | null,
@@ -62,9 +65,10 @@ export function isMoreAtStripe(
 
 /**
  * Returns the staff task for a payment on one of Stripe's invoices, whose state only Stripe decides: either more is
- * recorded than Stripe asks for, or Stripe does not know the payment and still asks for the money.
+ * recorded than Stripe asks for, or Stripe does not know the payment and still asks for the money. Undefined if neither
+ * applies.
  *
- * @param beside the invoice's other payments recorded here that are not Stripe's money, in thousandths
+ * @param beside sum of the invoice's other payments recorded here that are not Stripe's money, in thousandths
  */
 export function toMoneyTask(invoice: Owed, after: StoredPayment, beside: number): StaffTask | undefined {
   const { id: entity_id, payment_reference } = after;
@@ -97,7 +101,7 @@ export interface Uncounted {
   amount: number;
 }
 
-/** Maximum invoices listed. */
+/** Maximum invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
 /** Lists Stripe's invoices of one customer, or one invoice, with payments recorded here that Stripe does not count. */

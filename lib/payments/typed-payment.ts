@@ -31,7 +31,7 @@ import { recordPayment, updatePayment } from './write-payment';
 
 const trimmed = z.string().trim();
 
-/** Form field of an amount. */
+/** Schema for an amount that a person typed into a form. The result is a number. */
 const amountField = z
   .string()
   .transform((text, { issues }) => {
@@ -140,8 +140,8 @@ const typedRefund = z.object({ amount: amountField, date: typedDate });
 export const REFUND_FIELDS = typedRefund.keyof().options;
 
 /**
- * Records a full or partial refund of a completed payment. The payment becomes refunded once its whole amount is. No
- * money is moved, and Stripe is not informed.
+ * Records a full or partial refund of a completed payment. The payment becomes refunded when its whole amount is
+ * refunded. This moves no money and does not inform Stripe.
  *
  * @param typed values of `REFUND_FIELDS`
  * @throws AppError validation_failed with the fields; not_found; precondition_failed; conflict if it is not completed
@@ -178,7 +178,7 @@ export function staffWriter(...by: Parameters<typeof staffRecordWriter>): Paymen
   return { ...staffRecordWriter(...by), source: 'staff' };
 }
 
-/** Maximum invoices found, so that a person can read the list. */
+/** Maximum invoices that a search returns, so that a person can read the list. */
 const MAX_FOUND = 20;
 /** Condition for unpaid invoices, with the same literals as in their partial indexes. */
 const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
@@ -187,7 +187,7 @@ const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
  * Finds invoices that a payment may belong to: by customer, part of a number, amount due or total.
  *
  * @param text search text, such as a line of a bank statement
- * @returns at most 20 invoices: unpaid ones first, sorted by due date
+ * @returns at most 20 invoices: first unpaid ones, then paid ones that match by number or customer
  */
 export async function findPayableInvoices(db: Database, text: string) {
   const query = customerQuery.safeParse(text);

@@ -63,7 +63,7 @@ export async function recordPayment(
 }
 
 /**
- * Changes some fields of a payment. The caller has checked that the writer may change it.
+ * Changes some fields of a payment. The caller must have checked that the writer may change it.
  *
  * @param changes the new values, or a function that derives them from the payment; the latter never moves or renames it
  * @throws AppError not_found; precondition_failed; validation_failed if it does not fit its invoice, or for a changed
@@ -101,7 +101,7 @@ export async function deletePayment(
   await writePayment(databaseStore(db), { kind: 'delete', id, precondition }, writer);
 }
 
-/** A change as it was written. `warning` is a sentence for the writer. */
+/** A written change. `warning` is a sentence for the writer; undefined if there is nothing to warn of. */
 export interface WrittenChange extends PaymentDecision {
   warning: string | undefined;
 }
@@ -121,7 +121,7 @@ export async function writePayment(
   return written ? toWrittenChange(result, written) : result;
 }
 
-/** Puts the id and the times that the commit gave into a change. */
+/** Replaces the temporary id, the version and the times of a change by those that the commit wrote. */
 function toWrittenChange({ before, after, warning }: WrittenChange, { at, ids }: Written): WrittenChange {
   if (!after || after === before) return { before, after, warning };
   const id = ids.get(after.id) ?? after.id;
@@ -134,12 +134,12 @@ function toWrittenChange({ before, after, warning }: WrittenChange, { at, ids }:
   };
 }
 
-/** Maximum conflicts before a write gives up. After the first one it locks its invoices, in a transaction that retries. */
+/** Maximum restarts of a write after conflicts. Each restart locks the invoices. */
 const MOST_CONFLICTS = 3;
 const MOST_READS = 3;
 
 interface Question<Decision, Result> {
-  /** Returns the keys to read, and which ones the decision needs once it has seen the first rows. */
+  /** Returns the keys to read first. With a draft of the rows read so far, returns all keys that the decision needs. */
   keys(draft?: PaymentDraft): Keys;
   decide(draft: PaymentDraft): Decision;
   conclude(draft: PaymentDraft, decision: Decision): Result;

@@ -28,13 +28,13 @@ export interface Commit {
   plan: Plan;
   events: EventEntry[];
   runId: number | null;
-  /** Called at the time of writing, which may be long after the decision. */
+  /** Returns the date for journal entries. Called when the plan is written, which may be long after the decision. */
   bookedOn(): BookedOn;
 }
 
 /** The result of a commit. */
 export interface Written {
-  /** The time of the transaction, as `updated_at` of all written rows has it. */
+  /** The time of the transaction, which becomes the `updated_at` of written rows. */
   at: Date;
   /** The real id of each new row, keyed by its temporary id. */
   ids: Map<number, number>;
@@ -47,7 +47,8 @@ export async function commit(db: Database, given: Commit): Promise<Written> {
 }
 
 /**
- * Writes the commits that have no Stripe customer in common. Writes none if one of them fails or must wait for a lock.
+ * Writes those commits that are independent of each other, in one statement. Writes none if one of them fails, or if a
+ * lock is not free within 50 ms.
  *
  * @returns the result of each commit; undefined if it was not written
  */
@@ -68,7 +69,7 @@ function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();
   const [runId] = all.map((given) => given.runId);
   return all.filter((given, at) => {
-    // The customers that another commit creates may get one of these absent numbers.
+    // An earlier commit may create a customer, which may get one of the numbers that this decision found absent.
     if (at > 0 && (given.runId !== runId || given.plan.absentNumbers.length > 0)) return false;
     const keys = [...toLockKeys(given), ...lockedInvoices(given.plan).map((id) => `invoice ${id}`)];
     if (keys.some((key) => taken.has(key))) return false;
@@ -80,7 +81,7 @@ function findApart(all: Commit[]): Commit[] {
 /** Parameters of the statement. `payloads` contains the bodies of new events, then those of known events. */
 const NAMES = ['plan', 'tables', 'payloads'] as const;
 
-// The statement runs outside a transaction, so it must set the lock timeout itself.
+// The statement may run outside a transaction, so it must set the lock timeout itself.
 const LIMIT = localLimit('lock_timeout');
 const SHORT_LIMIT = sql`set_config('lock_timeout', '50', true)`;
 const commitWith = (limit: SQL) =>
@@ -100,7 +101,9 @@ export function isVersionConflict(error: unknown): boolean {
 
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
-/** JSON contains this character only escaped. Unescaped it separates texts; escaped it marks an id to be created. */
+/**
+ * JSON contains this character only escaped. Unescaped, it separates payloads. Escaped, it marks the id of a new row.
+ */
 const SEPARATOR = '\u0001';
 const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;
 
@@ -164,7 +167,8 @@ function toTemplate(plan: string, places: number): string {
 
 /**
  * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time. Also
- * for the references under which a program may be recording the same money at this moment.
+ * returns keys for e-mail addresses that the decision looked up, and for references under which a program may record
+ * the same money at this moment.
  */
 function toLockKeys({ plan: { concerned, emails, money, payments }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
@@ -179,7 +183,7 @@ const reportedMoney = (inserted: StoredPayment[]) =>
     .flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) => [intent, charge])
     .filter((id) => id !== null);
 
-/** Returns the invoices to lock: those that a plan changes, is based on, or writes a payment of. */
+/** Returns ids of the invoices to lock: those that a plan changes, is based on, or writes a payment of. */
 function lockedInvoices({ invoices, invoicesSettled, invoicesSeen, payments }: Plan): number[] {
   const rows = [...invoices.updated, ...invoicesSettled, ...invoicesSeen].map(({ id }) => id);
   const paid = [...payments.inserted, ...payments.updated].map(({ invoice_id }) => invoice_id);

@@ -31,12 +31,12 @@ export interface Snapshot {
   keys: Keys;
   rows: Rows;
   billing: BillingElsewhere[];
-  /** Numbers of customers that were merged into another one, in lower case, with the id of that other customer. */
+  /** Requested numbers of merged customers, in lower case, with the id of the customer they were merged into. */
   merged: Map<string, number>;
-  /** Ids of the customers with each requested e-mail address, as the database compares addresses. */
+  /** Requested e-mail addresses, with the ids of the customers that have them, as the database compares addresses. */
   withEmail: Map<string, number[]>;
   tombstones: Set<string>;
-  /** What the payments of each read invoice add up to. An invoice without payments has no entry. */
+  /** Sums of payments, keyed by our id of the invoice. An invoice without completed payments has no entry. */
   paid: Map<number, Paid>;
   /** Requested ids of customers that were merged, with the id of the customer they were merged into. */
   mergedInto: Map<number, number>;
@@ -45,10 +45,10 @@ export interface Snapshot {
   events: Map<string, StoredEvent>;
 }
 
-/** Sums of an invoice's completed payments without what was refunded, in thousandths. */
+/** Sums of an invoice's completed payments minus their refunded amounts, in thousandths. */
 export interface Paid {
   all: number;
-  /** The part that was recorded here and is not Stripe's money. */
+  /** Sum of those payments that were recorded here and are not Stripe's money. */
   offStripe: number;
 }
 
@@ -72,33 +72,39 @@ export const noKeys = () => ({
   serviceIds: [] as number[],
   serviceNumbers: [] as string[],
   invoices: [] as string[],
-  /** References of payments and of deleted payments. */
+  /**
+   * References of payments, to read the payments and the tombstones. If a reference is Stripe's id of an invoice, also
+   * to read the invoice's payments whose own reference names Stripe's money.
+   */
   payments: [] as string[],
-  /** Payments by our ids, by reference and by Stripe's payment intents: with invoice, refunds and disputes. */
+  /** Our ids of payments, to read the payments with their invoices, refunds and disputes. */
   paymentIds: [] as number[],
+  /** References of payments, to read the payments with their invoices, refunds and disputes. */
   recorded: [] as string[],
+  /** Stripe's ids of payment intents, to read their payments with invoices, refunds and disputes. */
   intents: [] as string[],
-  /** Invoices by our ids. */
+  /** Our ids of invoices. */
   invoiceIds: [] as number[],
-  /** Stripe's ids of money, to read the payments by which Stripe reported it or the requested invoices. */
+  /** Stripe's ids of intents and charges, to read the payments that sync recorded for them or for `invoiceIds`. */
   money: [] as string[],
-  /** Ids of customers that may have been merged. */
+  /** Our ids of customers that may have been merged into others. */
   mergedIds: [] as number[],
-  /** Refunds and disputes by Stripe's ids, each with its payment. */
+  /** Stripe's ids of refunds, to read the refunds with their payments. */
   refunds: [] as string[],
+  /** Stripe's ids of disputes, to read the disputes with their payments. */
   disputes: [] as string[],
   /** A second and an object's id (`secondKey`), to read all events of the object that Stripe created in that second. */
   seconds: [] as string[],
-  /** Staff tasks that may already exist, by kind and subject. */
+  /** Kind and subject of staff tasks, separated by a space, to find out which tasks exist. */
   tasks: [] as string[],
-  /** Subscriptions, to read their applied events, the latest first. */
+  /** Stripe's ids of subscriptions, to read their events with the outcome `processed` or `stale`. */
   reported: [] as string[],
 });
 
 export type Keys = ReturnType<typeof noKeys>;
 type Key = Keys[keyof Keys][number];
 
-/** Returns a full set of keys in which all others are empty. */
+/** Completes a set of keys: each kind of key that is not given is empty. */
 export const keysOf = (some: Partial<Keys>): Keys => mergeKeys(noKeys(), some);
 
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
@@ -111,7 +117,7 @@ export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
   return merged as unknown as Keys;
 }
 
-/** Returns whether the first keys contain all of the second. */
+/** Returns whether `keys` contains all keys of `needed`. */
 export function includesKeys(keys: Keys, needed: Keys): boolean {
   return (Object.keys(needed) as (keyof Keys)[]).every((name) => {
     const known: Key[] = keys[name];
@@ -195,7 +201,10 @@ export type StoredRefund = StoredRows['refunds'];
 export type StoredDispute = StoredRows['disputes'];
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
-/** A live item of a sure customer, in a subscription that the snapshot does not contain as a whole. */
+/**
+ * The billing of a service by an item of a subscription that the snapshot does not contain. The subscription is live,
+ * and its customer's link is reliable.
+ */
 export interface BillingElsewhere {
   customer_service_id: number;
   subscription_id: number;
@@ -238,7 +247,7 @@ export interface Plan extends TablePlans {
   invoicesSeen: Pick<StoredInvoice, 'id' | 'version'>[];
   /** References of deleted or renamed Stripe payments, which sync must not record again. */
   tombstones: string[];
-  /** References of written payments that name Stripe's money. The commit fails if sync has just recorded that money. */
+  /** References of written payments that name Stripe's money. The commit conflicts if sync has just recorded that. */
   money: string[];
   changes: FieldChange[];
   warnings: string[];

@@ -18,15 +18,15 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /** Scope in which work on one Stripe customer runs in turn: this process and this database. */
+  /** The database. Within this process, work on one Stripe customer of the same database runs one after the other. */
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
   /** Writes a whole plan or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
   /**
-   * Runs the work under the lock of a key and of the rows of invoices. A null key takes no lock. If the work fails, its
-   * commits are undone.
+   * Runs the work in a transaction that locks a key and the rows of invoices. A null key takes no lock. If the work
+   * fails, its commits are undone.
    */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
@@ -55,7 +55,7 @@ export function databaseStore(db: Database): Store {
   };
 }
 
-/** Locks the rows as `lock_invoices` does, in the order of their ids. */
+/** Locks rows of invoices in the order of their ids, as the SQL function `lock_invoices` does, to avoid deadlocks. */
 const lockInvoices = statement(
   ['ids'],
   (_, { ids }) => sql`select from invoices where id = any(${ids}::int[]) order by id for no key update`,
@@ -91,9 +91,10 @@ interface Waiting<Given, Done> {
 }
 
 const AT_ONCE = 2;
-/** Limits how long one call waits for others. Larger batches cost less, but leave other cores without work. */
+/** Maximum calls in one batch. Larger batches cost less, but a call waits longer, and other cores have no work. */
 const MOST = 8;
 
+/** Performs calls in batches. Calls that arrive while earlier batches run wait, and form the next batch. */
 export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
   private underWay = 0;
@@ -110,7 +111,7 @@ export class Batches<Given, Done> {
 
   private start(): void {
     this.underWay += 1;
-    // Wait a tick, since callers whose batch has just ended add their next call at once.
+    // Wait a tick, because callers whose batch has just ended make their next call at once.
     process.nextTick(async () => {
       while (this.waiting.length > 0) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;
@@ -127,7 +128,7 @@ export class Batches<Given, Done> {
   }
 }
 
-/** Reads all rows of the keys, and related rows, in one statement, so that the snapshot is consistent. */
+/** Reads the rows that the keys name, and related rows, in one statement, so that the snapshot is consistent. */
 export async function read(db: Database, keys: Keys): Promise<Snapshot> {
   const state = JSON.parse(await readState(db, toParameters(keys))) as State;
   return {
@@ -204,7 +205,7 @@ function toMap(table: Table, found: Json[] | null, key: string): Map<unknown, Js
 
 const decoded = new Map<Table, { dates: string[]; amounts: string[] }>();
 
-/** Returns the columns whose values JSON cannot represent: dates and decimal numbers. */
+/** Returns the columns whose JSON values must be converted: dates, and amounts, which our rows contain as text. */
 function decodedOf(table: Table) {
   const known = decoded.get(table);
   if (known) return known;
@@ -219,7 +220,7 @@ function decodedOf(table: Table) {
   return made;
 }
 
-/** In the order of the function's parameters. */
+/** Names of the keys, in the order of the parameters of the SQL function `read_snapshot`. */
 const NAMES = [
   'events',
   'stripeCustomers',

@@ -112,7 +112,7 @@ export function fromInbox(payload: string): ProviderEvent {
   return event;
 }
 
-/** Returns the payment intent of an event whose object names no customer, such as a dispute. */
+/** Returns the payment intent of an event whose object names no customer, such as a dispute. Otherwise empty. */
 export function intentsOf({ stripeCustomerId, object: { payment_intent: intent } }: ProviderEvent): string[] {
   return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }

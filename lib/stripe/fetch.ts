@@ -31,7 +31,7 @@ const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amo
 /** Stripe's maximum page size. No invoice has nearly as many payments, so one page shows all of them. */
 const LIMIT = 100;
 
-/** Retrieves one object by its id. Never throws for what Stripe or the network does. */
+/** Retrieves one object by its id. Never throws errors of Stripe or the network. */
 export async function fetchObject<Kind extends keyof ProviderObjects>(
   stripe: Stripe,
   now: () => Date,
@@ -50,7 +50,7 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
   }
 }
 
-/** Converts an error of Stripe or the network, or a value that no column can hold. Rethrows any other error. */
+/** Returns `unavailable` for an error of Stripe or the network, or for an unstorable value. Rethrows other errors. */
 function unavailable(error: unknown): { state: 'unavailable'; reason: string } {
   if (error instanceof UnstorableError) return { state: 'unavailable', reason: error.name };
   if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
@@ -75,7 +75,10 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/** Retrieves an invoice with its payments. Stripe includes only ten. If a page lacks some, its own amounts count. */
+/**
+ * Retrieves an invoice with its payments. Stripe includes only ten payments, so further ones are listed. If even that
+ * page lacks some, the invoice's own amounts count.
+ */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
   if (!found.payments?.has_more) return found;
@@ -85,9 +88,8 @@ async function retrieveInvoice(stripe: Stripe, invoice: string) {
 }
 
 /**
- * Returns the time of a response's state: Stripe's response time minus the duration of the request, in whole seconds.
- * So no event that the response may miss looks older than the response. Our clock counts only if the response has no
- * Date header.
+ * Returns the time of a response's state: the Date header minus the duration of the request, in whole seconds. So no
+ * event that the response may miss looks older than the response. Without a Date header, our clock counts.
  */
 function responseTime(
   response: { lastResponse?: { headers?: Record<string, string> } },
@@ -103,7 +105,7 @@ function isGone(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404;
 }
 
-/** Returns a short error code for logs and tables, such as `stripe_rate_limit` or `stripe_connection`. */
+/** Returns a short code for logs and tables, such as `stripe_rate_limit`, or `invalid_answer` for other errors. */
 export function stripeErrorCode(error: unknown): string {
   if (!(error instanceof Stripe.errors.StripeError)) return 'invalid_answer';
   const kind = error.type.replace(/^Stripe|Error$/g, '').replace(/(?<=[a-z])[A-Z]/g, '_$&');
@@ -124,7 +126,10 @@ export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: strin
   });
 }
 
-/** Fetches the invoice of a payment intent. Null if it has none. Never throws errors of Stripe or the network. */
+/**
+ * Fetches Stripe's id of the invoice that a payment intent pays. Null if the intent belongs to no invoice. Never throws
+ * errors of Stripe or the network.
+ */
 export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
   const payment = { type: 'payment_intent', payment_intent } as const;
   return fetchPayments(stripe, now, { payment, limit: 1 }, ([first]) => asId(first?.invoice));
@@ -178,8 +183,8 @@ export async function fetchItems(
 }
 
 /**
- * Checks a key before it is used for many requests. Never throws errors of Stripe or the network. With `other`, the
- * key's account has none of the requested customers.
+ * Checks the API key before it is used for many requests. Returns `other` if the key's account has none of the given
+ * customers. Never throws errors of Stripe or the network.
  *
  * @param customers some Stripe customers of the account, if any are stored; Stripe also knows deleted ones
  */
@@ -265,7 +270,11 @@ function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof param
   return kind === 'refund' ? stripe.refunds.list(request) : stripe.disputes.list(request);
 }
 
-/** Fetches a page of credit notes, newest first: the invoice and the time of each change. @throws Stripe's errors */
+/**
+ * Fetches a page of credit notes, newest first, as the invoice's id and time of the last change.
+ *
+ * @throws Stripe's errors
+ */
 export async function listProviderCreditNotes(stripe: Stripe, request: ListRequest) {
   const { data, has_more } = await stripe.creditNotes.list(params(request));
   const notes = data.flatMap((note) => {
@@ -276,7 +285,7 @@ export async function listProviderCreditNotes(stripe: Stripe, request: ListReque
   return { notes, next: has_more ? (data.at(-1)?.id ?? null) : null };
 }
 
-/** Fetches the latest completed checkouts of a Stripe customer. @throws Stripe's errors */
+/** Fetches a Stripe customer's completed subscription checkouts, among its latest 100. @throws Stripe's errors */
 export async function listProviderCheckouts(stripe: Stripe, customer: string) {
   const page = await stripe.checkout.sessions.list({ customer, limit: LIMIT });
   return page.data
@@ -310,7 +319,7 @@ function mapAll<T>(map: (object: unknown) => T | null, data: { id: string }[]) {
   return { objects, refused };
 }
 
-/** Returns whether the cursor's object has left the list, so that the list must start again. */
+/** Returns whether Stripe no longer knows the cursor's object, so that the list must start again. */
 export function isCursorGone(error: unknown): boolean {
   const { code, param } = error as { code?: string; param?: string };
   return code === 'resource_missing' && param === 'starting_after';

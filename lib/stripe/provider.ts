@@ -12,7 +12,7 @@ export interface ProviderCustomer {
 
 export interface ProviderDetail extends NumberOrigin {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** The text by the name of its field. An address has several parts. */
+  /** Text by name. An address has several texts (`street`, `city`…), any other field has one under its own name. */
   value: Record<string, string | null>;
 }
 

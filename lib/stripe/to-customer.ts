@@ -3,7 +3,7 @@ import { asId, asInteger, asMetadata, asObject, asText, type Json } from './read
 
 /**
  * Reads the customer of a payload. Fields of an expanded customer object come first, then those of the payload itself
- * (`customer_email`, `customer_details`…).
+ * (`customer_email`, `customer_details`…). Returns null if the payload names no customer.
  *
  * @param metadata metadata of the payload's subscription and of the payload itself
  */
@@ -45,7 +45,7 @@ export function toProviderCustomer(
   };
 }
 
-/** Reads a fetched customer object. Returns null for a deleted customer. */
+/** Converts a fetched customer object. Returns null for a deleted customer. */
 export function toFetchedCustomer(object: unknown): ProviderCustomer | null {
   const customer = asObject(object);
   return customer.deleted === true ? null : toProviderCustomer({ customer }, {});

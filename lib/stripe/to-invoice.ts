@@ -2,7 +2,7 @@ import { asAmount, asId, asInstant, asList, asObject, asText, type Json, toCurre
 import { toProviderCustomer } from './to-customer';
 
 const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
-/** Our status. Null if Stripe added its status after this was written. */
+/** Stripe's status of an invoice. Null for a status that this code does not know. */
 type Status = (typeof STATUSES)[number] | null;
 
 export type ProviderInvoice = NonNullable<ReturnType<typeof toProviderInvoice>>;
@@ -42,7 +42,7 @@ export function toProviderInvoice(object: unknown) {
       other: payload.metadata,
     }),
     stripeSubscriptionId: asId(parent.subscription) ?? asId(payload.subscription),
-    /** The invoice that this one replaces. Stripe voided it when it finalized this one. */
+    /** Stripe's id of the original, if this is a finalized revision. Stripe has voided the original. Otherwise null. */
     revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),
@@ -64,9 +64,9 @@ export function toProviderInvoice(object: unknown) {
     amountPaid: money(paid),
     /** Amount that Stripe counts as remaining. A void invoice may have a remaining amount, although it is not owed. */
     amountDue: money(due),
-    /** Part of the total settled by credit notes, before and after payment. Null if the payload does not contain it. */
+    /** Amount settled by credit notes, before and after payment. Null if the payload does not contain it. */
     amountCredited: credited === null ? null : money(credited),
-    /** Amount paid from the customer's balance, minus the amount added to it. Null if the payload lacks it. */
+    /** Amount paid from the customer's balance, minus the amount added to it. Null if unknown: see `balanceApplied`. */
     balanceApplied: balance === null ? null : money(balance),
     /** Amount paid outside Stripe. Null if the payload does not contain it. */
     amountOffStripe: offStripe === null ? null : money(offStripe),
@@ -90,9 +90,9 @@ function amountCredited(payload: Json): number | null {
 }
 
 /**
- * Returns the amount taken from the customer's balance. Null for a draft, because Stripe applies the balance when it
- * finalizes the invoice. Zero matters only if more than the total was paid or due: then the excess is an overpayment,
- * not an earlier debt.
+ * Returns the amount taken from the customer's balance, in minor units. Null for a draft, because Stripe applies the
+ * balance when it finalizes the invoice. Zero is returned only if more than the total was paid or due, since it then
+ * shows that the excess is an overpayment and not an earlier debt. Otherwise zero becomes null.
  */
 function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
   const before = asAmount(payload.starting_balance);
@@ -117,8 +117,8 @@ function amountPaid(payload: Json): number {
 
 /**
  * Returns the paid amount with overpayments. From basil on, `amount_overpaid` may be in addition to `amount_paid` or a
- * part of it. If the payload lists all payments, their sum decides. Otherwise `amount_paid` includes the overpayment if
- * it exceeds `amount_due` by at least as much. Older versions always include it.
+ * included in it. If the payload lists all payments, their sum decides. Otherwise `amount_paid` includes the
+ * overpayment if it exceeds `amount_due` by at least that amount. Older versions always include it.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];
@@ -128,7 +128,10 @@ function withOverpaid(payload: Json, paid: number): number {
   return isPartOfIt ? paid : paid + overpaid;
 }
 
-/** Before basil, `amount_paid` did not include payments out of band, and their amount still counted as remaining. */
+/**
+ * Returns whether an invoice was marked as paid outside Stripe, in an API version before basil. There, `amount_paid`
+ * does not include that payment, and its amount still counts as remaining.
+ */
 function isSettledOutOfBand(payload: Json): boolean {
   return payload.paid === true && payload.paid_out_of_band === true;
 }
@@ -190,7 +193,7 @@ function moneyIdsOf(payload: Json): string[] {
   return [...new Set(named.filter((id) => id !== null))];
 }
 
-/** Returns whether a payment intent failed. A new intent is `requires_payment_method`, too, but has no error. */
+/** Returns whether a payment of the invoice failed. A new intent also `requires_payment_method`, but has no error. */
 function hasFailedIntent(payload: Json): boolean {
   return asList(asObject(payload.payments).data).some((entry) => {
     const intent = asObject(asObject(asObject(entry).payment).payment_intent);

@@ -20,27 +20,35 @@ const REFUND_STATUSES: Record<string, (typeof refundStatus.enumValues)[number]> 
   canceled: 'cancelled',
 };
 
-/** @returns null if the object has no id. @throws UnstorableError for an amount or currency that no column can hold */
+/**
+ * Converts a refund of Stripe's. Returns null if the object has no id.
+ *
+ * @throws UnstorableError for an amount or currency that no column can hold
+ */
 export function toProviderRefund(object: unknown) {
   const payload = asObject(object);
   const common = toMoneyBack(payload);
   if (!common) return null;
   return {
     ...common,
-    /** Our status. Null if Stripe added its status after this was written. */
+    /** Our status. Null for a status of Stripe's that this code does not know. */
     status: REFUND_STATUSES[common.providerStatus ?? ''] ?? null,
     reason: asText(payload.failure_reason) ?? asText(payload.reason),
   };
 }
 
-/** @returns null if the object has no id. @throws UnstorableError for an amount or currency that no column can hold */
+/**
+ * Converts a dispute of Stripe's. Returns null if the object has no id.
+ *
+ * @throws UnstorableError for an amount or currency that no column can hold
+ */
 export function toProviderDispute(object: unknown) {
   const payload = asObject(object);
   const common = toMoneyBack(payload);
   if (!common) return null;
   return {
     ...common,
-    /** Our status. Null if Stripe added its status after this was written. */
+    /** Stripe's status, which is also ours. Null for a status that this code does not know. */
     status: disputeStatus.enumValues.find((known) => known === common.providerStatus) ?? null,
     reason: asText(payload.reason),
     evidenceDueAt: asInstant(asObject(payload.evidence_details).due_by),

@@ -33,7 +33,7 @@ export type ProviderSubscription = NonNullable<ReturnType<typeof toProviderSubsc
 
 /**
  * Converts a subscription of any API version. Before 2025-03-31.basil, the subscription had the period's end. Since
- * then, each item has its own.
+ * then, each item has the end of its own period.
  *
  * @returns null for an object without an id
  * @throws UnstorableError for a quantity that no column can hold
@@ -49,7 +49,7 @@ export function toProviderSubscription(object: unknown) {
   return {
     id,
     customer: toProviderCustomer(payload, { subscription: [payload.metadata] }),
-    /** Our status. Null if Stripe added its status after this was written. */
+    /** Our status. Null for a status of Stripe's that this code does not know. */
     status: STATUS.get(providerStatus ?? '') ?? null,
     providerStatus,
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
@@ -179,7 +179,7 @@ export function toProviderCheckout(object: unknown, completedAt: Date | null = n
     id,
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
-    /** Id of our subscription. It must be checked, since the payer may have set it in a payment link. */
+    /** Our id of the sold subscription. Must be checked, since the payer may have set it in a payment link. */
     // The program that created the checkout set the metadata. The payer may have set the other field.
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),

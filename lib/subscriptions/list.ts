@@ -75,7 +75,7 @@ export function isWaitingForStaff(): SQL | undefined {
 
 export type ListedSubscription = Awaited<ReturnType<typeof readSubscriptions>>[number];
 
-/** Reads subscriptions by their ids, in any order. */
+/** Reads subscriptions with their customers, items and unpaid amounts. The result has no particular order. */
 async function readSubscriptions(tx: Database, ids: number[]) {
   const found = await tx
     .select({ ...getTableColumns(s), customer: snippetColumns })
@@ -120,8 +120,8 @@ export function listSubscriptionRenewals(db: Database, days: Days, start: PageSt
 }
 
 /**
- * The condition for a subscription that renews on these days. An item with another billing day counts on its own day in
- * the sums, see `item_renewal_day`.
+ * SQL condition for live subscriptions whose next billing date is one of these days. The SQL function
+ * `item_renewal_day` must return that date for one of the items or, if there are no items, for the subscription.
  */
 function renews(days: Days): SQL | undefined {
   return and(

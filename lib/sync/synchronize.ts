@@ -9,9 +9,11 @@ import { type Answers, Draft, type Settings, type Wanted, type WantedKind } from
 import { toPlan } from './decide/plan';
 import type { SyncDeps } from './sync-deps';
 
-/** Maximum restarts after conflicts, questions to Stripe for one decision, and reads of a snapshot for one attempt. */
+/** Maximum restarts after conflicts. */
 const MOST_CONFLICTS = 6;
+/** Maximum questions to Stripe for one piece of work. */
 const MOST_FETCHES = 4;
+/** Maximum snapshots read in one attempt. */
 const MOST_READS = 8;
 
 export interface Work<T> {
@@ -30,10 +32,10 @@ export interface Done<T> {
 }
 
 /**
- * Reads, decides and commits. If another transaction has written since the read, all steps are repeated under the lock
- * of the Stripe customer. Stripe is asked while nothing is locked. If an event is delivered twice, it is applied once.
- * Within a process, deliveries of one Stripe customer run one after the other. Between processes, the later commit
- * finds a newer row version, or the event itself, and starts again.
+ * Reads, decides and commits. If another transaction has written since the read, repeats all steps under the lock of
+ * the Stripe customer. Asks Stripe while nothing is locked. An event that is delivered twice is applied once. Within a
+ * process, deliveries of one Stripe customer run one after the other. Between processes, the later commit finds a newer
+ * row version, or the event itself, and starts again.
  */
 export function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   return untilDone(deps, work.stripeCustomerId, attemptOf(deps, work));
@@ -45,7 +47,7 @@ export type Attempt<T> = (store: Store, known: Known) => Promise<T | Lacking>;
 /** State that one attempt at a piece of work passes on to the next attempt. */
 interface Known {
   inquiry: Inquiry;
-  /** The Stripe customer that is locked after a conflict. */
+  /** Id of the Stripe customer to lock after a conflict. Null if it is not known yet. */
   key: string | null;
 }
 
@@ -111,7 +113,7 @@ const isLacking = (of: unknown): of is Lacking => typeof of === 'object' && of !
 
 interface Question<T> {
   settings: Settings;
-  /** Keys of the first snapshot. The keys that a decision lacks are added. */
+  /** Keys of the first snapshot. `readAndDecide` adds the keys that the decision lacked. */
   keys: Keys;
   decide(draft: Draft): T;
 }
@@ -120,7 +122,12 @@ export interface Lacking {
   wanted: NonNullable<Draft['wanted']>;
 }
 
-/** Reads more keys each time until the decision is complete. @throws NotReportedError if Stripe must answer first */
+/**
+ * Reads a snapshot and decides. Repeats both with more keys until the decision lacks no row. Returns the question if
+ * Stripe must be asked first.
+ *
+ * @throws NotReportedError if Stripe was asked and did not give a necessary answer
+ */
 export async function readAndDecide<T>(
   read: (keys: Keys) => Promise<Snapshot>,
   question: Question<T>,
@@ -140,7 +147,7 @@ export async function readAndDecide<T>(
   throw new Error('a decision lacks something however much is read');
 }
 
-/** Stripe's answers for one piece of work, and the number of questions. */
+/** Stripe's answers to the questions of one piece of work. Limits the number of questions. */
 export class Inquiry {
   private readonly known = new Map<
     string,
@@ -154,7 +161,9 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /** Returns known answers. An answer is valid until the version of the Stripe customer's link changes. */
+  /**
+   * Returns the answer to a question, if known. It is valid until the version of the Stripe customer's link changes.
+   */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;
@@ -165,12 +174,12 @@ export class Inquiry {
   private fetches = 0;
 }
 
-/** Stripe did not answer a question that the daily job depends on. The object is left to the next run. */
+/** Thrown if Stripe did not give an answer that a decision needs. The daily job leaves the object to its next run. */
 export class NotReportedError extends Error {
   override readonly name = 'NotReportedError';
   constructor(
     what: string,
-    /** Short code for tables. */
+    /** Short error code, stored in `reconciliation_failures`. */
     readonly reason: string,
   ) {
     super(`Stripe did not tell ${what}`);
@@ -190,7 +199,7 @@ export const bookedOn = ({ now, timeZone }: SyncDeps) => ({
 
 const tails = perProcess('turns', () => new WeakMap<object, Map<string, Promise<unknown>>>());
 
-/** Runs the work of one key one call after the other. @param scope keys of different scopes are independent */
+/** Runs calls with the same key one after the other. @param scope equal keys in different scopes are independent */
 async function inTurn<T>(scope: object, key: string | null, work: () => Promise<T>): Promise<T> {
   if (key === null) return work();
   const keys = tails.get(scope) ?? new Map<string, Promise<unknown>>();

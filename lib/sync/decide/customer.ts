@@ -346,7 +346,7 @@ export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): N
 
 /**
  * Returns the contact details of a created customer, the strongest first: from all Stripe customers that it was created
- * for, or that were linked to it by e-mail. Empty if no Stripe customer's link says that the customer was created.
+ * for, or that were linked to it by e-mail. Empty if the customer was not created for a Stripe customer.
  */
 function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
   const links = draft.linksOf(customerId).filter(isMadeOf);

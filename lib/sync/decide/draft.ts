@@ -194,7 +194,7 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** Returns whether the row's Stripe customer is linked reliably. True for our own rows, which have none. */
+  /** Returns whether the row's Stripe customer is linked reliably. True for a row without a Stripe customer. */
   isSure({ stripe_customer_id: id }: { stripe_customer_id: string | null }): boolean {
     const link = id === null ? undefined : this.link(id);
     return link === undefined || isSure({ linkedBy: link.linked_by });
@@ -299,7 +299,7 @@ export class Draft implements Tables {
       );
   }
 
-  /** Returns the payment of a refund or dispute. A snapshot that contains the refund or dispute contains it, too. */
+  /** Returns the payment of a refund or dispute. A snapshot with the refund or dispute also contains its payment. */
   paymentOf({ payment_id }: StoredRefund | StoredDispute): StoredPayment | undefined {
     return payment_id === null ? undefined : this.payments.get(payment_id);
   }

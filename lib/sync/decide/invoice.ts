@@ -185,7 +185,7 @@ export function toInvoiceState(
   };
 }
 
-/** Returns the stored amount paid outside Stripe. Null if the paid amount has changed, which makes it invalid. */
+/** Returns the stored amount paid outside Stripe. Null if the invoice's paid amount has changed since. */
 function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
   return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
 }

@@ -112,8 +112,8 @@ interface Found {
 }
 
 /**
- * Finds the payment by its payment intent, or by a reference that is the intent or charge. If neither matches, finds
- * the payment of the invoice that the intent paid, which Stripe is asked for.
+ * Finds the payment by its payment intent, or by a reference that is the intent or charge. If neither matches, asks
+ * Stripe which invoice the intent paid, and finds the payment of that invoice.
  */
 function findPayment(draft: Draft, source: Named): Found {
   const { paymentIntentId: intent, chargeId: charge } = source;

@@ -74,7 +74,10 @@ function touched(draft: Draft, updated: StoredLink[]): Pick<StoredLink, 'stripe_
   });
 }
 
-/** Returns services whose billing changes, so that a simultaneous decision about another subscription conflicts. */
+/**
+ * Returns services whose billing changes although their row does not. Their new version makes a simultaneous decision
+ * about another subscription of the service conflict.
+ */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
   for (const id of draft.items.changed.keys()) {
@@ -99,7 +102,10 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   });
 }
 
-/** Returns payments whose refunds or disputes change, so that a simultaneous decision about them conflicts. */
+/**
+ * Returns payments whose refunds or disputes change although their own row does not. Their new version makes a
+ * simultaneous decision about the same payment conflict.
+ */
 function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

@@ -74,7 +74,7 @@ export async function listEventsOf(db: Database, objectId: string, except = ''):
 
 const newestFirst = [desc(e.stripe_created), desc(e.id)];
 
-/** Returns the few stored event types that are not handled. Each type costs one index lookup. */
+/** Returns the types of stored events that are not handled. They are few, and each costs one index lookup. */
 async function otherTypes(tx: Database): Promise<string[]> {
   const found = await rows<{ type: string }>(
     tx,
@@ -123,7 +123,7 @@ function names(id: string): SQL {
 
 const CURSOR = /^(\d{1,11})\.([!-~]{1,255})$/;
 
-/** An invalid cursor returns the first page. */
+/** Returns undefined for an invalid cursor, so that the list shows its first page. */
 const cursorOr = (text: string | undefined) => (CURSOR.test(text ?? '') ? text : undefined);
 
 function beyond(cursor: string, backwards: boolean): SQL {
@@ -134,13 +134,13 @@ function beyond(cursor: string, backwards: boolean): SQL {
 }
 
 export const OTHER_TYPES = 'other';
-/** Filter: events ignored because Stripe sent them in the other mode than that of the keys. */
+/** Filter for events that were ignored because their mode, live or test, is not that of the configured keys. */
 export const OTHER_MODE = 'other_mode';
 
-/** Filter: events ignored because they only name their object. */
+/** Filter for events that were ignored because they are thin: they name their object but do not contain it. */
 const THIN = 'thin';
 
-/** Condition on `stripe_events`: the event is thin. */
+/** SQL condition for thin events in `stripe_events`. */
 export const isThin = sql`warnings @> ${JSON.stringify([THIN_WARNING])}::jsonb`;
 
 export const EVENT_TYPES = [...HANDLED_EVENT_TYPES, OTHER_TYPES];
@@ -200,7 +200,12 @@ export function isReplayable({ type, outcome, payload }: Replayable): boolean {
   return payload !== '' && (outcome === 'failed' || HANDLED_EVENT_TYPES.includes(type));
 }
 
-/** Replays an event. Adds an audit entry even if the event fails again. @throws AppError not_found */
+/**
+ * Replays an event for staff. Adds an audit entry even if the event fails again.
+ *
+ * @returns the outcome; `dropped` if the event's body is no longer stored
+ * @throws AppError not_found
+ */
 export async function replayForStaff(
   deps: SyncDeps,
   actor: Actor,

@@ -30,7 +30,10 @@ import {
   untilDone,
 } from '../synchronize';
 
-/** Commits an event's changes with its inbox row. On an error, stores the event as failed and rethrows the error. */
+/**
+ * Applies an event, and commits its changes together with its inbox row. On an error, stores the event as failed,
+ * unless the database is unavailable, and rethrows the error.
+ */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,
@@ -94,15 +97,16 @@ const MOST = 16;
 interface Waiting {
   delivery: Delivery;
   keys: Keys;
-  /** Result of the group. Null if the delivery must be taken in alone. Undefined until the group is done. */
+  /** Result of this delivery in its group. Null if it must be taken in alone. Undefined until the group is done. */
   taken?: Taken | null;
 }
 
 const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waiting[]>>());
 
 /**
- * Queues a delivery behind others of its Stripe customer. Returns a function to call on the delivery's turn. It takes
- * in all queued deliveries with one read and one commit. It returns null if this delivery must be taken in alone.
+ * Queues a delivery behind others of its Stripe customer. Returns a function to call when it is the delivery's turn.
+ * The function takes in the queued deliveries with one read and one commit, unless an earlier delivery's turn already
+ * did. It returns this delivery's result, or null if the delivery must be taken in alone.
  */
 function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);
@@ -143,7 +147,7 @@ async function takeFirst(
   return isLacking && group.length === 1 ? taken : null;
 }
 
-/** Takes in a group with one read and one commit. @param close fills the group when the read begins */
+/** Takes in a group of deliveries with one read and one commit. @param close fills the group when the read begins */
 async function takeAll(
   deps: SyncDeps,
   key: string,
@@ -174,7 +178,7 @@ async function takeAll(
 }
 
 /**
- * Stores an event as failed, with the latest body. Changes nothing if another delivery has settled the event.
+ * Stores an event as failed, with the body of this delivery. Changes nothing if another delivery has settled the event.
  *
  * @param failure_reason why the event can never be applied; null if a retry may succeed
  */
@@ -228,9 +232,9 @@ export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'un
 interface Delivery {
   event: ProviderEvent;
   payload: string;
-  /** The mode of the configured keys if the event is of the other one. */
+  /** Mode of the configured keys, if the event has the other mode. Null if the event's mode is accepted. */
   expectedMode: StripeMode | null;
-  /** Apply it even if it was applied before. */
+  /** True to apply the event even if it was applied before. */
   again: boolean;
 }
 
@@ -302,7 +306,10 @@ function toReduced(delivery: Delivery): Delivery {
   return { ...delivery, event: fromInbox(payload), payload };
 }
 
-/** Returns null for an event to store and ignore: thin, of the other mode, a connected account or an unhandled type. */
+/**
+ * Returns the event if its type is handled. Null for an event to store and ignore: a thin event, or one of the other
+ * mode, of a connected account or of an unhandled type.
+ */
 function handledOf({ event, expectedMode }: Delivery): HandledEvent | null {
   const isOurs = expectedMode === null && event.account === null;
   return isOurs && !event.isThin && isHandled(event) ? event : null;
@@ -312,7 +319,7 @@ function wrongMode({ livemode }: ProviderEvent, mode: StripeMode): string {
   return `a ${livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`;
 }
 
-/** The columns of the inbox that the event itself determines. */
+/** Returns the inbox columns that depend only on the event and its body, not on the outcome. */
 export function toRow(event: ProviderEvent, payload: string) {
   return {
     id: event.id,

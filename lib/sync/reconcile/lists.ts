@@ -21,7 +21,8 @@ import {
 import type { Run } from './run';
 
 /**
- * Applies one page of a list. The next cursor is empty if the list must start again.
+ * Returns a step that applies one of Stripe's lists, page by page. Its next cursor is empty if the list must start
+ * again.
  *
  * @param from returns the earliest creation time of the objects to list; null for all of history
  */
@@ -57,7 +58,10 @@ export const listed =
     return page.next;
   };
 
-/** Prevents questions about customers: Stripe was asked when the customer was reported, and a list reports no news. */
+/**
+ * Leaves questions about Stripe customers unanswered. Stripe was asked when the customer was first reported, and a list
+ * adds nothing new about it.
+ */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
@@ -95,7 +99,7 @@ async function fromStart<T>(
   }
 }
 
-/** Retrieves one page of open rows that no list showed. */
+/** Returns a step that retrieves the objects of our open rows that no list of this run showed. */
 export const unseen =
   (kind: ListedKind): StepPage<StripeDeps> =>
   async (deps, run, after) => {
@@ -113,7 +117,10 @@ export const unseen =
     return nextAfter(found);
   };
 
-/** Finds unseen objects. Looks up each id singly: PostgreSQL's statistics are of the empty table, so it would scan. */
+/**
+ * Returns the objects that this run has not seen yet. Looks up each id on its own, because PostgreSQL's statistics
+ * still describe an empty table, and a join would scan the whole table.
+ */
 async function findUnmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
   const ids = sql.param(objects.map(({ id }) => id));
   const met = await rows<{ id: string }>(
@@ -142,18 +149,23 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
 
 const DAY_MS = 86_400_000;
 
-/** Days to look back, since a refund may fail up to 30 days later (docs.stripe.com/refunds#failed-refunds). */
+/**
+ * Days before the run's window to list, since a refund may fail 30 days later (docs.stripe.com/refunds#failed-refunds).
+ */
 const REVISED_DAYS = 32;
 
-/** Days to look back for open disputes. Most are decided within three months; older ones are retrieved one by one. */
+/** Days to look back for open disputes. Most are decided within three months; `unseen` retrieves older ones singly. */
 const DISPUTE_DAYS = 120;
 
-/** Returns the start of the refund list, since refunds may fail late. Null for all of history. */
+/** Returns the time from which refunds are listed, early enough for late failures. Null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }
 
-/** Returns the start of the dispute list. Stripe has no filter for open disputes. Null for all of history. */
+/**
+ * Returns the time from which disputes are listed. It is early enough for our open disputes of the last 120 days,
+ * because Stripe has no filter for open disputes. Null for all of history.
+ */
 export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Date | null> {
   const revised = refundsFrom(run);
   if (!revised) return null;

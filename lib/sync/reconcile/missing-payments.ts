@@ -8,7 +8,10 @@ import type { SyncDeps } from '../sync-deps';
 import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE, type StepPage } from './object';
 import type { Run } from './run';
 
-/** Records missing payments, and corrects those recorded too early. Reads our own rows of any age. */
+/**
+ * Records missing payments of Stripe's invoices. Corrects payments that sync recorded before the amount paid outside
+ * Stripe was known. Checks invoices of any age, since it reads only our own rows.
+ */
 export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
     deps.db,
@@ -33,7 +36,7 @@ export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after
   return nextAfter(found);
 };
 
-/** Records one payment. If no event reported the amount paid outside Stripe, it is fetched once and stored. */
+/** Records one payment. If the amount paid outside Stripe is not stored yet, fetches the invoice first. */
 async function recordMissing(
   deps: SyncDeps,
   run: Run,
@@ -63,7 +66,10 @@ export function decideMissing(draft: Draft, stripeId: string): void {
   });
 }
 
-/** Returns when Stripe collected. Only a wholly collected invoice shows it; a credit note may have settled another. */
+/**
+ * Returns the time at which Stripe collected for an invoice. The stored time is right if Stripe collected the whole
+ * total. Otherwise a credit note or a payment outside Stripe may have settled the invoice, so Stripe is asked.
+ */
 function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
   const known = row.paid_at ?? row.provider_as_of ?? draft.now;
   const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) + Number(row.amount_credited) === 0;
@@ -97,7 +103,10 @@ export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   return kind === 'refund' ? 'dispute 0' : null;
 };
 
-/** Finds refunds or disputes whose payment now exists here, and recent ones whose intent may now have an invoice. */
+/**
+ * Finds refunds or disputes that have no payment here and may get one: their payment exists by now, or they are recent
+ * and Stripe may know the invoice of their payment intent by now.
+ */
 function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {
   const since = new Date(now().getTime() - ASKED_DAYS * DAY_MS).toISOString();
   const [table, column] =

@@ -50,7 +50,7 @@ export async function retrieveAndApply(
 
 export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
-/** Runs the work on one object. An error is recorded for the next run and does not stop the others. */
+/** Runs the work on one object. If it fails, records the error for the next run, and this run continues. */
 export async function guarded(
   deps: SyncDeps,
   run: Run,
@@ -69,7 +69,7 @@ export async function guarded(
   await beat(deps.db, run, deps.now());
 }
 
-/** Retrieves and applies one object. An error is recorded and does not stop the others. */
+/** Retrieves and applies one object. If that fails, records the error for the next run, and this run continues. */
 export function retrieveGuarded(deps: StripeDeps, run: Run, kind: ListedKind, id: string): Promise<void> {
   return guarded(deps, run, kind, id, () => retrieveAndApply(deps, run, kind, id));
 }
@@ -117,7 +117,7 @@ export function failureCode(error: unknown): string {
 
 export type StripeDeps = SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> };
 
-/** Does one page of a step. @returns the cursor of the next page; null when the step is done */
+/** Performs one page of a step. @returns the cursor of the next page; null when the step is done */
 export type StepPage<Deps> = (deps: Deps, run: Run, after: string | null) => Promise<string | null>;
 
 export const STEP_PAGE = 100;

@@ -21,7 +21,10 @@ import {
 } from './object';
 import type { Run } from './run';
 
-/** Retrieves objects that were decided without Stripe's answer, and subscriptions that other objects only mentioned. */
+/**
+ * Returns a step that retrieves objects that were decided without Stripe's answer, and subscriptions that only other
+ * objects have mentioned.
+ */
 export const recheck =
   (kind: 'subscription' | 'invoice'): StepPage<StripeDeps> =>
   async (deps, run, after) => {
@@ -65,7 +68,7 @@ export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
   return nextAfter(failed);
 };
 
-/** Asks Stripe for the customers for which it did not answer when they were linked. */
+/** Asks Stripe again for customers that were linked while Stripe did not answer. */
 export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) => {
   const { stripe_customer_id: column, recheck_at } = stripeCustomers;
   const found = await deps.db
@@ -141,7 +144,10 @@ export const linkCheckouts: StepPage<StripeDeps> = async (deps, run, after) => {
   return nextAfter(unlinked);
 };
 
-/** Links a subscription to its checkout at Stripe. Without a checkout, the next run asks again. */
+/**
+ * Applies the checkouts of a Stripe customer that name a sold subscription. If there is none yet, the next run asks
+ * again.
+ */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === id)) {

@@ -31,7 +31,10 @@ export interface ReconcileOptions extends RunRequest {
 export type Progress = ReturnType<typeof toProgress>;
 export type ReconcileResult = ReturnType<typeof toResult>;
 
-/** Performs one run at a time. A dead run resumes at its last page. Without an API key, only our rows are checked. */
+/**
+ * Starts a run, or resumes a dead one at its last page, and performs it. Does nothing while another process performs a
+ * run. Without an API key, only our own rows are checked.
+ */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
   const run = await acquireRun(deps.db, deps.now(), options, deps.stripe !== null);
   if ('runningId' in run) return toResult(deps, { id: run.runningId }, 'running');
@@ -114,7 +117,7 @@ function toProgress({ counts }: Run, step: Step) {
 
 const hasReadAll = ({ errorCode, deniedCode }: Run) => errorCode === null && deniedCode === null;
 
-/** Returns whether a restricted key may not read a list. The other lists are still read. */
+/** Returns whether Stripe refused a list because the key is restricted. The other lists are still read. */
 const isDenied = (error: unknown) => error instanceof Stripe.errors.StripePermissionError;
 
 function errorCodeOf(error: unknown): string {
@@ -143,10 +146,13 @@ type Step = { name: string; phase: Phase } & (
   | { needs: 'database'; page: StepPage<SyncDeps> }
 );
 
-/** Returns the start of the run's window. Null for all of history. */
+/** Returns the time from which the run lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
-/** The steps read objects that are open or new at Stripe, or open only here. So the cost does not grow with history. */
+/**
+ * The steps of a run, in order. They read only objects that are open or new at Stripe, or open here, so that the cost
+ * does not grow with history.
+ */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   {
@@ -178,7 +184,7 @@ export const STEPS: Step[] = [
   { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  // By now, the customer of each Stripe customer is known. A checkout is linked only to rows of its own customer.
+  // By now, all links of Stripe customers were rechecked. A checkout is linked only to rows of its own customer.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheck('subscription') },
   // By now, every collected amount has a payment.

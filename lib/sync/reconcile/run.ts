@@ -13,7 +13,7 @@ import { literal, readPage } from '../../page-query';
 
 type StoredRun = typeof runs.$inferSelect;
 
-/** Time without a heartbeat after which a run is dead. One object takes up to five requests of 3 x 10 s. */
+/** Time without a heartbeat after which a run counts as dead. One object takes up to five requests of 3 x 10 s. */
 export const LEASE_MS = 180_000;
 export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
 const HEARTBEAT_MS = 15_000;
@@ -35,7 +35,11 @@ export interface RunRequest {
   startedBy: string | null;
 }
 
-/** Starts or resumes a run. The database allows one at a time. @returns the id of another process's live run */
+/**
+ * Starts a run, or resumes a dead one. The database allows one run at a time.
+ *
+ * @returns the run, or the id of a live run that another process performs
+ */
 export async function acquireRun(
   db: Database,
   now: Date,
@@ -80,7 +84,10 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   return run;
 }
 
-/** Returns the start of the window. Null for all of history if no run has read all of Stripe's lists yet. */
+/**
+ * Returns the time from which a new run lists Stripe's objects. Null, for all of history, if no run has read all of
+ * Stripe's lists yet.
+ */
 async function windowStart(db: Database): Promise<Date | null> {
   const [last] = await db
     .select({ started_at: runs.started_at })
@@ -138,7 +145,7 @@ export async function countFailures(db: Database, run: Run): Promise<number> {
   return db.$count(failures, and(eq(failures.run_id, run.id), isNull(failures.resolved_at)));
 }
 
-/** Ends a run. @returns false if another process took it over, which will end it */
+/** Ends a run. @returns false if another process has taken over the run, and will end it */
 export async function finishRun(
   db: Database,
   run: Run,
@@ -160,7 +167,7 @@ export async function finishRun(
   return true;
 }
 
-/** Writes only while this process holds the lease, that is, while the heartbeat is the one it set. */
+/** Updates a running run only if its heartbeat is still `lease`, so that one process at a time holds the run. */
 async function moveHeartbeat(db: Database, id: number, lease: Date, values: Partial<StoredRun>) {
   const [row] = await db
     .update(runs)

@@ -18,7 +18,7 @@ import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 const DAILY = '40 3 * * *';
 /** Every two minutes, so that a run whose process died need not wait until the night. */
 const POLL = '*/2 * * * *';
-/** One day, with an hour's margin for a run that started late. */
+/** Hours after which the last run is too old: one day, with an hour's margin for a run that started late. */
 const OVERDUE_HOURS = 25;
 
 interface ScheduleDeps {
@@ -104,9 +104,9 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
   }
 }
 
-/** Time limit that leaves a page enough of Vercel's 300 s to finish. */
+/** Time after which a run on Vercel needs a new process. It leaves the current page enough of the 300 s to finish. */
 const BUDGET_MS = 240_000;
-/** Timeout that lets the request arrive. The run continues without its caller. */
+/** Time to let the request arrive. Its answer is not awaited, because the run continues without its caller. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {
@@ -130,10 +130,15 @@ export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSe
   );
 }
 
-/** Maximum stored Stripe customers to ask Stripe for. One that Stripe knows is enough. */
+/** Maximum stored Stripe customers to ask Stripe for. The key is right if Stripe knows one of them. */
 const ASKED_FOR = 3;
 
-/** Checks the key, since with one of another account or mode, every object would look deleted. @throws StartError */
+/**
+ * Checks that the API key is for the account and mode of the stored Stripe customers. With another key, every object
+ * would look deleted.
+ *
+ * @throws StartError
+ */
 export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
   const { db, stripe } = deps;
   if (!stripe) throw new StartError(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);

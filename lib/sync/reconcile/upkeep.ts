@@ -40,12 +40,15 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
     return changed.length;
   });
   run.counts.changes_count += changed;
-  return changed === STEP_PAGE ? '' : null; // finished rows are overdue now, so the next page starts from the beginning
+  return changed === STEP_PAGE ? '' : null; // these rows are overdue now, so the next page starts from the beginning
 }
 
 const BOOKED_AT_ONCE = 500;
 
-/** Posts journal entries for rows that an older version of this service wrote since the last run without posting. */
+/**
+ * Books invoices and payments that were written since the start of the run's window without a journal entry. An older
+ * version of this application does that.
+ */
 export async function bookMissed(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [kind = '', last = '0'] = (after ?? 'invoices 0').split(' ');
   const table = kind === 'payments' ? sql`payments` : sql`invoices`;
@@ -63,7 +66,7 @@ export async function bookMissed(deps: SyncDeps, run: Run, after: string | null)
   return kind === 'invoices' ? 'payments 0' : null;
 }
 
-/** Recounts one block of each list, and logs an error if stored counts are wrong. */
+/** Recounts one block of each counted list and of the sums, and logs an error if a stored count is wrong. */
 export async function checkLists({ db, log }: SyncDeps): Promise<null> {
   const wrong = await checkCounts(db);
   if (wrong.length > 0) log.error({ lists: wrong }, 'counts of lists are wrong');
@@ -75,7 +78,10 @@ const DROPPED_AT_ONCE = 500;
 const MOST = 50_000;
 const DAY = 86_400_000;
 
-/** Drops bodies of old events. Keeps bodies of events that are tried again, and the data to reapply checkouts. */
+/**
+ * Drops the bodies of old events, except those of failed and unmatched events, which are tried again. Keeps the fields
+ * that are needed to apply a checkout again.
+ */
 export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | null): Promise<string | null> {
   const before = new Date(deps.now().getTime() - deps.eventRetentionDays * DAY);
   const isOver = sql`payload <> '' and stripe_created < ${before.toISOString()}::timestamptz
@@ -106,8 +112,9 @@ export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null
 }
 
 /**
- * Reports a Stripe account whose calendar days differ from ours: an invoice of a month's last evening may then be in
- * another month at Stripe. If Stripe does not answer, the run continues, because nothing else depends on the answer.
+ * Reports it if the Stripe account's time zone has other calendar days than ours. An invoice of a month's last evening
+ * may then be in another month at Stripe. If Stripe does not answer, the run continues, because nothing else depends on
+ * the answer.
  */
 export async function compareTimeZone(
   { db, stripe, log, now, timeZone }: StripeDeps,

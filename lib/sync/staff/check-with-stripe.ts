@@ -27,9 +27,10 @@ import { synchronize, type Work } from '../synchronize';
 export type Checkable = 'payment' | 'invoice' | 'subscription';
 
 /**
- * Checks a record with Stripe: an invoice with its payments, a payment with its invoice, refunds and disputes.
+ * Compares a record with Stripe, and applies what differs: a subscription, an invoice with its payments, or a payment
+ * with its invoice. Each payment includes its refunds and disputes.
  *
- * @throws AppError not_found; conflict if Stripe does not know the record, or if there is no API key
+ * @throws AppError not_found; conflict if the record has no id at Stripe, or if there is no API key
  */
 export async function checkWithStripe(
   deps: SyncDeps,
@@ -70,8 +71,9 @@ async function checkInvoice(check: Check, id: string): Promise<void> {
 }
 
 interface CheckedRecord {
-  /** Ids at Stripe of the subscription and the invoice. */
+  /** Stripe's id of the subscription. */
   subscription?: string;
+  /** Stripe's id of the invoice. Null for a payment of our own invoice. */
   invoice?: string | null;
   paymentIds: number[];
   customer_id: number;
@@ -134,7 +136,7 @@ async function checkPaidBack(check: Check, paymentId: number, invoice: string | 
 
 type Of = NonNullable<ListRequest['of']>;
 
-/** Returns the payment intents of a payment, and a charge that staff or the API named as its reference. */
+/** Returns the payment intents of a payment and of its invoice, and the payment's reference if it is a charge. */
 async function chargesOf({ deps }: Check, paymentId: number, invoice: string | null): Promise<Of[]> {
   const [payment] = await deps.db.select().from(payments).where(eq(payments.id, paymentId));
   const { payment_reference: reference = '', stripe_payment_intent_id: own = null } = payment ?? {};
@@ -178,7 +180,7 @@ function stored({ deps: { db } }: Check, paymentId: number) {
 
 export interface Checked {
   changes: FieldChange[];
-  /** Short codes of the reasons why Stripe did not answer completely. */
+  /** Short error codes of the steps that failed. Empty if everything was checked. */
   failures: string[];
 }
 
@@ -195,7 +197,7 @@ async function perform<T>(
   return result;
 }
 
-/** Runs the work on one object. A failure is recorded and does not stop the others. */
+/** Runs one step of the check. If it fails, notes the error code, so that the other steps still run. */
 async function attempt(check: Check, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -228,7 +230,7 @@ const NAMES: Partial<Record<FieldChange['entity'], [table: WithId, name: PgColum
   dispute: [disputes, disputes.stripe_dispute_id],
 };
 
-/** Replaces the temporary ids in changes of new rows by the ids that the commit created. */
+/** Replaces the temporary ids of new rows in the changes by the ids that the commit created. */
 async function withNewIds(db: Database, changes: FieldChange[]): Promise<FieldChange[]> {
   const isNew = ({ entity_id }: FieldChange) => entity_id !== null && entity_id < 0;
   const ids = new Map<string, number>();
@@ -254,7 +256,7 @@ export function toChecked({ after }: Pick<AuditRow, 'after'>): Checked {
 
 export type LastCheck = NonNullable<Awaited<ReturnType<typeof getLastCheck>>>;
 
-/** @param history the latest entry first */
+/** Returns the latest check in a record's audit log. Null without one. @param history the latest entry first */
 export async function getLastCheck(db: Database, history: AuditRow[]) {
   const entry = history.find(isCheck);
   if (!entry) return null;

@@ -16,10 +16,12 @@ import { synchronize } from '../synchronize';
 import { readUnconfirmedLinks } from './stripe-customers';
 
 /**
- * Links a Stripe customer as staff decided. This link is the strongest one: no later event changes it. Subscriptions,
- * invoices and their payments move. Services stay with their customer, and items that billed them lose their link.
+ * Links a Stripe customer to the customer that staff chose. No later event changes this link. The Stripe customer's
+ * subscriptions, invoices and payments move. Services do not move, and items lose their links to services of other
+ * customers.
  *
- * @param link.from the current customer when staff decided
+ * @param link.from id of the customer to which the Stripe customer was linked when staff decided
+ * @param link.to id of the customer to link
  * @throws AppError not_found; conflict if the link has changed or a customer was erased; validation_failed
  */
 export async function linkStripeCustomer(
@@ -79,9 +81,9 @@ function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customer
 }
 
 /**
- * Links each Stripe customer as if by staff. A refused link does not stop the others.
+ * Links Stripe customers one after the other, as `linkStripeCustomer` does. A refused link does not stop the others.
  *
- * @returns for each link the reason why it was refused; null if it was made
+ * @returns for each Stripe customer the reason why its link was refused; null if it was made
  */
 export async function confirmLinks(
   deps: SyncDeps,
@@ -104,7 +106,7 @@ export async function confirmLinks(
 
 interface NumberedLink {
   stripe_customer_id: string;
-  /** Number of the customer that it was linked to when the file was exported. */
+  /** Number of the customer to which the Stripe customer was linked when the file was exported. */
   filed_under: string;
   customer_number: string;
 }

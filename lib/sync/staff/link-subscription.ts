@@ -22,7 +22,7 @@ import { synchronize } from '../synchronize';
 
 export type Obstacle = Mismatch | 'customer_unsure' | 'other_customer' | 'already_linked' | 'cancelled';
 
-/** Obstacles despite which staff may still link the subscriptions. */
+/** Obstacles to a link of two subscriptions that staff may override. */
 const MAY_BE: ReadonlySet<Obstacle> = new Set([
   'nothing_sold',
   'nothing_billed',
@@ -33,8 +33,9 @@ const MAY_BE: ReadonlySet<Obstacle> = new Set([
 export type Reference = NonNullable<Awaited<ReturnType<typeof getReference>>>;
 
 /**
- * Finds the sold subscription that a subscription's checkout names. `obstacle` is why they are not linked. It is null if
- * nothing prevents it; the next state from Stripe then links them.
+ * Finds the sold subscription that a subscription's checkout names. `obstacle` is the reason why the two are not
+ * linked. If it is null, the next state from Stripe links them. Returns null if the subscription does not wait for a
+ * link.
  */
 export async function getReference(db: Database, subscriptionId: number) {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
@@ -46,7 +47,12 @@ export async function getReference(db: Database, subscriptionId: number) {
   return { id: found.ours.id, obstacle, canAdopt: obstacle === null || MAY_BE.has(obstacle) };
 }
 
-/** Links the subscriptions although they differ. @returns the remaining id. @throws AppError not_found; conflict */
+/**
+ * Merges a subscription into the sold one that its checkout names, even if their items differ.
+ *
+ * @returns id of the remaining subscription
+ * @throws AppError not_found; conflict
+ */
 export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<number> {
   return decide(deps, subscriptionId, (draft, found) => {
     const { ours, made } = found;
@@ -61,7 +67,7 @@ export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: nu
   });
 }
 
-/** @throws AppError not_found */
+/** Notes that a subscription must not be merged into the one that its checkout names. @throws AppError not_found */
 export function declineReference(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<void> {
   return decide(deps, subscriptionId, (draft, { made }) => {
     const after = draft.subscriptions.put({ ...made, reference_declined: true });
@@ -113,7 +119,7 @@ function obstacleOf(draft: Draft, { made, ours }: Both): Obstacle | null {
   return typeof matched === 'string' ? matched : null;
 }
 
-/** Pairs the matching items. If they do not match, pairs a single sold item with a single billed one. */
+/** Pairs sold and billed items that match. If they do not match, pairs a single sold item with a single billed one. */
 function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldItem> {
   const [sold, billed] = [soldItems(draft, ours.id), storedItems(draft, made.id)];
   const matched = matchSold(sold, billed);
@@ -125,6 +131,8 @@ function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldIte
 }
 
 /**
+ * Links a subscription item to the service that it pays for, as staff decided.
+ *
  * @param serviceNumber number of the service; null to unlink the item
  * @returns the resulting changes of services
  * @throws AppError not_found; validation_failed for a service that is not the customer's
@@ -138,7 +146,7 @@ export async function linkItem(
   return relinkItem(deps, actor, await subscriptionOf(deps.db, itemId), itemId, serviceNumber);
 }
 
-/** @param found the subscription that the item last belonged to */
+/** Does what `linkItem` does. @param found the subscription to which the item belonged when it was read */
 export async function relinkItem(
   deps: SyncDeps,
   actor: Actor,

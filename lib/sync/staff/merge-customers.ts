@@ -37,11 +37,11 @@ export interface Seen {
 }
 
 /**
- * Moves everything of one customer to another, which keeps the first one's number as an alias. This cannot be undone.
- * Stripe customers for which either customer was created are linked to the remaining one, as if by staff.
+ * Merges the customer `gone` into the customer `kept`: moves all rows, deletes `gone`, and keeps its number as an
+ * alias. This cannot be undone. Stripe customers for which either customer was created become linked by staff.
  *
  * @param taken the fields that the remaining customer takes over from the other one
- * @throws AppError validation_failed if they are the same; not_found; conflict if one changed or was erased
+ * @throws AppError validation_failed if both are the same; not_found; conflict if one has changed or was erased
  */
 export async function mergeCustomers(
   deps: SyncDeps,
@@ -66,7 +66,10 @@ export async function mergeCustomers(
   });
 }
 
-/** Locks rows in the same order as all writers: Stripe customers, invoices, payments, and at last the two customers. */
+/**
+ * Locks the Stripe customers of both customers, then the invoices and the payments that will move. All writers lock in
+ * this order. The two customers are locked last, by `readSeen`.
+ */
 async function lockInOrder(tx: Database, gone: number, kept: number): Promise<void> {
   const links = await tx
     .select({ id: stripeCustomers.stripe_customer_id })
@@ -131,7 +134,11 @@ async function audit(
   });
 }
 
-/** Links items and checkouts that name rows of the other customer. Stripe is not asked. @param deps within `tx` */
+/**
+ * Links items and checkouts again, because they may name rows that the other customer had. Does not ask Stripe.
+ *
+ * @param deps with the merge's transaction as `db`
+ */
 async function settleMerged(deps: SyncDeps, customerId: number): Promise<void> {
   const links = await deps.db
     .select({ id: stripeCustomers.stripe_customer_id })
@@ -158,19 +165,19 @@ function decide(draft: Draft, id: string): void {
   const stored = draft.link(id);
   if (!stored) return;
   const { customer_id: customerId, linked_by: linkedBy } = stored;
-  // Whoever merges a customer that was created for a Stripe customer thereby confirms the link.
+  // By merging a customer that was created for a Stripe customer, staff confirm the link.
   if (linkedBy === 'created')
     moveStripeCustomer(draft, stored, { customerId, linkedBy: 'staff', origin: null });
   else if (isSure({ linkedBy })) draft.moved.push(id);
   settleMoved(draft);
 }
 
-/** Turns a conflict into a restart of the transaction, since a transaction cannot continue after a conflict. */
+/** Restarts the transaction after a conflict, because a transaction cannot continue after a failed statement. */
 function orAgain(error: unknown): never {
   throw isVersionConflict(error) ? new ChangedMeanwhileError() : error;
 }
 
-/** @throws AppError not_found */
+/** Returns both customers of a merge, with the fields that differ and the rows that move. @throws AppError not_found */
 export async function compareCustomers(db: Database, ids: { kept: number; gone: number }) {
   const found = await db
     .select()

@@ -16,7 +16,7 @@ import type { LinkedBy } from '../../customers/sure-link';
 import { AppError } from '../../errors';
 import { literal, type PageStart, readCursorPage } from '../../page-query';
 
-/** @throws AppError not_found */
+/** Returns a Stripe customer with its customer, and the count of its records. @throws AppError not_found */
 export async function getStripeCustomer(db: Database, id: string) {
   const [found] = await db
     .select({ link: getTableColumns(stripeCustomers), customer: snippetColumns })
@@ -48,7 +48,7 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
           stripe_customer_id,
           created_at: stripeCustomers.created_at,
           customer: snippetColumns,
-          // The first customer with the same e-mail address.
+          // The number of the first other customer with the same e-mail address.
           same: sql<string | null>`(select s.customer_number from customers s
             where lower(s.email) = lower(${customers.email}) and s.id <> ${customers.id} order by s.id limit 1)`,
         })
@@ -109,20 +109,20 @@ export type UnconfirmedLink = {
   linked_by: 'created' | 'email';
   email: string | null;
   name: string;
-  /** Id of the customer that it is currently linked to. */
+  /** Id of the customer to which the Stripe customer is currently linked. */
   from: number;
   from_number: string;
-  /** Number of customers with the address, except customers created for Stripe. */
+  /** Count of customers with the same e-mail address, without customers that sync created. */
   matches: number;
-  /** Id of the suggested customer. Equals `from` if the e-mail already links them. Null if none or several match. */
+  /** Id of the suggested customer. Equals `from` if linked by e-mail. Otherwise null unless exactly one matches. */
   to: number | null;
   to_number: string | null;
   to_name: string;
-  /** True if Stripe itself has confirmed the address, and only one customer has it. */
+  /** True if exactly one customer matches, Stripe reported the address, and no recheck of the link is due. */
   is_clear: boolean;
 };
 
-/** Query for unconfirmed links. Ignores addresses of customers that sync created, since they prove nothing. */
+/** Query for unconfirmed links. Does not suggest customers that sync created, since their addresses prove nothing. */
 const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",
     c.customer_number as from_number, same.matches, o.id as "to", o.customer_number as to_number,
@@ -222,7 +222,7 @@ const COLUMNS = [
   'reason',
 ];
 
-/** Returns the proposals as CSV. `customer_number` is the proposed customer's number, or empty. */
+/** Returns all unconfirmed links as CSV. `customer_number` is the suggested customer's number, empty without one. */
 export function proposalsCsv(db: Database): AsyncGenerator<string> {
   return toCsv(COLUMNS, readRecords(db));
 }
