@@ -33,7 +33,7 @@ export const linesField = z
   .min(1, 'must be at least one')
   .max(MAX_LINES, `must be at most ${MAX_LINES}`);
 
-/** A line with the values of its row. */
+/** A line as its row stores it: amounts are decimal text. */
 export type LineRow = ReturnType<typeof toLineRow>;
 
 export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<typeof lineField>) => ({
@@ -129,7 +129,7 @@ export async function listLines(db: Database, owner: Owner, id: number): Promise
   return linesOf(row);
 }
 
-/** Adds to each row its lines, in order. */
+/** Sets the field `lines` of each row to the row's lines, in order. */
 export async function addLines(db: Database, owner: Owner, rows: Row[]): Promise<void> {
   const ids = rows.map(({ id }) => Number(id));
   const found = ids.length > 0 ? await readLines(db, owner, ids) : [];

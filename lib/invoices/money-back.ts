@@ -51,7 +51,7 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
 
 const amountOrNull = (amount: string | null | undefined) => (amount == null ? null : toJsonAmount(amount));
 
-/** Condition for invoices whose payments were refunded in part. */
+/** SQL condition for invoices whose payments were refunded, but not wholly. */
 export function isRefundedInPart(): SQL {
   // Start from the few refunds and disputes, since no index on payments serves this condition.
   return sql`${invoices.id} in (

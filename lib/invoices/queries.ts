@@ -75,7 +75,8 @@ type Amounts = Pick<
 
 /**
  * Explains an invoice whose payments do not add up to its total. Stripe takes the balance of a customer into account
- * before it collects the rest. If Stripe has not reported the balance, it is the amount not paid, due or credited.
+ * before it collects the rest. If Stripe has not reported the balance, the amount that is neither paid, due nor
+ * credited stands for it.
  */
 export function besidePayments(invoice: Amounts) {
   const { status, amount_off_stripe, balance_applied } = invoice;

@@ -27,7 +27,7 @@ import { settledBy } from './settle';
 
 /**
  * Our own invoices in forms and files. An invoice that leaves draft without a number takes the next one of its series.
- * After that, only payments, cancelling and a new due date change it.
+ * After that, only payments, cancelling, a new due date and missing lines change it.
  */
 export const invoiceKind: RecordKind = {
   name: 'invoice',
@@ -117,7 +117,7 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   return Object.assign(columns, stateBy(owed, paid, writer));
 }
 
-/** Returns the state of a sent invoice. Only payments decide its paid amount, but people may cancel it. */
+/** Returns the state of an issued invoice. Only payments decide its paid amount, but people may cancel it. */
 function stateAfter(before: Row, after: Row, wanted: unknown, writer: RecordWriter): Row {
   const isStep = wanted === 'cancelled' || wanted === 'draft' || before.status === 'cancelled';
   const status = isStep && wanted !== undefined ? wanted : before.status;
@@ -172,7 +172,9 @@ function draftProblems({ before, after, values }: Writing): FieldError[] {
   return [];
 }
 
-/** Returns the errors of a change to a sent invoice, which may only be paid, cancelled or given a new due date. */
+/**
+ * Returns the errors of a change to an issued invoice. It may only be cancelled, or get a due date or missing lines.
+ */
 function sentProblems({ after, changes, values }: Writing, before: Row): FieldError[] {
   const isCancelled = changes.status === 'cancelled';
   const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
@@ -200,7 +202,7 @@ function dateProblems({ invoice_date, due_date }: Row): FieldError[] {
   return [wrong('due_date', 'must not be before the date of the invoice')];
 }
 
-/** Form of a draft of an invoice. */
+/** Form fields of an invoice's draft. */
 export const typedInvoice = {
   kind: invoiceKind,
   fields: {
@@ -212,7 +214,7 @@ export const typedInvoice = {
   },
 } satisfies TypedKind;
 
-/** Form of a sent invoice. Only the due date may change. */
+/** Form field of a sent invoice. Only its due date may change. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
 /** The steps between statuses of our own invoices that staff can take. Only payments make an invoice paid. */

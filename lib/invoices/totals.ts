@@ -78,8 +78,8 @@ export interface OwedBy {
 }
 
 /**
- * Returns the amount due of our own invoice after a part of its completed payments is refunded or deleted, the same as
- * `settledAfter` will return. An amount that was imported as paid beyond the payments stays paid.
+ * Returns the amount due of our own invoice after an amount of its completed payments is refunded or deleted, as
+ * `settledAfter` returns it. An amount that was imported as paid beyond the payments stays paid.
  */
 export function owedAfter(
   { status, total, amount_paid, amount_due, recorded }: OwedBy,

@@ -129,7 +129,9 @@ export class PaymentDraft {
     });
   }
 
-  /** Returns the customer that a payment names. If that customer was merged into another one, returns the other one. */
+  /**
+   * Returns the id of the customer that a payment means. If the named one was merged, that is the remaining customer.
+   */
   meantCustomer(id: number, invoice: StoredInvoice | undefined): number {
     return invoice && invoice.customer_id !== id ? (this.snapshot.mergedInto.get(id) ?? id) : id;
   }
@@ -461,7 +463,7 @@ const withChanges = (before: StoredPayment, changes: PaymentChanges) => ({
   status: changes.status ?? before.status,
 });
 
-/** @param told the refunded amount, if the writer gives it */
+/** Returns whether a payment already has these values. @param told the refunded amount, if the writer gives it */
 function isSame(
   before: StoredPayment,
   values: Partial<Record<keyof StoredPayment, unknown>>,

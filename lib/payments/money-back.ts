@@ -51,7 +51,7 @@ export function isUndecided({ kind, status, provider_gone_at }: MoneyBackRow): b
   return kind === 'dispute' && !DECIDED.has(status) && provider_gone_at === null;
 }
 
-/** True for a dispute that Stripe needs an answer to. */
+/** True for an undecided dispute to which Stripe still needs our response. */
 export function isUnanswered(row: MoneyBackRow): boolean {
   return isUndecided(row) && row.status.endsWith('needs_response');
 }
@@ -133,7 +133,7 @@ function latestFirst(a: MoneyBackRow, b: MoneyBackRow): number {
   return later || b.kind.localeCompare(a.kind) || b.id - a.id;
 }
 
-/** Condition for open disputes that Stripe still has. The literals match those of the partial index. */
+/** SQL condition for undecided disputes that Stripe still has. The literals match those of the partial index. */
 export const isOpenDispute = sql`${disputes.status} not in ${decidedDisputes}
   and ${disputes.provider_gone_at} is null`;
 
@@ -155,9 +155,9 @@ export const COUNTED_BACK: SQL = sql`
 
 /**
  * Returns a query for the money that came back since a time. Money beyond the paid amount does not count. To find that
- * part, the query also reads all earlier refunds and disputes of the same payments.
+ * amount, the query also reads all earlier refunds and disputes of the same payments.
  *
- * Columns: payment_id, currency, at, and `back`, the part of the amount that counts. Includes only completed and
+ * Columns: payment_id, currency, at, and `back`, the amount that counts. Includes only completed and
  * refunded payments, and only money in the payment's own currency.
  */
 export function cameBackSince(since: Date): SQL {
@@ -338,7 +338,8 @@ interface MoneyBack {
 }
 
 /**
- * Sums what came back of a payment: succeeded refunds and lost disputes in its currency, in whole units.
+ * Sums the money that came back from a payment, in whole units: succeeded refunds and lost disputes in the payment's
+ * currency. `isPaidBack` and `isLost` decide which of them count.
  *
  * @returns `refunded`, at most the payment's amount, and `excess`, the amount beyond it
  */

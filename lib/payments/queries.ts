@@ -30,7 +30,7 @@ const counted = countedList({
   toRow: toPaymentRow,
 });
 
-/** @throws AppError not_found */
+/** Returns a payment in its public form. @throws AppError not_found */
 export async function getPayment(db: Database, id: number): Promise<PaymentRow> {
   const [row] = id > MAX_ID ? [] : await findPayment(db, { id });
   if (!row) throw paymentNotFound(id);

@@ -122,7 +122,7 @@ export const paymentRow = z.object({
 });
 export type PaymentRow = z.infer<typeof paymentRow>;
 
-/** Response to a write. */
+/** Response to a created or updated payment: the payment, with a warning if there is one. */
 export const writtenPayment = paymentRow.extend({
   warning: z
     .string()

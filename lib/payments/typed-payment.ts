@@ -48,17 +48,19 @@ const amountField = z
 
 const typedDate = trimmed.pipe(paymentInput.shape.payment_date);
 
-/** Form of a payment. */
+/** Schema of the payment form. */
 const typedPayment = z.object({
   amount: amountField,
   payment_date: typedDate,
   payment_reference: z.string().overwrite(normalReference).pipe(paymentInput.shape.payment_reference),
 });
 
-/** Field names of the form of a payment. */
+/** Field names of the payment form. */
 export const TYPED_FIELDS = typedPayment.keyof().options;
 
 /**
+ * Converts the values of a filled-in payment form to a payment's fields.
+ *
  * @param typed values of `TYPED_FIELDS`
  * @throws AppError validation_failed naming the fields
  */
@@ -93,7 +95,7 @@ export async function recordForInvoice(
 
 const typedCorrection = typedPayment.extend({ invoice: z.string().trim() });
 
-/** Field names of the form of a correction. */
+/** Field names of the form that corrects a payment. */
 export const CORRECTION_FIELDS = typedCorrection.keyof().options;
 
 /**
@@ -136,7 +138,7 @@ async function targetOf(db: Database, payment: PaymentRow, text: string) {
 
 const typedRefund = z.object({ amount: amountField, date: typedDate });
 
-/** Field names of the form of a refund. */
+/** Field names of the form that records a refund. */
 export const REFUND_FIELDS = typedRefund.keyof().options;
 
 /**

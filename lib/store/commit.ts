@@ -107,7 +107,7 @@ const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 const SEPARATOR = '\u0001';
 const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;
 
-/** Returns the text for the id of a new row inside another text. The commit replaces it with the real id. */
+/** Returns an id for use inside a text. For a new row, returns a mark that the commit replaces with the real id. */
 export const idInText = (id: number): string => (id < 0 ? `${SEPARATOR}(${id})` : String(id));
 // A text may contain the six characters of the escape, whose backslash is escaped in JSON. The lookbehind excludes it.
 const NAMED = /\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)\((-\d+)\)/g;

@@ -40,7 +40,7 @@ export interface Snapshot {
   paid: Map<number, Paid>;
   /** Requested ids of customers that were merged, with the id of the customer they were merged into. */
   mergedInto: Map<number, number>;
-  /** Requested tasks that staff were already told of. */
+  /** Kind and subject of the requested staff tasks that exist, whether open or done. */
   told: Set<string>;
   events: Map<string, StoredEvent>;
 }
@@ -63,7 +63,7 @@ export const noKeys = () => ({
   checkouts: [] as string[],
   /** Ids of our customers, to read all their links. */
   linked: [] as number[],
-  /** Customer numbers, in any case. */
+  /** Customer numbers in lower case. */
   numbers: [] as string[],
   emails: [] as string[],
   subscriptions: [] as string[],

@@ -116,7 +116,7 @@ function amountPaid(payload: Json): number {
 }
 
 /**
- * Returns the paid amount with overpayments. From basil on, `amount_overpaid` may be in addition to `amount_paid` or a
+ * Returns the paid amount with overpayments. From basil on, `amount_overpaid` may be in addition to `amount_paid` or
  * included in it. If the payload lists all payments, their sum decides. Otherwise `amount_paid` includes the
  * overpayment if it exceeds `amount_due` by at least that amount. Older versions always include it.
  */

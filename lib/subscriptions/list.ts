@@ -19,7 +19,7 @@ export const SUBSCRIPTION_STATUSES = subscriptionStatus.enumValues;
 const s = subscriptions;
 const item = subscriptionItems;
 
-/** The next billing day, as the index contains it. Subscriptions that are not billed again come last. */
+/** SQL of the next billing day, as the index contains it. Subscriptions that are not billed again come last. */
 const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 
 /** The list of subscriptions for staff, with their customers, items and unpaid amounts. */
@@ -36,7 +36,7 @@ export const subscriptionList = defineList({
       const unlinked = inArray(s.id, holding.where(isNull(item.customer_service_id)));
       return { where: and(unlinked, ne(s.status, 'cancelled'), isOfSureCustomer(s)), few: true };
     }),
-    /** Live subscriptions whose checkout refers to a sold subscription that they have not been matched with. */
+    /** Live subscriptions whose checkout names a sold subscription into which they were not merged. */
     checkout: filter(oneOf(['waiting']), () => ({ where: isWaitingForStaff(), few: true })),
   },
   orders: { created: s.id, 'next-billing': NEXT_BILLING },
@@ -61,8 +61,8 @@ function hasStripeId(db: Database, id: string): SQL {
 }
 
 /**
- * The condition for a subscription whose checkout refers to a sold subscription with which it was not matched, although
- * its customer's link is reliable.
+ * SQL condition for live subscriptions whose checkout names a sold subscription into which they were not merged,
+ * although their customer's link is reliable.
  */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
@@ -113,7 +113,7 @@ const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
   services: items.flatMap(({ service }) => service?.service_number ?? []).join(' '),
 });
 
-/** Lists a page of the live subscriptions that will be billed again, by the earliest billing day of their items. */
+/** Lists a page of the live subscriptions that are billed next on one of these days, the earliest day first. */
 export function listSubscriptionRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: s, where: renews(days), by: NEXT_BILLING, descends: false };
   return readSortedPage(db, sorted, { start, size }, readSubscriptions);

@@ -47,7 +47,7 @@ export type Attempt<T> = (store: Store, known: Known) => Promise<T | Lacking>;
 /** State that one attempt at a piece of work passes on to the next attempt. */
 interface Known {
   inquiry: Inquiry;
-  /** Id of the Stripe customer to lock after a conflict. Null if it is not known yet. */
+  /** Id of the Stripe customer to lock after a conflict. Null if no decision has named one yet. */
   key: string | null;
 }
 
@@ -179,7 +179,7 @@ export class NotReportedError extends Error {
   override readonly name = 'NotReportedError';
   constructor(
     what: string,
-    /** Short error code, stored in `reconciliation_failures`. */
+    /** Short error code, such as `stripe_connection`, for tables of failures. */
     readonly reason: string,
   ) {
     super(`Stripe did not tell ${what}`);

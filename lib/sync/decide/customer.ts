@@ -24,7 +24,7 @@ export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
 }
 
 /**
- * Asks Stripe again for a customer whose link was decided without Stripe's answer, and improves the link.
+ * Asks Stripe again for a Stripe customer whose link was decided without an answer, and improves the link.
  *
  * @returns the reason why Stripe did not answer; undefined if no further recheck is necessary
  */

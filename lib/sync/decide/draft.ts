@@ -75,7 +75,7 @@ export class Draft implements Tables {
 
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Stripe customers whose link now leads to another customer, or has become sure. */
+  /** Stripe customers whose link now leads to another customer, or has become reliable. */
   readonly moved: string[] = [];
   /** Stripe customers whose rows all move to another customer, including rows that were not read. */
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];

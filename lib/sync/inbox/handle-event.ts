@@ -333,7 +333,7 @@ export function toRow(event: ProviderEvent, payload: string) {
   };
 }
 
-/** The parts of a delivery that mention customers. */
+/** The fields of a delivery in which Stripe customers may be mentioned. */
 type EventText = Pick<Delivery, 'event' | 'payload'>;
 
 /** Returns the Stripe customers that an event mentions anywhere and, for disputes, the owner of the payment. */

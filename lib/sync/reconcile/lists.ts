@@ -59,8 +59,8 @@ export const listed =
   };
 
 /**
- * Leaves questions about Stripe customers unanswered. Stripe was asked when the customer was first reported, and a list
- * adds nothing new about it.
+ * Answers for `findInSync`. Stripe is not asked about Stripe customers, because it was asked when the customer was
+ * first reported, and a list adds nothing new.
  */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;

@@ -146,7 +146,11 @@ export async function linkItem(
   return relinkItem(deps, actor, await subscriptionOf(deps.db, itemId), itemId, serviceNumber);
 }
 
-/** Does what `linkItem` does. @param found the subscription to which the item belonged when it was read */
+/**
+ * Links an item as `linkItem` does, if it is still in the subscription that the caller has read.
+ *
+ * @param found the subscription to which the item belonged when it was read
+ */
 export async function relinkItem(
   deps: SyncDeps,
   actor: Actor,

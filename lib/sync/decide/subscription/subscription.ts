@@ -132,7 +132,9 @@ export function toSubscriptionState(
   };
 }
 
-/** Returns whether a checkout completed at or after this state activates the subscription. Later states override it. */
+/**
+ * Returns whether a checkout makes the subscription active: it completed when, or after, Stripe reported this state.
+ */
 function isActivated(row: StoredSubscription, provider: ProviderSubscription, asOf: Date): boolean {
   return (
     provider.status === 'incomplete' &&
