@@ -94,7 +94,7 @@ const AT_ONCE = 2;
 /** Maximum calls in one batch. Larger batches cost less, but a call waits longer, and other cores have no work. */
 const MOST = 8;
 
-/** Performs calls in batches. Calls that arrive while earlier batches run wait, and form the next batch. */
+/** Performs calls in batches, two batches at once. Calls that arrive meanwhile wait, and form the next batch. */
 export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
   private underWay = 0;

@@ -32,8 +32,8 @@ export type Progress = ReturnType<typeof toProgress>;
 export type ReconcileResult = ReturnType<typeof toResult>;
 
 /**
- * Starts a run, or resumes a dead one at its last page, and performs it. Does nothing while another process performs a
- * run. Without an API key, only our own rows are checked.
+ * Starts a run, or resumes a dead one at its last page, and performs it. If another caller already performs a run,
+ * only returns the id of that run. Without an API key, only our own rows are checked.
  */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
   const run = await acquireRun(deps.db, deps.now(), options, deps.stripe !== null);

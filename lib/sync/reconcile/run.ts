@@ -38,7 +38,7 @@ export interface RunRequest {
 /**
  * Starts a run, or resumes a dead one. The database allows one run at a time.
  *
- * @returns the run, or the id of a live run that another process performs
+ * @returns the run, or the id of a live run that another caller performs
  */
 export async function acquireRun(
   db: Database,

@@ -21,7 +21,7 @@ import { readUnconfirmedLinks } from './stripe-customers';
  * customers.
  *
  * @param link.from id of the customer to which the Stripe customer was linked when staff decided
- * @param link.to id of the customer to link
+ * @param link.to id of the chosen customer
  * @throws AppError not_found; conflict if the link has changed or a customer was erased; validation_failed
  */
 export async function linkStripeCustomer(

@@ -177,7 +177,11 @@ function orAgain(error: unknown): never {
   throw isVersionConflict(error) ? new ChangedMeanwhileError() : error;
 }
 
-/** Returns both customers of a merge, with the fields that differ and the rows that move. @throws AppError not_found */
+/**
+ * Returns both customers of a merge, their differing fields and the counts of moving rows.
+ *
+ * @throws AppError not_found
+ */
 export async function compareCustomers(db: Database, ids: { kept: number; gone: number }) {
   const found = await db
     .select()
