@@ -27,7 +27,7 @@ export const isDriverPatched = (): boolean => 'survivesLostConnections' in postg
 
 /**
  * Creates a connection pool for a PostgreSQL server (15 or newer). The pool connects at the first query. It sends no
- * settings when it connects, since a pooler would refuse them. Transactions set their own, see `transact`.
+ * time limits when it connects, since a pooler would refuse them. Transactions set them, see `transact`.
  *
  * @param options.pooler the pooler between us and the server, if any
  * @param options.scratch uses one lasting direct connection that can write to temporary tables only
@@ -115,7 +115,7 @@ async function openFolder(
   }
 }
 
-/** Opens a database in memory, for tests. `template` is a dump made by `dumpDataDir`. */
+/** Opens a database in memory, for tests and dry runs. @param template a dump to start from, made by `dumpDataDir` */
 export async function openInMemory(template?: Blob): Promise<DatabaseHandle & { client: PGlite }> {
   const client = await PGlite.create({
     extensions: { pg_trgm },
@@ -266,7 +266,7 @@ export async function isDirect(db: Database): Promise<boolean> {
 
 /**
  * Detects the pooler's behaviour by a trial: one connection prepares a statement, a second connection takes over its
- * session, and the first runs the statement again. If the trial fails, assumes the settings that are always safe.
+ * session, and the first runs the statement again. If the trial fails, returns the settings that are always safe.
  */
 export async function probePooler(url: string): Promise<Pooler> {
   const open = () =>

@@ -33,7 +33,7 @@ export function holdsDatabase(dataDir: string): boolean {
  * lock of the directory. PGlite treats a folder without the file PG_VERSION as empty and overwrites all other files
  * with a new database, so this function never passes such a folder to PGlite.
  *
- * @throws DamagedDatabaseError if any file is missing; the other files stay unchanged
+ * @throws DamagedDatabaseError if a file is missing or PostgreSQL cannot start; the files stay unchanged
  * @throws NoRoomError if the disk has too little space, which PostgreSQL would report as damage
  */
 export async function openFiles(dataDir: string, room: DiskRoom, create: Create): Promise<PGlite> {
@@ -141,7 +141,7 @@ const NO_SPACE = [51, 19];
 
 /**
  * A file system that creates PGlite's files for their owner only. PGlite alone would make them readable and writable
- * for every user. If the write-ahead log finds no space, the file system frees the reserve and tries again.
+ * for every user. If a write to the write-ahead log finds no space, the reserve is deleted and the write repeated.
  */
 export class PrivateFs extends NodeFS {
   constructor(
@@ -159,7 +159,10 @@ export class PrivateFs extends NodeFS {
   }
 }
 
-/** Restricts the permissions of files, and notes in `room` how the write-ahead log grows and which writes fail. */
+/**
+ * Makes PGlite create files for their owner only. Notes in `room` that the write-ahead log has grown, and that a write
+ * found no space.
+ */
 function watchFiles({ NODEFS: nodefs }: { NODEFS: Nodefs }, room: DiskRoom): void {
   const { doSetAttr, node_ops, stream_ops } = nodefs;
   const { mknod } = node_ops;

@@ -44,18 +44,21 @@ prepared.queryWithCache = async function (statement, parameters, query) {
   }
 };
 
-/** `lackedBy` is the table whose insert failed because the disk was full. Undefined while the disk has space. */
+/**
+ * `lackedBy` is the table whose insert failed because the disk was full, or '' if the failed statement was not an
+ * insert. Undefined while the disk has space.
+ */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
 // `commit_plan` stands for the tables that it inserts into, which its statement does not name.
 const INSERTED = /\b(?:insert\s+into\s+"?(\w+)|(commit_plan)\()/gi;
 
-/** Resets the note of a full disk. */
+/** Forgets that a write failed because the disk was full. */
 export function forgetNoRoom(): void {
   disk.lackedBy = undefined;
 }
 
-/** Resets the note of a full disk after an insert into that table. An update in place would not prove free space. */
+/** Forgets the full disk after an insert into the table that lacked space. An update would not prove free space. */
 function noteRoom(statement: string): void {
   const table = disk.lackedBy;
   if (table === undefined) return;
@@ -63,7 +66,7 @@ function noteRoom(statement: string): void {
   if (table === '' ? tables.length > 0 : tables.includes(table)) forgetNoRoom();
 }
 
-/** Returns true from a write that failed on a full disk until a later insert into that table succeeds. */
+/** Returns true after a write failed on a full disk, until an insert into the same table or a health check succeeds. */
 export function isDiskFull(): boolean {
   return disk.lackedBy !== undefined;
 }
@@ -82,7 +85,7 @@ export function isSchemaDoubted(): boolean {
   return schema.isDoubted;
 }
 
-/** Resets the doubt after the schema of the database was checked. */
+/** Makes `isSchemaDoubted` false again. Call it after the schema of the database was checked. */
 export function trustSchema(): void {
   schema.isDoubted = false;
 }

@@ -93,7 +93,10 @@ function readOwner(file: string): Owner | undefined {
   }
 }
 
-/** Returns the start of a process in ticks since boot, 'alive' on systems without /proc, or 'gone'. */
+/**
+ * Identifies a running process by the id of the boot and the process's start in ticks since then. On systems without
+ * /proc, returns 'alive'. Returns 'gone' if the process does not run.
+ */
 function startOf(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -18,7 +18,8 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-// Does not contain the embedded database, which has one connection, no second writer and no statement timeout.
+// The write queue of each connection pool. The embedded database has none, since its single connection runs one
+// transaction at a time.
 const servers = perProcess('writers', () => new WeakMap<Database, Bulkhead>());
 
 /** Limits the connections that writes use at once to two thirds. The rest stays free for reads. */
@@ -31,10 +32,11 @@ export function limitWriters(db: Database, connections: number): void {
 export const isServer = (db: Database): boolean => servers.has(db);
 
 /**
- * Runs work that may wait for locks. Limits how much of it runs at once, so that reads always find a connection.
+ * Runs work that may wait for locks. On a server, limits how many such calls run at once, so that reads always find a
+ * connection.
  *
  * @param about the key that the work locks, if known
- * @throws BusyError (55P03, as for an unavailable lock) if too much work waits already, or this work waited too long
+ * @throws BusyError (55P03, as for an unavailable lock) if the queue is full, or this call waited too long
  */
 export function writeInTurn<T>(db: Database, about: string | undefined, work: () => Promise<T>): Promise<T> {
   return servers.get(db)?.run(about, work) ?? work();
@@ -64,8 +66,8 @@ export async function transact<T>(
 }
 
 /**
- * Reads in one transaction, with time limits on a server. PostgreSQL plans each query for its actual values, since the
- * number of matching rows differs a millionfold from one search text to the next.
+ * Reads in one transaction, with time limits on a server. Unlike a locked write, it does not force generic query plans,
+ * since the number of matching rows differs a millionfold from one search text to the next.
  */
 export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>): Promise<T> {
   return db.transaction((tx) => limited(db, tx, read));
@@ -95,7 +97,7 @@ async function limit(db: Database, tx: Database, key: string | undefined): Promi
   else await setAndLock(tx, { key });
 }
 
-/** Time limits in milliseconds. No request may hold a connection or a lock for longer. */
+/** Limits in milliseconds for one statement, for one wait for a lock, and for the idle time within a transaction. */
 const LIMITS = {
   statement_timeout: 30_000,
   lock_timeout: 10_000,
@@ -103,11 +105,11 @@ const LIMITS = {
 };
 type Limit = keyof typeof LIMITS;
 
-/** Sets a limit until the transaction ends. Not for the session, because a pooler lends it to other clients. */
+/** Returns the SQL that sets a limit for one transaction. A session's limit would affect a pooler's other clients. */
 export const localLimit = (name: Limit): SQL =>
   sql`set_config('${sql.raw(name)}', '${sql.raw(String(LIMITS[name]))}', true)`;
 
-/** Sets these limits for the role in this database. They apply outside transactions, from its next connection on. */
+/** Sets `LIMITS` as defaults of the current role in this database. They apply from the role's next connection on. */
 export async function limitRole(db: Database): Promise<void> {
   const settings = Object.entries(LIMITS).map(([name, limit]) =>
     sql.raw(
@@ -117,7 +119,7 @@ export async function limitRole(db: Database): Promise<void> {
   await db.execute(sql`do $$ begin ${sql.join(settings, sql` `)} end $$`);
 }
 
-/** Reuses query plans. Writes find rows by key, so that a new plan costs more time than it could save. */
+/** Reuses query plans. Writes find rows by key, so a new plan would cost more time than it could save. */
 const planOnce = sql`set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
 const all = () => sql.join((Object.keys(LIMITS) as Limit[]).map(localLimit), sql`, `);
@@ -126,17 +128,17 @@ const setLimits = statement([], () => sql`select ${all()}`);
 /** Sets all limits and takes the lock of `lockKey`. */
 const setAndLock = statement(['key'], (_, { key }) => sql`select ${planOnce}, ${all()}, ${takeLock(key)}`);
 
-/** Thrown when the queue has no place for the work. Has the error code of an unavailable lock. */
+/** Thrown when a queue is full, or a call waited too long or was aborted. Has the error code of an unavailable lock. */
 export class BusyError extends Error {
   readonly code = '55P03';
 }
 
 interface Limits {
   atOnce: number;
-  /** How much work of one key may run at once, so that work waiting for one lock does not block all other work. */
+  /** Maximum number of running calls with the same key, so that calls waiting for one lock leave room for others. */
   perKey: number;
   waiting: number;
-  /** How much work of one key may wait. If absent, only `waiting` limits it. */
+  /** Maximum number of calls with the same key in the queue. If absent, only `waiting` limits them. */
   waitingPerKey?: number;
   /** The longest wait, in milliseconds. */
   patience: number;
@@ -147,7 +149,7 @@ interface Waiting {
   start(): void;
 }
 
-/** A concurrency limit with a bounded queue. Work runs in the order of arrival. */
+/** A concurrency limit with a bounded queue, in order of arrival. Others overtake a call whose key is at its limit. */
 export class Bulkhead {
   private running = 0;
   private readonly keys = new Map<string, number>();

@@ -22,7 +22,7 @@ export const staffRole = pgEnum('staff_role', ['staff', 'admin']);
  */
 export const OLD_MASK = 'without_personal_data';
 
-/** The permissions of a token. `mcp:read` combines the three read scopes. */
+/** The permissions of a token. `mcp:read` combines the read scopes of customers, billing and servers. */
 export const accessScope = pgEnum('access_scope', [
   'mcp:read',
   'payments:read',
@@ -33,7 +33,7 @@ export const accessScope = pgEnum('access_scope', [
   OLD_MASK,
 ]);
 
-/** Bearer tokens. Only their SHA-256 is stored. */
+/** Static bearer tokens, issued by an admin or a command. Only the SHA-256 of a token's text is stored. */
 export const accessTokens = pgTable('access_tokens', {
   id: id(),
   name: text().notNull(),
@@ -46,7 +46,7 @@ export const accessTokens = pgTable('access_tokens', {
   last_used_at: instant(),
   revoked_at: instant(),
   created_by: text(),
-  /** Owner of the token, null if none. Removing that member of staff ends the token but keeps this value. */
+  /** Owner of the token, or null. Removing this member of staff revokes the token but keeps the value. */
   staff_email: text(),
   ...timestamps,
 });
@@ -266,7 +266,7 @@ export const oauthClients = pgTable(
     dpopBoundAccessTokens: flag('dpop_bound_access_tokens'),
     referenceId: text('reference_id'),
     metadata: jsonb(),
-    /** Our column: the rate-limited address that registered the client. Null if the client is not self-registered. */
+    /** Our column: the address, as rate limits count it, that registered the client. Null if not self-registered. */
     registeredFrom: text('registered_from'),
     /** Our column: time of the first authorization by a member of staff. Authorized clients are not cleaned up. */
     authorizedAt: instant('authorized_at'),
@@ -323,7 +323,7 @@ const tokenColumns = () => ({
   clientId: clientId(),
   sessionId: text('session_id').references(() => staffSessions.id, { onDelete: 'set null' }),
   userId: userId(),
-  /** Id of the grant, which its consent has too. Null for old grants, which share one consent. */
+  /** Id of the grant, equal to the `referenceId` of its consent. Null for old grants, which share one consent. */
   referenceId: text('reference_id'),
   authorizationCodeId: text('authorization_code_id'),
   resources: texts('resources'),

@@ -97,7 +97,7 @@ export const customers = pgTable(
   ],
 );
 
-/** The customer that a row belongs to. */
+/** Returns the foreign key to the customer that a row belongs to. */
 export const customerId = () =>
   integer()
     .notNull()
@@ -145,10 +145,13 @@ export const stripeCustomers = pgTable(
     linked_by: stripeLinkedBy().notNull(),
     /** Source of the customer number that makes the link. Null if the source was not recorded. */
     number_source: numberSource(),
-    /** This column and the next have the meaning of `NumberOrigin`. */
+    /** Time and id of the event that reported this number, as `at` and `by` of `NumberOrigin`. */
     number_reported_at: instant(),
     number_reported_by: text(),
-    /** Every customer number reported for it, with its first source. Own numbers only while no customer has them. */
+    /**
+     * Customer numbers reported for this Stripe customer, each with the source that takes precedence. A number in the
+     * metadata of the Stripe customer itself is added only while none of our customers has it.
+     */
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     /** The reported details from which sync created the customer. */
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),

@@ -57,7 +57,7 @@ export const invoices = pgTable(
      * debt, or if its negative total was added to the balance. Null if no such part exists, or if it is not known yet.
      */
     balance_applied: money(),
-    /** The payment collected by Stripe that a program or staff recorded before sync. Null without such a payment. */
+    /** Id of the payment that a program or staff recorded before sync saw that Stripe collected it. Null otherwise. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
     /** The invoice's Stripe customer. */

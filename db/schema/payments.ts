@@ -42,7 +42,7 @@ export const payments = pgTable(
     source: paymentSource().notNull(),
     /** The value that sync last wrote into `amount`. If `amount` differs, a person or a program changed it. */
     provider_amount: money(),
-    /** The value that sync last wrote into `payment_date`. Null if not known. Sync then leaves the date unchanged. */
+    /** The value that sync last wrote into `payment_date`. If it is null, sync leaves the date unchanged. */
     provider_payment_date: date(),
     stripe_payment_intent_id: text(),
     stripe_charge_id: text(),
@@ -167,7 +167,7 @@ export const accountingEntries = pgTable(
     due_date: date(),
     payment_reference: text(),
     method: text(),
-    /** Percent. Null if the invoice has no lines. */
+    /** Tax rate in percent. Null if the entry is not for an invoice, or the invoice has no lines. */
     tax_rate: money(),
     net: money(),
     tax: money(),

@@ -133,7 +133,7 @@ export const subscriptions = pgTable(
     pause_behavior: text(),
     /** Planned end of the pause. Null if no date is set. */
     pause_resumes_at: instant(),
-    /** Completion time of its checkout, if that was paid or needed no payment. */
+    /** Time when the checkout of this subscription was completed. Null unless it was paid or needed no payment. */
     checkout_completed_at: instant(),
     /** Stripe's id. Null until a checkout links the subscription. */
     stripe_subscription_id: text().unique(),
@@ -142,14 +142,17 @@ export const subscriptions = pgTable(
     stripe_synced_at: instant(),
     /** Stripe's time of the stored state. Null for a stub, whose state has not been received yet. */
     provider_as_of: instant(),
-    /** Set while the state was decided without asking Stripe. The daily job looks it up. */
+    /** Time when the state was decided without asking Stripe. The daily job then asks. Null if nothing is pending. */
     recheck_at: instant(),
     provider_gone_at: instant(),
     /** Id of the sold subscription that the checkout names, until this row replaces that one: see `adoptSold`. */
     checkout_reference: integer(),
     /** True if staff decided to keep this subscription separate from the sold one. */
     reference_declined: boolean().notNull().default(false),
-    /** True while only other objects have named it. A column, since every change would update an index on a time. */
+    /**
+     * True while sync knows this Stripe subscription only from other objects that name it. Generated, so that its index
+     * does not change with every new `provider_as_of`.
+     */
     is_stub: boolean()
       .notNull()
       .generatedAlwaysAs(sql`provider_as_of is null and stripe_subscription_id is not null`),

@@ -102,7 +102,7 @@ export function buildStripeCustomers({ chance }: SeedContext, customers: Custome
   );
 }
 
-/** Keeps only the Stripe customers that Stripe bills. */
+/** Keeps only the Stripe customers that one of the invoices or subscriptions names. */
 export function billedByStripe(
   stripeCustomers: StripeCustomerRow[],
   rows: (InvoiceRow | SubscriptionRow)[],

@@ -105,7 +105,7 @@ interface Bill {
 /** State of an invoice at Stripe. `failing` is an open invoice whose charge failed. */
 type Standing = 'draft' | 'open' | 'failing' | 'written off' | 'paid' | 'void';
 
-/** Builds a subscription's invoices, that of the first period first. */
+/** Builds the invoices of a subscription, one for each billing period, oldest first. */
 function periodInvoices(source: SeedContext, agreement: Agreement): InvoiceRow[] {
   const { customer, begins, months, row, byInvoice } = agreement;
   const free = row.status === 'trialing' || row.status === 'paused';
@@ -180,7 +180,7 @@ function stripeInvoice(source: SeedContext, bill: Bill, standing: Standing): Inv
   }
 }
 
-/** Returns false for due dates within the next week, since the invoice would soon become overdue in a running demo. */
+/** Returns false without a due date, and within a week before it, since a running demo would soon make it overdue. */
 function mayBeOpen(dueDate: string | null, { today }: { today: string }): dueDate is string {
   return dueDate !== null && (dueDate < today || dueDate >= addDays(today, 7));
 }
@@ -193,7 +193,7 @@ function statusOf(standing: Standing, dueDate: string | null, today: string): In
 }
 
 const HISTORY_DAYS = 3 * 365;
-/** Number of local invoices by status. The rest is paid. */
+/** Number of local invoices of each status. All other local invoices are paid. */
 const OPEN = { draft: 65, cancelled: 190, sent: 110, overdue: 60 };
 type Status = keyof typeof OPEN | 'paid';
 
@@ -254,7 +254,7 @@ function localInvoice(
   });
 }
 
-/** Draws a net amount: some months of a rented service, or an item of the catalogue. */
+/** Draws a net amount in minor units: one or more periods of up to four services of the client, or a catalogue item. */
 function netOf({ chance }: SeedContext, { customer, services }: Client): number {
   const { currency } = customer;
   const own = chance.shuffle(services).slice(0, chance.int(1, 4));

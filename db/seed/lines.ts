@@ -58,7 +58,7 @@ function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
   }
 }
 
-/** Returns the texts for a customer's lines: their services and the items of the catalogue. */
+/** Returns texts for a customer's lines: the rented services and, if these are fewer than three, catalogue items. */
 function textsOf({ services }: Client): string[] {
   const rented = services.map(({ name, domain }) => (domain ? `${name}, ${domain}` : name));
   return rented.length >= 3 ? rented : [...rented, ...CATALOGUE.service.map(({ name }) => name)];
@@ -106,7 +106,10 @@ export function amountsOf(customer: CustomerRow, netMinor: number) {
   };
 }
 
-/** Returns the tax rate in percent. 0 for companies in other EU countries (reverse charge), and outside the EU. */
+/**
+ * Returns the tax rate in percent. 0 for tax-exempt customers, for companies with a VAT id in other EU countries
+ * (reverse charge), and outside the EU.
+ */
 function taxRate({ country, vat_id, tax_exempt }: CustomerRow): number {
   const { vatRate } = placeOf(country);
   if (tax_exempt || vatRate === null) return 0;

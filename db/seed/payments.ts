@@ -14,7 +14,7 @@ import {
   type SeedContext,
 } from './rows';
 
-/** Age in days. Older payments came from the import that replaced the former product. */
+/** Age in days. Older payments of local invoices have the source `import`, as if they came from a file. */
 const IMPORTED_BEFORE_DAYS = 600;
 const SPLIT = 0.04;
 
@@ -121,7 +121,7 @@ function sourceOf({ chance, calendar }: SeedContext, date: string): PaymentRow['
   return chance.weighted({ api: 80, staff: 20 });
 }
 
-/** Returns a reference as of a bank or a cash book. The running number makes it unique. */
+/** Returns a reference such as `SEPA-20260310-000042`. The number at its end makes it unique. */
 function referenceOf({ chance }: SeedContext, { source, payment_date }: PaymentRow, n: number): string {
   const day = payment_date.replaceAll('-', '');
   const number = String(n).padStart(6, '0');
@@ -180,7 +180,7 @@ function refundOf(source: SeedContext, payment: PaymentRow, amount: string, id: 
   };
 }
 
-/** Picks Stripe's latest payments that are old enough to be disputed. */
+/** Picks some of Stripe's latest payments that are old enough to be disputed, newest first. */
 function disputedPayments({ calendar }: SeedContext, payments: PaymentRow[]): PaymentRow[] {
   const last = calendar.day(-SAFE_DAYS - 12);
   return payments
@@ -230,7 +230,7 @@ function common(source: SeedContext, payment: PaymentRow, id: number, issued_at:
 /** Derives the charge id from the payment intent's id. */
 const chargeOf = ({ stripe_payment_intent_id: intent }: PaymentRow) => intent?.replace(/^pi_/, 'ch_') ?? null;
 
-/** Draws an instant some days after a payment that is past in every time zone. */
+/** Draws an instant up to 20 days after a payment, but no later than what is past in every time zone. */
 function laterThan({ chance, calendar }: SeedContext, { payment_date }: PaymentRow): Date {
   const paid = Date.parse(`${payment_date}T12:00:00Z`) / 1000;
   const latest = calendar.instant(-SAFE_DAYS, 0).getTime() / 1000;

@@ -19,7 +19,7 @@ export const TABLES = {
   disputes: schema.disputes,
 };
 
-/** The rows of these tables, without the columns that the database fills. */
+/** The sample rows by table name, without the columns that keep their defaults or that the database computes. */
 export type SeedRows = { [Name in keyof typeof TABLES]: Seeded<(typeof TABLES)[Name]['$inferSelect']>[] };
 type Seeded<Row> = Omit<
   Row,
@@ -85,7 +85,7 @@ export function createCounters(): (series: string) => number {
   };
 }
 
-/** Returns null for each of the columns. */
+/** Returns an object in which each of these columns is null. */
 export function nulls<Name extends string>(...names: Name[]): Record<Name, null> {
   return Object.fromEntries(names.map((name) => [name, null])) as Record<Name, null>;
 }

@@ -134,7 +134,7 @@ const SITES = [
   { code: 'nrt1', location: '東京, JP' },
 ];
 
-/** Networks reserved for documentation (RFC 5737, RFC 3849). */
+/** IPv4 networks reserved for documentation (RFC 5737). The IPv6 addresses use 2001:db8::/32 (RFC 3849). */
 const NETS = ['192.0.2', '198.51.100', '203.0.113'];
 
 export function buildServers(chance: Chance, count: number): ServerRow[] {

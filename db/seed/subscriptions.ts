@@ -62,7 +62,10 @@ function keepFromStripe({ row, items }: Agreement): void {
   for (const item of items) Object.assign(item, nulls(...named, ...price));
 }
 
-/** Sets the services' dates: a live subscription sets the billing date, an ended subscription ends its services. */
+/**
+ * Sets the dates of the services to match their subscription: its start, the billing date and planned end of a live
+ * subscription, and the end of a cancelled one if the service was cancelled too.
+ */
 function dateServices({ calendar }: SeedContext, { services, begins, endedAt, row }: Agreement): void {
   const starts = calendar.dateOf(begins);
   for (const service of services) {
@@ -81,7 +84,7 @@ function dateServices({ calendar }: SeedContext, { services, begins, endedAt, ro
   }
 }
 
-/** Assigns ids in the order of entry, oldest first. */
+/** Assigns ids in the order in which the subscriptions began. */
 function numbered(agreements: Agreement[]): Agreement[] {
   const sorted = agreements.toSorted((a, b) => a.begins.getTime() - b.begins.getTime());
   let itemId = 0;
@@ -210,7 +213,7 @@ function agree(
 
 type SubscriptionStatus = SubscriptionRow['status'];
 
-/** Start of a subscription and its current period. */
+/** The start of a subscription, the end of its current period, and how it ends. */
 interface Terms {
   begins: Date;
   /** End of the current period, or of the last one if the subscription has ended. */
@@ -231,7 +234,7 @@ function runningTerms({ chance, calendar }: SeedContext, months: number, status:
     return { ...terms, begins, periodEnd: addSeconds(begins, 14 * DAY) };
   }
   if (status === 'incomplete') {
-    // Stripe waits only 23 hours for the payment of the first invoice.
+    // As recent as a start can be in every time zone, since Stripe waits only 23 hours for the first payment.
     const begins = calendar.instant(-2, second);
     return { ...terms, begins, periodEnd: addMonths(begins, months) };
   }
@@ -262,7 +265,7 @@ function formerTerms(chance: Chance, months: number, present: Terms): Terms {
   return { begins, periodEnd: present.begins, endedAt: present.begins, cancelAtPeriodEnd: true };
 }
 
-/** Draws a day that every month has, so near that the preceding month began at least three days ago. */
+/** Draws the end of a period within four weeks, on a day that every month has. A month before it is past. */
 function billingDay(calendar: Calendar, chance: Chance, second: number): Date {
   const day = calendar.instant(chance.int(3, 22), second);
   if (day.getUTCDate() <= 28) return day;
