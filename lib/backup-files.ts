@@ -13,7 +13,7 @@ const KNOWN =
  * Runs pg_dump or pg_restore on the database of an address. The password is passed in the environment, since other
  * users of the machine see the arguments.
  *
- * @throws StartError with the error message of the program
+ * @throws StartError with the program's error message, or if the program is not installed
  */
 export async function runPgTool(
   program: 'pg_dump' | 'pg_restore',
@@ -49,7 +49,7 @@ function withoutPassword(url: string): { address: string; password: string | und
   return { address, password: password === undefined ? undefined : decodeURIComponent(password) };
 }
 
-/** Describes the contents of a backup of the database. Returns null if the database has none of our tables. */
+/** Returns the numbers of customers, invoices and payments, as text. Null if the database lacks one of these tables. */
 export async function describeContents(db: Database): Promise<string | null> {
   const [found] = await rows<{ is_ours: boolean }>(
     db,

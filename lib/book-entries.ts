@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
 import { toCalendarDate } from './dates';
 
-/** The time of booking, and the time zone of its calendar date. */
+/** The time of booking, and the time zone that assigns it to a calendar date. */
 export interface BookedAt {
   now: Date;
   timeZone: string;

@@ -36,7 +36,7 @@ const OTHER_NAMES: Record<string, string> = {
   macau: 'MO',
 };
 
-/** Filled at the first lookup of a name, because reading all names takes time. */
+/** Country codes by folded name. Filled at the first lookup, because reading all names takes time. */
 const codesByName = new Map<string, string>();
 
 /**
@@ -112,8 +112,9 @@ export function normalVatId(text: string): string {
 }
 
 /**
- * Returns the problem of a VAT ID, or undefined if it is valid. Only VAT IDs of the EU are checked: by the customer's
- * country or, if that is unknown or outside the EU, by the country at the beginning of the ID.
+ * Returns the problem of a VAT ID, to follow the ID in a sentence, or undefined if it is valid. The ID must have the
+ * format of the customer's country or, if that is unknown or outside the EU, of the EU country at its beginning. An ID
+ * without any EU country is valid.
  *
  * @param vatId a VAT ID from `normalVatId`
  */

@@ -69,7 +69,7 @@ export function toEpoch(instant: Date): number {
   return Math.floor(instant.getTime() / 1000);
 }
 
-/** Moves an instant by months, back if the number is negative. A day that the month lacks becomes its last. */
+/** Adds months to an instant in UTC, or subtracts them if negative. A day that the month lacks becomes its last day. */
 export function addMonths(instant: Date, months: number): Date {
   const moved = fromEpoch(instant.getTime() / 1000);
   moved.setUTCDate(1);
@@ -99,7 +99,7 @@ export interface DatePreset {
   to: string;
 }
 
-/** Returns the ranges of this and the last month, quarter and year. */
+/** Returns this month, quarter and year and the previous ones, as ranges. @param today YYYY-MM-DD */
 export function pastPresets(today: string): DatePreset[] {
   return [
     months(1, 'This month', today, 0),
@@ -111,7 +111,7 @@ export function pastPresets(today: string): DatePreset[] {
   ];
 }
 
-/** Returns the ranges of this week and month and the following ones. Weeks begin on Monday. */
+/** Returns this and the next week and month, and the next quarter, as ranges. Weeks begin on Monday. */
 export function comingPresets(today: string): DatePreset[] {
   return [
     week('This week', today, 0),

@@ -10,6 +10,8 @@ import { toNetworks } from './networks';
 export type Env = ReturnType<typeof toEnv>;
 
 /**
+ * Parses environment variables into the settings of the service.
+ *
  * @param source the environment; an empty value counts as unset
  * @param used the variables that the caller uses, by default all; the others count as unset and are not required
  * @throws StartError with one sentence per wrong variable
@@ -80,7 +82,7 @@ function toEnv(v: Variables) {
     /** Rate limit of one token, in requests per minute. 0 for no limit. */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
-      /** Hours after which the daily run counts as missing, on top of its 24. */
+      /** Health reports that no run has started for 24 hours plus this number of hours. */
       overdueHours: v.ALERT_OVERDUE_HOURS,
       /** Health reports a run that repairs more fields than this, since that many webhooks were missed. */
       driftChanges: v.ALERT_DRIFT_CHANGES,
@@ -183,7 +185,7 @@ export const variables = z.object({
 /** The parsed variables. */
 export type Variables = z.infer<typeof variables>;
 
-/** A variable that the service reads. */
+/** The name of an environment variable that the service reads. */
 export type Variable = keyof Variables;
 
 /** Variables of every command that opens the database. */
@@ -275,7 +277,7 @@ function contradictions(v: Variables): string[] {
   ].filter((sentence) => sentence !== '');
 }
 
-/** Returns the mode of a Stripe key. */
+/** Returns the mode of a Stripe key. Null without a key. */
 export function keyMode(key: string | undefined): StripeMode | null {
   if (key === undefined) return null;
   return key.includes('_live_') ? 'live' : 'test';

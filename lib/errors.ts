@@ -91,7 +91,7 @@ export class StartError extends OwnError {
   }
 }
 
-/** The database is older than the code. Nothing works until it is migrated, or another database is configured. */
+/** The database does not have this version's schema. Usually it is older than the code and must be migrated. */
 export class NotMigratedError extends StartError {
   static override readonly kind = 'NotMigratedError';
   override readonly name = 'NotMigratedError';
@@ -115,14 +115,14 @@ const SENTENCES: Record<string, string> = {
   ENAMETOOLONG: 'has too long a name',
 };
 
-/** Converts an error of the file system to a sentence with the file's path. Returns any other error unchanged. */
+/** Converts a file system error to a StartError with the path and the problem. Returns any other error unchanged. */
 export function fileProblem(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   return new StartError([`${path} ${SENTENCES[code] ?? `cannot be read or written (${code})`}.`]);
 }
 
-/** Runs work on a file. Converts its file system errors to sentences with the path. */
+/** Runs work on a file. @throws StartError with the path and the problem for an error of the file system */
 export async function withFile<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

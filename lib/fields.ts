@@ -42,12 +42,12 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .meta({ maxLength: max });
 }
 
-/** Returns whether a text has at most `max` characters. A text of more than `2 * max` units has more, so skip it. */
+/** Returns whether a text has at most `max` characters. Counts them only if `2 * max` UTF-16 units are not exceeded. */
 function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }
 
-/** A choice, with a message that names the values. */
+/** Returns the schema of an enum whose error message lists the values. */
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, `must be one of ${values.join(', ')}`);
 }

@@ -33,8 +33,8 @@ const WARN = 40;
 const counted = perProcess('log-lines', () => new Map<string, number>());
 
 /**
- * A hook of pino that limits warnings and errors, because strangers can cause them. Only permitted actions cause
- * other lines.
+ * A hook of pino that limits warnings and errors, because requests of strangers cause them. Lines of lower levels come
+ * from authorized requests only, and are not limited.
  */
 export function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, level: number): void {
   if (level < WARN) {
@@ -54,7 +54,7 @@ function tellRest(log: PinoLogger, message: string): void {
   if (dropped > 0) log.warn({ dropped, message }, 'lines were left out of the log');
 }
 
-/** Maximum bytes that wait for a slow reader or for space on the disk. Beyond it, new lines are dropped. */
+/** Number of waiting bytes from which new lines are dropped, while the reader is slow or the disk is full. */
 const MOST_WAITING = 1_000_000;
 const RETRY_MS = 100;
 const MOST_TRIES_AT_EXIT = 20;

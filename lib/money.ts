@@ -82,13 +82,13 @@ export function toAmountText(amount: string, currency: string): string {
   return `${Number(amount).toFixed(currencyDecimals(currency))} ${currency.toUpperCase()}`.trim();
 }
 
-/** Returns whether a number has no more decimals than its currency: 12.34 EUR does, 12.345 EUR does not. */
+/** Returns whether an amount is not negative and has no more decimals than its currency: 12.34 EUR, not 12.345 EUR. */
 export function hasCurrencyPrecision(amount: number, currency: string): boolean {
   const text = String(amount);
   return /^\d+(\.\d+)?$/.test(text) && (text.split('.')[1] ?? '').length <= currencyDecimals(currency);
 }
 
-/** The largest amount of a `numeric(15,3)` column that a JSON number represents exactly. */
+/** The largest whole amount that fits into a `numeric(15,3)` column. */
 export const MAX_AMOUNT = 999_999_999_999;
 
 function stripeDecimals(currency: string): 0 | 2 | 3 {

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
  * Converts addresses and networks to one list that addresses can be checked against.
  *
  * @param entries such as `10.0.0.0/8`, `192.0.2.7` and `fd00::/8`
- * @throws RangeError with the first entry that is neither
+ * @throws RangeError whose message is the first entry that is neither an address nor a network
  */
 export function toNetworks(entries: string[]): BlockList {
   const networks = new BlockList();
@@ -52,7 +52,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
-/** Clients without a trusted address share one counter. */
+/** Rate limit key that all clients without a trusted address share. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /**
@@ -68,7 +68,7 @@ export function countedAddress(forwardedFor: string | null): string {
   return isIP(address) === 4 ? address : `${networkOf(address)}::`;
 }
 
-/** Returns the first four of the eight groups, in the normal form of the URL standard. */
+/** Returns the first four of the eight groups of an IPv6 address, in the normal form of the URL standard. */
 function networkOf(address: string): string {
   const [left = [], right = []] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)

@@ -43,7 +43,7 @@ export interface AuditEntry {
     | 'subscription_item'
     | 'stripe_customer'
     | 'stripe_event';
-  /** The record's id. If its key is text, its `auditNumber`. */
+  /** The id of the record, or the `auditNumber` of its key if the key is text. */
   entity_id: number;
   /** The whole row before the change. Null for a creation. */
   before: Record<string, unknown> | null;
@@ -83,7 +83,7 @@ export function auditNumber(key: string): number {
 
 const MAX_AUDIT_ROWS = 100;
 
-/** Lists the newest 100 changes of a row. Includes those of a deleted row, or of several rows that were merged. */
+/** Lists the newest 100 audit entries of records with these ids. The records may have been deleted or merged. */
 export async function listAudit(db: Database, entity: AuditEntry['entity'], ...entityIds: number[]) {
   return db
     .select({
@@ -96,7 +96,7 @@ export async function listAudit(db: Database, entity: AuditEntry['entity'], ...e
     .limit(literal(MAX_AUDIT_ROWS));
 }
 
-/** Lists the changes of a record whose key is text, which is in one of the record's fields. */
+/** Lists the newest audit entries of a record whose key is text. @param field the field that contains the key */
 export async function listAuditOf(db: Database, entity: AuditEntry['entity'], field: string, key: string) {
   const entries = await listAudit(db, entity, auditNumber(key));
   return entries.filter(({ before, after }) => (after ?? before)?.[field] === key);
@@ -104,7 +104,7 @@ export async function listAuditOf(db: Database, entity: AuditEntry['entity'], fi
 
 export type AuditRow = Awaited<ReturnType<typeof listAudit>>[number];
 
-/** Returns the fields that differ between the rows before and after, without bookkeeping fields. */
+/** Returns the fields that differ before and after, except `updated_at`. Empty for a creation or a deletion. */
 export function changedFields({ before, after }: Pick<AuditRow, 'before' | 'after'>) {
   if (!before || !after) return [];
   return Object.keys({ ...before, ...after })

@@ -42,7 +42,7 @@ export async function buildWhenStale(announce: () => void = () => {}): Promise<v
     if (!isStale(newest)) return;
     announce();
     await buildProduct();
-    // Dates the build just after the newest source it read. A source saved during the build then counts as newer.
+    // Set the build's time to just after its newest source. A source saved during the build then counts as newer.
     const read = (newest + 1) / 1000;
     for (const output of OUTPUTS) utimesSync(output, read, read);
   } finally {

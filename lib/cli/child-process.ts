@@ -22,7 +22,7 @@ export function startServerProcess(env: NodeJS.ProcessEnv, args: string[] = []):
   });
 }
 
-/** Resolves to true when the server listens, or to false if the server ends before. */
+/** Resolves to true when the server listens, or to false if it exits without having listened. */
 export function untilListening(server: ChildProcess): Promise<boolean> {
   return new Promise((resolve) => {
     server.once('message', () => resolve(true));

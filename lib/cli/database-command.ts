@@ -114,7 +114,7 @@ export async function askServer(
       await drained();
     }
   } catch {
-    // The result of the command is unknown, as after an end of the connection without an exit code.
+    // It is unknown whether the command succeeded, as if the connection had ended without an exit code.
   } finally {
     socket.destroy();
   }

@@ -39,7 +39,10 @@ export const backup = command({
   },
 });
 
-/** Writes to another name first, so that a file with the given name is never incomplete. */
+/**
+ * Creates the file empty, so that an existing file is refused. Then writes to another name and renames it, so that the
+ * file is either empty or complete.
+ */
 async function write(
   file: string,
   { cwd, print }: Terminal,

@@ -26,7 +26,7 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** Returns true if a received name is the name of a command. */
+/** Returns true if a command has this name. The name may come from another process. */
 export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }

@@ -5,7 +5,7 @@ import { CONSEQUENCES, eraseCustomer, requireErasable } from '../erasure/erase-c
 import { StartError } from '../errors';
 import { command, FLAG } from './command';
 
-/** Erases the personal data of a customer. */
+/** Erases the personal data of a customer. Without `--yes` it only prints the consequences. */
 export const customerErase = command({
   usage: [
     'Usage: npm run customer:erase -- K10001 [--yes]',

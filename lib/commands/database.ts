@@ -7,7 +7,7 @@ import { StartError } from '../errors';
 import { migrateServer } from '../open-database';
 import { command, FLAG } from './command';
 
-/** Migrates the database. The migrations run before `run`, when the database is opened. */
+/** Migrates the database. `prepare` migrates that of DATABASE_URL. The embedded one is migrated when it is opened. */
 export const dbMigrate = command({
   usage: [
     'Usage: npm run db:migrate [-- --role-limits]',
@@ -35,7 +35,7 @@ export const dbMigrate = command({
 
 const MAX_SHOWN = 20;
 
-/** Recounts all lists, after the daily job has found wrong counts. */
+/** Recounts all lists and sums, and prints the errors that it corrected. */
 export const dbRecount = command({
   usage: [
     'Usage: npm run db:recount',

@@ -101,7 +101,7 @@ async function readAndLink(
 }
 
 /**
- * Completes a reconciliation run: a new one, or one whose process died.
+ * Runs a reconciliation to its end. Waits for a run of another process, and continues it if that process has died.
  *
  * @returns null if the run was stopped
  * @throws StartError if another process has a run under way
@@ -133,7 +133,7 @@ type Done = 'all' | 'in part' | 'stopped';
 
 const ACTOR = commandActor('import');
 
-/** Confirms all links of Stripe customers whose e-mail address belongs to exactly one customer. */
+/** Links all Stripe customers whose e-mail address belongs to exactly one customer, and prints refused links. */
 async function confirmByEmail(deps: SyncDeps, terminal: Terminal): Promise<Done> {
   const { print, progress, signal } = terminal;
   const counts = { linked: 0, refused: 0 };

@@ -12,7 +12,7 @@ import { command, FLAG, type Terminal } from './command';
 import { ProgressBar, textTable } from './terminal-text';
 
 const MAX_LISTED = 1000;
-/** Runs a reconciliation with Stripe at once. */
+/** Runs a reconciliation with Stripe, and prints the changes. */
 export const reconcile = command({
   usage: [
     'Usage: npm run -s reconcile [-- --dry-run]',

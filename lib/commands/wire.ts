@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { z } from 'zod';
 
-/** Maximum length of a line in either direction, many times what a request with a password needs. */
+/** Maximum number of UTF-16 units in a line, in either direction. A request with a password needs far fewer. */
 export const MAX_LINE = 262_144;
-/** Maximum length of the text piped into a command. */
+/** Maximum number of UTF-16 units in the text piped into a command. */
 export const MAX_INPUT = 65_536;
 
 /** Schema of the request: the only line that a command's process sends. */

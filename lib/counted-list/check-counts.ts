@@ -10,10 +10,10 @@ const KEPT = [...LISTS, 'sums'] as const;
 export type CountedName = (typeof KEPT)[number];
 
 /**
- * Compares one block of each list with its rows, a different block on each call, and stores which lists are wrong. Does
- * nothing on a read-only connection.
+ * Compares a random block of each list, and the sums of a random day, with the rows, and stores which are wrong. Skips
+ * a list while another process updates its blocks. Does nothing on a read-only connection.
  *
- * @returns the lists that are wrong
+ * @returns the names of the lists that are wrong, and `sums` if the sums are
  */
 export async function checkCounts(db: Database): Promise<CountedName[]> {
   const [state] = await rows<{ reads: boolean }>(
@@ -21,7 +21,7 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
     sql`select current_setting('transaction_read_only') = 'on' as reads`,
   );
   if (state?.reads) return [];
-  // A server vacuums by itself. The embedded database does not, so the folded rows would stay forever.
+  // A server vacuums by itself. The embedded database does not, so its tables of deltas would grow without limit.
   if (!isServer(db)) for (const list of LISTS) await db.execute(sql.raw(`vacuum ${list}_deltas`));
   if (!isServer(db)) await db.execute(sql`vacuum sum_deltas`);
   return transact(db, async (tx) => {
@@ -40,8 +40,8 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
 }
 
 /**
- * The error of a block. For a list, the excess of rows of one kind ('' for all rows), which is negative if rows are
- * missing. For the sums, the excess of one currency on one day.
+ * The error of a block. For a list, `excess` is the number of counted rows of one kind ('' for all rows) that do not
+ * exist, negative if rows were not counted. For the sums, it is the excess of one currency on one day.
  */
 export interface WrongCount {
   [column: string]: unknown;
@@ -50,7 +50,7 @@ export interface WrongCount {
   excess: number;
 }
 
-/** Recounts all lists one after the other. Their rows can be read and written in the meantime. */
+/** Recounts each list, then the sums, and yields the errors. The rows can be read and written in the meantime. */
 export async function* recountLists(
   db: Database,
 ): AsyncGenerator<{ list: CountedName; wrong: WrongCount[] }> {

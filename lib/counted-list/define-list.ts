@@ -72,7 +72,7 @@ type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Ro
   orders: Record<Name, SQLWrapper>;
   /** The default order. A minus sorts the last or largest first. */
   sort: NoInfer<Sort<Name>>;
-  /** Returns an order that the list does not offer with these filters. */
+  /** Returns the order that the list does not offer with these filters. Undefined if it offers all orders. */
   lacks?(values: Values<F>): NoInfer<Name> | undefined;
   /** Reads a numbered page in the default order. If absent, every page has cursors. */
   counted?(db: Database, request: PageRequest, values: Record<string, unknown>): Promise<Page<Row>>;
@@ -111,7 +111,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
 
   return {
     schema: schemaOf(options),
-    /** Returns an order that the list does not offer with these filters. */
+    /** Returns the order that the list does not offer with these filters. Undefined if it offers all orders. */
     lacks: (given: Given): string | undefined => lacks?.(given),
     /**
      * Reads a page of matching rows: by page number if the list is counted and in its default order, else by cursor.
@@ -135,7 +135,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
       const meanings = await meaningsOf(db, given);
       return refusalOf(meanings) ?? readPage(db, given, meanings, { start, size, isCounted: true });
     },
-    /** Writes all rows that match as CSV, in chunks, in the order of the list. */
+    /** Returns all matching rows as CSV, in chunks, in the requested order. */
     csv(db: Database, given: Given): AsyncGenerator<string> {
       let meanings: Promise<Meaning[]> | undefined;
       return pagesToCsv(
@@ -185,7 +185,7 @@ function schemaOf<F extends Filters, Name extends string, Row>({
 
 type Days = Parameters<typeof isInOrder>[0];
 
-/** Makes a filter, whose schema determines the type of its value. */
+/** Makes a filter from the schema of its value and a function that converts the value to a condition. */
 export const filter = <Schema extends z.ZodType>(
   schema: Schema,
   means: ListFilter<Schema>['means'],

@@ -6,7 +6,7 @@ import { customers } from '@/db/schema';
 import { toJsonAmounts } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageBounds, pageRequest, toPage } from '../page';
 
-/** The offset up to which rows are skipped one by one. */
+/** The offset, in rows, up to which a page is read without the help of the block counts. */
 const NEAR = 1000;
 
 /** A filter of a counted list. Its value is a bound parameter. */
@@ -24,7 +24,7 @@ interface Counted {
 }
 
 interface CountedListOptions<Row> extends CountedTable {
-  /** The filters of the staff's list. `more` are filters that only other callers have. */
+  /** The filters of the staff's list. `more` contains the filters that only other callers, such as tools, use. */
   filters?: Record<string, { counted?: Record<string, CountedFilter> }>;
   more?: Record<string, CountedFilter>;
   /**
@@ -211,7 +211,7 @@ interface Days {
  * Counts the rows of a kind on some days. It adds up the blocks that lie within these days, and the rows of the two
  * blocks that reach beyond them.
  *
- * @param matching the condition that makes a row one of the kind
+ * @param matching the condition that the rows of the kind fulfil
  */
 function countDays(list: CountedTable, kind: SQL, matching: SQL | undefined, days: Days): SQL {
   const { table, blocks, deltas } = list;
@@ -259,7 +259,7 @@ interface Place {
 /**
  * Finds the block in which a page begins, by adding up the counts of the blocks before it.
  *
- * @param matching the condition that makes a row one of the kind
+ * @param matching the condition that the rows of the kind fulfil
  */
 function findPlace(list: CountedTable, kind: SQL, matching: SQL | undefined, days: Days, offset: SQL): Place {
   return list.newestFirst ? findByDay(list, kind, matching, days, offset) : findByNumber(list, kind, offset);

@@ -10,7 +10,7 @@ import { type CursorPage, literal, type PageStart, readCursorPage } from '../pag
 export const BATCH = 1000;
 /** The limit up to which rows are counted. To count millions would cost more than to read the page. */
 export const MAX_COUNTED = 10_000;
-/** The number of rows to search in the list's order for a page of a frequent text. */
+/** The number of rows to search first, in the list's order, if more rows match than can be sorted quickly. */
 const NEAR = 5000;
 
 interface Counted {
@@ -55,7 +55,7 @@ async function readSortedIds(
   { start, size, isCounted = true }: Parameters<typeof readSortedPage>[2],
 ): Promise<CursorList<{ id: number }>> {
   const known = { after: idOr(start.after), before: idOr(start.before) };
-  // A filter that usually finds few rows may still match more than can be sorted quickly.
+  // A filter marked `few` may still match more rows than can be sorted quickly.
   const isMany = rows.few && (await countSome(tx, rows)) > MAX_COUNTED;
   const page = await readCursorPage(
     known,
@@ -138,7 +138,7 @@ export type StaffPage<Row> = Page<Row> | CursorList<Row>;
 
 export const isNumbered = <Row>(page: StaffPage<Row>): page is Page<Row> => 'last_page' in page;
 
-/** Writes all rows of a list as CSV, in chunks. @param read reads a page of about a thousand rows */
+/** Returns all rows of a list as CSV, in chunks. @param read reads the page after a cursor */
 export function pagesToCsv<Row>(
   columns: string[],
   read: (start: PageStart) => Promise<CursorPage<Row>>,

@@ -31,10 +31,10 @@ export const CONSEQUENCES = [
 ];
 
 /**
- * Replaces all personal data of a customer. The books keep their numbers, amounts and dates. Its Stripe customers stay
- * linked to it for good, so that later events are booked without storing personal data.
+ * Removes or replaces all personal data of a customer. The books keep their numbers, amounts and dates. The customer's
+ * Stripe customers stay linked forever, so that later events are booked without storing personal data.
  *
- * @throws AppError not_found; conflict if some business with it is open, or if it was erased before
+ * @throws AppError not_found; conflict if the customer has open business or was erased before
  */
 export async function eraseCustomer(db: Database, id: number, { actor, now }: { actor: Actor; now: Date }) {
   await requireErasable(db, id);
@@ -83,9 +83,10 @@ export async function requireErasable(db: Database, id: number): Promise<string>
   return number;
 }
 
-/** Maximum number of open records of each kind to count, and to list by name. */
+/** Maximum number of open records of each kind to count. */
 const MAX_OPEN = 100;
 
+/** Maximum number of open records of each kind to name in the error message. */
 const NAMED = 3;
 
 /** Returns the reasons why a customer cannot be erased yet, as parts of a sentence. Empty if there are no reasons. */
@@ -129,7 +130,7 @@ async function stripeCustomersOf(db: Database, id: number): Promise<string[]> {
   return links.map((link) => link.id);
 }
 
-/** Locks the keys of the customer's Stripe customers, their links, then the customer: the order of all our locks. */
+/** Locks the keys of the Stripe customers, then their links, then the customer, as all our transactions do. */
 async function lockCustomer(tx: Database, id: number): Promise<string[]> {
   const known = await stripeCustomersOf(tx, id);
   for (const key of known) await lockKey(tx, key);

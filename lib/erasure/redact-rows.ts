@@ -56,7 +56,7 @@ const ALL: Redacted[] = [
   { table: auditLog, rows: auditsOf },
 ];
 
-/** Fields that are always emptied in the audit log. */
+/** Fields that become null in all audit entries of the customer, except in those of notes. */
 const EMPTIED = new Set([
   ...columnsOf('customers', 'cleared', 'derived'),
   ...columnsOf('customer_services', 'cleared'),
@@ -180,7 +180,7 @@ export async function findEventsNaming(db: Database, texts: string[], since = '-
 /** Cursor: the last event of a batch. */
 type Place = { created: string; id: string };
 
-/** Lists the ids of all events of a customer's Stripe customers and disputes, and adds the given ids. */
+/** Returns the given event ids, with those of all events about the customer's Stripe customers and disputes. */
 export async function listEventIds(tx: Database, customerId: number, ids: string[]): Promise<string[]> {
   const found = await rows<{ id: string }>(
     tx,

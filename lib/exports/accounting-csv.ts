@@ -37,8 +37,9 @@ const COLUMNS = [
 
 type Entry = typeof accountingEntries.$inferSelect;
 
-/** The records in the file's order, with the names of events: for an amount above zero, below zero, and a reversal. */
+/** The kinds of entries, in the file's order. */
 const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
+/** Values of the column `event`: for an amount from zero on, for a negative amount, and for a reversal. */
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],
   credit: ['credit_withdrawn', 'credited', 'credit_withdrawn'],
@@ -55,8 +56,8 @@ const BATCH = 1000;
 /**
  * Writes the accounting entries of a month as CSV, in chunks. First come invoices with a row for each tax rate, then
  * amounts that were credited, written off, paid from the Stripe balance, or paid without a payment; then payments; then
- * refunds and lost disputes. Once the month is over, the file never changes, except that the names of erased customers
- * are removed.
+ * refunds and lost disputes. Once the month is over, the file never changes, except that erasing a customer removes
+ * the name, and personal data from payment references.
  *
  * @param month as `calendarMonth` parsed it
  */
@@ -78,7 +79,7 @@ async function* readAll(db: Database, from: string, until: string) {
   }
 }
 
-/** Reads a batch of entries, without those that were posted and reversed in the same month. */
+/** Reads the batch after the last entry. Leaves out entries that were posted and reversed in the same month. */
 function readBatch(
   db: Database,
   { record, from, until }: { record: Entry['record']; from: string; until: string },

@@ -74,7 +74,7 @@ export const EXPORT_KINDS = {
       withKey,
       { table: next, on: eq(next.id, salesDocuments.converted_to_document_id) },
     ],
-    // The record that a document became must exist when the document is imported.
+    // An import must find the order confirmation that an offer became, so offers with one come last.
     inTurn: [
       isNull(salesDocuments.converted_to_document_id),
       isNotNull(salesDocuments.converted_to_document_id),
@@ -114,7 +114,7 @@ export const EXPORT_NAMES = Object.keys(EXPORT_KINDS) as ExportName[];
 const BATCH = 1000;
 
 /**
- * Writes all records of a kind as CSV, in chunks.
+ * Returns all records of a kind as CSV, in chunks.
  *
  * @param since limits the export to records that were changed at this instant or later
  */

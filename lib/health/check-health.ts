@@ -35,7 +35,7 @@ const alert = z.object({
 });
 export type Alert = z.infer<typeof alert>;
 
-/** The public shape of the health. Without its alerts it reveals neither counts nor causes. */
+/** Schema of the health response. Without `alerts` it reveals neither counts nor causes. */
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
   version: z.string(),
@@ -112,7 +112,7 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
   };
 }
 
-/** Alerts that a change of settings resolves. Staff see them, but they must not wake anyone up. */
+/** Alerts that a change of settings resolves. Staff see them, but they do not make the status `degraded`. */
 const OF_SETTINGS: Alert['code'][] = ['time_zone_differs', 'registrations_refused'];
 
 const OF_INBOX = ['inbox_failures', 'inbox_other_mode', 'inbox_thin'] as const;
@@ -128,9 +128,9 @@ function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconcil
 const IGNORED_DAYS = 7;
 
 type Found = {
-  /** Whether the daily run is overdue. Null before the first run. */
+  /** Whether the latest run started too long ago. Null before the first run. */
   overdue: boolean | null;
-  /** The current run if its heartbeat has stopped. */
+  /** Id of the running reconciliation if its heartbeat has stopped. Otherwise null. */
   silent_run: number | null;
   run_id: number | null;
   status: (typeof runStatus.enumValues)[number] | null;
@@ -148,7 +148,7 @@ type Found = {
 /**
  * Lists the current problems, the most serious first.
  *
- * @returns also whether a run ever took place
+ * @returns also whether a reconciliation run was ever started
  */
 export async function listAlerts(
   db: Database,
@@ -271,7 +271,7 @@ async function checkDisk(
   return left !== null && left < alerts.diskMb * 1_000_000 ? 'low' : 'ok';
 }
 
-/** Tests the disk space by writing a megabyte. The table whose write failed may not be written again for weeks. */
+/** Tests the disk space by writing a megabyte, since it may take weeks until the table that lacked space is written. */
 async function findsRoom(db: Database): Promise<boolean> {
   try {
     await db.transaction((tx) =>

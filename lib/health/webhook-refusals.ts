@@ -89,10 +89,10 @@ function inWords(seconds: number): string {
   return seconds < 600 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`;
 }
 
-/** Whether the service has no secret. Then no signature can be valid. */
+/** Whether no webhook secret is configured, so that no signature can be valid. */
 const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
 
-// Both sides use the database's clock. An accepted delivery restarts the count, whichever process accepted it.
+// `created_at` and `last_at` have the database's clock. An accepted delivery restarts the count in all processes.
 const accepted = sql`exists (
   select from stripe_events
   where created_at > webhook_refusals.last_at
@@ -107,7 +107,7 @@ async function addRefusals(db: Database, count: number): Promise<void> {
       last_at = excluded.last_at`);
 }
 
-/** The number of refused deliveries if they are many and none was accepted since, else null. A query of one value. */
+/** SQL of the number of refused deliveries. Null if they are few or old, or if a delivery was accepted since. */
 export const manyRefusals = sql`(
   select count from webhook_refusals
   where count >= ${sql.raw(String(MANY_REFUSALS))}

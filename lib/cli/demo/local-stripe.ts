@@ -17,7 +17,7 @@ import { act, createWorld, emit, type World } from '../../stripe-local/world';
 import { keysOfDelivery, toRow } from '../../sync/inbox/handle-event';
 
 /**
- * Returns the local Stripe account that belongs to a database: the saved one, or a new one made from the database.
+ * Returns the local Stripe account of a database: the saved one, or a new one with the objects that the database names.
  *
  * @param fresh whether the database was just seeded, so that the saved account belongs to an earlier database
  */
@@ -82,7 +82,7 @@ export async function storeDeliveries(db: Database, world: World): Promise<void>
     .onConflictDoNothing();
 }
 
-/** Makes an event about a payment that was not recorded here, because the database did not answer in time. */
+/** Makes an event about a payment that we failed to record, as if the database had not answered in time. */
 function missedPayment(world: World) {
   const { events } = act(world, () =>
     makeHappen('invoice.paid', { world, customer: null, invoiceNumber: null }),

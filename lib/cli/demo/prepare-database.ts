@@ -18,7 +18,12 @@ import { prepareWorld } from './local-stripe';
 import { DEMO, DEMO_ACTOR, type DemoEnv, type DemoSettings } from './settings';
 import { showStates } from './show-states';
 
-/** Migrates the demo's database, fills it if it is empty, and closes it for the server. */
+/**
+ * Migrates the demo's database, fills it if it is empty, and closes it for the server.
+ *
+ * @returns the access token of this run, and the local Stripe account, or null if the environment configures another
+ * @throws StartError if the database of DATABASE_URL contains rows that no demo created
+ */
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   const runtime = worldOf(env);
   await requireOwnDatabase(env, settings.staffEmail);
@@ -107,7 +112,7 @@ async function requireOwnDatabase(
   throw new StartError([`The database of DATABASE_URL holds ${found}: give the demo an empty database.`]);
 }
 
-/** Describes the rows that the demo did not create. Null if there are no such rows. */
+/** Describes rows that no demo created, as part of an error message. Returns null if the database has no such rows. */
 async function findForeign(tx: Database, staffEmail: string): Promise<string | null> {
   const used = await findUsedTable(tx);
   if (!used) return null;

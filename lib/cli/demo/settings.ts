@@ -23,9 +23,9 @@ const settings = z.object({
 export type DemoSettings = z.infer<typeof settings>;
 
 /**
- * Reads the settings of a data directory, or returns new ones. It writes nothing.
+ * Reads the demo's settings from a data directory, or returns new ones if it has none. It writes nothing.
  *
- * @throws StartError if the demo did not write the file
+ * @throws StartError if demo.json cannot be read or lacks a setting
  */
 export function readSettings(dataDir: string, randomBytes: (size: number) => Buffer): DemoSettings {
   if (!existsSync(fileOf(dataDir))) return newSettings(randomBytes);
@@ -66,8 +66,8 @@ function newSettings(randomBytes: (size: number) => Buffer): DemoSettings {
 /**
  * Reads the environment, with a demo's defaults for variables that are not set.
  *
- * @returns `variables`: the environment variables for the server. `ownStripe`: true if the demo runs its own local
- * Stripe, false if the environment configures a Stripe account.
+ * @returns `env`: the parsed settings. `settings`: those of demo.json. `variables`: the environment variables for the
+ * server. `ownStripe`: true if the demo runs a local Stripe, false if the environment configures a Stripe account.
  * @throws StartError with one sentence per wrong variable
  */
 export function readDemoEnv() {

@@ -65,7 +65,7 @@ async function storeRun(db: Database, now: Date): Promise<void> {
   ]);
 }
 
-/** Creates a customer for a Stripe customer that matched no existing customer. */
+/** Creates a customer as sync does for a Stripe customer that matches no customer. */
 async function createFromStripe(db: Database): Promise<void> {
   const [created] = await db
     .insert(customers)
