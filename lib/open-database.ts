@@ -186,7 +186,7 @@ async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promi
  * Migrates the database of DATABASE_URL to this version, through DATABASE_URL_DIRECT if that is set. Does nothing for
  * the embedded database, which is migrated when it is opened.
  *
- * @throws StartError with advice; NotMigratedError if our migrations cannot follow the database's
+ * @throws StartError with advice; NotMigratedError if this version's migrations cannot be applied to the database
  */
 export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEnv): Promise<void> {
   const url = databaseUrlDirect ?? databaseUrl;
@@ -196,7 +196,7 @@ export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEn
 }
 
 /**
- * Connects to the database of a server for one piece of work. Its schema may be of any version.
+ * Connects to a server's database, runs `use` and disconnects. The database may have the schema of any version.
  *
  * @throws StartError with the problem of the address
  */
@@ -285,12 +285,12 @@ const NOT_UNICODE =
 const newerSentence = ({ found, known }: NewerDatabaseError) =>
   `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;
 
-/** Checks the version of the database. @throws NotMigratedError if the database is older or newer than the code */
+/** Checks that the database has exactly this version's migrations. @throws NotMigratedError if it has not */
 export async function requireMigrated(db: Database): Promise<void> {
   if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
 }
 
-/** Rethrows a refused migration as an error that says what to do. */
+/** Throws a refusal of the migrations as a NotMigratedError that says what to do. Throws any other error unchanged. */
 function explainRefusal(error: unknown): never {
   if (error instanceof ForeignMigrationsError) throw new NotMigratedError(FOREIGN);
   if (error instanceof NewerDatabaseError) throw new NotMigratedError(newerSentence(error));

@@ -27,7 +27,10 @@ export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, t
 /** Returns the SQL condition that the due date is over. */
 export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql`${dueDate} < ${today}`;
 
-/** Returns the status to keep. A failed payment makes a sent invoice overdue, but its due date does not. */
+/**
+ * Returns the status of a stored invoice if Stripe's new status is not applied. Only a failed payment changes it, from
+ * `sent` to `overdue`. A due date that has passed does not.
+ */
 export function keptStatus<Status extends string>(
   status: Status,
   paymentFailed: boolean,

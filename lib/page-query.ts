@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Page, type PageRequest, pageBounds, toPage } from './page';
 
-/** Reads one page. Counts all rows only if the page itself does not show the total. */
+/** Reads one page. Counts all rows only if the total does not follow from the page, as it does from the last page. */
 export async function readPage<Row>(
   request: PageRequest,
   read: (bounds: { limit: number; offset: number }) => Promise<Row[]>,
@@ -26,7 +26,7 @@ export function literal(value: number): number {
 export const startOfDaySql = (date: string, timeZone: string): SQL =>
   sql`(${date}::date::timestamp at time zone ${timeZone}::text)`;
 
-/** The start of a page: after or before a row, by a cursor of the neighbouring page. */
+/** The start of a page: after the row of a cursor, or before it. Without a cursor, the page is the first. */
 export interface PageStart {
   after?: string | undefined;
   before?: string | undefined;

@@ -19,7 +19,7 @@ export interface Page<Row> extends PageRequest {
 /** The largest id of a PostgreSQL `integer` column. No row can have a larger one. */
 export const MAX_ID = 2_147_483_647;
 
-/** A whole number from 1 to `max`. */
+/** Returns the schema of a whole number from 1 to `max`. */
 export const upTo = (max: number) =>
   z.int('must be an integer').min(1, 'must be at least 1').max(max, `must be at most ${max}`);
 
@@ -28,7 +28,7 @@ export const pageFields = {
   per_page: upTo(MAX_PER_PAGE).optional().describe('Rows per page, 1 to 100. Default 25.'),
 };
 
-/** The page size in an address. An invalid one counts as missing. */
+/** Schema of the page size in a URL. A missing or invalid size becomes 25. */
 export const perPageParam = z.coerce.number().int().min(1).max(MAX_PER_PAGE).catch(25);
 
 /** Adds the defaults of `page` and `per_page`. */

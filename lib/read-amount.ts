@@ -4,7 +4,7 @@ import { isCurrency } from './money';
 export interface Amount {
   /** Decimal text with a point and without groups: `-1234.5`. */
   decimal: string;
-  /** The currencies that its sign or code may mean, in lower case. Null if the text has none. */
+  /** The currencies that the sign or code in the text may mean, in lower case. Null if the text names no currency. */
   currencies: readonly string[] | null;
 }
 
@@ -35,10 +35,10 @@ const MAX_DIGITS = 15;
 
 /**
  * Reads an amount as spreadsheets, banks and programs write it: with brackets or a minus on either side, with a
- * currency on either side, and with groups of three digits. A single separator before three digits may be either kind,
- * so the caller gets both readings unless it names the decimal separator.
+ * currency on either side, and with groups of three digits. A single point or comma before three digits may separate
+ * groups or decimals, so the caller gets both readings unless it names the decimal separator.
  *
- * @param separator the decimal separator, if known; texts with another one are then refused
+ * @param separator the decimal separator, if known; a text with another decimal separator is then refused
  * @returns null if the text is not an amount
  */
 export function readAmount(text: string, separator?: DecimalSeparator): AmountReading | null {
@@ -102,7 +102,7 @@ function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] |
   return common?.length ? common : undefined;
 }
 
-/** Reads digits with separators. @returns none, one or two possible amounts */
+/** Reads digits with separators. @returns the possible amounts: zero, one or two */
 function readDigits(text: string, separator: DecimalSeparator | undefined): string[] {
   // Spaces and apostrophes only separate groups, so a point or comma after them is the decimal separator.
   if (/^[1-9]\d{0,2}([ '])\d{3}(\1\d{3})*([.,]\d+)?$/.test(text))
@@ -132,7 +132,7 @@ function readPlain(text: string, separator: DecimalSeparator | undefined): strin
 const toCanonical = (digits: string) => digits.replace(/^0+(?=\d)/, '').replace(/^\./, '0.');
 
 /**
- * Returns the meanings of a typed amount, as decimal texts. None if it is not an amount, and two if its only separator
+ * Returns the meanings of a typed amount, as decimal texts. Empty if it is not an amount, and two if its only separator
  * is before three digits: `1.500` can be 1500 or 1.5. A currency beside the amount is ignored.
  */
 export function typedAmounts(text: string): string[] {

@@ -20,26 +20,26 @@ export interface Runtime {
   randomBytes(size: number): Buffer;
   log: Logger;
   close(): Promise<void>;
-  /** Replaces the https request that reads JSON at a public address. */
+  /** Replaces the https request that reads a JSON document from a public URL. */
   fetchDocument?: (url: URL) => Promise<unknown>;
-  /** Copies an embedded database into memory, for trial runs. */
+  /** Copies the database into memory, for dry runs. Undefined for a PostgreSQL server. */
   copyDatabase?: () => Promise<DatabaseHandle>;
-  /** Returns the contents of a backup file of an embedded database. */
+  /** Returns the contents of a backup file. Undefined for a PostgreSQL server. */
   dumpDatabase?: () => Promise<Blob>;
 }
 
 /** Time to wait for a command that has the embedded database open, since commands end soon. */
 const PATIENCE_MS = 10_000;
 
-// Next bundles pages, routes and instrumentation separately, so a module variable would exist three times.
+// Our server and Next's pages, routes and instrumentation are separate bundles, each with its own module variables.
 const KEY = Symbol.for('w5t.runtime');
 const holder = globalThis as { [KEY]?: Promise<Runtime> | undefined };
 
 /**
- * The runtime of this process, built at the first call.
+ * Returns the runtime of this process, which the first call creates.
  *
- * @throws NotMigratedError while the database is older than the code; checked when the runtime is built, and again
- *   after a statement failed in a way that suggests it
+ * @throws NotMigratedError while the database does not have this version's schema; checked at the first call, and again
+ *   after a statement failed because of a missing table, column or function
  */
 export async function getRuntime(): Promise<Runtime> {
   holder[KEY] ??= openRuntime().catch((error: unknown) => {
@@ -51,12 +51,12 @@ export async function getRuntime(): Promise<Runtime> {
   return runtime;
 }
 
-/** Returns the runtime if it is already built, without a check of the database. Null if it is not built. */
+/** Returns the runtime if `getRuntime` has created it, without checking the database. Otherwise returns null. */
 export async function builtRuntime(): Promise<Runtime | null> {
   return (await holder[KEY]?.catch(() => null)) ?? null;
 }
 
-/** Returns the runtime, or a 503 error if it cannot be built. The reason is logged, and is the error's cause. */
+/** Returns the runtime, or a 503 error if it cannot be created. Logs the reason, which is also the error's cause. */
 export function runtimeOrError(): Promise<Runtime | AppError> {
   return getRuntime().catch((error: unknown) => {
     const sentences = error instanceof StartError ? error.sentences : undefined;

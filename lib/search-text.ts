@@ -8,7 +8,7 @@ export function containsPattern(text: string): string {
   return `%${wholePattern(text)}%`;
 }
 
-/** Returns whether a trigram index can search for a text as any part of another. */
+/** Returns true if a text has three letters or digits in a row, so that a trigram index can find texts with it. */
 export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** Returns all pairs of adjacent letters in a text. A single letter returns itself. */
@@ -29,7 +29,7 @@ export function wholePattern(text: string): string {
 
 /**
  * Returns ILIKE patterns for which PostgreSQL can use a trigram index. A search text with three letters or digits in a
- * row may be any part of a text. A shorter one must start a word. Returns none if an index would not help.
+ * row may be any part of a text. A shorter one must start a word. Empty if an index would not help.
  *
  * @param separators the possible texts before a word in the searched texts
  */

@@ -8,10 +8,10 @@ import { webhookAnswer, webhookError } from '../http/webhook-route';
 import { paymentsPaths } from './payments-paths';
 import { errorResponses, errors, HEADERS, inlineSchema, json, namedSchemas, ownErrors } from './responses';
 
-/** `/api/openapi.json` */
+/** Handlers of `/api/openapi.json`, which returns the OpenAPI description. */
 export const openApiRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: describe, HEAD: describe };
 
-/** Responds with the description to any origin, so that tools in a browser can read it. */
+/** Sends the OpenAPI description with a CORS header for any origin, so that tools in a browser can read it. */
 async function describe(request: HttpRequest): Promise<Response> {
   const headers = { 'Cache-Control': 'no-cache', 'Access-Control-Allow-Origin': '*' };
   return jsonWithEtag(request, openApiDocument(readEnv().publicUrl), { headers });
@@ -57,7 +57,7 @@ export function openApiDocument(publicUrl: string) {
           scheme: 'bearer',
           description: 'An access token with the scope that the operation names.',
         },
-        // Only the scheduler uses it. No page asks people for it.
+        // Marked as internal, so that viewers do not ask people for it. Only the scheduler uses it.
         cronSecret: {
           type: 'http',
           scheme: 'bearer',

@@ -3,7 +3,7 @@ import { MAX_PER_PAGE } from '../page';
 import { paymentFilters } from '../payments/schema';
 import { empty, errors, json, ownErrors, queryParameters, type Responses, schemaRef } from './responses';
 
-/** The request body of a payment. */
+/** Example of a request body that records a payment. */
 const PAYMENT_BODY = {
   invoice_id: 1,
   customer_id: 1,
@@ -163,7 +163,7 @@ function failures(...codes: Parameters<typeof errors>): Responses {
 type Request = { method: string; url: string; body: string | undefined };
 
 /**
- * Returns an example of an operation's request in three languages. Many viewers read this extension.
+ * Returns the extension `x-codeSamples`, which many viewers show: an operation's request in three languages.
  *
  * @param path with `{id}`, which becomes 1
  */

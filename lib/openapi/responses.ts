@@ -7,7 +7,7 @@ import { paymentInput, paymentRow, paymentUpdate, writtenPayment } from '../paym
 type Headers = Record<string, { $ref: string }>;
 export type Responses = Record<string, unknown>;
 
-/** The error codes of the API. `too_many_requests` is left out, because only the sign-in of staff uses it. */
+/** Error codes that the REST API returns. Only the sign-in of staff returns `too_many_requests`. */
 type ApiErrorCode = Exclude<ErrorCode, 'too_many_requests'>;
 
 const MESSAGES: Record<ApiErrorCode, [message: string, field?: FieldError]> = {
@@ -40,19 +40,19 @@ const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
   unavailable: ['Retry-After'],
 };
 
-/** Returns every error as a named response, to which operations refer by the error's code. */
+/** Returns a response with an example for every error code, keyed by the code. Operations refer to them. */
 export function errorResponses(): Responses {
   return Object.fromEntries(EXAMPLES.map((error) => [error.code, toResponse(error)]));
 }
 
-/** Returns references to these responses, keyed by status. */
+/** Returns references to the responses of `errorResponses` with these codes, keyed by HTTP status. */
 export function errors(...codes: ApiErrorCode[]): Responses {
   return Object.fromEntries(
     codes.map((code) => [String(ERROR_STATUS[code]), { $ref: `#/components/responses/${code}` }]),
   );
 }
 
-/** Returns errors whose text differs at one operation, keyed by status. */
+/** Returns responses with these errors as examples, by HTTP status, for an operation whose error texts differ. */
 export function ownErrors(...errors: AppError[]): Responses {
   return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
 }

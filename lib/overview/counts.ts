@@ -13,7 +13,7 @@ import {
 } from '@/db/schema';
 import { literal } from '../page-query';
 
-/** The limit up to which records are counted. */
+/** The number up to which the records of one kind are counted. */
 export const MAX_RECORDS = 1000;
 
 type OwnedTable = PgTable & { id: PgColumn; customer_id: PgColumn };

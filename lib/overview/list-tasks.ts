@@ -11,14 +11,14 @@ import { countLinkProposals } from '../sync/staff/stripe-customers';
 import { countOpenTasks } from '../tasks/staff-tasks';
 import { sumOpenInvoices } from './money';
 
-/** A problem of the synchronization that needs a person. */
+/** A problem that needs a person: an alert of the health check, or a number of records to look at. */
 export interface Task {
   code: Alert['code'] | keyof typeof TEXTS;
   message: string;
   run_id?: number | undefined;
 }
 
-// The conditions contain literals, so that PostgreSQL uses its partial indexes.
+// The conditions below contain literals instead of parameters, so that PostgreSQL uses its partial indexes.
 
 /** Lists everything that needs a person's attention, the most serious first. Empty if there is nothing. */
 export async function listTasks(
@@ -73,7 +73,7 @@ const TEXTS = {
   customers_created: ['customer was', 'customers were', 'created from Stripe; no match found.'],
 } as const;
 
-/** Counts items at Stripe for which customers continue to pay although they belong to no service. */
+/** Counts the items of subscriptions that are not cancelled, for which customers pay although no service is linked. */
 async function countUnlinkedItems(db: Database): Promise<number> {
   const [counted] = await db
     .select({ total: count() })

@@ -5,7 +5,7 @@ import { addDays, startOfDay } from '../dates';
 import { toJsonAmount, toJsonAmounts } from '../money';
 import { cameBackSince, isOpenDispute } from '../payments/money-back';
 
-/** An amount in whole units of its currency, with the number of rows in it. */
+/** A sum in whole units of its currency, and the number of records in it. */
 export interface CurrencySum {
   currency: string;
   count: number;
@@ -17,7 +17,7 @@ export const PERIODS = [30, 90, 365] as const;
 
 export type Period = (typeof PERIODS)[number];
 
-/** The current date in the service's time zone, and that time zone. */
+/** The current date in the service's time zone, and the name of this zone. */
 type Today = Record<'today' | 'timeZone', string>;
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { textLine } from '../fields';
 
-/** Schema of a search text: a number or a name or a part of one, an address, or a Stripe id. */
+/** Schema of a search text, such as a number, a name, an e-mail or IP address, a domain, an amount or a Stripe id. */
 export const searchText = z.preprocess(
   (value) => (typeof value === 'string' ? value.trim() : value),
   textLine(200),
@@ -20,7 +20,7 @@ export type SearchKind =
   | 'subscription'
   | 'event';
 
-/** Found record, with the details that distinguish similar records. */
+/** A record that a search found, with the details that distinguish it from similar records. */
 export interface SearchHit {
   kind: SearchKind;
   /** Our id. For an event, the Stripe id. */
@@ -36,7 +36,7 @@ export interface SearchGroup {
   label: string;
   /** Hits of this kind, exact ones first. */
   hits: SearchHit[];
-  /** Whether there are more hits than these. */
+  /** Whether more records of this kind match than `hits` contains. */
   more: boolean;
 }
 

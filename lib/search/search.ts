@@ -91,9 +91,9 @@ interface HitKind<Columns extends SelectedFields> {
   toHit(record: Selected<Columns>): Pick<SearchHit, 'title' | 'detail' | 'figure'>;
   /** Matches the rows whose number, name or id equals the text. Undefined if none can. */
   exact(text: string): SQL | undefined;
-  /** Match parts of the text, the cheapest query first. Those without a condition are not read. */
+  /** Conditions for other hits, such as numbers that contain the text, cheapest first. Undefined ones are skipped. */
   others?(text: string): (SQL | undefined)[];
-  /** Sort the exact hits, and the others, before `order`. */
+  /** Sort expressions for the exact hits and for the other hits, which precede `order`. */
   first?(text: string): Record<'exact' | 'others', SQL>;
 }
 
@@ -155,7 +155,7 @@ const joined = (...parts: (string | null | undefined)[]) => parts.filter(Boolean
 
 const figureOf = (amount: string, currency: string) => ({ amount: toJsonAmount(amount), currency });
 
-/** Matches the row with the id in a text like `#31`. For any other text, returns the other condition. */
+/** Returns the condition for the id in a text like `#31`. For any other text, returns `other`. */
 function isNumbered(id: PgColumn, text: string, other: SQL | undefined): SQL | undefined {
   const ours = idAfterHash(text);
   return ours === null ? other : eq(id, ours);
@@ -186,7 +186,7 @@ export const customerHits = hitsOf({
   first: (text) => ({ exact: asc(customers.id), others: matchRank(text) }),
 });
 
-/** Matches customers that contain all words, in any order and any field. Undefined for fewer than two words. */
+/** Matches customers that contain each word of the text in any field. Undefined for fewer than two searchable words. */
 function mentionsAll(text: string): SQL | undefined {
   const words = text.split(/\s+/).filter(hasTrigram).slice(0, MAX_NAME_WORDS);
   return words.length > 1 ? and(...words.map(matchMention)) : undefined;
@@ -221,7 +221,7 @@ const serviceHits = hitsOf({
   ],
 });
 
-/** Finds servers by host name or IP address, then by parts of other fields. It reads all, because servers are few. */
+/** Finds servers by id, host name or IP address, then by parts of their fields. Reads all, because servers are few. */
 async function findServerHits(db: Database, text: string): Promise<Found> {
   const all = await listServers(db);
   const id = idAfterHash(text);

@@ -7,11 +7,11 @@ const OWN_FILES = 192;
 export const LIMITS = {
   /** The body of a page's request, including server actions, which send forms. API routes limit their own bodies. */
   pageBody: 131_072,
-  /** From the connection, or from the request's first byte, to the end of the headers. */
+  /** Time from the connection, or from the request's first byte, to the end of the headers. */
   headersMs: 15_000,
-  /** To the end of the request body, however slowly it arrives. */
+  /** Time to the end of the request body, however slowly it arrives. */
   requestMs: 30_000,
-  /** To the end of a file that staff upload: 200 MB at 2 Mbit/s. */
+  /** Time to the end of a file that staff upload. Enough for 200 MB at 2 Mbit/s. */
   uploadMs: 900_000,
   /** The interval at which these times are checked. */
   checkMs: 1000,
@@ -25,12 +25,12 @@ export const LIMITS = {
   headers: 200,
   /** The number of requests that a connection may send before the response to the first. */
   sentAhead: 16,
-  /** The number of requests that Next handles at once, in total and per client. Further requests wait. */
+  /** The number of pages, and of API requests, that Next handles at once, in total and per client. Others wait. */
   pagesAtOnce: 4,
   pagesOfClient: 3,
   routesAtOnce: 16,
   routesOfClient: 12,
-  /** The number of requests that may wait in total and per client, and the longest wait. */
+  /** The number of pages, and of API requests, that may wait, in total and per client, and the longest wait. */
   pagesWaiting: 512,
   pagesWaitingOfClient: 256,
   pagePatienceMs: 10_000,
@@ -42,8 +42,8 @@ export const LIMITS = {
 export type Limits = typeof LIMITS;
 
 /**
- * Returns the limit of connections, so that their bodies fit into memory and files can still be opened. Linux reports
- * the limit of open files.
+ * Returns the maximum number of connections, so that their bodies fit into memory and files can still be opened. On
+ * systems without /proc, it assumes that 1,024 files may be open.
  */
 function maxConnections(): number {
   const limits = '/proc/self/limits';

@@ -18,7 +18,7 @@ export function localUrl({ host, port }: Pick<Env, 'host' | 'port'>): string {
 type Place = Pick<Env, 'host' | 'port'>;
 
 /**
- * Starts a server on each address. On a machine without IPv6 its loopback is skipped.
+ * Starts a server on each of the `listenAddresses`. Skips the IPv6 loopback on a machine without IPv6.
  *
  * @returns the listening servers
  * @throws StartError if the port or an address is not available; then no server listens

@@ -34,7 +34,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
     if (!hasOneHost(request)) return refuse(request, response, 400, 'Send one valid Host header.');
     if (!setTarget(request)) return refuse(request, response, 400, 'There is no such address.');
     if (!setForwarding(request, trusted, secret)) return void request.socket.destroy();
-    // No `Request` can be made with this method, so Next would fail.
+    // Next would fail, since a `Request` cannot have the method TRACE.
     if (request.method === 'TRACE') return refuse(request, response, 405, 'TRACE is not allowed.');
     if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -59,7 +59,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
 
 const HOST = /^([\w.-]*|\[[\da-f:.]+\])(:\d+)?$/i;
 
-/** RFC 9112, 3.2: proxies that choose different ones of two hosts would send one site's response for the other. */
+/** Checks the Host header (RFC 9112, 3.2). Of two Host headers, a proxy could use another one than our server does. */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   return hosts.length <= 1 && HOST.test(headers.host ?? '');
@@ -111,7 +111,7 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
 }
 
 const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
-/** The header with a secret of this process. Next copies it from a request to those that it sends to our server. */
+/** The header with a secret of this process. Next copies it from a client's request to its own requests to us. */
 const OWN_HEADER = 'x-w5t-own-request';
 const AGAIN = ' again';
 
@@ -179,8 +179,8 @@ const DRAINED_BYTES = 2_097_152;
 const LINGER_MS = 1000;
 
 /**
- * Responds to a request without reading its body, and closes its connection. A client that is cut off while sending
- * sees a connection reset and no response, so it first gets a moment to read.
+ * Responds to a request, drops its body, and closes the connection. A client that is cut off while sending sees a
+ * connection reset and no response, so it first gets a moment to read.
  */
 export function refuse(
   request: IncomingMessage,
@@ -194,7 +194,7 @@ export function refuse(
     'X-Content-Type-Options': 'nosniff',
     Connection: 'close',
   });
-  response.write(text); // the client has the whole response before it ends
+  response.write(text); // sent now, so that the client can read the whole text before the response ends
   const timer = setTimeout(() => response.end(), LINGER_MS);
   response.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());
@@ -208,7 +208,7 @@ export function refuse(
 export type SlowBodies = ReturnType<typeof createSlowBodies>;
 
 /**
- * Lists the requests whose bodies may take longer to arrive, until they are answered.
+ * Keeps the connections whose request body may take longer to arrive, until the request is answered.
  *
  * @param limitMs the time limit of these bodies
  */

@@ -51,7 +51,7 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);
-  // For example, no file is left for a new connection. Without a listener the error would end the process.
+  // For example, if no file descriptor is left for a connection. Without a listener, the error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
   /** Accepts no more connections, waits a limited time for open requests, and closes. */
@@ -93,8 +93,8 @@ type Pair = Parameters<Listener>;
  * Handles the requests of a connection one at a time. Node emits all requests that a client sends ahead at once, so one
  * connection could start thousands of pages. A request whose client has disconnected never starts.
  *
- * @param maxWaiting requests that may wait for earlier responses. No request may follow one with a body, so that bodies
- * cannot accumulate. A client that sends more loses its connection.
+ * @param maxWaiting requests that may wait for earlier responses. No request may follow a waiting request with a body,
+ * so that bodies cannot accumulate. A client that sends more loses its connection.
  */
 function oneAtATime(listener: Listener, maxWaiting: number): Listener {
   const queues = new WeakMap<Socket, Pair[]>();
@@ -127,14 +127,14 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Node's own responses to these errors when there is no listener for them. */
+/** Responses by error code. They are those that Node sends if no listener handles the error. */
 const ANSWERS: Record<string, string> = {
   [TIMEOUT]: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
 };
 
-/** Ends a connection whose request is malformed or too slow. Only the slow bodies may continue. */
+/** Returns a listener that ends a connection whose request is malformed or too slow, except connections in `slow`. */
 function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const { code = '' } = error;
@@ -146,7 +146,7 @@ function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   };
 }
 
-/** After this time idle connections are closed, and those that still send a request's headers. */
+/** While the server stops, it closes idle connections, and those without complete headers, after this time. */
 const GRACE_MS = 500;
 const EVERY_MS = 100;
 
@@ -171,7 +171,7 @@ async function stopServers(servers: Server[], traffic: Traffic, patienceMs: numb
 type Traffic = ReturnType<typeof createTraffic>;
 
 /**
- * Notes the connections and requests that are open now.
+ * Tracks the open connections and the responses in progress.
  *
  * @param refused called for each connection above the limit, which is closed
  */
@@ -195,7 +195,7 @@ function createTraffic(maxConnections: number, refused: () => void) {
       response.once('close', () => open.delete(socket));
     },
     isAnswering: (socket: Socket) => open.has(socket),
-    /** Whether a response has been sent in part. */
+    /** Whether the response in progress on a connection has begun. */
     hasBegunAnswer: (socket: Duplex) => open.get(socket)?.headersSent ?? false,
     /** From now on each response closes its connection. */
     letFinish() {

@@ -74,7 +74,7 @@ interface ListOptions<T> {
   filters: readonly string[];
   /** Valid values of the filter `status`. */
   statuses?: readonly string[];
-  /** Reads the filters that do not name an object. */
+  /** Returns the condition of the filters that do not name an object. */
   matcher?(query: Query, world: World): (object: T) => boolean;
 }
 
@@ -181,7 +181,7 @@ function referencesOf<T>(world: World, query: Query): Among<T>[] {
   });
 }
 
-/** Filters subscriptions by status. Without a status, all match that are not canceled. */
+/** Returns the condition of the filters `status` and `price`. Without a status, canceled subscriptions do not match. */
 function matchesSubscription(query: Query): (subscription: Subscription) => boolean {
   const wanted = oneOf(query, [...SUBSCRIPTION_STATUSES, 'all', 'ended']);
   const price = query.filters.get('price');
@@ -195,7 +195,11 @@ function matchesSubscription(query: Query): (subscription: Subscription) => bool
     (price === undefined || subscription.items.some((item) => item.priceId === price));
 }
 
-/** @throws ApiError 400 if the filter names a payment without its type, or if the intent does not exist */
+/**
+ * Returns the condition of the `payment` filters.
+ *
+ * @throws ApiError 400 if a filter names a payment without its type, or if the payment intent does not exist
+ */
 function matchesInvoicePayment(query: Query, world: World) {
   const { filters } = query;
   const type = oneOf(query, ['payment_intent', 'payment_record'], 'payment[type]');
@@ -211,7 +215,7 @@ function matchesInvoicePayment(query: Query, world: World) {
     (record === undefined || (payment.type === 'payment_record' && payment.payment_record === record));
 }
 
-/** Filters events by one type or several. A `*` in a type stands for any text. */
+/** Returns the condition of the filters `type` and `types`. A `*` in a type stands for any text. */
 function matchesEvent(query: Query): (event: WorldEvent) => boolean {
   const type = query.filters.get('type');
   const types = type === undefined ? query.types : [type];
@@ -244,7 +248,7 @@ function envelope<T>(page: Page<T>, url: string, render: (one: T) => Json) {
   return { object: 'list', data: page.data.map(render), has_more: page.hasMore, url };
 }
 
-/** Comparisons for the bounds of the filter `created`. */
+/** Comparisons for the bounds of the filter `created`, such as `created[gte]`. */
 const BOUNDS = {
   gt: (created: number, bound: number) => created > bound,
   gte: (created: number, bound: number) => created >= bound,
@@ -267,7 +271,7 @@ type Query = ReturnType<typeof emptyQuery>;
 /**
  * Reads a list's parameters as strictly as Stripe does.
  *
- * @param allowed names of the endpoint's filters, including `created` and `types[]`
+ * @param allowed names of the endpoint's filters; `created` allows its bounds, and `types` the parameter `types[]`
  * @throws ApiError 400 if a parameter is unknown or invalid
  */
 function parseListQuery(params: URLSearchParams, allowed: readonly string[]): Query {
@@ -329,7 +333,8 @@ interface Page<T> {
 }
 
 /**
- * Returns one page, newest first. The cursor must be an object of the filtered list, or one deleted from it.
+ * Returns one page, newest first. The cursor must be the id of an object that the filtered list contains, or contained
+ * before its deletion.
  *
  * @param among an indexed field and its value, which limit the scan
  * @throws ApiError 400 resource_missing if the cursor is not in the list
@@ -384,7 +389,7 @@ function take<T>(objects: Iterable<T>, query: Query, isIn: (object: T) => boolea
   return { data, hasMore: false };
 }
 
-// The world keeps a deleted customer, since it can still be retrieved.
+// The world keeps a deleted customer, since Stripe still returns it by id.
 function isDeleted(object: object): boolean {
   return 'deleted' in object && object.deleted === true;
 }

@@ -60,8 +60,9 @@ export function isChargeRefundable({ status }: Dispute): boolean {
 export type Paid = { paymentIntent: string } | { invoice: string };
 
 /**
- * Finds a collected payment. If an invoice was paid in parts, the first payment with enough money left.
+ * Finds a collected payment. Of an invoice's payments, returns the first with enough money left, otherwise the first.
  *
+ * @param amount the amount needed, in minor units
  * @param leftOf returns the amount of a payment that can still be refunded or disputed
  * @throws WorldError if Stripe collected nothing
  */

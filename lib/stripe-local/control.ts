@@ -9,7 +9,7 @@ import { renderEvent, type Shape } from './render/object';
 import { type Answer, ApiError, authorize, parseJson } from './respond';
 import { act, WorldError } from './world';
 
-/** The endpoint that receives the events. */
+/** URL and signing secret of the endpoint that receives the events. */
 export interface Webhook {
   url: string;
   secret: string;
@@ -48,7 +48,7 @@ export type HappenedAnswer = z.infer<typeof happenedAnswer>;
 
 const LOOPBACK = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
 
-/** Answers the control API, by which programs on the same machine trigger events in the world of a running server. */
+/** Answers the control API. Programs on the same machine use it to trigger events in the world of a running server. */
 export async function answerControl(
   options: ControlOptions,
   req: IncomingMessage,

@@ -10,7 +10,7 @@ const MAX_LEVELS = 4;
 
 type Kind = WorldObject['object'];
 
-/** The world and the API version for expanding. */
+/** The world to read objects from, and the API version in which they are rendered. */
 export interface View {
   world: World;
   shape: Shape;
@@ -68,7 +68,7 @@ function includePayments(view: View, object: Json): Json[] {
   return payments;
 }
 
-/** Replaces an id by its object. A null or missing value stays unchanged. */
+/** Replaces the id at a path with its object. @returns the object, or an empty array if there is no id or object */
 function replaceId(view: View, kind: Kind, object: Json, path: string[]): Json[] {
   const [key = '', ...inner] = path;
   const value = object[key];

@@ -16,18 +16,21 @@ import { addIntervals } from './actions/subscriptions';
 import type { Subscription, SubscriptionItem } from './model';
 import { epochNow, newId, type World } from './world';
 
-/** The state that the parts of filling a world share. */
+/** Context of the functions that fill a world from our database. */
 export interface Filling {
   world: World;
   calendar: ReturnType<typeof createCalendar>;
-  /** Returns a customer's Stripe customer: the given one if it is known, otherwise the first one or a new one. */
+  /**
+   * Returns `stripeId`. If it is null, returns the id of the customer's first Stripe customer or of a new one. Adds the
+   * Stripe customer to the world if it is missing.
+   */
   customerOf(ourId: number, stripeId: string | null): string;
 }
 
 type OurCustomer = typeof customers.$inferSelect;
 type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
 
-/** Adds every Stripe customer of our database to the world. */
+/** Adds every Stripe customer of our database to the world. @returns the function `Filling.customerOf` */
 export async function fillCustomers(world: World, db: Database): Promise<Filling['customerOf']> {
   const ours = new Map((await db.select().from(customers)).map((row) => [row.id, row]));
   const links = await db
@@ -170,7 +173,7 @@ function toItem(
   };
 }
 
-/** Returns the price that Stripe reported, otherwise the price of the service. */
+/** Returns the price that Stripe reported for an item. If none is stored, returns the price of the service. */
 function priceOf(
   { amount, currency, interval, interval_count, quantity }: OurItem['item'],
   service: OurItem['service'],

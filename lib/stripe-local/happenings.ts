@@ -16,7 +16,7 @@ interface Happening {
   world: World;
   /** The customer. Null for any customer. */
   customer: Customer | null;
-  /** Allowed only for events about invoices and their payments. */
+  /** The number of the invoice, or null for any. Allowed only for events about invoices and their money. */
   invoiceNumber: string | null;
   /** One of the event's `STATUSES`. Defaults to the first. */
   status?: string | undefined;
@@ -132,7 +132,7 @@ function pay(target: Happening): Happened {
   return [`Stripe collected the invoice ${object.number}.`, object];
 }
 
-/** Completes an open checkout, if one exists. */
+/** Completes an open checkout session, or a new one if none is open. */
 function checkOut(target: Happening): Happened {
   const { world, customer } = target;
   const open = [...world.checkoutSessions.values()].find(
@@ -152,7 +152,7 @@ function payable(target: Happening): Invoice {
   return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
-/** Finds the named invoice, or the newest with one of the statuses. @throws ControlError 409 for another status */
+/** Finds the named or newest invoice with one of the statuses. @throws ControlError 409 if the named one has another */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
   const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);
@@ -218,7 +218,10 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
   throw new ControlError(422, `The status of ${type} must be one of ${known.join(', ')}.`);
 }
 
-/** Returns half of the remaining amount, so the invoice stays open. For a paid invoice, all, refunded if possible. */
+/**
+ * Returns the amounts of a credit note. For an unpaid invoice, half of the unpaid amount, so that the invoice stays
+ * open. For a paid invoice, all that can be credited, refunded as far as possible.
+ */
 function partsOf(world: World, invoice: Invoice) {
   const amount = act.creditable(world, invoice);
   if (amount <= 0) throw new ControlError(409, `Nothing is left of the invoice ${invoice.number} to credit.`);
@@ -229,7 +232,7 @@ function partsOf(world: World, invoice: Invoice) {
   return { amount, refundAmount, outOfBandAmount: amount - refundAmount };
 }
 
-/** Opens a dispute. With the status `lost`, the customer's bank has returned a direct debit. */
+/** Opens a dispute. For the requested status `lost`, returns a direct debit instead, as the customer's bank would. */
 function open(target: Happening): Happened {
   const { world } = target;
   const isDisputable = (one: Invoice) =>
@@ -244,7 +247,7 @@ function open(target: Happening): Happened {
   return [action, object, invoice];
 }
 
-/** Moves the newest dispute that can take one of the statuses. Earlier statuses take precedence. */
+/** Moves the newest dispute that can take one of the statuses to the first of these that it can take. */
 function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
   const next = (dispute: Dispute) => statuses.find((status) => act.mayBecome(dispute, status));
   const dispute = find(target, target.world.disputes, (one) => next(one) !== undefined, noun);
@@ -323,7 +326,11 @@ function anyCustomer({ world, customer }: Happening): Customer {
   throw new ControlError(404, 'There is no customer at Stripe yet.');
 }
 
-/** Finds the invoice with the given number. @throws ControlError 404 if it does not exist, 409 if invoices of several customers have it */
+/**
+ * Finds the invoice with the requested number. Returns null if no number was requested.
+ *
+ * @throws ControlError 404 if it does not exist, 409 if several invoices have the number
+ */
 function namedInvoice({ world, customer, invoiceNumber: number }: Happening): Invoice | null {
   if (number === null) return null;
   const found = [...world.invoices.values()].filter((invoice) => invoice.number === number);

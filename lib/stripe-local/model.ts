@@ -238,7 +238,7 @@ export interface CreditNote extends Entity<'credit_note'> {
   readonly metadata: Metadata;
 }
 
-/** Derived from a payment intent when needed. The world does not store charges. */
+/** A charge, which `chargeOf` derives from a payment intent. The world does not store charges. */
 export interface Charge extends Entity<'charge'> {
   readonly amount: number;
   readonly amountRefunded: number;

@@ -11,7 +11,7 @@ const NAMES = Object.values(COLLECTIONS);
 type Entries = Record<string, { id: string; created: number }[]>;
 type Saved = { format: number; chance: number; objects: Entries; deleted: Entries };
 
-/** Saves a world atomically. */
+/** Saves a world to a file atomically, with the state of its random numbers. */
 export async function saveWorld(world: World, file: string): Promise<void> {
   const saved: Saved = { format: FORMAT, chance: world.chance.state, objects: {}, deleted: {} };
   for (const name of NAMES) {
@@ -23,8 +23,10 @@ export async function saveWorld(world: World, file: string): Promise<void> {
 }
 
 /**
+ * Loads a world that `saveWorld` saved.
+ *
  * @returns null if the file does not exist
- * @throws StartError if this program did not write the file
+ * @throws StartError if the file is not a world in the current format
  */
 export async function loadWorld(
   file: string,

@@ -81,12 +81,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the error for a path whose object does not exist. */
+/** Returns the 404 error for an id in the request's path that does not exist. */
 export function notFound(noun: string, id: string): ApiError {
   return new ApiError(404, `No such ${noun}: '${id}'`, 'resource_missing', 'id');
 }
 
-/** Returns the error for a parameter that names a missing object. */
+/** Returns the 400 error for a parameter with the id of an object that does not exist. */
 export function missing(noun: string, id: string, param: string): ApiError {
   return new ApiError(400, `No such ${noun}: '${id}'`, 'resource_missing', param);
 }

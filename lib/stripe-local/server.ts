@@ -14,7 +14,7 @@ interface StripeLocalOptions extends ApiOptions {
   /** File to which the control API saves the world after each change. */
   file?: string;
   log?: (message: string) => void;
-  /** Responds to a request to /v1, for example with an error. By default the answer is sent at once. */
+  /** Replaces the response to API requests, for example with an error. By default the result of `answer` is sent. */
   respond?: (req: IncomingMessage, res: ServerResponse, answer: () => Answer) => void | Promise<void>;
 }
 

@@ -23,10 +23,10 @@ export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
   await tx.insert(staffTasks).values(task).onConflictDoNothing();
 }
 
-/** The limit of a list of tasks. */
+/** The maximum number of tasks in a list. */
 const MAX_TASKS = 100;
 
-/** Lists open tasks of one kind or of all, the newest first; or the tasks that were done last. */
+/** Lists up to 100 open tasks, newest first, or with `done` the tasks that were done last. `kind` defaults to all. */
 export function listStaffTasks(
   db: Database,
   { done = false, kind }: { done?: boolean; kind?: StaffTask['kind'] } = {},
@@ -48,7 +48,7 @@ export function countOpenTasks(db: Database): Promise<number> {
   return db.$count(staffTasks, isNull(staffTasks.done_at));
 }
 
-/** Lists open tasks about a record. For a customer, they include tasks about its invoices and payments. */
+/** Lists the open tasks about a record, oldest first. For a customer, those about the invoices and payments. */
 export async function listTasksOf(db: Database, entity: 'customer' | 'invoice' | 'payment', id: number) {
   const { entity_id } = staffTasks;
   const isOf = (name: 'invoice' | 'payment') => eq(staffTasks.entity, name);

@@ -112,13 +112,13 @@ function newest(heads: { entry: TimelineEntry }[][]): number {
 /** The customer, and the entries to read. */
 type Scope = Omit<TimelineOptions, 'before'> & { db: Database; customerId: number };
 
-/** A source of entries. It returns the entries after one of its own cursors, the newest first. */
+/** A source of entries. It returns the entries older than one of its own cursors, newest first. */
 type Source = ReturnType<typeof toSource>;
 
 interface Reading<Row> {
   /** The form of a cursor. A group `id` holds the id of a row. */
   form: RegExp;
-  /** Returns the rows after a cursor's position, the newest first. Null starts at the newest row. */
+  /** Returns the rows older than a cursor's position, newest first. Null starts at the newest row. */
   read(scope: Scope, place: Place | null, limit: number): Promise<Row[]>;
   toEntry(row: Row, scope: Scope): Happening;
   cursorOf(row: Row): string;
@@ -204,7 +204,7 @@ const eventSource = toSource({
   read({ db, customerId, withIgnored }, place, limit) {
     const { id, stripe_created, outcome } = eventColumns;
     const created = place && sql.param(fromEpoch(Number(place.second)), stripe_created);
-    // The latest events of each Stripe customer, by the index over one Stripe customer.
+    // Reads the latest events of each Stripe customer separately, so that each read uses the index on the customer.
     const latest = db
       .select(eventColumns)
       .from(stripeEvents)
@@ -279,9 +279,9 @@ async function readGroups(db: Database, customerId: number, place: Place | null,
 }
 
 /**
- * The changes by people and programs to a customer's payments, to the links of its items and Stripe customers, and the
- * checks with Stripe that staff requested. The creation of a payment is left out, because the payment is an entry
- * itself.
+ * The changes by people and programs to a customer's payments, to the services of subscription items and to the links
+ * of Stripe customers, and the checks with Stripe that staff requested. The creation of a payment is left out, because
+ * the payment is an entry itself.
  */
 const auditSource = toSource({
   form: ID,
@@ -356,5 +356,5 @@ const callSource = toSource({
   cursorOf: ({ id }) => String(id),
 });
 
-/** The sources of every timeline. In entries of the same time, the source that comes first is newer. */
+/** The sources of every timeline. Of entries with the same time, that of the first source comes first. */
 const SOURCES = [paymentSource, eventSource, changesSource, auditSource, moneyBackSource, noteSource];

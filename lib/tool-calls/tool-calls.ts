@@ -55,7 +55,7 @@ async function flush({ db, log }: World): Promise<void> {
   }
 }
 
-/** The calls are one JSON value, because drizzle is slow to build a statement with all their values. */
+/** Inserts calls from one JSON value, because drizzle is slow to build a statement with a parameter for each column. */
 const insertCalls = statement(
   ['calls'],
   (_, { calls }) => sql`
@@ -74,7 +74,7 @@ const KEPT = [
 const MAX_UNKNOWN_TEXT = 3;
 const MAX_KEPT_TEXT = 100;
 const MAX_ARGUMENTS = 20;
-/** The form of arguments' names. */
+/** The form of the tools' argument names. A name of another form is shortened in the log. */
 const ARGUMENT = /^[a-z_]{1,20}$/;
 
 /**
@@ -118,8 +118,9 @@ const DAY_MS = 86_400_000;
 const CLEARED_AT_ONCE = 5000;
 
 /**
- * Deletes a batch of calls that are older than this number of days. @returns the number of deleted calls, and whether
- * none are left
+ * Deletes up to 5,000 of the calls that are older than `days` days, oldest first.
+ *
+ * @returns the number of deleted calls, and whether no such call is left
  */
 export async function clearToolCalls(db: Database, { now, days }: { now: Date; days: number }) {
   const before = new Date(now.getTime() - days * DAY_MS).toISOString();
@@ -176,7 +177,7 @@ export async function listToolCalls(
   );
 }
 
-/** Lists the latest calls about a customer, from after an id on. */
+/** Lists the latest calls about a customer, newest first. @param behind only calls with smaller ids; null for all */
 export async function listCallsAbout(db: Database, customerId: number, limit: number, behind: number | null) {
   return db
     .select()

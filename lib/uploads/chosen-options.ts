@@ -114,7 +114,7 @@ function constantProblems(
  * of a file with the same header, else what the column names suggest.
  *
  * @param asked options chosen on the page; if there are any, earlier imports are ignored
- * @returns also whether the columns are taken from the last import of a file with the same header
+ * @returns the preview, the proposed options, and whether the last import of a file with the same header proposed them
  * @throws StartError if the file is not CSV, or cannot be read
  */
 export async function firstChoice(

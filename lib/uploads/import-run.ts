@@ -33,7 +33,7 @@ const importRun = z.object({
   started_at: z.coerce.date(),
   finished_at: z.coerce.date().nullable(),
   counts: z.object({ created: z.int(), changed: z.int(), unchanged: z.int(), rejected: z.int() }),
-  /** Encoding of the file. Null until the whole file has been read. */
+  /** Encoding of the file. Null until the run has ended, and if it failed. */
   encoding: z.string().nullable(),
   bytes_read: z.int(),
   /** The first problems only. `counts` has the total number of rejected rows. */
@@ -46,7 +46,7 @@ const importRun = z.object({
 /** The latest import or dry run of an uploaded file, and its result. */
 export type ImportRun = z.infer<typeof importRun>;
 
-/** The running import of this process. */
+/** An import or dry run that runs in this process. */
 interface ImportJob {
   upload: Upload;
   run: ImportRun;
@@ -79,7 +79,7 @@ export async function readRun(dataDir: string, id: string) {
   return run?.status === 'running' ? { ...run, status: 'interrupted' as const } : run;
 }
 
-/** Maximum number of stored problems. After correcting these, people import the rejected rows again. */
+/** Maximum number of stored problems of a run. More appear when people import the rejected rows again. */
 const MAX_PROBLEMS = 500;
 
 type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log'>;
@@ -136,7 +136,7 @@ export async function removeUpload(dataDir: string, id: string): Promise<void> {
   await deleteFolder(dataDir, id);
 }
 
-/** Describes the running import. */
+/** Returns the sentence that explains why no other import can start now. */
 export function busyText({ upload, run }: ImportJob): string {
   return `${run.started_by} is ${run.dry_run ? 'testing' : 'importing'} ${upload.file_name}: only one file at a time.`;
 }

@@ -4,7 +4,7 @@ export const UPLOAD_PATH = '/api/uploads';
 /** Maximum size of an uploaded file: 200 MB. Larger files are imported by command. */
 export const MAX_UPLOAD_BYTES = 200_000_000;
 
-/** Maximum number of uploaded files at the same time. */
+/** Maximum number of uploaded files that are stored at the same time. */
 export const MAX_UPLOADS = 10;
 
 /** Time until an uploaded file is deleted. */

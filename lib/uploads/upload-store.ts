@@ -16,7 +16,7 @@ const storedUpload = z.object({
   uploaded_by: z.string(),
   uploaded_at: z.coerce.date(),
 });
-/** Uploaded file. */
+/** A file that was uploaded completely. */
 export type Upload = z.infer<typeof storedUpload>;
 
 const UPLOAD = 'upload.json';
@@ -30,7 +30,7 @@ export function fileOf(dataDir: string, { id, file_name }: Pick<Upload, 'id' | '
   return join(folderOf(dataDir, id), 'file', file_name);
 }
 
-/** Finds an upload by the id in an address. Returns null if it does not exist, or no longer exists. */
+/** Finds an upload by the id from a URL. Returns null if no complete upload has this id. */
 export async function findUpload(dataDir: string, id: string): Promise<Upload | null> {
   return /^[\w-]{8,64}$/.test(id) ? readJson(join(folderOf(dataDir, id), UPLOAD), storedUpload) : null;
 }
@@ -48,7 +48,7 @@ export async function listFolders(dataDir: string): Promise<string[]> {
   return (await orNothing(readdir(uploadsFolder(dataDir)))) ?? [];
 }
 
-/** Makes the folder of an upload, unless the limit is reached. Synchronous, so that no other upload interferes. */
+/** Makes the folder of an upload, or returns false at the limit. Synchronous, so that no other upload interferes. */
 function takePlace(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -94,7 +94,8 @@ const MAX_NAME_BYTES = 180;
 /**
  * Streams an uploaded file to the disk, where only its owner can read it. Deletes everything if the upload fails.
  *
- * @throws AppError
+ * @throws AppError conflict if too many files are stored; payload_too_large; validation_failed if the file is empty;
+ *   malformed_json if the upload breaks off; unavailable if the disk refuses it
  */
 export async function addUpload(
   { env: { dataDir }, newId, now }: Pick<Runtime, 'env' | 'newId' | 'now'>,

@@ -5,7 +5,7 @@ import { FIXED_HEADERS } from '../../http/fixed-headers';
 import { type HttpRequest, METHODS, type Method, type Params, type Route } from '../../http/messages';
 import type { Handler } from '../listener';
 
-/** Handles the paths of a table with their handlers, and passes all others to `next`. */
+/** Makes a handler that answers requests to these routes itself, and passes all others to `next`. */
 export function fastFirst(routes: Record<string, Route>, next: Handler): Handler {
   return async (request, response) => {
     const found = findHandler(routes, request);
@@ -20,7 +20,7 @@ export function fastFirst(routes: Record<string, Route>, next: Handler): Handler
 const LAST_SEGMENT = /^(.*\/)([\w-]+)$/;
 
 /**
- * Finds the handler of a request whose path matches the table exactly. Null if Next must handle the request.
+ * Finds the handler of a request whose path is exactly that of a route. Returns null if Next must handle the request.
  *
  * @param routes keyed by path; the last segment may be `[id]`
  */
@@ -86,7 +86,7 @@ export function abortedWith(response: ServerResponse): AbortController {
   return aborting;
 }
 
-/** The size in bytes below which compression does not pay, because of the additional header. */
+/** Minimum size in bytes of a body to compress. Compression of smaller bodies saves less than its header costs. */
 const COMPRESSED_BYTES = 1024;
 const FAST_LEVEL = 1;
 const fixed = Object.entries(FIXED_HEADERS);

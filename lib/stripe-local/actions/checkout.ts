@@ -11,7 +11,7 @@ type Optional =
   | 'clientReferenceId'
   | 'subscriptionMetadata';
 
-/** If `customer` is absent, the checkout creates one. Stripe does not copy `metadata` to the subscription. */
+/** Input for a checkout session. Without `customer`, its completion creates one. `metadata` stays with the session. */
 type CheckoutInput = Partial<Pick<CheckoutSession, Optional | 'metadata'>> & { items?: readonly ItemInput[] };
 
 type Payment = CheckoutSession['paymentStatus'];

@@ -13,7 +13,7 @@ import {
 
 type Optional = 'subscription' | 'currency' | 'billingReason' | 'dueDate' | 'effectiveAt' | 'revises';
 
-/** With a due date, the customer pays the invoice by themselves. Without one, Stripe charges the card. */
+/** Input for a new invoice. With a due date, the customer pays on their own. Without one, Stripe charges the card. */
 type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' | 'metadata'>> & {
   customer: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
@@ -154,8 +154,8 @@ export const invoiceSubscription = action((world, id: string, options: Subscript
 });
 
 /**
- * Starts the next period: moves every item on by its interval and ends a trial. Refuses a subscription that is to end
- * with the current period. → invoice.created (a draft), customer.subscription.updated
+ * Starts the next period: advances every item by its interval and ends a trial. Refuses a subscription that ends with
+ * the current period. → invoice.created (a draft), customer.subscription.updated
  */
 export const renewSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
   const before = liveSubscription(world, id);
@@ -192,7 +192,7 @@ function draft(world: World, subscription: Subscription, options: SubscriptionIn
   }).object;
 }
 
-/** Creates the intent of a finalized invoice and its entry in the invoice's payments → payment_intent.created */
+/** Creates the payment intent of a finalized invoice, with an entry in the invoice's payments → payment_intent.created */
 function openIntent(world: World, invoice: Invoice): PaymentIntent {
   const amount = invoice.amountDue - invoice.amountPaid;
   const intent = putIntent(world, invoice, { amount });
@@ -209,7 +209,7 @@ export function changeIntent(world: World, id: string, patch: Partial<PaymentInt
   return world.paymentIntents.put({ ...getFrom(world, 'payment_intent', id), ...patch });
 }
 
-/** Finds the entry of the invoice's own intent in its payments. */
+/** Finds the entry in an invoice's payments that belongs to the payment intent of the invoice itself. */
 export function defaultPayment(world: World, invoice: Invoice): InvoicePayment | undefined {
   return [...world.invoicePayments.where('invoice', invoice.id)].find(({ isDefault }) => isDefault);
 }
@@ -223,7 +223,7 @@ export function cancelIntent(world: World, invoice: Invoice): void {
   emit(world, 'payment_intent.canceled', changeIntent(world, invoice.paymentIntent, canceled));
 }
 
-/** Sets the intent's amount to the invoice's remaining amount, as Stripe does. */
+/** Sets the amount of the payment intent to the unpaid amount of the invoice, as Stripe does. */
 export function resizeIntent(world: World, invoice: Invoice): void {
   const amount = invoice.amountDue - invoice.amountPaid;
   const payment = defaultPayment(world, invoice);
@@ -234,10 +234,10 @@ export function resizeIntent(world: World, invoice: Invoice): void {
 /**
  * Pays an invoice through its payment intent
  * → payment_intent.succeeded, invoice_payment.paid, invoice.updated, invoice.paid, invoice.payment_succeeded.
- * The last event is not sent if all was paid off Stripe (such as in cash).
+ * If all was paid off Stripe, such as in cash, the first and the last are not sent, but payment_intent.canceled is.
  * Activates the subscription → customer.subscription.updated.
  *
- * @param options.offStripe true if all was paid off Stripe; a number is that part, and Stripe collects the rest
+ * @param options.offStripe the amount paid off Stripe in minor units, or true for all; Stripe collects the rest
  */
 export const payInvoice = action(
   (world, id: string, options: { offStripe?: true | number } = {}): Invoice => {
@@ -316,7 +316,7 @@ export function recordOffStripe(world: World, invoice: Invoice, amount: number):
   recordPaid(world, invoice, { amountRequested: amount, payment });
 }
 
-/** Marks an entry of an invoice's payments, or a new one, as paid → invoice_payment.paid */
+/** Puts a paid entry into an invoice's payments, new or in place of an open one → invoice_payment.paid */
 export function recordPaid(world: World, invoice: Invoice, entry: Parameters<typeof putPayment>[2]): void {
   const paid = { amountPaid: entry.amountRequested, status: 'paid', paidAt: epochNow(world) } as const;
   emit(world, 'invoice_payment.paid', putPayment(world, invoice, { ...entry, ...paid }));

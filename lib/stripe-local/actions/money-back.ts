@@ -16,7 +16,7 @@ import { cancelIntent, changeInvoice, resizeIntent } from './invoices';
 import { activateSubscription, invoiceThatIs } from './subscriptions';
 
 export type RefundInput = Paid & {
-  /** Minor units. Defaults to the rest of the charge. */
+  /** Minor units. Defaults to the amount of the charge that is not refunded yet. */
   amount?: number;
   status?: 'pending' | 'requires_action' | 'succeeded';
   reason?: Refund['reason'];
@@ -65,7 +65,10 @@ const NEXT: Partial<Record<Refund['status'], readonly Refund['status'][]>> = {
   succeeded: ['failed'],
 };
 
-/** Changes a refund's status. A failed or canceled refund can be repeated → refund.updated, (refund.failed) */
+/**
+ * Changes a refund's status. After `failed` or `canceled`, the amount can be refunded again.
+ * → refund.updated, (refund.failed)
+ */
 export const settleRefund = action(
   (world, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund => {
     const before = getFrom(world, 'refund', id);
@@ -85,7 +88,7 @@ export const settleRefund = action(
   },
 );
 
-/** Returns the refundable rest of a payment. 0 while the bank has withdrawn the payment. */
+/** Returns the amount of a payment that can still be refunded. 0 if it has a dispute that is more than an inquiry. */
 export function refundable(world: World, payment: Collected): number {
   return isChargedBack(world, payment) ? 0 : unrefunded(world, payment);
 }
@@ -220,7 +223,7 @@ function evidenceDueBy(world: World): number {
   return epochNow(world) + (9 + Math.floor(world.chance.draw() * 12)) * DAY;
 }
 
-/** Creates the balance transaction of a dispute. A negative amount leaves our balance, a positive one returns. */
+/** Creates the balance transaction of a dispute. The amount is negative if money leaves the account's balance. */
 function moved(world: World, amount: number): DisputeTransaction {
   return { id: newId(world, 'txn_'), created: epochNow(world), amount };
 }
@@ -228,13 +231,13 @@ function moved(world: World, amount: number): DisputeTransaction {
 interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | 'reason'>> {
   invoice: string;
   amount: number;
-  /** With `balanceAmount` and `outOfBandAmount`, adds up to the paid money that the note gives back. */
+  /** The sum of this, `balanceAmount` and `outOfBandAmount` must be the paid money that the note gives back. */
   refundAmount?: number;
   balanceAmount?: number;
 }
 
 /**
- * Creates a credit note, which reduces the remaining amount. Gives the rest back as the input requests.
+ * Creates a credit note, which reduces the unpaid amount of its invoice. The rest is given back as the input requests.
  * → (refund.created, charge.refunded), credit_note.created, invoice.updated. If nothing remains to be paid
  * → (payment_intent.canceled), invoice.updated, invoice.paid
  */
@@ -305,7 +308,7 @@ export function refundableOf(world: World, invoice: Invoice): number {
   return collectedFor(world, invoice).reduce((sum, payment) => sum + refundable(world, payment), 0);
 }
 
-/** Refunds an amount from one or more charges, since an invoice may have been paid in parts. */
+/** Refunds an amount from one or more charges, since an invoice may have several payments. */
 function refundParts(world: World, invoice: Invoice, amount: number): CreditNote['refunds'] {
   const all = refundableOf(world, invoice);
   if (amount > all)
@@ -337,7 +340,7 @@ function nextNumber(world: World, { id, number }: Invoice): string {
 /**
  * Applies a credit note to its invoice → (payment_intent.canceled), invoice.updated, (invoice.paid)
  *
- * @param sign -1 takes back a voided credit note
+ * @param sign 1 applies the credit note, -1 reverses it because it was voided
  */
 function creditInvoice(world: World, before: Invoice, note: CreditNote, sign: 1 | -1): void {
   const credited: Partial<Invoice> = {

@@ -143,7 +143,7 @@ export function renderInvoice(invoice: Invoice): Json {
     // Worlds saved by an older version lack addresses.
     customer_address: invoice.customerAddress ? { ...invoice.customerAddress, state: null } : null,
     effective_at: invoice.effectiveAt ?? finalizedAt,
-    // A negative total, or a total below the credit, leaves a credit.
+    // If the total is negative, or less than the customer's credit, a credit remains (a negative balance).
     ending_balance: finalizedAt === null ? null : Math.min(0, total + invoice.startingBalance),
     from_invoice: invoice.revises === null ? null : { action: 'revision', invoice: invoice.revises },
     lines: embeddedList(
@@ -166,7 +166,7 @@ export function renderInvoice(invoice: Invoice): Json {
 }
 
 const TRANSITIONS = ['finalizedAt', 'markedUncollectibleAt', 'paidAt', 'voidedAt'] as const;
-/** Fields that an invoice has only in another form, or only if they are expanded. */
+/** Fields of our record that Stripe's invoice has in another form, or only if they are expanded. */
 const OTHERWISE = [
   ...(['subscription', 'subscriptionMetadata', 'tax', 'paymentIntent', 'charge'] as const),
   ...(['amountPaidOffStripe', 'revises'] as const),

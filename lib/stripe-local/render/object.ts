@@ -257,7 +257,7 @@ function renderCreditNote(note: CreditNote): Json {
   };
 }
 
-/** The paths that can be expanded. The last part of a path names the kind of its object. */
+/** The paths that can be expanded, by kind of object. The last segment of a path is usually the kind of its object. */
 const EXPANDABLE: Shape['expandable'] = {
   customer: [],
   subscription: ['customer', 'latest_invoice'],
