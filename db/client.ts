@@ -22,7 +22,7 @@ export interface DatabaseHandle {
   dump?: () => Promise<Blob>;
 }
 
-/** Returns false if patches/ was not applied, because npm ran without scripts here or where the bundle was built. */
+/** Returns false if the driver lacks our patch (patches/), because npm ran without scripts here or for the bundle. */
 export const isDriverPatched = (): boolean => 'survivesLostConnections' in postgres;
 
 /**
@@ -254,7 +254,7 @@ export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatement
 
 const PATIENCE_MS = 3000;
 
-/** Returns false if a pooler stands in front of the server, since it reports another process id than the server. */
+/** Returns false if a pooler stands in front of the server. A pooler's process id is not that of the server session. */
 export async function isDirect(db: Database): Promise<boolean> {
   const answer = await db.execute(sql`select pg_backend_pid()`);
   const [row, { state }] = [

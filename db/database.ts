@@ -10,8 +10,8 @@ import {
 export type Database = PgDatabase<PgQueryResultHKT>;
 
 /**
- * Runs raw SQL. One driver returns an array, the other `{ rows }`. One returns int8 as text, the other as a number, so
- * cast in SQL (`::int`, `::text`).
+ * Runs raw SQL on either driver: postgres.js returns an array, PGlite `{ rows }`. They also return int8 as different
+ * types, so cast it in SQL (`::int`, `::text`).
  */
 export async function rows<T extends Record<string, unknown>>(db: Database, query: SQL): Promise<T[]> {
   const result: unknown = await db.execute(query);
@@ -38,7 +38,8 @@ export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
 export const DISK_FULL = '53100';
 
-// SQLSTATE classes: 08 connection, 53 resources, 57P operator intervention. The names are codes of the drivers.
+// SQLSTATE classes: 08 connection, 28 authorization, 53 resources, 57P operator intervention. With 3D000 and 55000, the
+// database does not exist or accepts no connections. The names are codes of the drivers.
 const UNAVAILABLE =
   /^(08...|28...|3D000|53...|55000|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
 
@@ -90,7 +91,7 @@ export function inJoinedTexts(column: SQLWrapper, texts: string[]): SQL {
   return sql`${column} in (select wanted.text from ${textRows(texts)} as wanted (text))`;
 }
 
-/** Turns texts into rows, without the texts that no column can store. */
+/** Returns SQL that turns texts into rows. Leaves out texts with a NUL character, which no column can contain. */
 function textRows(texts: string[]): SQL {
   const storable = texts.filter((text) => !text.includes('\0')).map((text) => text.toWellFormed());
   return sql`jsonb_array_elements_text(${JSON.stringify(storable)}::jsonb)`;
@@ -210,7 +211,7 @@ function readFields(fields: Field[], values: unknown[]): Record<string, unknown>
   return row;
 }
 
-/** Returns the decoder of a column. An expression has its own decoder: that of `max()` is its column's. */
+/** Returns the decoder of a column or an expression. For `max(column)`, drizzle has set the decoder of the column. */
 function decoderOf(field: SelectedFieldsOrdered[number]['field']): DriverValueDecoder<unknown, unknown> {
   if (is(field, Column)) return field;
   const computed = is(field, SQL.Aliased) ? field.sql : field;

@@ -22,7 +22,7 @@ const pathOf = (dataDir: string) => join(dataDir, 'pglite');
 /** A file that exists while a new database is being created. The folder holds no data yet. */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
-/** Returns true if the data directory contains database files, complete or damaged. */
+/** Returns true if a data directory contains a database, even a damaged one, but not for an unfinished creation. */
 export function holdsDatabase(dataDir: string): boolean {
   const path = pathOf(dataDir);
   return existsSync(path) && readdirSync(path).length > 0 && !existsSync(markerOf(dataDir));
@@ -129,7 +129,7 @@ type Options = Parameters<NodeFS['init']>[1];
 type Attributes = { mode?: number | undefined };
 type Write = (stream: { path?: string }, ...more: unknown[]) => number;
 
-/** The functions of Emscripten's node file system that set permissions and write. */
+/** The functions of Emscripten's node file system that create files, set permissions and write. */
 interface Nodefs {
   node_ops: { mknod(parent: unknown, name: string, mode: number, dev: unknown): unknown };
   stream_ops: { write: Write };
@@ -233,7 +233,7 @@ export const isNoSpace = (error: unknown): boolean =>
 export class DiskRoom {
   /** True if a write to any file failed because the disk was full. */
   wasMissed = false;
-  /** How often a write to the write-ahead log failed. After a failure, send that PostgreSQL no further statement. */
+  /** Number of failed writes to the write-ahead log. After one, the running PostgreSQL must get no more statements. */
   logFailures = 0;
   /** True if the write-ahead log has grown since the last checkpoint. */
   hasLogGrown = false;

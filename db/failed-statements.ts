@@ -9,7 +9,7 @@ import { perProcess } from './per-process';
  */
 class QueryError extends Error {
   override readonly name = 'QueryError';
-  /** Identifies the error to a staff page's error boundary. Next.js sends no other property to the browser. */
+  /** Set if the disk is full, for the error boundary of a staff page. Next sends no other property to the browser. */
   readonly digest: string | undefined;
 
   constructor(
@@ -26,7 +26,8 @@ type Run = (statement: string, parameters: unknown, query: () => Promise<unknown
 const prepared = PgPreparedQuery.prototype as unknown as { queryWithCache: Run };
 const run = prepared.queryWithCache;
 
-// Both drivers call this. An error without a code is not from the database, and is thrown without Drizzle's wrapper.
+// Both drivers run statements through this method. An error without a code is not from the database, and is thrown
+// without Drizzle's wrapper.
 prepared.queryWithCache = async function (statement, parameters, query) {
   try {
     const answer = await run.call(this, statement, parameters, query);

@@ -6,7 +6,7 @@ interface Owner {
   pid: number;
   /** Path of the socket on which the process accepts commands. */
   socket?: string;
-  /** Start time of the process, to distinguish it from a later process with the same id. */
+  /** The result of `startOf`, which distinguishes the process from a later process with the same id. */
   started: string;
 }
 

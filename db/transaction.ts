@@ -123,9 +123,8 @@ export async function limitRole(db: Database): Promise<void> {
 const planOnce = sql`set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
 const all = () => sql.join((Object.keys(LIMITS) as Limit[]).map(localLimit), sql`, `);
-/** Sets all limits. */
 const setLimits = statement([], () => sql`select ${all()}`);
-/** Sets all limits and takes the lock of `lockKey`. */
+/** Sets all limits, forces generic query plans, and takes the lock of `lockKey`. */
 const setAndLock = statement(['key'], (_, { key }) => sql`select ${planOnce}, ${all()}, ${takeLock(key)}`);
 
 /** Thrown when a queue is full, or a call waited too long or was aborted. Has the error code of an unavailable lock. */

@@ -4,7 +4,7 @@ import { stringify } from 'csv-stringify/sync';
 const FORMULA = '[=+\\-@\\t\\r\\uff1d\\uff0b\\uff0d\\uff20]';
 /**
  * Positions at which a cell may begin. With decimal commas, spreadsheets split a file at semicolons, even inside
- * quotes, and some split at tabs. Spaces and quotes that they drop may follow.
+ * quotes, and some split at tabs. Spaces and quotes, which spreadsheets drop, may follow.
  */
 const START = '(?<=^|[;\\t\\r\\n])';
 const DROPPED = `[ \\u00a0"']*`;

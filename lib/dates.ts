@@ -49,7 +49,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** Returns whether days begin at the same time in both time zones. Compares one day in each of the next 12 months. */
+/** Returns whether days begin at the same time in both time zones. Compares the first days of the next 12 months. */
 export function haveSameDays(one: string, other: string, from: Date): boolean {
   const [year = 0, month = 1] = toCalendarDate(from, 'UTC').split('-').map(Number);
   return Array.from({ length: 12 }, (_, i) => new Date(Date.UTC(year, month + i, 1)))
@@ -128,13 +128,13 @@ function week(label: string, today: string, by: number): DatePreset {
   return { label, from, to: addDays(from, 6) };
 }
 
-/** Returns the period of 1, 3 or 12 months that is `by` periods after today's. */
+/** Returns the calendar month, quarter or year that is `by` periods after the current one. */
 function months(length: 1 | 3 | 12, label: string, today: string, by: number): DatePreset {
   const start = length * by - ((monthOf(today) - 1) % length);
   return { label, from: firstOf(today, start), to: addDays(firstOf(today, start + length), -1) };
 }
 
-/** Returns the first day of the month that is `by` months after today's. */
+/** Returns the first day of the month that is `by` months after the current one. */
 function firstOf(today: string, by: number): string {
   return new Date(Date.UTC(Number(today.slice(0, 4)), monthOf(today) - 1 + by, 1)).toISOString().slice(0, 10);
 }

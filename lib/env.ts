@@ -41,7 +41,7 @@ function toEnv(v: Variables) {
     databaseUrl: v.DATABASE_URL ?? null,
     /** Address of the database without a pooler, for migrations and dry runs. Null if it is `databaseUrl`. */
     databaseUrlDirect: v.DATABASE_URL_DIRECT ?? null,
-    /** With `transaction`, statements have no names. Null to detect the pooler at startup. */
+    /** `transaction` if a pooler may change the session after each transaction. Null to detect it at startup. */
     databasePooler: v.DATABASE_POOLER ?? null,
     dataDir: v.DATA_DIR,
     port: v.PORT,
@@ -241,7 +241,7 @@ function isOriginList(value: string): boolean {
   return list(value).every((entry) => URL.canParse(entry) && new URL(entry).origin === entry);
 }
 
-/** Returns whether all schemes are passed to an app, and none of them is run or shown by the browser itself. */
+/** Returns whether browsers pass URLs with these schemes to an app. A browser opens `https` or `javascript` itself. */
 function isSchemeList(value: string): boolean {
   const own = /^(https?|file|ftp|data|javascript|vbscript|blob|about|mailto|ws|wss|view-source)$/;
   return list(value).every((entry) => /^[a-z][a-z\d+.-]*$/.test(entry) && !own.test(entry));

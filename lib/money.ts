@@ -63,7 +63,7 @@ export const toThousandths = (amount: string): number => Math.round(Number(amoun
 /** Converts thousandths to decimal text with three decimals, as in a column. */
 export const fromThousandths = (amount: number): string => (amount / 1000).toFixed(3);
 
-/** Converts a `numeric` column's text to a JSON number. Exact, since it has at most 15 digits. */
+/** Converts the decimal text of an amount to a JSON number. Exact up to 15 digits, the size of an amount column. */
 export function toJsonAmount(amount: string): number {
   return Number(amount);
 }

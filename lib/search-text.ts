@@ -1,4 +1,4 @@
-/** Returns a text in the form of the schema's `searchForm`, except for upper case. */
+/** Normalizes a text as `searchForm` in the database schema does, but keeps upper case. */
 export function composed(text: string): string {
   return text.normalize('NFC').replace(/[ßẞ]/g, 'ss');
 }
@@ -29,7 +29,7 @@ export function wholePattern(text: string): string {
 
 /**
  * Returns ILIKE patterns for which PostgreSQL can use a trigram index. A search text with three letters or digits in a
- * row may be any part of a text. A shorter one must start a word. Empty if an index would not help.
+ * row may match anywhere in a text. A shorter one must start a word. Empty if an index would not help.
  *
  * @param separators the possible texts before a word in the searched texts
  */

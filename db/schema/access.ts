@@ -223,7 +223,7 @@ export const staffTasks = pgTable(
   ],
 );
 
-// better-auth's OAuth provider reads and writes all its columns, including those of features that we switched off.
+// better-auth's OAuth provider reads and writes all columns of its tables, including those of features switched off.
 const texts = (name: string) => text(name).array();
 const flag = (name: string) => boolean(name).default(false);
 

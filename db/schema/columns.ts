@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { integer, numeric, text, timestamp } from 'drizzle-orm/pg-core';
 
-/** The primary key with which most tables start. `timestamps` ends them. */
+/** Returns the primary key of most tables: an integer that the database assigns. */
 export const id = () => integer().primaryKey().generatedAlwaysAsIdentity();
 
 /** An instant: timestamptz in the database, `Date` in the code. */

@@ -83,14 +83,14 @@ export const customers = pgTable(
   },
   (t) => [
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
-    // Search for numbers ignores case, so no two numbers may differ in case only.
+    // The search for a number ignores case, so no two numbers may differ in case only.
     uniqueIndex('customers_number_lower').on(sql`lower(${t.customer_number})`),
     index('customers_email_lower').on(sql`lower(${t.email})`),
     index('customers_name').on(customerSortName(t), t.id),
     // Creating a customer for a new Stripe customer looks up the highest number.
     index('customers_serial').on(sql`(${customerSerial(t.customer_number)})`),
     index('customers_country').on(t.country, t.id),
-    // Almost all customers are active. The index of the list's order finds those fast enough.
+    // Almost all customers are active. The index of the list's order finds active customers fast enough.
     index('customers_not_active').on(t.status, t.id).where(sql`${t.status} <> 'active'`),
     check('customers_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
     check('customers_country_iso', sql`${t.country} ~ '^[A-Z]{2}$'`),
@@ -110,7 +110,7 @@ export const mergedCustomers = pgTable(
     /** The id that the merged customer had in `customers`. */
     id: integer().primaryKey(),
     customer_number: text().notNull(),
-    /** The remaining customer. */
+    /** The customer into which it was merged. */
     customer_id: customerId(),
     ...timestamps,
   },
@@ -132,7 +132,7 @@ export interface NotedNumber {
 /** A detail of a customer reported by Stripe: a `ProviderDetail` with its time in ISO 8601. */
 export type NotedDetail = Omit<NotedNumber, 'number'> & {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** The values by column. An address has four columns. */
+  /** The values keyed by column name. An address has four columns. */
   value: Record<string, string | null>;
 };
 
@@ -145,7 +145,7 @@ export const stripeCustomers = pgTable(
     linked_by: stripeLinkedBy().notNull(),
     /** Source of the customer number that makes the link. Null if the source was not recorded. */
     number_source: numberSource(),
-    /** Time and id of the event that reported this number, as `at` and `by` of `NumberOrigin`. */
+    /** Who reported the number, and when: `at` and `by` of `NumberOrigin`. */
     number_reported_at: instant(),
     number_reported_by: text(),
     /**

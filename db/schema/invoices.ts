@@ -50,11 +50,11 @@ export const invoices = pgTable(
     uncollectible: boolean().notNull().default(false),
     /** Amount paid outside Stripe (cash, or a transfer noted at Stripe). Null if not known yet. */
     amount_off_stripe: money(),
-    /** Part of the total that Stripe's credit notes credited, before and after payment. */
+    /** Sum of the amounts that Stripe's credit notes credited, before and after payment. */
     amount_credited: money().notNull().default('0'),
     /**
-     * Part of the total paid from the customer's balance at Stripe. Negative if the invoice also collects an earlier
-     * debt, or if its negative total was added to the balance. Null if no such part exists, or if it is not known yet.
+     * Amount paid from the customer's balance at Stripe. Negative if the invoice also collects an earlier debt, or if
+     * its negative total was added to the balance. Null if the balance was not used, or if that is not known yet.
      */
     balance_applied: money(),
     /** Id of the payment that a program or staff recorded before sync saw that Stripe collected it. Null otherwise. */
@@ -87,7 +87,8 @@ export const invoices = pgTable(
       .where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
     index('invoices_total').on(t.total, t.id),
-    // Ordered by due date, and covers the columns of the sums. It has the dates because the planner requires them too.
+    // Ordered by due date, and covers the columns of the sums. For an index-only scan the planner requires both dates
+    // too, although the expression contains them.
     index('invoices_overdue')
       .on(
         sql`coalesce(${t.due_date}, ${t.invoice_date})`,

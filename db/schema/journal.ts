@@ -52,7 +52,7 @@ export const toolCalls = pgTable(
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     called_at: instant().notNull(),
-    /** `token:…` or `app:…`. Limits count the calls of one caller together. */
+    /** Key of the caller, by which limits count its calls: `token:…` or `app:…`. */
     caller: text().notNull(),
     /** Name of the token or of the client. */
     caller_name: text().notNull(),
@@ -60,7 +60,7 @@ export const toolCalls = pgTable(
     /** Member of staff whose access the caller used. */
     staff_email: text(),
     tool: text().notNull(),
-    /** The arguments. Those that may name a person are shortened. */
+    /** The arguments of the call. Texts that may name a person are shortened. */
     arguments: jsonb().$type<Record<string, unknown>>().notNull(),
     /** The customer that the call concerned. Null if it did not concern a single customer. */
     customer_id: integer(),

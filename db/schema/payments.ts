@@ -36,7 +36,7 @@ export const payments = pgTable(
     currency: currency(),
     payment_date: date().notNull(),
     payment_reference: text().notNull().unique(),
-    /** Part of the amount that went back by succeeded refunds and lost disputes. Never more than the amount. */
+    /** Amount that went back by refunds and lost disputes. Never more than `amount`. */
     refunded_amount: money().notNull().default('0'),
     status: paymentStatus().notNull().default('completed'),
     source: paymentSource().notNull(),
@@ -79,7 +79,7 @@ export const paymentTombstones = pgTable('payment_tombstones', {
 /** Columns of both refunds and disputes. */
 const moneyBack = {
   id: id(),
-  /** The payment. Null if it is unknown or was deleted. */
+  /** The payment that was refunded or disputed. Null if it is unknown or was deleted. */
   payment_id: integer().references(() => payments.id, { onDelete: 'set null' }),
   stripe_payment_intent_id: text(),
   stripe_charge_id: text(),
@@ -156,7 +156,7 @@ export const accountingEntries = pgTable(
     payment_id: integer(),
     /** Posting date: the original date, or the date of recording if the original month was already over. */
     booked_on: date().notNull(),
-    /** Original date of the invoice or payment. */
+    /** Date of the invoice, payment or refund itself, or of the other change that the entry posts. */
     original_date: date().notNull(),
     /** The entry that this entry reverses. */
     reverses: integer(),

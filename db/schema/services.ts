@@ -29,7 +29,7 @@ export const billingInterval = pgEnum('billing_interval', [
   'three_years',
   'once',
 ]);
-/** The length of a billing interval in months. */
+/** The length of a billing interval in months. 0 if the service is billed once. */
 export const INTERVAL_MONTHS = {
   month: 1,
   quarter: 3,
@@ -137,7 +137,7 @@ export const subscriptions = pgTable(
     checkout_completed_at: instant(),
     /** Stripe's id. Null until a checkout links the subscription. */
     stripe_subscription_id: text().unique(),
-    /** The Stripe customer. If it is linked to another customer, the subscription moves there too. */
+    /** Id of the Stripe customer. If it is linked to another customer, the subscription moves to that customer. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
     /** Stripe's time of the stored state. Null for a stub, whose state has not been received yet. */
@@ -145,7 +145,7 @@ export const subscriptions = pgTable(
     /** Time when the state was decided without asking Stripe. The daily job then asks. Null if nothing is pending. */
     recheck_at: instant(),
     provider_gone_at: instant(),
-    /** Id of the sold subscription that the checkout names, until this row replaces that one: see `adoptSold`. */
+    /** Id of the sold subscription that the checkout names, until this row is merged into it: see `adoptSold`. */
     checkout_reference: integer(),
     /** True if staff decided to keep this subscription separate from the sold one. */
     reference_declined: boolean().notNull().default(false),

@@ -74,7 +74,7 @@ export const stripeEvents = pgTable(
   },
   (t) => [
     index('stripe_events_created').on(t.stripe_created, t.id),
-    // Almost all events are `processed`. The index on the time finds those fast enough.
+    // Almost all events are `processed`. The index on the time finds processed events fast enough.
     index('stripe_events_outcome')
       .on(t.outcome, t.stripe_created, t.id)
       .where(sql`${t.outcome} <> 'processed'`),
@@ -95,7 +95,7 @@ export const webhookRefusals = pgTable(
   {
     id: integer().primaryKey().default(1),
     count: integer().notNull(),
-    /** Times of the first and the last of these deliveries, in whole minutes. */
+    /** Times when the first and the last of these deliveries were written. A process writes at most once a minute. */
     since: instant().notNull(),
     last_at: instant().notNull(),
   },
@@ -109,7 +109,7 @@ export const reconciliationRuns = pgTable(
     trigger: runTrigger().notNull(),
     started_by: text(),
     status: runStatus().notNull().default('running'),
-    /** Checkpoint: the current phase, and the last Stripe id of the page that was finished. */
+    /** Checkpoint: the current phase, and in `cursor` the last Stripe id of the last finished page. */
     phase: runPhase().notNull().default('inbox'),
     cursor: text(),
     started_at: instant().notNull(),

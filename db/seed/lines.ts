@@ -44,7 +44,7 @@ function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
     });
   });
 
-  /** Splits a net amount into multiples of ten minor units, as prices are. */
+  /** Splits a net amount into up to three amounts. All but the last are multiples of ten minor units, as prices are. */
   function split(net: number): number[] {
     const parts: number[] = [];
     let rest = net;
@@ -94,7 +94,7 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
   };
 }
 
-/** Returns net, tax and gross amounts in the form of our columns. */
+/** Returns the currency, net amount, tax and total of an invoice or document, the amounts as decimal texts. */
 export function amountsOf(customer: CustomerRow, netMinor: number) {
   const { currency } = customer;
   const tax = Math.round((netMinor * taxRate(customer)) / 100);

@@ -44,8 +44,8 @@ export interface SeedContext {
 }
 
 /**
- * Days from today that are surely past or future. Time zones range from UTC-12 to UTC+14, so only an instant at least
- * two UTC days from today is past or future in every time zone.
+ * Number of days before or after today that are past or future everywhere. Time zones range from UTC-12 to UTC+14, so
+ * only an instant at least two UTC days from today is past or future in every time zone.
  */
 export const SAFE_DAYS = 2;
 
@@ -60,7 +60,7 @@ export function createCalendar(today: string, timeZone: string) {
   return {
     today,
     day: (offset: number) => addDays(today, offset),
-    /** Returns an instant in whole seconds on the UTC day some days from today. */
+    /** Returns the instant at a second of the UTC day that is `offset` days from today. */
     instant: (offset: number, secondOfDay: number) => fromEpoch(midnight + offset * 24 * HOUR + secondOfDay),
     dateOf: (instant: Date) => toCalendarDate(instant, timeZone),
   };

@@ -53,7 +53,7 @@ export interface PageAt {
   isCounted: boolean;
 }
 
-/** The way to read a page with cursors: by ids, which are also the cursors, or with other cursors. */
+/** How to read a page with cursors: by row ids, which are also the cursors, or by a function with its own cursors. */
 type Reading<Name extends string, Row> =
   | {
       table: PgTable & { id: PgColumn };
@@ -161,7 +161,7 @@ function refusalOf(meanings: Meaning[]): CursorList<never> | undefined {
   return refused && { data: [], count: 0, previous: null, next: null, refused };
 }
 
-/** Returns the schema of the filters in a page's URL, as staff enter them. */
+/** Returns the schema of the parameters in a page's URL: the filters, the order and the page size. */
 function schemaOf<F extends Filters, Name extends string, Row>({
   filters,
   orders,

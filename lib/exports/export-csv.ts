@@ -36,7 +36,7 @@ const next = alias(salesDocuments, 'next');
 const OF_LINES = ['position', 'text', 'quantity', 'unit_price', 'tax_rate'];
 const OF_PAYMENTS = ['payment_reference', 'amount', 'currency', 'payment_date', 'status', 'refunded_amount'];
 
-/** The import key of an invoice without a number. */
+/** SQL of the import key of an invoice. Null if the invoice has a number. */
 const invoice_import_key = sql`case when ${invoices.number} is null then ${import_key} end`;
 const ofInvoice = { invoice_number: invoices.number, invoice_import_key };
 const withKey = { table: draftImportKeys, on: eq(draftImportKeys.invoice_id, invoices.id) };
@@ -170,7 +170,7 @@ interface ExportKind {
   /** The columns, keyed by their names in the file, in the file's order. */
   columns: Record<string, PgColumn | SQL>;
   joins?: { table: PgTable; on: SQL }[];
-  /** Integer columns that are unique together. The rows are in their order. */
+  /** Integer columns, unique together, by which the rows are sorted. */
   order: PgColumn[];
   updatedAt: PgColumn;
   /**
@@ -190,7 +190,7 @@ function ofKind({ table, fields }: RecordKind, ofOthers?: Record<string, PgColum
   return { ...inOrder(table), columns: pick(table, Object.keys(fields.shape), ofOthers) };
 }
 
-/** Returns the columns with these names, of the table or of those that it refers to, in the order of the names. */
+/** Picks columns by name from the table or from `ofOthers`, in the order of the names. Skips unknown names. */
 function pick(table: PgTable, names: readonly string[], ofOthers: Record<string, PgColumn | SQL> = {}) {
   const all: Record<string, PgColumn | SQL> = { ...getTableColumns(table), ...ofOthers };
   return pickColumns(all, ...names.filter((name) => all[name]));

@@ -3,7 +3,7 @@ import { MAX_PER_PAGE } from '../page';
 import { paymentFilters } from '../payments/schema';
 import { empty, errors, json, ownErrors, queryParameters, type Responses, schemaRef } from './responses';
 
-/** Example of a request body that records a payment. */
+/** Example of a request body with a whole payment. */
 const PAYMENT_BODY = {
   invoice_id: 1,
   customer_id: 1,

@@ -115,7 +115,7 @@ const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
 const OWN_HEADER = 'x-w5t-own-request';
 const AGAIN = ' again';
 
-/** Headers that Next reads. It compares the host with the Origin of a server action. */
+/** Forwarding headers that Next reads. Next compares the host with the Origin of a server action. */
 const FROM_PROXIES = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'];
 
 /**
@@ -153,7 +153,7 @@ export function isOwnRequest({ headers }: IncomingMessage): boolean {
 
 /**
  * Returns the client's address: the peer, or the address that trusted proxies report. Each proxy appends its own peer
- * to X-Forwarded-For, so only the entries to the right of the first untrusted address are reliable.
+ * to X-Forwarded-For, so the entries are reliable from the right up to the first untrusted address, the client's.
  *
  * @param peer the other end of the connection
  * @param chain X-Forwarded-For as received

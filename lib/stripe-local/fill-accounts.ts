@@ -58,7 +58,7 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
     created: toEpoch(row.created_at),
     email: row.email,
     name: row.company ?? ([row.first_name, row.last_name].filter(Boolean).join(' ') || null),
-    // A customer number in the metadata would make the link sure.
+    // Without a number for an unsure link, since a customer number in the metadata would confirm the link.
     metadata: isSure({ linkedBy }) ? { customer_number: row.customer_number } : {},
   };
 }

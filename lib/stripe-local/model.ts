@@ -117,7 +117,7 @@ export interface Invoice extends Entity<'invoice'> {
   readonly attemptCount: number;
   readonly nextPaymentAttempt: number | null;
   readonly finalizedAt: number | null;
-  /** The invoice that this invoice revises. Null if none. */
+  /** Id of the invoice that this invoice revises. Null if it revises no invoice. */
   readonly revises: string | null;
   /** The date printed on the invoice. Null if not set. The invoice then has the date of its finalization. */
   readonly effectiveAt: number | null;

@@ -98,7 +98,7 @@ export const createCustomer = action((world, input: CustomerInput = {}): Custome
   return customer;
 });
 
-/** Adds a customer to the world. The last letters of its id are the prefix of its invoice numbers. */
+/** Adds a customer to the world. By default, the last eight characters of the id are the prefix of invoice numbers. */
 export function putCustomer(world: World, id: string, given: Partial<Customer>): Customer {
   return world.customers.put({
     object: 'customer',

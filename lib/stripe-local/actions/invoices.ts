@@ -192,7 +192,7 @@ function draft(world: World, subscription: Subscription, options: SubscriptionIn
   }).object;
 }
 
-/** Creates the payment intent of a finalized invoice, with an entry in the invoice's payments → payment_intent.created */
+/** Creates the payment intent of a finalized invoice and its entry in the payments → payment_intent.created */
 function openIntent(world: World, invoice: Invoice): PaymentIntent {
   const amount = invoice.amountDue - invoice.amountPaid;
   const intent = putIntent(world, invoice, { amount });
