@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
-/** The folder of an embedded database contains files but not a complete database. */
+/** Thrown if the folder of an embedded database contains files but not a complete database. */
 export class DamagedDatabaseError extends Error {}
 
 type Create = (path: string) => Promise<PGlite>;
@@ -197,9 +197,9 @@ const RESERVE = 16 * MEGABYTE;
 /** Size of a new database, without the space for writes. */
 const NEW_DATABASE = 48 * MEGABYTE;
 
-/** The disk of the embedded database has too little free space. */
+/** Thrown if the disk of the embedded database has too little free space. */
 export class NoRoomError extends Error {
-  /** The SQLSTATE disk_full. */
+  /** The SQLSTATE disk_full, so that callers treat it like a full disk of a server. */
   readonly code = '53100';
 
   constructor(cause?: unknown) {

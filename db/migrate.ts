@@ -9,10 +9,10 @@ import journal from './migrations/meta/_journal.json';
 
 const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
 
-/** The database was created by migrations that no longer exist, so the current migrations cannot be applied. */
+/** Thrown if the database was created by migrations that no longer exist, so that ours cannot be applied. */
 export class ForeignMigrationsError extends Error {}
 
-/** A newer version of the program has migrated the database. */
+/** Thrown if a newer version of the program has migrated the database. */
 export class NewerDatabaseError extends Error {
   /**
    * @param found number of migrations in the database
@@ -26,7 +26,7 @@ export class NewerDatabaseError extends Error {
   }
 }
 
-/** The database lacks UTF-8 or ICU, which the search for names needs. */
+/** Thrown if the database lacks UTF-8 or ICU, which the search for names needs. */
 export class NotUnicodeError extends Error {}
 
 /**

@@ -7,15 +7,15 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 /** Matches a visible character: neither a space nor an invisible character. */
 const VISIBLE = /[^\p{Z}\p{C}]/u;
 
-/** The id of a row in our database. */
+/** Schema of the id of a row in our database. */
 export const rowId = upTo(MAX_ID);
 
-/** A valid calendar date, YYYY-MM-DD. PostgreSQL has no year 0. */
+/** Schema of a calendar date, YYYY-MM-DD. Refuses the year 0, which PostgreSQL does not have. */
 export const calendarDate = z.iso
   .date('must be a calendar date YYYY-MM-DD')
   .refine((date) => !date.startsWith('0000'), 'must be a calendar date YYYY-MM-DD');
 
-/** The first and last day of a range, both inclusive. Refine the object with `isInOrder` and `WRONG_ORDER`. */
+/** Fields of the first and last day of a range, both inclusive. Refine their object by `isInOrder` and `WRONG_ORDER`. */
 export const dateRange = { from: calendarDate.optional(), to: calendarDate.optional() };
 export const WRONG_ORDER = { path: ['to'], message: 'must not be before the first day' };
 
@@ -24,7 +24,7 @@ export function isInOrder({ from, to }: { from?: string | undefined; to?: string
 }
 
 /**
- * One line of text without control characters. Its length is counted in characters, as in PostgreSQL.
+ * Returns the schema of one line of text without control characters. Counts its length in characters, as PostgreSQL.
  *
  * @param normal normalizes the text before the checks
  */

@@ -28,15 +28,15 @@ import { NotMigratedError, StartError } from './errors';
 const LOOK_MS = 250;
 
 export interface OpenOptions {
-  /** True for a command that changes nothing: see `openScratch`. */
+  /** True for a dry run. On a server, it gets the read-only connection of `openScratch`. */
   scratch?: boolean;
   /** Milliseconds to wait while a command (not a server) has the embedded database open. */
   patience?: number;
-  /** Called once before waiting. */
+  /** Called once, before the first wait. */
   onWait?: (busy: DatabaseBusyError) => void;
 }
 
-/** Another process has the embedded database open. */
+/** Thrown if another process has the embedded database open. */
 export class DatabaseBusyError extends StartError {
   static override readonly kind = 'DatabaseBusyError';
 
@@ -162,7 +162,7 @@ async function openServer(url: string, { databasePooler }: ServerEnv): Promise<D
 /**
  * Opens one direct session to the server. It can write only its own temporary tables, and only read all others.
  *
- * @throws StartError saying what to do; NotMigratedError
+ * @throws StartError with advice; NotMigratedError
  */
 async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promise<DatabaseHandle> {
   requirePatchedDriver();

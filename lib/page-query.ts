@@ -14,8 +14,8 @@ export async function readPage<Row>(
 }
 
 /**
- * Returns a number that is written into the statement's text, because a generic plan expects a bound LIMIT to return a
- * tenth of the table. Drizzle accepts any SQL there, although its type is a number.
+ * Returns a number for LIMIT or OFFSET that becomes a literal in the statement's text, because a generic plan expects a
+ * bound LIMIT to return a tenth of the table. Drizzle accepts SQL there, although the type is a number.
  */
 export function literal(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a whole number');
@@ -65,8 +65,8 @@ export async function readCursorPage<Row>(
 }
 
 /**
- * Returns one of our own words, written into the statement's text. The number of rows per word differs a millionfold,
- * and a generic plan for a bound parameter cannot consider that.
+ * Returns one of our own words, such as an enum value, as a literal in the statement's text. The number of rows per word
+ * differs a millionfold, and a generic plan for a bound parameter cannot consider that.
  */
 export function constant(word: string): SQL {
   if (!/^[\w.]+$/.test(word)) throw new RangeError('not a word of the schema');

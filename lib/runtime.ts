@@ -111,7 +111,7 @@ export async function createRuntime(env: Env, options: OpenOptions = {}): Promis
   };
 }
 
-/** Returns the clock, randomness and log of this process. */
+/** Returns the part of a runtime that needs no database: clock, ids, random bytes and log. */
 export function worldOf(env: Pick<Env, 'logLevel'>): Pick<Runtime, 'now' | 'newId' | 'randomBytes' | 'log'> {
   return { now: () => new Date(), newId: randomUUID, randomBytes, log: createLogger(env.logLevel) };
 }

@@ -2,7 +2,7 @@ import { perProcess } from '@/db/per-process';
 
 const server = perProcess('stopping', () => ({ isStopping: false }));
 
-/** Notes that this process accepts no more requests and will end soon. */
+/** Makes `isStopping` true: this process accepts no more requests and will end soon. */
 export function noteStopping(): void {
   server.isStopping = true;
 }

@@ -101,10 +101,10 @@ async function readAndLink(
 }
 
 /**
- * Runs a reconciliation to its end. Waits for a run of another process, and continues it if that process has died.
+ * Runs a reconciliation to its end. If another process has a run, waits until its lease has expired, and continues it.
  *
  * @returns null if the run was stopped
- * @throws StartError if another process has a run under way
+ * @throws StartError if the other process is alive
  */
 async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileResult | null> {
   const { signal, progress } = terminal;

@@ -5,8 +5,9 @@ import { MAX_ID } from '../page';
 
 /**
  * Treatment of a text column when a customer is erased. `none`: it never contains personal data of customers, only ids,
- * enum values, or data of staff or ours. `cleared`: it is emptied, or its row deleted. `redacted`: the customer's known
- * values are replaced. `reduced`: see `withoutPersonalData`. `derived`: it is computed from other columns.
+ * enum values, or data about staff or our company. `cleared`: it is emptied, or its row deleted. `redacted`: the
+ * customer's known values are replaced. `reduced`: see `withoutPersonalData`. `derived`: it is computed from other
+ * columns.
  */
 type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 

@@ -85,7 +85,7 @@ export async function checkHealth(asked: Asked, timeout = 3000): Promise<Health>
   }
 }
 
-/** Returns the health of a service that does not work, usually because its database is not available. */
+/** Returns the health of a service that cannot work, usually because its database is not available. */
 export function down(database: Health['database'] = 'unreachable'): Health {
   return {
     status: 'down',

@@ -56,7 +56,7 @@ export async function countSubscriptions(db: Database): Promise<StateCount[]> {
 /** The number of days over which deliveries are counted. */
 export const DELIVERY_DAYS = 7;
 
-/** Counts Stripe's events of the last seven days by outcome, the usual outcome first. */
+/** Counts the Stripe events of the last seven days by outcome, in the order of `eventOutcome`. */
 export async function countDeliveries(db: Database, now: Date): Promise<StateCount[]> {
   const since = new Date(now.getTime() - DELIVERY_DAYS * 86_400_000);
   return countBy(db, stripeEvents.outcome, eventOutcome.enumValues, gte(stripeEvents.stripe_created, since));

@@ -51,7 +51,7 @@ export async function listTasks(
   return [...alerts, ...tasks];
 }
 
-/** The texts of the tasks, the most serious first: for one, for several, and the rest of the sentence. */
+/** The sentences of the tasks, most serious first: the words after the number 1, after other numbers, and the rest. */
 const TEXTS = {
   staff_tasks: ['task is', 'tasks are', 'waiting for a decision.'],
   money_back_excess: ['payment has', 'payments have', 'more refunded than was paid.'],

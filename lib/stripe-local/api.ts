@@ -30,7 +30,7 @@ export interface ApiOptions {
   shape?: Shape;
 }
 
-/** Returns the API's response to a request, without any injected fault. */
+/** Returns the response of Stripe's API to a request. The server's option `respond` can replace it with a fault. */
 export function answerRequest(options: ApiOptions, req: IncomingMessage, url: URL): Answer {
   try {
     const { world, shape = CURRENT } = options;

@@ -17,7 +17,7 @@ export interface View {
 }
 
 /**
- * Expands rendered objects of one kind in place.
+ * Replaces ids in rendered objects of one kind with the objects, as the parameter `expand` of Stripe's API does.
  *
  * @param paths the paths of the request; those of a list start with `data.`
  * @throws ApiError 400 if a path cannot be expanded

@@ -30,7 +30,7 @@ export async function fillFromDatabase(
 type RefundRow = typeof refunds.$inferSelect;
 type DisputeRow = typeof disputes.$inferSelect;
 
-/** Adds the refunds and disputes that Stripe reported to the world, with their charges. */
+/** Adds the refunds and disputes that Stripe reported to the world, and sets the charges of their payments. */
 async function fillMoneyBack(world: World, db: Database): Promise<void> {
   const told = isNotNull(refunds.stripe_refund_id);
   for (const row of await db.select().from(refunds).where(told).orderBy(asc(refunds.issued_at))) {

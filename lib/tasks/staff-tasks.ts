@@ -18,7 +18,7 @@ export const TASK_KINDS: Record<TaskKind, string> = {
   reference_collides: 'Two payments with one reference',
 };
 
-/** Adds a task in the transaction that causes it, unless the same task was added before. */
+/** Adds a task in the transaction that causes it. Does nothing if a task with its kind and subject exists. */
 export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
   await tx.insert(staffTasks).values(task).onConflictDoNothing();
 }

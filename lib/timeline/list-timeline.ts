@@ -52,7 +52,7 @@ interface TimelineOptions {
   timeZone: string;
   /** The cursor of an older page. An invalid cursor returns the newest page. */
   before?: string | null;
-  /** Includes events that change nothing here. */
+  /** Includes Stripe's events that changed nothing in our database (outcome `ignored`). */
   withIgnored?: boolean;
   /** Includes programs' queries about the customer, which only admins may see. */
   withCalls?: boolean;
@@ -109,7 +109,7 @@ function newest(heads: { entry: TimelineEntry }[][]): number {
   return times.indexOf(Math.max(...times));
 }
 
-/** The customer, and the entries to read. */
+/** The customer whose history is read, and the options that select entries. */
 type Scope = Omit<TimelineOptions, 'before'> & { db: Database; customerId: number };
 
 /** A source of entries. It returns the entries older than one of its own cursors, newest first. */

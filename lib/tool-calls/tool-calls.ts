@@ -34,7 +34,7 @@ export function recordToolCall(world: World, call: NewToolCall): void {
   else waiting.timer ??= setTimeout(() => void flushToolCalls(world), EVERY_MS).unref();
 }
 
-/** Writes the waiting calls. On failure, logs the error and tries again with the next call. */
+/** Writes the waiting calls. On failure, logs the error and keeps the calls until the next call is recorded. */
 export function flushToolCalls(world: World): Promise<void> {
   clearTimeout(waiting.timer);
   waiting.timer = undefined;

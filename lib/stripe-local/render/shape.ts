@@ -1,6 +1,6 @@
 export type Json = { [key: string]: unknown };
 
-/** Returns the fields of a record with Stripe's names, except those that Stripe writes in another form. */
+/** Returns the fields of a record with Stripe's names. @param except fields that Stripe writes in another form */
 export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): Json {
   const fields: Json = {};
   for (const key of Object.keys(record)) {
