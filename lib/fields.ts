@@ -15,7 +15,7 @@ export const calendarDate = z.iso
   .date('must be a calendar date YYYY-MM-DD')
   .refine((date) => !date.startsWith('0000'), 'must be a calendar date YYYY-MM-DD');
 
-/** Fields of the first and last day of a range, both inclusive. Refine their object by `isInOrder` and `WRONG_ORDER`. */
+/** Fields for the first and last day of a range, both inclusive. Refine them by `isInOrder` and `WRONG_ORDER`. */
 export const dateRange = { from: calendarDate.optional(), to: calendarDate.optional() };
 export const WRONG_ORDER = { path: ['to'], message: 'must not be before the first day' };
 

@@ -65,8 +65,8 @@ export async function readCursorPage<Row>(
 }
 
 /**
- * Returns one of our own words, such as an enum value, as a literal in the statement's text. The number of rows per word
- * differs a millionfold, and a generic plan for a bound parameter cannot consider that.
+ * Returns one of our own words, such as an enum value, as a literal in the statement's text. The number of rows per
+ * word differs a millionfold, and a generic plan for a bound parameter cannot consider that.
  */
 export function constant(word: string): SQL {
   if (!/^[\w.]+$/.test(word)) throw new RangeError('not a word of the schema');

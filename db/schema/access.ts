@@ -177,7 +177,7 @@ export const staffSignInFailures = pgTable(
   {
     /** SHA-256 of the typed e-mail address, even if no account has that address. */
     account: text().notNull(),
-    /** Origin of the attempts: an IP address, a known device, or all unknown devices together. */
+    /** Origin of the attempts: a known device, an IP address, an IPv6 network, or all unknown devices together. */
     origin: text().notNull(),
     failures: integer().notNull(),
     /** End of the waiting time. Until then, attempts are refused without checking the password. */
