@@ -42,7 +42,7 @@ export const payments = pgTable(
     source: paymentSource().notNull(),
     /** The value that sync last wrote into `amount`. If `amount` differs, a person or a program changed it. */
     provider_amount: money(),
-    /** The date that sync last wrote into `payment_date`, or null. If `payment_date` differs, sync does not change it. */
+    /** The value that sync last wrote into `payment_date`, or null. If `payment_date` differs, sync keeps it. */
     provider_payment_date: date(),
     stripe_payment_intent_id: text(),
     stripe_charge_id: text(),

@@ -23,7 +23,7 @@ export const LIMITS = {
   stopMs: 6000,
   headerBytes: 16_384,
   headers: 200,
-  /** The number of requests that a connection may send before the response to the first. */
+  /** The number of requests of a connection that may wait for the response to an earlier request. */
   sentAhead: 16,
   /** The number of pages, and of API requests, that Next handles at once, in total and per client. Others wait. */
   pagesAtOnce: 4,
