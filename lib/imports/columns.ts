@@ -8,16 +8,21 @@ const AMOUNTS = new Set([
   ...['amount_paid', 'amount_due', 'amount_credited', 'refunded_amount'],
 ]);
 
-/** Column of an import file. Its type follows from the schema of its field. */
+/** Column of an import file. The schema of the field determines its type. */
 export interface Column {
   /** Name of the field in our JSON. */
   name: string;
   type: CellType;
-  /** Meaning of an empty cell. `left out`: the record keeps its value, and a new record takes the default. */
+  /**
+   * Value of an empty cell: null, an empty list (`none`), or a problem (`refused`). With `left out`, an existing record
+   * keeps its value, and a new record takes the default.
+   */
   empty: 'null' | 'left out' | 'none' | 'refused';
 }
 
-/** Returns the columns that a file of this kind may have. Fields that do not fit into a cell have no column. */
+/**
+ * Returns the columns of an import file for these fields. A field whose value does not fit into a cell has no column.
+ */
 export function toColumns(fields: z.ZodObject): Column[] {
   return Object.entries(fields.shape).flatMap(([name, schema]) => {
     const { inner, isOptional, isNullable } = unwrap(schema);
@@ -47,11 +52,11 @@ function typeOf(schema: z.core.$ZodType): CellType | null {
   if (schema instanceof z.ZodBoolean) return 'boolean';
   if (schema instanceof z.ZodString || schema instanceof z.ZodEnum || schema instanceof z.ZodStringFormat)
     return 'text';
-  if (schema instanceof z.ZodUnion) return 'instant'; // `instantOrDay`
+  if (schema instanceof z.ZodUnion) return 'instant'; // `instantOrDay` is the only union among the fields
   return schema instanceof z.ZodArray && typeOf(schema.element) === 'text' ? 'list' : null;
 }
 
-/** Normalizes a column name for comparison: without case, spaces, punctuation between words, and accents. */
+/** Normalizes a column name for comparison. Ignores case, accents, spaces and punctuation between words. */
 export function comparable(name: string): string {
   return name
     .normalize('NFKD')
@@ -61,7 +66,7 @@ export function comparable(name: string): string {
     .replace(/[\s_.:'"\u00ad\u2010-\u2015-]/g, '');
 }
 
-/** Other names for our columns, normalized by `comparable`. */
+/** Names under which other programs export our columns, normalized by `comparable` and separated by spaces. */
 const OTHER_NAMES: Record<string, string> = {
   customer_number:
     'kunde kundennummer kundennr kundenr kdnr debitor customer customerid client clientid userid',
@@ -111,8 +116,12 @@ const OTHER_NAMES: Record<string, string> = {
 };
 
 /**
- * Proposes our most likely column for each of another program's columns. It proposes a column at most once, and never
- * one that a column of the file has already.
+ * Proposes our most likely column for each unknown column of a file. Never proposes one of our columns twice, or one
+ * that another column of the file already fills.
+ *
+ * @param theirs unknown column names of the file
+ * @param columns all columns of the file, with our column for each known one
+ * @returns names of our columns in the order of `theirs`; undefined if none is likely
  */
 export function proposeColumns(theirs: string[], columns: { ours: Column | null }[], known: Column[]) {
   const taken = new Set(columns.map(({ ours }) => ours?.name));
@@ -132,7 +141,9 @@ function proposeColumn(theirs: string, free: string[]): string | undefined {
   );
 }
 
-/** Returns true if two names differ by at most one missing, added or wrong letter, or by two swapped neighbours. */
+/**
+ * Returns true if two names differ by at most one missing, added or wrong letter, or by two swapped adjacent letters.
+ */
 function isNear(one: string, other: string): boolean {
   const [short = '', long = ''] = one.length <= other.length ? [one, other] : [other, one];
   if (long.length - short.length > 1) return false;

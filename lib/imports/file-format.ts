@@ -6,11 +6,11 @@ import type { CellValue } from './read-cell';
 export interface FileFormat {
   /** Our column names, keyed by the program's column names in lower case. Other columns are left out. */
   columns: Record<string, string>;
-  /** Our columns that are computed from several of the program's columns, whose names are in lower case. */
+  /** Columns that are computed from one or more of the program's columns, keyed by our column names. */
   derived?: Record<string, Derived>;
-  /** Functions that translate the program's values, by our column names. */
+  /** Functions that translate the program's values, keyed by our column names. */
   values?: Record<string, (cell: string) => Translated>;
-  /** Values that are the same for all rows and missing in the files, by our column names. */
+  /** Values for all rows that the program's files do not contain, keyed by our column names. */
   constants?: Record<string, string>;
   /** Unescapes the text of a cell if the program escapes it, such as `&amp;` for `&`. */
   decode?(cell: string): string;
@@ -18,17 +18,21 @@ export interface FileFormat {
   doublesAllQuotes?: boolean;
 }
 
-/** Translated text of a cell, or its already parsed value. */
+/** Translated text of a cell, to be parsed like any other cell; or the cell's parsed value. */
 export type Translated = string | CellValue;
 
-/** One of our columns, which is computed from several columns of the file. */
+/** Rule that computes one of our columns from one or more columns of a file. */
 export interface Derived {
+  /** Names of the file's columns, in lower case. */
   of: readonly string[];
-  /** Computes the cell. @param cells texts of the columns; '' for a column that the file does not have */
+  /** Computes the cell. @param cells texts in the order of `of`; '' for a column that the file does not have */
   value(cells: string[], separator: DecimalSeparator | undefined): Translated;
 }
 
-/** A program's reports for one kind of record. Each file gets new instances, since some formats have a state. */
+/**
+ * A program's reports for one kind of record, as functions that make their formats. They are called again for each
+ * file, since a format may keep state from row to row.
+ */
 export type Reports = readonly (() => FileFormat)[];
 
 /** Supported encodings, by their usual names. */
@@ -39,26 +43,26 @@ export const ENCODING_NAMES = { 'utf-8': 'UTF-8', 'windows-1252': 'Windows-1252'
 
 /** Options for reading a file. */
 export interface FileOptions {
-  /** Our column names by the file's column names. '' leaves a column out. */
+  /** Our column names, keyed by the file's column names. '' leaves a column out. */
   map: Map<string, string>;
-  /** Values for all rows, by our column names. */
+  /** Values for all rows, keyed by our column names. */
   constants: Map<string, string>;
   /** Decimal separator. If absent, ambiguous numbers are refused. */
   separator?: DecimalSeparator | undefined;
-  /** Delimiter. If absent, it is detected from the first line. */
+  /** Delimiter. If absent, a `sep=` line sets it, or it is detected from the header. */
   delimiter?: string | undefined;
-  /** Encoding. If absent, it is detected from the bytes. */
+  /** Encoding. If absent, it is detected from the file's bytes. */
   encoding?: Encoding | undefined;
   format?: Reports | undefined;
 }
 
-/** Returns the report that knows the most of the column names. */
+/** Returns the format of the report that knows most of the column names. Undefined if there are no reports. */
 export function bestReport(reports: Reports | undefined, names: string[]): FileFormat | undefined {
   const opened = reports?.map((open) => open()) ?? [];
   return opened.toSorted((a, b) => fitOf(b, names) - fitOf(a, names))[0];
 }
 
-/** Counts the column names that a report knows. */
+/** Counts the column names that a format uses, directly or to compute a column. */
 export function fitOf({ columns, derived = {} }: FileFormat, names: string[]): number {
   const used = Object.values(derived).flatMap(({ of }) => of);
   const all = new Set([...Object.keys(columns), ...used].map(comparable));

@@ -11,19 +11,20 @@ import { IMPORT_KINDS, type ImportName } from './kinds';
 import { openImport } from './open-import';
 import type { CsvRow } from './text-file';
 
-/** Rows per batch. Batches of the embedded database are small, since its server answers no requests meanwhile. */
+/** Maximum number of rows per batch on a PostgreSQL server. */
 const BATCH = 1000;
+/** Maximum number of rows per batch in the embedded database. It blocks the process while it writes a batch. */
 const EMBEDDED_BATCH = 200;
-/** Batches written at the same time, so that one is prepared while PostgreSQL writes another. More would block. */
+/** Number of concurrent batches on a PostgreSQL server, so that one is prepared while another is written. */
 const AT_ONCE = 2;
 
 /**
  * Imports a file: creates new records and updates changed ones, matched by their public keys. A rejected row does not
- * stop the others. An import can be interrupted at any time, and repeated from the start.
+ * stop the import. An interrupted import can be repeated from the start.
  *
  * @param options.dryRun reports what would happen, and writes nothing
- * @returns with the id of the import, null for a dry run; and the path of the file with the rejected rows, null if no
- *   row was rejected
+ * @returns `id` is the import's id, null for a dry run. `rejected` is the path of the file with the rejected rows, null
+ *   if no row was rejected and for a dry run. `stopped` is true if `deps.signal` ended the import early.
  * @throws StartError if the file cannot be read, or the rejected rows cannot be written to a file
  */
 export async function importFile(
@@ -64,11 +65,11 @@ export async function importFile(
 }
 
 /**
- * Starts batches in order, several at the same time, and finishes them in the same order.
+ * Starts batches in order, up to `atOnce` at the same time, and finishes them in the same order.
  *
- * @param signal stops after the batches that were already started
+ * @param signal starts no further batch once it aborts
  * @param start starts a batch; `isLast` is true for the final call, whose batch is empty
- * @returns true if the signal stopped it before the end
+ * @returns true if the signal aborted before the last batch
  */
 async function inTurn<Batch, Done>(
   batches: AsyncIterable<Batch[]>,
@@ -79,7 +80,7 @@ async function inTurn<Batch, Done>(
   const started: Promise<Done>[] = [];
   const add = (batch: Batch[], isLast: boolean) => {
     const one = start(batch, isLast);
-    one.catch(() => {}); // `finishFirst` throws the error
+    one.catch(() => {}); // `finishFirst` rethrows the error
     started.push(one);
   };
   const finishFirst = async () => {
@@ -89,8 +90,8 @@ async function inTurn<Batch, Done>(
   };
   try {
     for await (const batch of batches) {
-      // Yields to the event loop. Otherwise a signal to stop would arrive only after the last batch, since the embedded
-      // database works in this process.
+      // Yield to the event loop. Otherwise a signal to stop would arrive only after the last batch, because the
+      // embedded database runs in this process.
       await nextTurn();
       if (signal.aborted) break;
       if (started.length === atOnce) await finishFirst();
@@ -110,7 +111,9 @@ export function rejectedPath(path: string): string {
   return `${path.replace(/\.csv$/i, '')}.rejected.csv`;
 }
 
-/** File with the original text of the rejected rows below the original header, to be corrected and imported again. */
+/**
+ * File of the rejected rows as they were in the import file, below its header. A person corrects and imports it again.
+ */
 class RejectedFile {
   private file: FileHandle | undefined;
 
@@ -123,7 +126,9 @@ class RejectedFile {
     return this.file !== undefined;
   }
 
-  /** Adds rows. The first row creates the file, readable by its owner only, and replaces one of an earlier import. */
+  /**
+   * Adds rows. The first call with rows creates the file for its owner only, or overwrites that of an earlier import.
+   */
   async add(rows: string[]): Promise<void> {
     if (rows.length === 0) return;
     await withFile(this.path, async () => {

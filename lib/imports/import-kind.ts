@@ -10,12 +10,13 @@ export interface ImportKind {
   keys: string[];
   /** Normalizes a key. Keys with the same result refer to the same record. */
   toKey(key: string): string;
-  /** Combines consecutive rows with the same key into one draft. If absent, each row is a draft of its own. */
+  /** Combines consecutive rows with the same key into the values of one draft. If absent, each row becomes a draft. */
   gather?(rows: Row[]): Row;
   /** Field that may refer to an earlier row of the same file. */
   namesEarlier?: string;
   /**
-   * Writes the valid drafts. The field of a problem in a combined row contains its position: `lines.0.text`.
+   * Writes the valid drafts. If `gather` combined rows, the field of a problem contains the row's index:
+   * `lines.0.text`.
    *
    * @returns the outcome of each draft, in the order of the drafts
    */
@@ -23,9 +24,10 @@ export interface ImportKind {
 }
 
 /**
- * Saves the drafts that are valid, and returns the outcomes of all in their order.
+ * Saves the drafts that were not refused.
  *
- * @param judged a draft, or the reason why it is refused
+ * @param judged drafts to save, and refusals
+ * @returns one outcome for each entry of `judged`, in the same order
  */
 export async function saveGood(
   judged: (Draft | Refused)[],
@@ -40,10 +42,10 @@ export async function saveGood(
   });
 }
 
-/** A draft that must not be written, and why. */
+/** Outcome of a draft that was not written, with the problems. */
 export type Refused = Saved & { outcome: 'refused' };
 
-/** Makes an import kind of a kind of record. @param keys identify a row's record; by default its own key alone */
+/** Makes the import kind for a kind of record. @param keys fields that identify a record; by default only `kind.key` */
 export function ofRecords(kind: RecordKind, keys = [kind.key]): ImportKind {
   return {
     fields: kind.fields,

@@ -19,10 +19,10 @@ import { linesOf } from './text-file';
 export type ImportCounts = Record<'created' | 'changed' | 'unchanged' | 'rejected', number>;
 
 /**
- * Inserts a new import, with one audit entry that stands for all records that the import creates.
+ * Inserts a new import, with one audit entry for all records that the import creates.
  *
- * @param given with its column options, stored for the next file with the same header
- * @returns its id
+ * @param given includes the column options, which `findRemembered` returns for the next file with the same header
+ * @returns the import's id
  */
 export function beginImport(
   db: Database,
@@ -39,7 +39,7 @@ export function beginImport(
   });
 }
 
-/** Stores the counts of an import. @param finishedAt null while the import is running */
+/** Stores the counts of an import so far. @param finishedAt null while the import is running */
 export async function noteCounts(db: Database, id: number, counts: ImportCounts, finishedAt: Date | null) {
   const changes = { counts, ...(finishedAt && { finished_at: finishedAt }) };
   await db.update(imports).set(changes).where(eq(imports.id, id));
@@ -48,10 +48,12 @@ export async function noteCounts(db: Database, id: number, counts: ImportCounts,
 /** Row of the import log. */
 export type ImportRow = typeof imports.$inferSelect;
 
-/** Time without an update after which an import counts as interrupted. A running import updates its row per batch. */
+/**
+ * Time without an update, in ms, after which an import counts as interrupted. Each batch of an import updates its row.
+ */
 const SILENT_MS = 60_000;
 
-/** Lists imports by pages and commands, the latest first. */
+/** Returns one page of the import log, the latest import first. */
 export function listImports(db: Database, request: PageRequest): Promise<Page<ImportRow>> {
   return readPage(
     request,
@@ -66,7 +68,10 @@ export function listImports(db: Database, request: PageRequest): Promise<Page<Im
   );
 }
 
-/** Returns an import's state. `interrupted` is stopped, failed or killed; importing the file again completes it. */
+/**
+ * Returns an import's state. An interrupted import was stopped, failed or killed. Importing its file again completes
+ * it.
+ */
 export function importState(
   { finished_at, updated_at }: Pick<ImportRow, 'finished_at' | 'updated_at'>,
   now: Date,
@@ -76,8 +81,8 @@ export function importState(
 }
 
 /**
- * Finds the column options of the last import of a file with the same header. Null if there was no such import. Values
- * for all rows are not stored. The format is given by name; '' is our own format.
+ * Finds the column options of the last import of this kind whose file had the same header. Returns null if there was no
+ * such import. The options do not include values for all rows. `format` is a name in FORMATS, or '' for our own format.
  */
 export async function findRemembered(db: Database, kind: ImportName, path: string) {
   const [found] = await db
@@ -92,8 +97,8 @@ export async function findRemembered(db: Database, kind: ImportName, path: strin
 }
 
 /**
- * How the columns of a file like this one were read before, as options of an import. Null if they had our own names, or if
- * the caller says how to read them.
+ * Returns the column options of the last import of this kind whose file had the same header. Returns null if there was
+ * no such import, if the file needs no options, or if `asked` already contains some.
  */
 export async function remembered(db: Database, kind: ImportName, path: string, asked: FileOptions) {
   if (asked.map.size > 0 || asked.format || asked.separator) return null;
@@ -103,7 +108,7 @@ export async function remembered(db: Database, kind: ImportName, path: string, a
   return { ...found, format };
 }
 
-/** Formats column options as command-line options. */
+/** Formats column options as options of the import command. */
 export function columnsText({ map, separator, format }: Pick<FileOptions, 'map' | 'separator' | 'format'>) {
   const name = nameOf(format);
   return [
@@ -119,18 +124,20 @@ const renamed = (map: FileOptions['map']) =>
 const toSeparator = (text: string): DecimalSeparator | undefined =>
   text === ',' || text === '.' ? text : undefined;
 
-/** Returns the column options to store, with the hash that finds them for the next file. */
+/**
+ * Returns the column options to store with an import, and the hash of the header by which `findRemembered` finds them.
+ */
 export async function toRemembered(path: string, { map, format, separator }: FileOptions) {
   const columns = Object.fromEntries(map);
   const reading = { columns, format: nameOf(format) ?? '', separator: separator ?? '' };
   return { shape: await readShape(path), reading };
 }
 
-/** Returns the name of a format. Undefined for our own. */
+/** Returns the name in FORMATS of a program's format. Undefined for our own format. */
 const nameOf = (format: FileOptions['format']) =>
   Object.keys(FORMATS).find((name) => format && Object.values(FORMATS[name] ?? {}).includes(format));
 
-/** Hashes the column names of a file. Ignores non-ASCII characters, which depend on the encoding. */
+/** Hashes the header of a file. Ignores case, spaces, and non-ASCII characters, whose bytes depend on the encoding. */
 async function readShape(path: string): Promise<string> {
   const pieces = createReadStream(path, 'latin1') as AsyncIterable<string>;
   const lines = linesOf(pieces);

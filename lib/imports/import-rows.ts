@@ -16,7 +16,7 @@ export interface ImportDeps {
   now(): Date;
   timeZone: string;
   actor: Actor;
-  /** Stops the import after its current batches. */
+  /** Stops the import after the batches that were already started. */
   signal: AbortSignal;
 }
 
@@ -31,7 +31,7 @@ export interface ImportListener {
 
 type Source = RowSource & { options: { dryRun: boolean }; importId: number | null };
 
-/** Rows that are written together, and what to write. */
+/** Rows that are written together, with their draft or the reason why it is refused. */
 interface Prepared {
   unit: RowUnit;
   draft: Draft | Refused;
@@ -45,7 +45,7 @@ type Done = Prepared & { saved: Saved };
 export class ImportRows {
   readonly counts: ImportCounts = { created: 0, changed: 0, unchanged: 0, rejected: 0 };
   private readonly seen = new SeenKeys();
-  /** The last rows of a batch, which may continue in the next batch. */
+  /** The last unit of a batch. The next batch may continue it. */
   private held: RowUnit[] = [];
 
   constructor(
@@ -55,7 +55,11 @@ export class ImportRows {
     private readonly listener: Pick<ImportListener, 'onProblem'>,
   ) {}
 
-  /** Validates rows, and combines those that are written together. @param isLast whether these are the last rows */
+  /**
+   * Parses rows and combines those that are written together.
+   *
+   * @param isLast true for the last call, which holds none back
+   */
   prepare(rows: CsvRow[], isLast: boolean): Prepared[] {
     const units = this.held;
     for (const row of rows.map((one) => readRow(one, this.source))) {
@@ -68,7 +72,10 @@ export class ImportRows {
     return units.map((unit) => this.prepareUnit(unit));
   }
 
-  /** Returns true if a row continues a unit. A row with an unreadable key does, so that both are corrected together. */
+  /**
+   * Returns true if a row continues a unit. A row without a readable key does too, so that the whole unit is rejected
+   * and corrected together.
+   */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
     return key === null || (key.field === before.field && key.text === before.text);
@@ -120,7 +127,7 @@ export class ImportRows {
     return { unit, draft: { values }, namesEarlier: isEarlier };
   }
 
-  /** Checks that a row has a key, and that no earlier row has the same key. */
+  /** Returns a problem if a unit has no key, or the same key as an earlier unit. Notes the key otherwise. */
   private keyProblems({ key, rows: [first] }: RowUnit): FieldError[] {
     if (!key) {
       return [{ field: this.kind.keys[0] ?? '', message: 'must not be empty: a row is known again by it' }];
@@ -135,7 +142,10 @@ export class ImportRows {
     return `${field} ${this.kind.toKey(key)}`;
   }
 
-  /** In a dry run each batch is rolled back, so a missing earlier row that exists in the file is not a problem. */
+  /**
+   * Returns true if a draft is refused only because of the dry run. A dry run rolls back each batch, so a reference to
+   * an earlier row of the file finds no record.
+   */
   private willPass(problems: FieldError[]): boolean {
     const { dryRun } = this.source.options;
     return dryRun && problems.every(({ field }) => field === this.kind.namesEarlier);
@@ -149,16 +159,16 @@ export class ImportRows {
 
 /** Rows that are written together or not at all. Usually a single row. */
 interface RowUnit {
-  /** Key field and its value. Null if the key could not be read. */
+  /** Key field and its normalized value. Null if the first row has no readable key. */
   key: { field: string; text: string } | null;
   rows: ReadRow[];
 }
 
 /**
- * Assigns the problems of rows that are written together to their rows, so that each row names its reason.
+ * Assigns the problems of a unit to its rows, so that each row has at least one.
  *
- * @param problems problems of the unit; the field of a row's problem looks like `lines.0.text`
- * @returns problems whose fields have our names; '' stands for the whole row
+ * @param problems problems of the unit; the field of one row's problem looks like `lines.0.text`
+ * @returns problems with our field names; '' stands for the whole row
  */
 function rowProblems({ rows }: RowUnit, problems: FieldError[]) {
   const ofRows = problems.map(({ field, message }) => {
@@ -209,7 +219,7 @@ export async function saveBatch(
   }
 }
 
-/** Writes a batch in a transaction, rolls the transaction back, and returns the outcomes. */
+/** Writes a batch in a transaction, rolls it back, and returns the outcomes that the batch would have had. */
 async function tryOut(save: (tx: Database) => Promise<Saved[]>, db: Database): Promise<Saved[]> {
   let saved: Saved[] | undefined;
   const rollBack = new Error('tried out');
@@ -223,15 +233,15 @@ async function tryOut(save: (tx: Database) => Promise<Saved[]>, db: Database): P
 }
 
 /**
- * Map from the keys of a file so far to their lines. It stores 64 bits of each key's hash: 12 bytes per key, because a
- * file of a gigabyte has millions of keys.
+ * Maps the keys read so far to their line numbers. A file of a gigabyte has millions of keys, so the map stores 64 bits
+ * of a key's hash instead of the key. A slot takes 12 bytes, and at most half of the slots are used.
  */
 export class SeenKeys {
   private hashes = new BigUint64Array(1024);
   private lines = new Uint32Array(1024);
   private count = 0;
 
-  /** Adds a key. @returns the line of an earlier row with the same key; undefined for a new key */
+  /** Adds a key if it is new. @returns the line of the earlier row with the same key; undefined for a new key */
   note(key: string, line: number): number | undefined {
     const hashed = hashOf(key);
     const at = this.placeOf(hashed);

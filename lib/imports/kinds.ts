@@ -14,7 +14,7 @@ import { WHMCS } from './whmcs';
 
 const NEXT = 'converted_to_document_number';
 
-/** Sales documents with a required date. Only in a form can the date be left out, so that it becomes today. */
+/** Sales documents for import: a new document needs a date. In a form, an omitted date becomes today. */
 const datedKind: RecordKind = {
   ...salesDocumentKind,
   check: (writing) =>
@@ -23,7 +23,7 @@ const datedKind: RecordKind = {
       : (salesDocumentKind.check?.(writing) ?? []),
 };
 
-/** Imports sales documents. In a batch, documents that refer to their successor are written after the successors. */
+/** Imports sales documents. In each batch, documents that name a successor are written after all others. */
 const salesDocumentImport: ImportKind = {
   ...ofRecords(datedKind),
   namesEarlier: NEXT,
@@ -37,7 +37,7 @@ const salesDocumentImport: ImportKind = {
     }),
 };
 
-/** All import kinds, in an order in which each one's references are imported before. */
+/** All import kinds. A kind refers to records of kinds before it, or of its own. */
 export const IMPORT_KINDS = {
   customers: ofRecords(customerKind),
   servers: ofRecords(serverKind),
@@ -53,5 +53,5 @@ export type ImportName = keyof typeof IMPORT_KINDS;
 
 export const IMPORT_NAMES = Object.keys(IMPORT_KINDS) as ImportName[];
 
-/** Formats of other programs, each with its reports by kind of record. */
+/** Formats of other programs: the reports of each program, keyed by its name and the kind of record. */
 export const FORMATS: Record<string, Partial<Record<ImportName, Reports>>> = { whmcs: WHMCS };

@@ -54,8 +54,8 @@ interface LineKind {
 }
 
 /**
- * Imports the lines of records that have only totals so far. All lines of a record are written together, if they add up
- * to exactly its totals. Existing lines are never replaced.
+ * Makes the import kind that adds lines to records with totals but no lines. It writes all lines of a record together,
+ * and only if they add up to exactly the record's totals. It never replaces existing lines.
  */
 function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind {
   return {
@@ -124,16 +124,18 @@ async function findDocuments(tx: Database, rows: Row[]) {
   return ({ document_number }: Row) => byNumber.get(String(document_number));
 }
 
-/** Fields that can refer to an invoice. The first field with a value counts. */
+/** Fields of a row that can refer to an invoice. The first field with a value decides. */
 const INVOICE_NAMES = ['stripe_invoice_id', 'invoice_number', 'invoice_import_key'] as const;
 type Names = { [name in (typeof INVOICE_NAMES)[number]]?: string | null | undefined };
 
-/** Invoice that a row refers to, with its customer. */
+/** Invoice that a row refers to, with its customer's id. */
 export type NamedInvoice = Awaited<ReturnType<typeof readNamed>>[number];
 
 /**
- * Finds the invoices that rows refer to, except those of erased customers. If one of our invoices and one of
- * Stripe's have the same number, returns ours.
+ * Finds the invoices that rows refer to, except those of erased customers. If one of our invoices and one of Stripe's
+ * have the same number, the number refers to ours.
+ *
+ * @returns a function that returns the invoice of a row, or undefined if there is none
  */
 export async function findInvoices(
   db: Database,
@@ -155,7 +157,7 @@ export async function findInvoices(
   };
 }
 
-/** Returns the problem of a row without an existing invoice. */
+/** Returns the problem of a row for which `findInvoices` found no invoice. */
 export function noInvoice(row: Row): FieldError {
   const field = INVOICE_NAMES.find((name) => row[name] != null);
   return field

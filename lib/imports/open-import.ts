@@ -17,7 +17,12 @@ import {
   rowTexts,
 } from './text-file';
 
-/** Opens a file and parses its header. @throws StartError if the file cannot be imported with these options */
+/**
+ * Opens a file, parses its header, and prepares to read its rows.
+ *
+ * @param atOnce maximum number of rows per batch
+ * @throws StartError if the file cannot be imported with these options
+ */
 export async function openImport(path: string, kind: ImportKind, options: FileOptions, atOnce: number) {
   const file = await openTextFile(path, options.encoding);
   const lines = file.lines();
@@ -25,7 +30,7 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
     const columns = toColumns(kind.fields);
     const header = await readHead(lines, columns, options);
     const { delimiter, format } = header;
-    // The values for all rows. `isTheirs` marks a value of the format.
+    // The values for all rows. `isTheirs` marks a value that the format sets and the options do not.
     const constants = columns.flatMap((column) => {
       const ours = options.constants.get(column.name);
       const value = ours ?? format?.constants?.[column.name];
@@ -49,8 +54,9 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
 }
 
 /**
- * Returns the columns that are computed from other cells, except those that the file has, or that are set for all rows.
- * The cells are given by their indexes. -1 stands for a missing column.
+ * Returns our columns that are computed from the file's cells. Leaves out a column that the file has, that is set for
+ * all rows, or whose source columns are all missing. `at` holds the indexes of the source columns, -1 for a missing
+ * one.
  */
 function findDerived({ columns: theirs, format }: Header, columns: Column[], { constants }: FileOptions) {
   const names = theirs.map((column) => comparable(column.theirs));
@@ -71,13 +77,13 @@ export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived' | 'h
 /** Parsed row. The fields of its problems have our names. */
 export type ReadRow = ReturnType<typeof readRow>;
 
-/** Fields that identify records. Spaces around their values are removed. */
+/** Fields that identify records. Their values are trimmed, so that spaces do not make a different key. */
 const NAMES = new Set([
   ...['customer_number', 'hostname', 'service_number', 'number', 'invoice_number', 'document_number'],
   ...['import_key', 'invoice_import_key', 'stripe_invoice_id'],
 ]);
 
-/** Parses a row. Returns the values that could be read, and the problems. */
+/** Parses a row. Returns the values that could be read, keyed by our field names, and the problems. */
 export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, options }: RowSource) {
   const { columns, format } = header;
   const { separator } = options;
@@ -96,7 +102,7 @@ export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, 
       inCurrencies.push({ field: column.name, currencies: read.currencies });
     }
   };
-  // Values of --set need no translation.
+  // A value of `--set` is in our own notation, so only the format's constants are translated.
   for (const { column, value, isTheirs } of constants) {
     set(column, isTheirs ? translated(column, value) : value, undefined);
   }
@@ -115,7 +121,7 @@ export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, 
   }
 }
 
-/** Checks that columns without a name, and cells after the last column, are empty. */
+/** Returns a problem if a row has too few cells, or a value in an unnamed column or after the last column. */
 function cellProblem(cells: string[], columns: Header['columns']): string | undefined {
   const isFilled = (i: number) => cells[i]?.trim() !== '';
   const more = cells.slice(columns.length).some((_, i) => isFilled(columns.length + i));
@@ -153,7 +159,7 @@ function currencyProblems(
     }
     possible = common;
   }
-  // A line has the currency of its invoice. The currencies are compared once the invoice is known.
+  // A line has no currency of its own. `lineProblems` compares its currencies with that of its invoice or document.
   if (!hasCurrency) values.currencies = possible;
   else if (possible.length === 1) values.currency = possible[0];
   else {
@@ -189,16 +195,16 @@ export interface Header {
   /** Original text of these lines, which the file of rejected rows begins with. */
   raw: string;
   delimiter: string;
-  /** The file's columns, each with ours. Null if it is left out. */
+  /** The file's columns, each with our column. `ours` is null if the column is left out. */
   columns: { theirs: string; ours: Column | null }[];
-  /** Names of the columns that the format leaves out. */
+  /** Names of the file's columns that the format does not use. */
   leftOut: string[];
-  /** The other program's report that fits the columns best. Undefined for our own format. */
+  /** Format of the other program's report that fits the columns best. Undefined for our own format. */
   format: FileFormat | undefined;
 }
 
 /**
- * Reads the first lines of a file.
+ * Reads and parses the first lines of a file, up to the column names.
  *
  * @throws StartError if no line has column names, or if a name is unknown or occurs twice
  */
@@ -208,7 +214,9 @@ export async function readHead(lines: AsyncGenerator<Line>, known: Column[], opt
   return { ...header, raw: [...before, text].join('\r\n') };
 }
 
-/** Reads up to the line of column names. Returns this line and the lines before it. */
+/**
+ * Reads a file up to its header. Returns the header as `text`, the lines before it, and the delimiter of a `sep=` line.
+ */
 export async function readFirstLines(lines: AsyncGenerator<Line>) {
   const before: string[] = [];
   let delimiter: string | undefined;
@@ -235,7 +243,12 @@ async function nextText(lines: AsyncGenerator<Line>): Promise<string | null> {
   return done ? null : value.text.replace(/\r$/, '');
 }
 
-/** Parses the column names. @throws StartError if the line has none, or if a name is unknown or occurs twice */
+/**
+ * Parses the header of a file. A format leaves unknown columns out.
+ *
+ * @throws StartError if the header has no column names, if a name is unknown in our own format, or if two columns have
+ *   the same name of ours
+ */
 export function readHeader(raw: string, known: Column[], options: FileOptions): Header {
   if (raw.length > MAX_HEADER || BINARY.test(raw.replaceAll('\n', ' '))) throw noCsv();
   const delimiter = options.delimiter ?? mostFrequent(raw);
@@ -258,7 +271,7 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
   return { raw, delimiter, columns, leftOut, format };
 }
 
-/** Returns a function that finds our column for a name: null if it is left out, undefined if it is unknown. */
+/** Returns a function that finds our column for a column name of the file: null if left out, undefined if unknown. */
 function columnFinder(known: Column[], map: FileOptions['map'], format: FileFormat | undefined) {
   const byName = new Map(known.map((column) => [column.name, column]));
   const byComparable = new Map(known.map((column) => [comparable(column.name), column]));
@@ -317,7 +330,7 @@ function thereTwice(name: string, one: string, other: string): StartError {
   return new StartError([`The column ${name} is there ${problem}`]);
 }
 
-/** Makes the error for unknown columns, with the options to add to the command. */
+/** Makes the error for unknown columns. It proposes the options to add to the import command. */
 function unknownColumns(names: string[], columns: Header['columns'], known: Column[]): StartError {
   const proposed = proposeColumns(names, columns, known);
   const options = names.map((theirs, i) => `--map ${quoted(`${theirs}=${proposed[i] ?? ''}`)}`);
@@ -335,7 +348,7 @@ function unknownColumns(names: string[], columns: Header['columns'], known: Colu
 
 const listOf = (known: Column[]) => `There is ${known.map(({ name }) => name).join(', ')}.`;
 
-/** Quotes a text as one word for a shell. */
+/** Quotes a text for a shell. */
 const quoted = (text: string): string =>
   /["$`\\!]/.test(text) ? `'${text.replaceAll("'", `'\\''`)}'` : `"${text}"`;
 

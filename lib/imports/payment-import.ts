@@ -24,9 +24,9 @@ const { payment_reference, amount, payment_date, status } = paymentInput.shape;
 /** Columns of a payment file. */
 const fields = z.strictObject({
   payment_reference,
-  /** Reference under which an earlier import may have recorded the payment. */
+  /** Reference under which an earlier import may have recorded the payment or refund. */
   import_key: payment_reference.optional(),
-  /** Reference of a refunded payment. If it has a value, the row is a refund and not a payment. */
+  /** Reference of the refunded payment. If it has a value, the row is a refund and not a payment. */
   refund_of: payment_reference.nullable().optional(),
   invoice_number: textLine(255).nullable().optional(),
   invoice_import_key: textLine(200).nullable().optional(),
@@ -36,13 +36,16 @@ const fields = z.strictObject({
   currency: currencyCode.optional(),
   payment_date,
   status,
-  /** Refunded amount, and the time of the last refund, which defaults to the day of the payment. */
+  /** Refunded amount of the payment. */
   refunded_amount: anyAmount.optional(),
+  /** Time of the last refund. Defaults to the day of the payment. */
   refunded_at: instantOrDay.nullable().optional(),
 });
 type PaymentFields = z.infer<typeof fields>;
 
-/** Imports payments, recorded as if sent by the API. They settle invoices, but never reopen one imported as paid. */
+/**
+ * Imports payments and refunds. A payment settles its invoice, but never reopens an invoice that was imported as paid.
+ */
 export const paymentImport: ImportKind = {
   fields,
   keys: ['payment_reference'],
@@ -65,7 +68,8 @@ export const paymentImport: ImportKind = {
     const together = planned.flatMap((one) => ('payment' in one ? one.payment : []));
     const recorded = (await recordPayments(db, together, { ...writer, source: 'import' })).values();
     const saved: Saved[] = [];
-    // Other rows are written one by one after these payments, because they may refer to one of them.
+    // `recordPayments` has written most payments together. Refunds and the other payments follow one by one, because
+    // they may refer to a payment of this batch.
     for (const one of planned) {
       if ('refund' in one) saved.push(await orRefused(recordRefund(db, one.refund, writer)));
       else if ('outcome' in one) saved.push(one);
@@ -77,7 +81,9 @@ export const paymentImport: ImportKind = {
 
 type Parsed = ReturnType<typeof fields.safeParse>;
 
-/** Keeps the import key as the reference of rows that an earlier import recorded so, to avoid recording them twice. */
+/**
+ * Replaces a row's reference with its import key if an earlier import recorded it under that key, to avoid duplicates.
+ */
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
   if (keys.length === 0) return parsed;
@@ -102,7 +108,7 @@ async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Pa
 type Refund = PaymentFields & { refund_of: string };
 type Planned = { payment: GivenPayment } | { refund: Refund } | Refused;
 
-/** @param customers ids by customer number */
+/** Decides whether a row is a payment, a refund or refused. @param customers customer ids by customer number */
 function plan(
   row: PaymentFields,
   invoice: NamedInvoice | undefined,
@@ -127,7 +133,8 @@ async function finish(
 ): Promise<Saved> {
   if (!recorded) throw new Error('a payment was lost');
   if (recorded.outcome !== 'alone') return recorded;
-  // The file may be older than the refund, or contain the refund as another row, so it must not undo the refund.
+  // The file may be older than a refund, or contain the refund as another row, so importing `completed` must not undo
+  // the refund.
   const before = recorded.payment;
   const isOlder = payment.status === 'completed' && before?.status === 'refunded';
   const given = isOlder ? { ...payment, status: undefined } : payment;

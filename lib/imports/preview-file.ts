@@ -15,10 +15,10 @@ export type FilePreview = Awaited<ReturnType<typeof previewFile>>;
 export type PreviewOptions = Pick<FileOptions, 'delimiter' | 'encoding'> & { format?: string | undefined };
 
 /**
- * Reads the first rows of a file.
+ * Reads the header and the first three rows of a file.
  *
- * @returns the format as its name in FORMATS, '' for our own; and for each column our most likely one, '' if no column
- *   fits, and the beginnings of its first cells that are not empty
+ * @returns `format` is a name in FORMATS, or '' for our own format. For each column, `ours` is the name of our most
+ *   likely column, or '' if none fits; `cells` are the beginnings of its cells that are not empty.
  * @throws StartError if the file is not CSV, or cannot be read
  */
 export async function previewFile(path: string, name: ImportName, asked: PreviewOptions) {
@@ -51,14 +51,14 @@ export async function previewFile(path: string, name: ImportName, asked: Preview
   }
 }
 
-/** Returns our column for each column of the file. If the name is unknown, it is the most likely column. */
+/** Returns the name of our column for each column of the file: the most likely one if the file's name is unknown. */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
   const unknown = columns.flatMap(({ theirs, ours }) => (ours ? [] : theirs));
   const found = proposeColumns(unknown, columns, toColumns(IMPORT_KINDS[name].fields)).values();
   return columns.map(({ ours }) => ours?.name ?? found.next().value);
 }
 
-/** Reads the header in the format that knows most of its columns. Our own format wins a tie. */
+/** Parses the header in the chosen format, or in the one that knows most of its columns. Our own format wins a tie. */
 function bestHeader(raw: string, name: ImportName, { delimiter, format }: PreviewOptions) {
   const known = toColumns(IMPORT_KINDS[name].fields);
   const ours: FileFormat = { columns: Object.fromEntries(known.map((column) => [column.name, column.name])) };
@@ -75,6 +75,6 @@ function bestHeader(raw: string, name: ImportName, { delimiter, format }: Previe
 
 const shortened = (cell: string): string => (cell.length > SHOWN ? `${cell.slice(0, SHOWN - 1)}…` : cell);
 
-/** Counts the columns that are ours, or that our columns are computed from. */
+/** Counts the named columns that the header's format uses. */
 const knownOf = ({ columns, leftOut }: Header) =>
   columns.filter(({ theirs }) => theirs !== '' && !leftOut.includes(theirs)).length;

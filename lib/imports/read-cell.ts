@@ -10,12 +10,12 @@ const BOOLEANS = new Map<string, boolean>([
 /** JSON value of a cell, with the possible currencies of an amount; or the problem of the cell. */
 export type CellValue = { value: unknown; currencies?: Amount['currencies'] } | { problem: string };
 
-// Texts that spreadsheets write if they could not compute or display a value.
+// Texts that a spreadsheet writes if it cannot compute or display a value.
 const SPREADSHEET_ERROR =
   /^(#+|#(REF|NAME|VALUE|DIV\/0|NULL|NUM|WERT|BEZUG|ZAHL)[!?]|#N\/A|#NV|#NULL!|Err:\d{3})$/i;
 const SHORTENED = /^\d[.,]\d+E\+\d+$/i;
 
-// Dates that stand for no date: databases write zeros, and spreadsheets format 0 as the day before their first day.
+// Dates that stand for a missing date. Databases write zeros, and spreadsheets show 0 as 30.12.1899 or 0.1.1900.
 const NO_DATE =
   /^(0000-00-00|00[./]00[./]0000|1899-12-(30|31)|3[01]\.12\.1899|1900-01-00|0?0\.0?1\.1900|0?1\/0?0\/1900)([ T]00:00(:00(\.0+)?)?Z?)?$/;
 
@@ -84,13 +84,15 @@ function readMoney(text: string, separator: DecimalSeparator | undefined): CellV
   };
 }
 
-/** Parses a date in both notations. Any other text is returned as it is, for the field's schema to check. */
+/** Parses a date as `readDate` does. Returns any other text as it is, because the field's schema checks it. */
 function readInstant(text: string): CellValue {
   const day = readDate(text);
   return 'value' in day ? day : { value: text };
 }
 
-/** Parses a date. The field's schema checks whether the day exists. */
+/**
+ * Converts a date such as 31.01.2026 to 2026-01-31. Does not check that the day exists, since the field's schema does.
+ */
 function readDate(text: string): CellValue {
   const day = text.replace(/[ T]00:00(:00(\.0+)?)?$/, '');
   const [, dd = '', mm = '', year = ''] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(day) ?? [];

@@ -6,11 +6,12 @@ import { csvRows, type Line, openTextFile, rowTexts } from './text-file';
 const COLUMNS = ['stripe_customer_id', 'filed_under', 'customer_number'] as const;
 const ROWS_AT_ONCE = 100;
 
-/** Row of a link file: its line number, and its cells or the problem. */
+/** Row of a file that links Stripe customers to customers: its line number, and its cells or the problem. */
 export type LinkRow = { line: number } & (Record<(typeof COLUMNS)[number], string> | { problem: string });
 
 /**
- * Reads a link file in batches of rows. It needs the columns of the file of proposals; other columns are ignored.
+ * Reads a file that links Stripe customers to customers, in batches of rows. The file has the columns that
+ * `--proposals` writes. Other columns are ignored.
  *
  * @throws StartError if the file cannot be read, or a column is missing
  */
@@ -35,7 +36,7 @@ async function readColumns(lines: AsyncGenerator<Line>): Promise<Header> {
   const header = await readHead(lines, known, {
     map: new Map(),
     constants: new Map(),
-    format: [() => ({ columns })], // a format ignores other columns
+    format: [() => ({ columns })], // with a format, other columns are ignored
   });
   const missing = COLUMNS.find((name) => !header.columns.some(({ ours }) => ours?.name === name));
   if (missing)

@@ -8,13 +8,13 @@ import { ENCODING_NAMES, type Encoding } from './file-format';
 const BOM_BYTES = '\u00ef\u00bb\u00bf';
 
 /**
- * Opens a file. To detect UTF-8 or Windows-1252, it reads the file once and takes the encoding of most lines with
- * non-ASCII characters. The remaining lines get a problem, since no encoding fits the whole file.
+ * Opens a file. To tell UTF-8 from Windows-1252, it reads the file once, and chooses the encoding of most lines with
+ * non-ASCII characters. Lines in the other encoding get a problem.
  *
  * @param wanted chosen encoding; undefined to detect it
- * @returns the file to be read as a stream: `read` returns the bytes read so far, `lines` reads the lines without the
- *   byte order mark
- * @throws StartError if the file cannot be read, is empty or in UTF-16
+ * @returns the file to read as a stream: `read` returns the number of bytes read so far, and `lines` yields the lines
+ *   without the byte order mark
+ * @throws StartError if the file cannot be read, is empty or is in UTF-16
  */
 export async function openTextFile(path: string, wanted?: Encoding) {
   const found = await withFile(path, () => stat(path));
@@ -43,7 +43,7 @@ export async function openTextFile(path: string, wanted?: Encoding) {
   return { bytes: found.size, encoding: ENCODING_NAMES[encoding], read: () => read, lines };
 }
 
-/** Counts the lines with non-ASCII characters: those that are valid UTF-8, and the others. */
+/** Counts the lines with non-ASCII characters, separately for lines in valid UTF-8 (`utf8`) and other lines. */
 async function inspect(path: string) {
   const seen = { utf8: 0, other: 0 };
   const count = (line: Buffer) => {
@@ -58,7 +58,7 @@ async function inspect(path: string) {
     const end = all.lastIndexOf(10) + 1;
     const whole = all.subarray(0, end);
     if (!isAscii(whole)) eachLine(whole, count);
-    // A longer line is refused anyway. Dropping it here saves memory.
+    // A line of this size has more than MAX_ROW characters and is refused anyway. Dropping it here saves memory.
     rest = all.length - end > 4 * MAX_ROW ? Buffer.alloc(0) : all.subarray(end);
   }
   count(rest);
@@ -73,7 +73,7 @@ function eachLine(bytes: Buffer, take: (line: Buffer) => void): void {
   }
 }
 
-/** Decodes each line separately. The input has one character for each byte. */
+/** Decodes each line separately. In the input, each character stands for one byte. */
 async function* decodedLines(lines: AsyncGenerator<Line>, encoding: Encoding): AsyncGenerator<Line> {
   for await (const line of lines) yield decodeLine(line, encoding);
 }
@@ -95,16 +95,17 @@ const CHECK = 'correct it, or choose the encoding of the whole file with --encod
 const NOT_UTF8 = `is not in UTF-8, the encoding of the other lines: ${CHECK}`;
 const UTF8_WITHIN = `is in UTF-8, and the other lines are in Windows-1252: ${CHECK}`;
 const UNLIKELY_TEXT = 'is neither in UTF-8 nor in Windows-1252: save the file as CSV UTF-8';
-// Bytes that Windows-1252 does not define, and symbols within a word, which are letters of DOS or Mac encodings.
+// Bytes that Windows-1252 does not define, and symbols within a word: DOS or Mac encodings use their bytes for letters.
 const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d]|\p{L}[„”ŠŸŽ§™]\p{Ll}/u;
 
 const isUtf16 = (bytes: Buffer) =>
   bytes.length >= 2 && ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));
 
-// In some versions, Node's decoder treats Windows-1252 as Latin-1, and loses the euro sign.
+// Characters of the bytes 0x80 to 0x9f in Windows-1252. Some versions of Node's decoder treat Windows-1252 as Latin-1,
+// and lose the euro sign.
 const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-/** Decodes Windows-1252, in which every byte is one character. */
+/** Decodes Windows-1252. Each byte becomes one character. */
 export function decodeWindows1252(bytes: Buffer): string {
   return bytes
     .toString('latin1')
@@ -123,7 +124,7 @@ interface CsvShape {
   doublesAllQuotes?: boolean | undefined;
 }
 
-/** Reads CSV rows in batches. Batches of long rows have fewer rows, so that they stay below twice `MAX_ROW`. */
+/** Reads CSV rows in batches of up to `atOnce` rows. A batch ends early when it reaches `MAX_ROW` characters. */
 export async function* csvRows(texts: AsyncIterable<RowText>, shape: CsvShape, atOnce: number) {
   let batch: RowText[] = [];
   let characters = 0;
@@ -154,7 +155,7 @@ function withCells(texts: RowText[], { delimiter, doublesAllQuotes }: CsvShape):
   });
 }
 
-/** Maximum number of lines of a row. It limits the effect of an unclosed quotation mark. */
+/** Maximum number of lines that are read for one row if a quotation mark stays open. */
 const MAX_LINES = 200;
 
 /** Text of a row with the number of its first line, and the problem if it cannot be read. */
@@ -244,7 +245,10 @@ function parseDoubled(text: string, delimiter: string): string[] | null {
 
 const QUOTED = /^"([^"]|"")*"$/;
 
-/** Splits a row into raw cells. A delimiter inside quotation marks belongs to the cell. */
+/**
+ * Splits a row into raw cells. A delimiter inside quotation marks belongs to the cell. Returns null if a quotation mark
+ * stays open.
+ */
 function splitCells(text: string, delimiter: string): string[] | null {
   const cells: string[] = [];
   let cell = '';

@@ -17,7 +17,9 @@ export const WHMCS = {
 /** Removes the time from a date. Returns '' for a date of zeros. */
 const day = (cell: string) => (/^0000-00-00|^00\.00\.0000/.test(cell) ? '' : cell.slice(0, 10));
 
-/** Adds up amounts. Empty ones count as 0. If an amount cannot be read, returns its problem. */
+/**
+ * Adds up amounts. An empty cell counts as 0. Returns a problem if a cell is not an amount, or the currencies differ.
+ */
 function sumOf(cells: string[], separator: DecimalSeparator | undefined): CellValue {
   let thousandths = 0;
   let currencies: readonly string[] | null = null;
@@ -40,7 +42,7 @@ function isMore(cell: string, separator: DecimalSeparator | undefined): boolean 
   return 'value' in read && Number(read.value) > 0;
 }
 
-/** Makes our key for a WHMCS id. Invoices and payments have separate sequences of ids. */
+/** Makes the import key for a WHMCS id of an invoice or a transaction. Returns '' for an empty cell or 0. */
 const keyOf = (id: string) => (Number(id) === 0 ? '' : `whmcs-${id.trim()}`);
 
 const oneOf =
@@ -58,11 +60,11 @@ function currency(cell: string): Translated {
 
 const ENTITIES: Record<string, string> = { amp: '&', quot: '"', lt: '<', gt: '>', '#039': "'", '#39': "'" };
 
-/** Decodes HTML entities, with which WHMCS stores and reports texts. */
+/** Decodes HTML entities. WHMCS stores and exports texts with them. */
 const decode = (cell: string): string =>
   cell.replace(/&(amp|quot|lt|gt|#0?39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 
-/** Text encoding of all WHMCS reports. */
+/** Escaping that all WHMCS reports use. */
 const texts = { decode, doublesAllQuotes: true };
 
 /** Clients, identified by their WHMCS id. */
@@ -88,7 +90,7 @@ const whmcsClients: FileFormat = {
   values: { currency, status: oneOf({ active: 'active', inactive: 'inactive', closed: 'inactive' }) },
 };
 
-/** What the reports of services and of domains have in common. */
+/** Columns, values and statuses that the reports of services and of domains share. */
 const billed = {
   columns: {
     'user id': 'customer_number',
@@ -172,7 +174,7 @@ const is = (wanted: string, status: string) => status.trim().toLowerCase() === w
 
 /**
  * Invoices, identified by the WHMCS id that transactions refer to. They keep their WHMCS number. WHMCS subtracts credit
- * from the total. A refunded invoice has no amount due.
+ * from the total, so the import adds it again. A refunded invoice becomes a cancelled one, on which nothing is due.
  */
 const whmcsInvoices: FileFormat = {
   ...texts,
@@ -221,8 +223,8 @@ const isOpen = (status: string) =>
   ['unpaid', 'payment pending', 'collections'].some((one) => is(one, status));
 
 /**
- * Transactions. Money in is a payment of an invoice. Money out for an earlier transaction is a refund of this
- * transaction. The report lists the oldest first, so that the reference of a refunded transaction is known.
+ * Transactions. Money in is a payment of an invoice. Money out with a refund id refunds the earlier transaction with
+ * this id. The report lists the oldest first, so that the reference of a refunded transaction is known.
  * Transactions without an invoice are refused.
  */
 function whmcsTransactions(): FileFormat {
@@ -255,8 +257,8 @@ function whmcsTransactions(): FileFormat {
 }
 
 /**
- * Returns a payment reference. It is the gateway's id if this is a Stripe id, so that Stripe's events find the payment.
- * Other ids may be typed by people and occur twice, so our key comes before them.
+ * Returns the payment reference of a transaction. For a payment through Stripe it is the Stripe id alone, so that
+ * Stripe's events find the payment. Other ids may be typed by people and occur twice, so the import key precedes them.
  */
 function referenceOf(id: string, transaction: string, isRefund: boolean): string {
   return namesStripeMoney(transaction) && !isRefund ? transaction : `${keyOf(id)} ${transaction}`.trim();
@@ -270,7 +272,7 @@ function amountOf([paid = '', back = '', refunded = '']: string[], separator: De
   return sumOf([isRefund ? back : paid], separator);
 }
 
-/** Returns the refunded amount of a row with money in both directions: its money out is a refund of its money in. */
+/** Returns the refunded amount of a payment: the money out of a row that has money in both directions, otherwise ''. */
 function cameBack([paid = '', back = '']: string[], separator: DecimalSeparator | undefined): Translated {
   return isMore(paid, separator) && isMore(back, separator) ? sumOf([back], separator) : '';
 }

@@ -28,7 +28,7 @@ export const NO_NUMBER = 'must be a number';
 /** Amount in units of a currency, such as euros. It must not be negative. */
 export const amount = z.number(NO_NUMBER).min(0, 'must not be negative').max(MAX_AMOUNT, 'is too large');
 
-/** Converts an amount to the text that its column stores. */
+/** Converts an amount to the text with three decimals that its column stores. Returns other values unchanged. */
 export const toAmountColumn = (value: unknown): unknown =>
   typeof value === 'number' ? value.toFixed(3) : value;
 
@@ -38,16 +38,18 @@ export function amountProblem(value: unknown, currency: unknown): string | undef
   return `has more decimals than ${String(currency).toUpperCase()}`;
 }
 
-/** Makes the schema of an optional choice. An omitted value takes the default. */
+/** Makes the schema of an optional choice. If it is omitted, a new record takes the column's default. */
 export const optionalChoice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   oneOf(values).optional();
 
-/** Calendar date, or date and time. */
+/** Calendar date, or date and time with a UTC offset. */
 export const instantOrDay = z.iso
   .date()
   .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
 
-/** Converts a date or a date and time to an instant. A date becomes the start of its day in the time zone. */
+/**
+ * Converts a text of `instantOrDay` to an instant, a date to the start of its day in `timeZone`, and others to null.
+ */
 export function toInstant(value: unknown, timeZone: string): Date | null {
   if (typeof value !== 'string') return null;
   return value.length === 10 ? startOfDay(value, timeZone) : new Date(value);

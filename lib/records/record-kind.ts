@@ -11,7 +11,7 @@ export interface RecordWriter {
   now: Date;
   /** Time zone for calendar dates. */
   timeZone: string;
-  /** Id of the import that writes. Its own audit entry replaces those of new records. Null if it is not an import. */
+  /** Id of the import that writes, if any. The import's audit entry replaces the audit entries of its new records. */
   importId?: number | null;
 }
 
@@ -21,7 +21,7 @@ export interface Draft {
   id?: number | undefined;
   /** The version that the writer last read. If absent, the write does not check for conflicts. */
   version?: number | undefined;
-  /** Refused if a record with the same key exists. */
+  /** If true, the draft is refused if a record with the same key exists. */
   isNew?: boolean | undefined;
   /** Omitted fields stay as they are. A new record gets their defaults. */
   values: Record<string, unknown>;
@@ -69,7 +69,7 @@ export interface RecordKind {
   toKey?(key: string): string;
   /** Condition for rows with one of the normalized keys. If absent, the key's column is compared. */
   hasKey?(keys: string[]): SQL;
-  /** Finds normalized keys that no record can take, with the reason. */
+  /** Finds which of these normalized keys no record may have. Returns the error message for each. */
   findUnavailable?(tx: Database, keys: string[]): Promise<Map<string, string>>;
   /** Schema of all writable fields of a complete record. */
   fields: z.ZodObject;
@@ -78,17 +78,19 @@ export interface RecordKind {
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
   /** Returns the problems that prevent the write. Empty if there are none. */
   check?(writing: Writing): FieldError[];
-  /** Returns why a record cannot be deleted, or null. If absent, only references from other records prevent it. */
+  /**
+   * Returns why a record cannot be deleted, or null. If absent, only references from other records prevent deletion.
+   */
   checkDelete?(row: Row): string | null;
-  /** Adds record ids to drafts that can be matched by more than the key. */
+  /** Adds ids to drafts that match an existing record by another field than the key. */
   identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;
   /** Adds parts stored in other tables, such as lines, to rows, so that they are compared and audited too. */
   addParts?(tx: Database, rows: Row[]): Promise<void>;
-  /** Returns the next key, for a record without a key. */
+  /** Returns the next free key, for a record that is saved without a key. */
   nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string>;
   /** Returns true if a record stays without a key for now. */
   isKeyless?(row: Row): boolean;
-  /** Does further work in the same transaction. */
+  /** Runs after the rows were written, in the same transaction. */
   afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;
 }
 

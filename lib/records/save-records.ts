@@ -40,7 +40,7 @@ export async function saveRecord(db: Database, kind: RecordKind, draft: Draft, w
   return { id: saved.id };
 }
 
-/** Makes the error for a conflict: the record has changed since the writer last read it. */
+/** Makes the error for a record that has changed since the writer last read it. */
 export function outdated(): AppError {
   return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
 }
@@ -120,10 +120,10 @@ function changesOf(before: Row | null, columns: Row): Row {
 }
 
 /**
- * Validates the fields of a draft, resolves its references, and returns the columns that it sets, or its problems.
+ * Validates a draft and resolves its references. Returns the columns that it sets, or its problems.
  *
  * @param before the stored record; null for a new one, whose required fields must all be present
- * @param idsOf returns the ids of the records that a reference field has found, by key
+ * @param idsOf returns record ids by public key, for the name of a reference field
  */
 function parseDraft(
   kind: RecordKind,
@@ -146,7 +146,7 @@ function parseDraft(
     if (key === undefined) continue;
     const id = key === null ? null : idsOf(name).get(String(key));
     if (id === undefined) problems.push({ field: name, message: problem });
-    // Two fields may refer to the same record by different keys. An empty one does not override the other.
+    // Two fields may refer to the same record by different keys. An empty field does not clear the id of the other.
     else columns[column] ??= id;
   }
   if (problems.length > 0) return { columns, problems };
@@ -174,11 +174,11 @@ const same = (key: string) => key;
 interface Found {
   /** The stored record. Null for a new record; undefined if the record no longer exists. */
   before: Row | null | undefined;
-  /** Why the record cannot have its key. Undefined if it can. */
+  /** Error message if the record cannot have the draft's key. Otherwise undefined. */
   unavailable: string | undefined;
 }
 
-/** Locks and reads the records that the drafts refer to. */
+/** Locks and reads the records that the drafts change. Returns a function that finds the record of a draft. */
 async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const { id, [kind.key]: key } = columnsOf(kind);
   const toKey = kind.toKey ?? same;
@@ -205,9 +205,10 @@ async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
 }
 
 /**
- * Finds the ids of rows by the text in a column.
+ * Finds the ids of rows whose `key` column has one of these texts.
  *
  * @param id column that contains the id
+ * @returns ids by text; texts without a row are left out
  */
 export async function findIds(tx: Database, key: PgColumn, id: PgColumn, keys: string[], where?: SQL) {
   const found = await tx
@@ -217,7 +218,9 @@ export async function findIds(tx: Database, key: PgColumn, id: PgColumn, keys: s
   return new Map(found.map((row) => [String(row.key), Number(row.id)]));
 }
 
-/** Finds the records that the drafts' reference fields point to. */
+/**
+ * Finds the ids of the records that the drafts' reference fields name. Returns a function: field name to ids by key.
+ */
 async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const found = new Map<string, Map<string, number>>();
   for (const [name, { find }] of Object.entries(kind.references ?? {})) {
@@ -237,7 +240,7 @@ async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], wr
   for (const writing of writings) {
     if (writing.before) continue;
     if (needsKey(kind, writing)) {
-      // The next number is one more than the highest stored one, so all records before this one are inserted first.
+      // The next number is one more than the highest stored number, so the records before this one are inserted first.
       await insertAll(tx, kind, ready, writer);
       ready = [];
       await takeKey(tx, kind, writing, writer);
@@ -268,7 +271,7 @@ async function takeKey(tx: Database, kind: RecordKind, { after, changes }: Writi
   after[kind.key] = changes[kind.key] = await kind.nextKey?.(tx, after, writer);
 }
 
-/** Updates the existing records. */
+/** Updates the existing records, and adds an audit entry for each. */
 async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
   for (const writing of writings) {
     const { before, changes } = writing;
@@ -284,7 +287,10 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
   }
 }
 
-/** Retries after another transaction created the same key or deleted a referenced record; its result is visible now. */
+/**
+ * Rethrows a database error. If another transaction has just created the same key or deleted a referenced record,
+ * throws ChangedMeanwhileError instead, so that `transact` tries again and sees that change.
+ */
 export function orAgain(error: unknown): never {
   const code = pgErrorCode(error);
   const mayPass = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;
@@ -297,8 +303,8 @@ function audit(tx: Database, kind: RecordKind, before: Row | null, after: Row, {
 }
 
 /**
- * Inserts rows in one statement, passed as one JSON text, because parsing one parameter per value takes longer than
- * the insert. Omitted columns take their default.
+ * Inserts rows in one statement. The rows are passed as one JSON text, because parsing one parameter per value takes
+ * longer than the insert. Omitted columns take their default.
  *
  * @returns the ids, in the order of the rows
  */

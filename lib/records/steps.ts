@@ -9,7 +9,7 @@ import { MAX_ID } from '../page';
 import type { RecordKind, RecordWriter, Row } from './record-kind';
 import { outdated, saveRecord } from './save-records';
 
-/** Allowed change of a status. */
+/** Allowed change of a record's status. */
 export interface Step {
   from: readonly string[];
   to: string;
@@ -44,7 +44,7 @@ export async function takeStep(
   await transact(db, async (tx) => {
     const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
     if (!row) throw new AppError('not_found', 'It no longer exists.');
-    // Report a changed version first: it is the reason why the step no longer fits.
+    // If the version has changed, `saveRecord` reports the conflict, which explains why the step no longer fits.
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);
     }
@@ -55,8 +55,8 @@ export async function takeStep(
 export type RecordState = Awaited<ReturnType<typeof readState>>;
 
 /**
- * Reads what decides about a record's steps and deletion: its version, and whether other records refer to it, so that it
- * can be ended but not deleted.
+ * Reads a record's version, and whether other records refer to it. A record that others refer to can be ended but not
+ * deleted.
  *
  * @throws AppError not_found
  */
@@ -75,7 +75,7 @@ export async function readState(db: Database, { table, name }: RecordKind, id: n
   return { version: found.version, isReferredTo: found.is_referred_to };
 }
 
-/** Returns a query for each foreign key to a table. Each finds the rows that refer to a given id. */
+/** Returns one function per foreign key to a table. It makes the query for the rows that refer to an id. */
 function referrersOf(table: PgTable): ((id: number) => SQL)[] {
   return Object.values(schema)
     .filter((one) => one instanceof PgTable)

@@ -1,4 +1,4 @@
-/** The fields of a line in the order of the form, and how each one is parsed. */
+/** Fields of a line in the order of the form, with the type by which each is parsed. */
 export const LINE_FIELDS = {
   text: 'text',
   quantity: 'number',
@@ -31,14 +31,14 @@ export function toTypedLines(lines: TypedLine[]): Record<string, string> {
   );
 }
 
-/** Initial texts of a new line. Its tax rate is set from the customer. */
+/** Initial texts of a new line, without its tax rate. */
 export const NEW_LINE: TypedLine = { text: '', quantity: '1', unit_price: '', tax_rate: '' };
 
 /** Returns the typed fields of a form with one new line. @param taxRate in percent */
 export const firstLine = (taxRate: number): Record<string, string> =>
   toTypedLines([{ ...NEW_LINE, tax_rate: String(taxRate) }]);
 
-/** Maps each field of a line to a value. */
+/** Makes an object with a value for each field of a line. */
 export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<LineField, Value> {
   return {
     text: valueFor('text'),
@@ -48,7 +48,7 @@ export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<Line
   };
 }
 
-/** Formats the lines among the typed fields as readable text. */
+/** Formats the lines of a form as text that a person can read. */
 export function linesText(typed: Record<string, string>): string {
   return typedLines(typed)
     .map(

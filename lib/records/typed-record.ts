@@ -25,7 +25,7 @@ export interface TypedKind {
   fields: Record<string, TypedField>;
 }
 
-/** Record as texts of a form, with its row version, to detect conflicts. */
+/** Record as the texts of its form. The row version serves to detect conflicts. */
 export interface TypedRecord {
   version: number;
   typed: Typed;
@@ -76,7 +76,10 @@ export async function saveTyped(
   }
 }
 
-/** Returns the form field that shows a problem: the whole list for one entry, the first line if lines are missing. */
+/**
+ * Returns the form field that shows a problem. A problem of one list entry is shown at the list, a problem of all lines
+ * at the first line.
+ */
 function nameOf(field: string, { fields }: TypedKind): string {
   const [list = ''] = field.split('.');
   if (fields[list] === 'list') return list;
@@ -84,8 +87,9 @@ function nameOf(field: string, { fields }: TypedKind): string {
 }
 
 /**
- * Parses typed texts into JSON values. An empty field becomes null if the field can be null. In a new record it is left
- * out if the field is optional. Text that cannot be parsed is passed on, so that the kind's validation refuses it.
+ * Parses typed texts into JSON values. An empty field becomes null if the field can be null. In a new record, an
+ * optional field is left out if it is empty. Text that cannot be parsed stays, so that the kind's validation refuses
+ * it.
  */
 export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boolean): Row {
   const values: Row = {};
@@ -156,7 +160,9 @@ function toAmount(amount: number, currency: string): string {
 export interface Merged {
   /** New texts of the form: typed changes, otherwise the stored values. */
   typed: Typed;
-  /** Fields that another person has changed: the stored value, and the typed one. `typed` is null without a change. */
+  /**
+   * Fields that the other person has changed. `typed` is null if the person who submitted the form did not change it.
+   */
   theirs: { field: string; stored: string; typed: string | null }[];
 }
 
@@ -187,7 +193,7 @@ export function mergeTyped(opened: Typed, typed: Typed, stored: Typed): Merged {
 
 const fieldOf = (name: string) => (isLineField(name) ? 'lines' : name);
 
-/** Returns the text of a field with LF line breaks, since browsers send CRLF. */
+/** Returns the text of a field for comparison. Replaces CRLF line breaks, which browsers send, with LF. */
 function textOf(field: string, typed: Typed): string {
   return field === 'lines' ? linesText(typed) : (typed[field] ?? '').replaceAll('\r\n', '\n');
 }
