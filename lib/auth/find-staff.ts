@@ -8,18 +8,18 @@ import { type StaffUser, writeStaff } from './staff-user';
 
 export type StaffMember = StaffUser;
 
-/** The step that a signed-in person must take first. */
+/** The step that a signed-in person must take before using staff pages: a new password, or an authenticator app. */
 export type DueStep = 'password' | 'two_factor';
 
 export type StaffSession = NonNullable<Awaited<ReturnType<typeof findStaffSession>>>;
 
-/** Finds the person whom the request's cookies sign in. Null if there is no session or a step is due. */
+/** Finds the person who is signed in by the request's session cookie. Null if there is no session or a step is due. */
 export async function findStaff(runtime: Runtime, headers: Headers): Promise<StaffMember | null> {
   const found = await findStaffSession(runtime, headers);
   return found?.due === null ? found.staff : null;
 }
 
-/** Finds the person whom the request's cookies sign in, even if a step is due. */
+/** Finds the session of the request's cookie, with its person and the step that is due, if any. */
 export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const found = await getStaffAuth(runtime).api.getSession({ headers });
   if (!found) return null;
@@ -28,13 +28,13 @@ export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const lacksFactor = !hasTwoFactor && (await isTwoFactorRequired(runtime.db));
   const due: DueStep | null = passwordTemporary ? 'password' : lacksFactor ? 'two_factor' : null;
   const staff: StaffMember = { id, name, email, role };
-  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // the session's id is not its token
+  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // the id cannot open a session, as the token could
 }
 
-/** The id of the only row of settings. */
+/** The id of the only row of `staff_settings`. */
 const ID = 1;
 
-/** Whether all staff must have an authenticator app. */
+/** Whether all staff must use an authenticator app. */
 export async function isTwoFactorRequired(db: Database): Promise<boolean> {
   const [row] = await findSettings(db, { id: ID });
   return row?.two_factor_required ?? false;

@@ -3,30 +3,32 @@ import { perProcess } from '@/db/per-process';
 import { AppError } from '../errors';
 
 interface HashQueueLimits {
-  /** The number of hashes that may run at once. */
+  /** The limit of hashes that run at once. */
   running: number;
-  /** The number of hashes that may wait. */
+  /** The limit of hashes that wait. */
   waiting: number;
-  /** The number of hashes that unknown devices of one network may run or wait for, so that others get places too. */
+  /**
+   * The limit of hashes, running or waiting, for unknown devices of one network. It leaves places for other networks.
+   */
   ofNetwork: number;
   /** The longest wait, in milliseconds. */
   patienceMs: number;
 }
 
-/** Ends a wait: with an error the waiter is turned away, otherwise its turn has come. */
+/** Ends a wait: starts the work, or refuses it with an error. */
 type Waiter = (refusal?: AppError) => void;
 
 /** Seconds after which a refused client may try again. */
 const RETRY_AFTER = 5;
 
-/** Runs work when its turn comes. @param network the network of an unknown device; null for a known device */
+/** Runs work when a place is free. @param network the network of an unknown device; null for a known device */
 type HashQueue = <T>(network: string | null, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Limits how many passwords are hashed at once, because one hash occupies a core for a tenth of a second. Known devices
- * go first. If the queue is full, the last unknown device makes room for a known one.
+ * go first. If the queue is full, a known device takes the place of the last waiting unknown device.
  *
- * @throws AppError too_many_requests (the queue's functions) if the queue is full or the wait is too long
+ * @returns the queue, which throws AppError too_many_requests if it is full or the wait is too long
  */
 export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: HashQueueLimits): HashQueue {
   let active = 0;

@@ -6,7 +6,7 @@ import { transact } from '@/db/transaction';
 import { widerNetworks } from '../networks';
 import { AUTH_PATH, COOKIE_PREFIX } from './sign-in-paths';
 
-/** The origin of a sign-in: a device that the account knows, or an address. */
+/** The origin of a sign-in: a device that the account knows, or the client's address. */
 export interface SignInOrigin {
   deviceId: string | null;
   /** The client's address as `countedAddress` returns it. */
@@ -20,7 +20,7 @@ const STRANGERS = 'strangers';
  * Strangers cannot lock out a device that the account knows, because it has its own counter.
  *
  * @param email as typed, even if no account has it
- * @returns null if the attempt is allowed, else the time of the next one. A refused attempt is not counted.
+ * @returns null if the attempt is allowed, else the time of the next allowed attempt. A refused attempt is not counted.
  */
 export async function countSignIn(
   db: Database,
@@ -80,15 +80,16 @@ function latestWait(held: { wait_until: Date }[], now: Date): Date | null {
   return waits.length > 0 ? new Date(Math.max(...waits.map(Number))) : null;
 }
 
-/** Returns the time between two instants, in whole seconds. */
+/** Returns the time between two instants in whole seconds, rounded up. */
 export function secondsUntil(until: Date, now: Date): number {
   return Math.ceil((until.getTime() - now.getTime()) / 1000);
 }
 
 /**
- * Takes back the count of a successful sign-in, and resets the count of its device or address.
+ * Resets the counter of a successful sign-in's device or address, and subtracts the sign-in from the counters that its
+ * address shares with others.
  *
- * @param counted how often the sign-in was counted: with a second factor once for the password and once for the code
+ * @param counted how often the sign-in was counted: twice with a second factor, for the password and for the code
  */
 export async function forgiveSignIn(
   db: Database,
@@ -107,12 +108,14 @@ export async function forgiveSignIn(
     .where(and(ofAccount, inArray(failures.origin, shared)));
 }
 
-/** Resets all counts of the account. */
+/** Deletes all counters of an account's failed sign-ins. */
 export async function forgetSignIns(db: Database, email: string): Promise<void> {
   await db.delete(failures).where(eq(failures.account, accountKey(email)));
 }
 
-/** Returns the counters of an origin: first its own counter, then those that it shares with others. */
+/**
+ * Returns the names and rules of an origin's counters: first its own counter, then those that it shares with others.
+ */
 function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
   if (deviceId !== null) return new Map([[`device ${deviceId}`, countFailure]]);
   return new Map<string, SignInRule>([
@@ -125,19 +128,19 @@ function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
 }
 
 /**
- * Returns the SHA-256 of an account's email address, as a key that does not contain it. Works for unknown addresses.
+ * Returns the SHA-256 of an email address as the key of its counters. The address does not need to have an account.
  */
 export function accountKey(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex');
 }
 
-/** The failed sign-ins to one account from one origin. */
+/** The counter of failed sign-ins to one account from one origin. */
 export type SignInCounter = Pick<typeof failures.$inferSelect, 'failures' | 'wait_until' | 'expires_at'>;
 
 /** Counts one more failure. @param before undefined if nothing is counted yet */
 type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
 
-/** The number of failures after which an origin must wait. */
+/** The number of failures from which on an origin must wait. */
 const FREE_FAILURES = 5;
 /** The limit of failures per account and hour over all unknown devices. */
 const MAX_STRANGE_FAILURES = 100;
@@ -145,8 +148,8 @@ const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Counts a failure of an address or a known device. The wait is 30 seconds after the fifth, doubles with each failure,
- * and is at most an hour.
+ * Counts a failure of an address or a known device. The wait is 30 seconds after the fifth failure, doubles with each
+ * further one, and is at most an hour.
  */
 export function countFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
   const failures = liveFailures(before, now) + 1;
@@ -167,7 +170,7 @@ function upTo(max: number): SignInRule {
   };
 }
 
-/** Counts a failure of all unknown devices together. */
+/** Counts a failure in the counter that all unknown devices of an account share. */
 export const countStrangeFailure = upTo(MAX_STRANGE_FAILURES);
 
 /** The rules for the wider networks of an IPv6 address, in the order of `widerNetworks`. */
@@ -184,20 +187,22 @@ function later(now: Date, ms: number): Date {
 const HALF_A_YEAR_S = 180 * 86_400;
 const FORM = /^([\w-]{1,64})\.(\d{1,12})\.([\w-]{43})$/;
 
-/** The account of a device, with the input of the device's signature. */
+/** The account that knows a device, with the values that the signature of the device's cookie depends on. */
 export interface DeviceOwner {
   email: string;
-  /** The stored hash. A new password makes all devices unknown again. */
+  /** The stored hash. A new password changes it, which makes all devices unknown. */
   passwordHash: string;
   secret: string;
 }
 
-/** Returns the name of an account's device cookie. One browser can have such cookies of several accounts. */
+/**
+ * Returns the name of an account's device cookie. It depends on the account, since a browser may be used by several.
+ */
 export function deviceCookieName(email: string, isSecure: boolean): string {
   return `${isSecure ? '__Secure-' : ''}${COOKIE_PREFIX}.device.${accountKey(email).slice(0, 16)}`;
 }
 
-/** Returns the cookie that makes a device known for half a year. Only the sign-in routes receive this cookie. */
+/** Returns the cookie that makes a device known for half a year. Browsers send it only to paths below `AUTH_PATH`. */
 export function deviceCookie(
   id: string,
   owner: DeviceOwner,
@@ -209,7 +214,9 @@ export function deviceCookie(
   return `${deviceCookieName(owner.email, world.isSecure)}=${value}; ${flags}${world.isSecure ? '; Secure' : ''}`;
 }
 
-/** Returns the id of a device that signed in to this account since its password was set. Null for an unknown device. */
+/**
+ * Returns the device id in a device cookie. Null if the cookie has expired, is forged or precedes the current password.
+ */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {
   const [, id = '', end = '', signature = ''] = FORM.exec(value) ?? [];
   if (id === '' || Number(end) * 1000 <= now.getTime()) return null;

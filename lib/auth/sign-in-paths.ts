@@ -1,18 +1,18 @@
-/** The request header in which the proxy passes on the requested path. */
+/** The request header in which `proxy.ts` passes the requested path and query to pages. */
 export const PATH_HEADER = 'x-w5t-path';
 
 export const SIGN_IN_PATH = '/sign-in';
 
-/** The page that asks for the code of the authenticator app. */
+/** The page that asks for the code of the authenticator app or a recovery code. */
 export const CODE_PATH = '/sign-in/code';
 
-/** The page for the step that a signed-in person must take first. */
+/** The page for the step that a signed-in person must take before using staff pages (`DueStep`). */
 export const DUE_PATH = '/sign-in/due';
 
 /**
- * Returns where to go after signing in: a path of this site, or the overview for anything else. Browsers read `//host`,
- * `/\host` and their spellings with dots or tabs as other sites. Proxies that decode a path read encoded spellings like
- * this too.
+ * Returns the path to open after signing in: `next` if it is a path of this site, otherwise the overview. Browsers read
+ * `//host`, `/\host` and spellings of them with dots or tabs as other sites. A proxy that decodes paths may turn
+ * encoded spellings into these.
  */
 export function safeNextPath(next: string | undefined): string {
   const base = 'http://this.invalid';
@@ -27,7 +27,7 @@ export function safeNextPath(next: string | undefined): string {
 /** The page that responds with 503 and the reason during an outage, and leads back to the staff pages afterwards. */
 export const UNAVAILABLE_PATH = '/unavailable';
 
-/** The base path of the endpoints for signing in. */
+/** The base path of the endpoints for signing in and for OAuth. */
 export const AUTH_PATH = '/api/auth';
 
 /** The prefix of our cookies' names. */
@@ -41,5 +41,5 @@ export function authCookiePrefix(publicUrl: string): string {
   return publicUrl.startsWith('https://') ? `__Host-${COOKIE_PREFIX}` : COOKIE_PREFIX;
 }
 
-/** The possible names of the session cookie. */
+/** The names of the session cookie, on http and on https. */
 export const SESSION_COOKIES = ['http://', 'https://'].map((url) => `${authCookiePrefix(url)}.session_token`);

@@ -48,8 +48,8 @@ import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
  * An unknown email address gets the same answer after the same time as a wrong password.
  *
  * @param headers the client's: `x-forwarded-for` holds its address, and `cookie` shows whether its device is known
- * @returns the `Set-Cookie` headers of the session and of its device; or, if the password was right and a second factor
- * must follow, those of a sign-in that waits for a code, without a session
+ * @returns `cookies` are the `Set-Cookie` headers of the session and of its device. If a second factor must follow,
+ * `needsCode` is true, and the cookies are those of a sign-in that waits for a code, without a session.
  * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable
  */
 export async function signIn(runtime: Runtime, typed: Credentials, headers: Headers) {
@@ -58,7 +58,8 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const { deviceId } = origin;
   const body = { email, password: typed.password };
 
-  // The attempt is counted inside the queue. A client that must wait is refused before, and takes no place there.
+  // better-auth's hook counts the attempt, inside the queue. A client that must wait is refused here, so that it takes
+  // no place in the queue.
   const at = runtime.now();
   const until = await findSignInWait(runtime.db, email, origin, at);
   if (until) {
@@ -79,8 +80,8 @@ const APP_CODE = /^\d{6}$/;
 const WRONG = 'The code is wrong or has already been used.';
 
 /**
- * Completes a sign-in with its second step. A wrong code counts like a wrong password. Until a right code comes, the
- * password before it also counts as failed.
+ * Completes a sign-in with its second step. A wrong code counts like a wrong password. Until the right code is entered,
+ * the attempt with the password also counts as failed.
  *
  * @param typed six digits of the authenticator app, or a recovery code, which works once
  * @returns the `Set-Cookie` headers of the session and of its device
@@ -129,13 +130,13 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
   return user ?? null;
 }
 
-/** Lifetime of a claim in milliseconds. An app's code is valid for less time: 90 seconds. */
+/** Lifetime in milliseconds of the claim on a code. The code of an app is valid for less time, 90 seconds. */
 const KEPT_MS = 120_000;
 
 /**
- * Returns the options with which the browser asks for a passkey. The account is not known yet.
+ * Returns the options with which the browser asks for a passkey. They name no account, since the passkey reveals it.
  *
- * @throws AppError too_many_requests after twenty requests of one address in a minute
+ * @throws AppError too_many_requests after twenty requests of one address in a minute; unavailable
  */
 export async function beginPasskeySignIn(
   runtime: Runtime,
@@ -151,7 +152,7 @@ export async function beginPasskeySignIn(
 }
 
 /**
- * Opens a session with a passkey. No code is needed, because the passkey has verified its owner.
+ * Opens a session with a passkey. It needs no code, because the device has verified the owner of the passkey.
  *
  * @returns the `Set-Cookie` headers of the session and of its device
  * @throws AppError unauthenticated; too_many_requests
@@ -182,7 +183,9 @@ async function findOrigin(runtime: Runtime, email: string, headers: Headers): Pr
   return { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
 }
 
-/** Returns the `Set-Cookie` header that marks the device as known. Empty if the account does not exist or has no password. */
+/**
+ * Returns the `Set-Cookie` header that marks a device as known. Empty if the account does not exist or has no password.
+ */
 export async function rememberDevice(
   runtime: Runtime,
   email: string,
@@ -203,7 +206,7 @@ async function findOwner(runtime: Runtime, email: string): Promise<DeviceOwner |
   return { email, passwordHash, secret: staffSecret(runtime.env, runtime.randomBytes) };
 }
 
-/** Returns the stored hash. Null if no account has the email address, or if the account has no password yet. */
+/** Returns the stored password hash. Null if no account has the email address, or the account has no password yet. */
 export async function findPasswordHash(db: Database, email: string): Promise<string | null> {
   const [account] = await db
     .select({ passwordHash: staffAccounts.password })
@@ -213,7 +216,7 @@ export async function findPasswordHash(db: Database, email: string): Promise<str
   return account?.passwordHash ?? null;
 }
 
-/** Translates better-auth's refusal into our error. */
+/** Converts better-auth's error response to an AppError. @param wrong the message if the input was wrong */
 export function toRefusal({ status, headers }: Response, wrong: string): AppError {
   if (status >= 500) {
     return new AppError('unavailable', 'Signing in does not work right now. Try again in a moment.');
@@ -273,12 +276,14 @@ async function findStaffId({ db }: Runtime, email: string): Promise<string | nul
   return user?.id ?? null;
 }
 
-/** The limit of rows to delete. A sign-in adds fewer rows, so the number of expired rows always shrinks. */
+/** The limit of rows to delete per table and sign-in. A sign-in adds fewer rows, so old rows do not pile up. */
 const MAX_CLEARED = 100;
-/** Longer than any window of better-auth's rate limits, in milliseconds. */
+/**
+ * Age in milliseconds at which a rate limit row is deleted. It is longer than any window of better-auth's rate limits.
+ */
 const COUNTED_MS = 3_600_000;
 
-/** Deletes expired sessions, counted sign-ins and one-time addresses, at most 100 rows of each. */
+/** Deletes expired sessions, verifications, sign-in counters and rate limits, at most 100 rows of each. */
 async function clearExpired(db: Database, now: Date): Promise<void> {
   const over: [PgTable, SQL][] = [
     [staffSessions, lte(staffSessions.expiresAt, now)],

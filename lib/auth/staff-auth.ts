@@ -30,13 +30,13 @@ import { auditStaff, getStaffUser, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } fr
 type StaffAuth = ReturnType<typeof createStaffAuth>;
 
 const SESSION_SECONDS = 12 * 60 * 60;
-/** The rate limit of one address over all accounts. The window is in seconds. */
+/** The rate limit of requests to sign in from one address, over all accounts. The window is in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
 export const PASSWORD_PATH = '/sign-in/email';
 
 const built = perProcess('staff-auth', () => new WeakMap<Runtime, StaffAuth>());
 
-/** Returns better-auth for a runtime's staff, built on the first call. */
+/** Returns the better-auth instance of a runtime. The first call builds it. */
 export function getStaffAuth(runtime: Runtime): StaffAuth {
   let auth = built.get(runtime);
   if (!auth) {
@@ -75,7 +75,7 @@ function createStaffAuth(runtime: Runtime) {
       ...oauthPlugins(runtime),
     ],
     telemetry: { enabled: false },
-    // An error's message may contain an email address, so only the fact that a problem occurred is logged.
+    // A message of better-auth may contain an email address, so only its level is logged.
     logger: { log: (level) => log[level]({ component: 'staff-auth' }, 'better-auth reports a problem') },
     user: {
       additionalFields: {
@@ -89,7 +89,7 @@ function createStaffAuth(runtime: Runtime) {
       minPasswordLength: MIN_PASSWORD_LENGTH,
       maxPasswordLength: MAX_PASSWORD_LENGTH,
     },
-    // An absolute expiry. Pages cannot write cookies, so use cannot extend a session.
+    // A session ends a fixed time after the sign-in. Using it cannot extend it, because pages cannot write cookies.
     session: { expiresIn: SESSION_SECONDS, disableSessionRefresh: true },
     rateLimit: {
       enabled: true,
@@ -120,7 +120,7 @@ function createStaffAuth(runtime: Runtime) {
         throw new APIError('TOO_MANY_REQUESTS', {}, { 'Retry-After': String(secondsUntil(until, now)) });
       }),
       after: createAuthMiddleware(async ({ path, headers, body, context }) => {
-        // A person with a second factor is forgiven only after the second factor.
+        // If the person has a second factor, `enterCode` resets the counters after that factor.
         if (path !== PASSWORD_PATH || !context.newSession || context.newSession.user.twoFactorEnabled) return;
         await forgiveSignIn(db, String(body?.email), originOf(headers), runtime.now());
       }),
@@ -134,9 +134,9 @@ export const CODE_COOKIE = 'two_factor';
 export const PASSKEY_COOKIE = 'passkey';
 
 /**
- * Configures passkeys. A passkey counts as two factors, so it must verify its owner.
+ * Configures passkeys. A passkey counts as two factors, so the device must verify its owner.
  *
- * @param note records that a person gets a passkey with this name, just before the passkey is stored
+ * @param note is called with the passkey's name just before the passkey is stored
  */
 function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) => Promise<void>) {
   return passkey({
@@ -158,13 +158,14 @@ function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) =
   });
 }
 
-/** Requires a PIN, finger or face. Possession of the device is not enough. */
+/** Requires that the device has verified a PIN, finger or face. Possession of the device is not enough. */
 function requireVerifiedUser(isVerified: boolean | undefined): void {
   if (!isVerified) throw new APIError('UNAUTHORIZED', {});
 }
 
-/** Headers of the requests that we send to better-auth. Values that a client sends under these names are dropped. */
+/** The header in which we send the client's address to better-auth. A client's own header of this name is dropped. */
 export const ADDRESS_HEADER = 'x-w5t-address';
+/** The header in which we send the id of a known device to better-auth. A client's own header is dropped. */
 const DEVICE_HEADER = 'x-w5t-device';
 
 export interface Credentials {
@@ -172,7 +173,7 @@ export interface Credentials {
   password: string;
 }
 
-/** Reads the origin from the headers of a request that we have made. */
+/** Reads the origin of a sign-in from the headers that `askBetterAuth` has set. */
 function originOf(headers: Headers | undefined): SignInOrigin {
   return {
     deviceId: headers?.get(DEVICE_HEADER) ?? null,
@@ -192,7 +193,7 @@ interface Asked {
   deviceId?: string | null;
 }
 
-/** Passes a client's request to better-auth, which applies its rate limits. The caller checks the page's origin. */
+/** Passes a client's request to better-auth, which applies its rate limits. The caller must check the page's origin. */
 export function askBetterAuth(
   runtime: Runtime,
   { path, body, headers, cookies, deviceId }: Asked,
@@ -226,8 +227,8 @@ const SECRET_FILE = 'better-auth-secret';
 const MIN_SECRET_LENGTH = 32;
 
 /**
- * Returns the secret that signs session cookies: BETTER_AUTH_SECRET, or a secret that is generated once in DATA_DIR,
- * readable only by its owner.
+ * Returns the secret that signs cookies and encrypts client secrets: BETTER_AUTH_SECRET, or a secret that is generated
+ * once in DATA_DIR, readable only by its owner.
  *
  * @throws StartError if the file in DATA_DIR does not contain a secret
  */
@@ -246,7 +247,7 @@ export function staffSecret(
   ]);
 }
 
-/** Writes the secret and renames the file into place, so that a crash cannot leave an incomplete secret. */
+/** Writes the secret to a temporary file and renames it, so that a crash cannot leave an incomplete secret. */
 function writeSecret(dataDir: string, file: string, secret: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;

@@ -11,7 +11,7 @@ import { type Credentials, getStaffAuth } from './staff-auth';
 
 export type { StaffMember };
 
-/** Returns the person of the session, even if a step is due. Null without a session. Queries once per request. */
+/** Returns the session of the request, even if a step is due. Null without a session. Queries once per request. */
 export const currentSession = cache(async (): Promise<StaffSession | null> => {
   const sent = await headers(); // first, so that Next does not render the page at build time
   const runtime = await getRuntime().catch(showUnavailable);
@@ -26,7 +26,7 @@ export async function currentStaff(): Promise<StaffMember | null> {
   return session?.due === null ? session.staff : null;
 }
 
-/** Redirects to the address that responds with 503 and the reason, since a page cannot set its status. */
+/** Redirects to the address that responds with 503, since a page cannot set its status. Rethrows unexpected errors. */
 function showUnavailable(error: unknown): never {
   if (error instanceof NotMigratedError || error instanceof AppError) redirect(UNAVAILABLE_PATH);
   throw error;
@@ -40,7 +40,7 @@ export async function requireStaff(): Promise<StaffMember> {
   return (await requireSession()).staff;
 }
 
-/** Requires a session for changes to one's own login. */
+/** Like `requireStaff`, but returns the session, for changes to one's own login. */
 export async function requireSession(): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due === null) return session;
@@ -48,26 +48,28 @@ export async function requireSession(): Promise<StaffSession> {
   redirect(`${session ? DUE_PATH : SIGN_IN_PATH}?next=${encodeURIComponent(path)}`);
 }
 
-/** Requires a session, and allows a person whose only due step is this one. */
+/** Like `requireSession`, but also allows a session in which this step is due. */
 export async function requireSessionFor(step: DueStep): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due === step) return session;
   return requireSession();
 }
 
-/** Requires a session with a due step. Redirects everyone else to a page that they can use. */
+/**
+ * Requires a session with a due step. Redirects to `next` if no step is due, or to the sign-in page without a session.
+ */
 export async function requireDueSession(next: string): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due) return session;
   redirect(session ? next : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`);
 }
 
-/** Requires an admin. Other staff get the page for 403. */
+/** Requires an admin. Other staff get the 403 page. */
 export async function requireAdmin(): Promise<StaffMember> {
   const staff = await requireStaff();
   if (staff.role === 'admin') return staff;
   const sent = await headers();
-  // Next cannot show that page after a form that was sent without scripts, so the form's own page shows it.
+  // Next cannot show the 403 page for a form that was sent without scripts. The form's own page then shows it.
   if (sent.has('content-type') && !sent.has('next-action')) redirect(sent.get(PATH_HEADER) ?? '/admin');
   forbidden();
 }
@@ -81,14 +83,14 @@ export async function signInStaff(credentials: Credentials): Promise<void> {
   await passCookies((await signIn(await getRuntime(), credentials, await headers())).cookies);
 }
 
-/** Ends the session in the browser and in the database. */
+/** Signs the person out: deletes the session in the database and its cookie in the browser. */
 export async function signOutStaff(): Promise<void> {
   const auth = getStaffAuth(await getRuntime());
   const response = await auth.api.signOut({ headers: await headers(), asResponse: true });
   await passCookies(response.headers.getSetCookie());
 }
 
-/** Passes better-auth's cookies to the browser. */
+/** Sets better-auth's cookies in the browser, from a server action. */
 export async function passCookies(setCookies: string[]): Promise<void> {
   const jar = await cookies();
   for (const header of setCookies) {

@@ -16,7 +16,7 @@ export const STAFF_ROLES = staffRole.enumValues;
 /** `staff` browse, replay, reconcile and record payments. `admin` can also issue tokens and manage staff. */
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
-/** The parts of a runtime that are needed to write staff. */
+/** The parts of a runtime that functions which write staff need. */
 export type StaffWorld = Pick<Runtime, 'db' | 'newId' | 'randomBytes'>;
 
 /** Identifies a member of staff. */
@@ -25,7 +25,7 @@ export type StaffKey = { id: string } | { email: string };
 /** A member of staff with the fields that the audit log keeps. */
 export type StaffUser = Pick<typeof staffUsers.$inferSelect, 'id' | 'email' | 'name' | 'role'>;
 
-/** The selected columns of a member of staff. */
+/** The columns to select for a `StaffUser`. */
 export const STAFF_USER = {
   id: staffUsers.id,
   email: staffUsers.email,
@@ -50,7 +50,7 @@ export async function findStaffUser(db: Database, key: StaffKey) {
 }
 
 /**
- * Converts an email address to lower case, as better-auth looks it up.
+ * Validates an email address and converts it to lower case, as better-auth stores it.
  *
  * @throws AppError validation_failed
  */
@@ -144,9 +144,9 @@ async function workNoted(tx: Database, actor: Actor, key: StaffKey, verb: string
 }
 
 /**
- * Checks that an admin can be demoted or removed.
+ * Checks that a member of staff may lose their role or be removed.
  *
- * @throws AppError conflict for oneself, and for the last admin
+ * @throws AppError conflict for the actor's own login, and for the last admin
  */
 export async function requireDispensable(tx: Database, actor: Actor, user: StaffUser): Promise<void> {
   if (actor.type === 'staff' && actor.id === user.id) {

@@ -5,7 +5,7 @@ import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } f
 import { isStopping } from '../stopping';
 import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route, uncachedJson } from './messages';
 
-/** The minimum time between two probes of the database, in milliseconds. The endpoint is open to everyone. */
+/** The minimum time between two probes of the database, in milliseconds, since anyone may call the endpoint. */
 const PROBE_MS = 10_000;
 
 interface Probe {
@@ -13,14 +13,17 @@ interface Probe {
   health: Promise<Health>;
 }
 
-/** The last probe of each runtime, and of a service without a runtime. */
+/** The last probe by runtime. `WITHOUT_RUNTIME` is the key while no runtime is built. */
 const probes = perProcess('probes', () => new WeakMap<object, Probe>());
 const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 
 /** `/api/health` */
 export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };
 
-/** Tells every caller whether the service works. A caller with CRON_SECRET also gets the cause of each problem. */
+/**
+ * Responds with the service's health, with 503 if it is down or stopping. A caller with CRON_SECRET also gets the
+ * alerts.
+ */
 async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();
   const found = isStopping() ? down('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);
@@ -29,7 +32,7 @@ async function answerHealth(request: HttpRequest): Promise<Response> {
   return uncachedJson(mayKnow ? { ...told, alerts } : told, told.status === 'down' ? 503 : 200);
 }
 
-/** Returns the last probe. Callers that arrive while a probe runs wait for its result. */
+/** Returns the health of the last probe, or probes again after `PROBE_MS`. Concurrent callers share one probe. */
 function lastProbe(world: Pick<Runtime, 'now'>): Promise<Health> {
   const now = world.now().getTime();
   const last = probes.get(world);

@@ -29,14 +29,14 @@ export type Handler = (
   context: { params: Promise<Params> },
 ) => Response | Promise<Response>;
 
-/** The handlers of an address, as a route file exports them and as our server's route table holds them. */
+/** The handlers of a path by method. Next's route files export them, and our own server's route table holds them. */
 export type Route = Record<Method, Handler>;
 
-/** The largest request body that any route reads: 1 MiB. */
+/** The limit of a request body that a route does not set itself: 1 MiB. */
 const MAX_BODY_BYTES = 1_048_576;
 
-// A sender that is cut off sees a connection reset and no response. So the server reads on, up to this multiple of the
-// limit, and discards the bytes.
+// A sender that is cut off sees a connection reset instead of the response. So the server reads a body that is too
+// large up to this multiple of the limit, and discards the bytes.
 const DRAINED = 8;
 
 /**
@@ -194,7 +194,11 @@ export function uncachedJson(body: unknown, status = 200): Response {
   return Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } });
 }
 
-/** Runs work and returns its response. If the service cannot start or the work throws, `refuse` makes the response. */
+/**
+ * Runs work and returns its response. If the service cannot start or the work throws, `refuse` makes the response.
+ *
+ * @param refuse gets `hasStarted` as false if the service cannot start
+ */
 export async function answerWith(
   work: (runtime: Runtime) => Response | Promise<Response>,
   refuse: (error: AppError, hasStarted: boolean) => Response = (error) => problemResponse(error),
@@ -212,7 +216,10 @@ export async function answerWith(
 // timeout.
 const CONTENDED = /^(40...|55P03|57014)$/;
 
-/** Returns an AppError as it is. Any other error is logged under `ref`, and the answer contains only `ref`. */
+/**
+ * Converts an error to the AppError of the response. An AppError stays as it is. Any other error is logged under `ref`,
+ * and its message never reaches the response.
+ */
 export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   if (error instanceof AppError) return error;
   const code = pgErrorCode(error);
@@ -227,7 +234,10 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
 }
 
-/** Returns handlers for the methods that a route does not support. Next itself would respond without `Allow`. */
+/**
+ * Returns handlers that refuse every method with 405 and `Allow`, and respond to OPTIONS with 204. A route replaces the
+ * handlers of the methods that it supports. Next itself would respond without `Allow`.
+ */
 export function methodNotAllowed(allow: string): Route {
   const refuse = () =>
     problemResponse(new AppError('method_not_allowed', `Allowed here: ${allow}.`), { Allow: allow });
@@ -240,7 +250,7 @@ export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }
 
-/** Returns the 404 for a path below /api that matches no route. */
+/** Returns the 404 for a path below /api that matches no route or cannot be decoded. */
 export function answerUnknownPath(): Response {
   return problemResponse(new AppError('not_found', 'There is no page at this address.'));
 }
@@ -250,7 +260,9 @@ const LOST = '__proto__';
 /** The name that replaces `__proto__` on the way through Next. No real parameter has this name. */
 const CARRIED = `${LOST}\n`;
 
-/** Rewrites the path and query of a request so that no parameter is lost on the way through Next. */
+/**
+ * Renames a parameter `__proto__` in a path with a query, because Next would lose it. `carriedName` restores the name.
+ */
 export function carryParameters(url: string): string {
   const [path = '', ...query] = url.split('?');
   if (query.length === 0) return url;
@@ -263,7 +275,7 @@ function carry(parameter: string): string {
   return isLost ? [encodeURIComponent(CARRIED), ...value].join('=') : parameter;
 }
 
-/** Restores the original name of a parameter. */
+/** Returns the name that a parameter had before `carryParameters`. */
 export function carriedName(name: string): string {
   return name === CARRIED ? LOST : name;
 }

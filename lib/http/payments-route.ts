@@ -45,7 +45,7 @@ const update = endpoint({
   },
 });
 
-/** Responds with the payment. The ETag is the one that a GET of the payment has, so it leaves out the warning. */
+/** Responds with the payment. The ETag ignores the warning, so that it equals the ETag of a GET of the payment. */
 function toAnswer(
   request: HttpRequest,
   { warning, ...payment }: PaymentRow & { warning?: string | undefined },

@@ -82,7 +82,7 @@ export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTION
   return Object.fromEntries(METHODS.map((method) => [method, handle(method)])) as Route;
 }
 
-/** Parses a path segment into an integer. @throws AppError not_found for anything else */
+/** Returns the `id` of a path as an integer. @throws AppError not_found if it is not a possible id */
 export function pathId(params: Params): number {
   const text = params.id ?? '';
   const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
@@ -139,7 +139,7 @@ async function readJson(request: HttpRequest): Promise<unknown> {
   return parseJson(await readBody(request));
 }
 
-// A body of 1 MiB may hold a hundred thousand unknown fields, or one field whose name is that long.
+// A body of 1 MiB may contain a hundred thousand unknown fields, or one field with a name of 1 MiB.
 const MAX_ERRORS = 100;
 const MAX_FIELD = 100;
 

@@ -6,10 +6,10 @@ import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
 import { answerWith, mediaType, parseJson, problemResponse, readBody } from './messages';
 
-/** Requires only an object here. better-auth verifies the passkey itself. */
+/** Requires only an object with an id. better-auth verifies the passkey itself. */
 const passkeyAnswer = z.object({ id: z.string().max(1024) }).loose();
 
-/** Signs in from the sign-in page. Accounts with an authenticator app continue to the page that asks for its code. */
+/** Signs in with a password. An account with an authenticator app continues to the page that asks for its code. */
 export function answerSignIn(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
     const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses this character
@@ -22,7 +22,7 @@ export function answerSignIn(request: Request): Promise<Response> {
   });
 }
 
-/** Checks the code that was entered on the page for codes. */
+/** Completes a sign-in after the password: checks the code of the authenticator app, or a recovery code. */
 export function answerCode(request: Request): Promise<Response> {
   const { headers } = request;
   return answerDoor(request, CODE_PATH, async (runtime, given) => {
@@ -32,7 +32,7 @@ export function answerCode(request: Request): Promise<Response> {
   });
 }
 
-/** Responds with the options that the browser needs to ask for a passkey. */
+/** Responds with the options that the browser needs to ask the person for a passkey. */
 export function answerPasskeyOptions(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, (runtime) => beginPasskeySignIn(runtime, request.headers));
 }
@@ -54,14 +54,14 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The limit of a request body in bytes. A sign-in needs much less. */
+/** The limit of a sign-in request's body, in bytes. A sign-in needs much less. */
 const MAX_BYTES = 16_384;
 
 type Given = Record<string, unknown>;
 
 interface Answer {
   cookies: string[];
-  /** The page to which a form is redirected. */
+  /** The path of the next page. A form is redirected to it, and a script receives it as JSON. */
   next?: string;
 }
 

@@ -8,7 +8,11 @@ import { syncDeps } from '../sync/sync-deps';
 import { keepUploadsCleared } from '../uploads/import-run';
 import { toAppError } from './messages';
 
-/** Prepares a server before its first request: opens the runtime, accepts commands and schedules the daily job. */
+/**
+ * Prepares a server before its first request. On Vercel it only opens the runtime. Elsewhere it also deletes old
+ * uploads, prints the address for the first admin and, except in development, schedules the daily job. A server with
+ * the embedded database also runs the commands of other processes.
+ */
 export async function startServer(): Promise<void> {
   const runtime = await openRuntime();
   if (!runtime || runtime.env.vercel) return;
@@ -36,7 +40,7 @@ async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Opens the runtime. If that fails, ends the process, so that the server never runs without it. */
+/** Opens the runtime. If that fails, ends the process, or returns null on Vercel. */
 async function openRuntime(): Promise<Runtime | null> {
   try {
     return await getRuntime();

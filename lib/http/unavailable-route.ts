@@ -18,7 +18,7 @@ export async function answerUnavailable(): Promise<Response> {
   });
 }
 
-/** @param reason a sentence without characters that are special in HTML */
+/** Returns the HTML of the page. @param reason a sentence without characters that are special in HTML */
 function page(reason: string): string {
   return `<!doctype html>
 <html lang="en">

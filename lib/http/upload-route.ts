@@ -25,7 +25,7 @@ export function answerUpload(request: Request): Promise<Response> {
   });
 }
 
-/** @returns the email address of the admin who sends the file */
+/** Requires an admin who uploads from our own pages. @returns the admin's email address */
 async function requireUploader(runtime: Runtime, request: Request): Promise<string> {
   if (!isOwnOrigin(request, runtime.env.publicUrl)) {
     throw new AppError('forbidden', 'Files are uploaded from our own pages only.');

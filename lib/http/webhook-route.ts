@@ -9,11 +9,12 @@ import { handleEvent } from '../sync/inbox/handle-event';
 import { syncDeps } from '../sync/sync-deps';
 import { type HttpRequest, methodNotAllowed, type Route, readBody, uncachedJson } from './messages';
 
-/** The response bodies for a delivery that was stored and for one that was refused. */
+/** The response body for an accepted delivery. */
 export const webhookAnswer = z.object({
   received: z.literal(true),
   outcome: z.enum(['processed', 'duplicate', 'stale', 'ignored', 'unmatched']),
 });
+/** The response body for a delivery that was refused or that failed. */
 export const webhookError = z.object({
   error: z.string(),
   ref: z.string().optional().meta({ description: 'Names an internal error in our log.' }),
@@ -59,7 +60,9 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
   return uncachedJson({ received: true, outcome });
 }
 
-/** Whether a signature has Stripe's form. Scanners send none, and must not raise an alert about our secret. */
+/**
+ * Whether a header has the form of Stripe's signature. Requests of scanners must not raise an alert about our secret.
+ */
 function isLikeStripes(header: string | null): boolean {
   return /^t=\d+,(?:.+,)?v1=[\da-f]{64}(?:,|$)/.test(header ?? '');
 }

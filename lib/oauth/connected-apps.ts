@@ -18,7 +18,7 @@ import { hashOAuthToken, type RefreshToken } from './grant';
 
 const MOST = 200;
 
-/** A client that a member of staff has authorized, on one device. Its id is the id of the consent. */
+/** A client that a member of staff has authorized on one device. The app's id is the id of the consent. */
 export type ConnectedApp = Awaited<ReturnType<typeof listConnectedApps>>[number];
 
 /** A consent that a member of staff has just given. */
@@ -33,7 +33,7 @@ interface NewConsent {
 
 /** Lists the newest 200 apps of one member of staff, or of all staff if `userId` is null. */
 export async function listConnectedApps(db: Database, userId: string | null) {
-  // When the app last received tokens. Null if it never has.
+  // When the app's newest stored access token was issued. Null if none is stored, since expired tokens are deleted.
   const refreshed = sql<Date | null>`(select max(${oauthAccessTokens.createdAt}) from ${oauthAccessTokens}
     where ${oauthAccessTokens.clientId} = ${oauthConsents.clientId}
       and ${oauthAccessTokens.userId} = ${oauthConsents.userId}
@@ -65,15 +65,15 @@ export async function listConnectedApps(db: Database, userId: string | null) {
   }));
 }
 
-/** Whether a consent hides personal data, by its own property or by the old scope for this. */
+/** Whether a consent hides personal data, by its column or by the old scope for this (`OLD_MASK`). */
 function hidesPersonalData(): SQL<boolean> {
   return sql<boolean>`(${oauthConsents.hidesPersonalData} or ${OLD_MASK} = any (${oauthConsents.scopes}))`;
 }
 
 /**
- * Ends an app's access at once, on the device of this consent: its tokens, its consent and its unused codes.
+ * Ends an app's access on one device at once: deletes this consent, its tokens and its unused codes.
  *
- * @param of the member of staff who must own the app; null allows any owner
+ * @param of the member of staff who must have given the consent; null allows any
  * @throws AppError not_found
  */
 export async function disconnectApp(
@@ -92,7 +92,7 @@ export async function disconnectApp(
   });
 }
 
-/** Completes the consent that the provider has written. From now on its client is not cleared. */
+/** Completes a consent that the provider has written, and notes that its client must no longer be deleted as unused. */
 export async function recordConsent(
   db: Database,
   { clientId, referenceId, actor, scopes, hidesPersonalData, now }: NewConsent,
@@ -111,7 +111,7 @@ export async function recordConsent(
   });
 }
 
-/** The fields that all audit entries of an OAuth client share. */
+/** Returns the fields that all audit entries about an OAuth client share. */
 export function clientEntry(clientId: string, actor: Actor, verb: string) {
   return {
     actor,
@@ -123,18 +123,18 @@ export function clientEntry(clientId: string, actor: Actor, verb: string) {
 
 const TOKENS = [oauthAccessTokens, oauthRefreshTokens];
 
-/** The fields that a consent, its codes and its tokens share. */
+/** The key of a grant, which its consent, codes and tokens share. */
 interface Grant {
   clientId: string;
   userId: string;
-  /** Null for older grants, which share one consent. */
+  /** Null for older grants. Those of one client and person share one consent. */
   referenceId: string | null;
 }
 
 /**
- * Ends the access of all apps of a member of staff: their tokens, consents and unused codes.
+ * Ends the access of all apps of a member of staff: deletes their tokens, consents and unused codes.
  *
- * @returns the number of apps
+ * @returns the number of deleted consents
  */
 export async function endAppsOf(tx: Database, userId: string): Promise<number> {
   for (const table of TOKENS) await tx.delete(table).where(eq(table.userId, userId));
@@ -146,7 +146,7 @@ export async function endAppsOf(tx: Database, userId: string): Promise<number> {
   return ended.length;
 }
 
-/** Ends the codes and tokens of this grant only. */
+/** Deletes the codes and tokens of one grant. */
 async function endGrant(tx: Database, grant: Grant): Promise<void> {
   const { clientId, userId, referenceId } = grant;
   for (const table of TOKENS) {
@@ -155,14 +155,14 @@ async function endGrant(tx: Database, grant: Grant): Promise<void> {
   await endCodes(tx, [userId, clientId, ...(referenceId === null ? [] : [referenceId])]);
 }
 
-/** Ends the grant to which a refresh token belongs, with its consent. */
+/** Ends the grant of a refresh token: deletes its consent, codes and tokens. An older grant loses only its tokens. */
 export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Promise<void> {
   const { id, referenceId, authorizationCodeId: code } = refreshToken;
   if (referenceId !== null) {
     await tx.delete(oauthConsents).where(eq(oauthConsents.referenceId, referenceId));
     return endGrant(tx, refreshToken);
   }
-  // Older grants share a consent. The tokens of one such grant have their code in common.
+  // Older grants share a consent, which therefore stays. The tokens of one such grant come from the same code.
   for (const table of TOKENS) {
     if (code !== null) await tx.delete(table).where(eq(table.authorizationCodeId, code));
   }
@@ -170,8 +170,10 @@ export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Prom
 }
 
 /**
- * Whether the consent of new tokens has been removed. A disconnect at the same time could not see these tokens, since
- * they were not written yet. In that case they are ended here.
+ * Ends new tokens if their consent has been removed. A disconnect at the same time could not see these tokens, because
+ * they were not written yet.
+ *
+ * @returns true if the tokens are no longer valid
  */
 export async function endUnconsented(db: Database, accessToken: string): Promise<boolean> {
   const { clientId, userId, referenceId, token } = oauthAccessTokens;
@@ -190,7 +192,7 @@ function isOf(table: Record<keyof Grant, PgColumn>, { clientId, userId, referenc
   return and(eq(table.clientId, clientId), eq(table.userId, userId), ofReference);
 }
 
-/** Ends the codes that contain all of these texts. */
+/** Deletes the authorization codes whose stored data contains all of these texts. */
 async function endCodes(tx: Database, texts: string[]): Promise<void> {
   const holds = texts.map((text) => sql`strpos(${staffVerifications.value}, ${JSON.stringify(text)}) > 0`);
   const isCode = sql`${staffVerifications.value} like '{"type":"authorization_code"%'`;

@@ -7,14 +7,14 @@ import { claimOnce, hashOAuthToken } from './grant';
 import { issuerOf, toReadScopes } from './metadata';
 import { isLoopback } from './register-client';
 
-/** Who confirms a client's identity: an admin or its own site. `nobody` if it is unconfirmed. */
+/** Who confirms a client's identity: an admin (`staff`), the site of its metadata document (`site`), or `nobody`. */
 type Vouched = 'staff' | 'site' | 'nobody';
 
 /**
  * Parses the consent page's address, which the provider has signed. The signature is verified later, when the consent
  * is given.
  *
- * @returns null if the address is malformed or has expired
+ * @returns null if the address is malformed or has expired, or if the client does not exist
  */
 export async function readConsentRequest(db: Database, query: URLSearchParams, now: Date) {
   const clientId = query.get('client_id') ?? '';
@@ -28,29 +28,29 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
   const documentHost = client.clientDiscoveryId === DOCUMENT_CLIENT ? new URL(clientId).host : null;
   return {
     clientId,
-    /** The name that the client gives itself. */
+    /** The name from the client's registration or document, which only `vouched` makes trustworthy. */
     name: client.name,
-    /** The host of the client's metadata document. */
+    /** The host of the client's metadata document. Null if the client has no document. */
     host: documentHost,
     vouched: vouchedBy(client, isWeb && documentHost === host),
-    /** Where the browser goes with the answer: a host, this computer, or the app of a URL scheme. */
+    /** The destination of the redirect, in words: a host, a program on this computer, or the app of a URL scheme. */
     leadsTo: isWeb ? host : isLoopback(redirect) ? 'a program on this computer' : `the app of ${protocol}//`,
     isLocal: !isWeb,
     scopes: toReadScopes((query.get('scope') ?? '').split(' ')),
   };
 }
 
-/** The request for consent that a member of staff sees. */
+/** A request for consent, as the consent page shows it. */
 export type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readConsentRequest>>>;
 
-/** Lifetime of a claim in milliseconds. The provider accepts a consent for less time. */
+/** Lifetime of the claim on a consent, in milliseconds. The provider accepts the consent for less time. */
 const KEPT_MS = 1_200_000;
 
 /**
- * Claims a consent before it is given, so that the page can be answered only once.
+ * Claims a consent request before its decision is passed on, so that the consent page works only once.
  *
  * @param query the query of the consent page as the provider signed it
- * @returns a function that releases the claim; null if the page was answered already
+ * @returns a function that releases the claim; null if the request was already claimed
  */
 export function claimConsent(
   runtime: Pick<Runtime, 'db' | 'now'>,
@@ -88,9 +88,11 @@ export async function mayGoBack(db: Database, clientId: string, to: URL): Promis
 }
 
 /**
- * Reads the link back to the client from the error page's address. A person can follow it after a refused authorization.
+ * Returns the link by which a person can go back to the client from the error page after a refused authorization.
  *
- * @param query of the error page. Since anyone can write it, the link leads only to a registered redirect URI.
+ * @param query the query of the error page. Anyone can write it, so the link leads only to a registered https redirect
+ *   URI.
+ * @returns null if the query does not contain a valid error and such a URI
  */
 export async function readWayBack({ db, env }: Pick<Runtime, 'db' | 'env'>, query: URLSearchParams) {
   const error = query.get('error') ?? '';
@@ -100,13 +102,13 @@ export async function readWayBack({ db, env }: Pick<Runtime, 'db' | 'env'>, quer
   if (!client?.redirectUris.includes(redirect) || client.disabled) return null;
   const { name } = client;
   const to = errorAddress(redirect, { error, state: query.get('state'), iss: issuerOf(env) });
-  // The client's redirect URI with the error as its parameters.
+  // `href` is the client's redirect URI with the error in its query.
   return { name, host: to.host, href: to.href };
 }
 
 export type WayBack = NonNullable<Awaited<ReturnType<typeof readWayBack>>>;
 
-/** Returns a client's redirect URI with an error for the client. */
+/** Returns a client's redirect URI with an OAuth error in its query. A `state` that is too long is left out. */
 export function errorAddress(
   redirect: string,
   { error, state, iss }: { error: string; state: string | null; iss: string },

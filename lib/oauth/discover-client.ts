@@ -15,9 +15,9 @@ import {
   parseClientMetadata,
 } from './register-client';
 
-/** Marks clients whose id is the URL of their metadata document. */
+/** The `clientDiscoveryId` of clients whose id is the URL of their metadata document. */
 export const DOCUMENT_CLIENT = 'metadata-document';
-/** How long a document is used before it is read again. An authorization takes less time. */
+/** Age in milliseconds up to which a stored document is used without reading it again. An authorization is shorter. */
 const FRESH_MS = 900_000;
 const MAX_ID_LENGTH = 300;
 
@@ -34,7 +34,7 @@ function isDocumentId(clientId: string): boolean {
 }
 
 /**
- * Finds clients whose id is the URL of their metadata document.
+ * Makes the provider's lookup of clients whose id is the URL of their metadata document.
  * https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/
  */
 export function clientDiscovery(world: World): ClientDiscovery {
@@ -42,7 +42,7 @@ export function clientDiscovery(world: World): ClientDiscovery {
     id: DOCUMENT_CLIENT,
     matches: isDocumentId,
     resolve: async (ctx, clientId, existing) => {
-      // An existing consent keeps using the document as it was at that time. Only a new authorization reads it again.
+      // Only an authorization reads the document again. All other requests use the client as it is stored.
       const isNew = ctx.path === '/oauth2/authorize';
       const age = world.now().getTime() - (existing?.updatedAt?.getTime() ?? 0);
       if (existing && (!isNew || age < FRESH_MS)) return existing;
@@ -68,7 +68,7 @@ export function clientDiscovery(world: World): ClientDiscovery {
   };
 }
 
-/** @returns text that says why the document is rejected, if it is */
+/** Reads and checks a client's metadata document. @returns the metadata, or text that says why it is rejected */
 export async function readDocument(
   { env, fetchDocument: fetch = fetchDocument }: Pick<World, 'env' | 'fetchDocument'>,
   clientId: string,
@@ -107,14 +107,17 @@ async function storeClient(
 const MAX_DOCUMENT_BYTES = 65_536;
 const DOCUMENT_MS = 5000;
 
-/** IPv4 networks outside the public internet (IANA's special-purpose registries), and those that may lead there. */
+/** IPv4 networks outside the public internet, from IANA's special-purpose registry, and multicast and 6to4 networks. */
 const CLOSED = toNetworks([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ]);
-/** The only global unicast network of IPv6. CLOSED6 excludes its tunnels and documentation addresses. */
+/** The IPv6 network of all public addresses. */
 const GLOBAL6 = toNetworks(['2000::/3']);
+/**
+ * Networks in GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnel addresses.
+ */
 const CLOSED6 = toNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
 /** Whether an address belongs to the public internet. */
@@ -132,7 +135,7 @@ const resolveAll: Resolve = (host, done) =>
 
 /**
  * Makes a DNS lookup that returns only public addresses. The connection uses exactly the returned addresses, so a name
- * cannot resolve differently between the check and the connection. One closed address rejects the name.
+ * cannot resolve differently between the check and the connection. The lookup fails if one address is not public.
  */
 export function publicLookup(resolve: Resolve = resolveAll): LookupFunction {
   return (host, options, done) =>

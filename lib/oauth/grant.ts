@@ -26,19 +26,20 @@ export function withGrant<Value>(reference: string, work: () => Promise<Value>):
   return storage().run(reference, work);
 }
 
-/** Returns the reference of the grant that is being written. */
+/** Returns the reference of the grant that `withGrant` is writing. Undefined outside it. */
 export function currentGrant(): string | undefined {
   return storage().getStore();
 }
 
 /**
- * Grace period of a used refresh token, in seconds. In this time it is answered with the same tokens again. Programs of
- * one person share their tokens on disk and refresh them up to five minutes early; the period is twice that.
+ * Grace period of a used refresh token, in seconds. Until it ends, using the token again returns the same new tokens.
+ * Programs of one person share their tokens on disk and refresh them up to five minutes early. The period is twice
+ * that.
  */
 const GRACE_S = 600;
 /**
- * The provider's grace period, in seconds. It is longer, so that the provider never sees a token that is too old for
- * us. It would end all grants of the client and the person, on every device.
+ * The provider's grace period, in seconds. It is longer than ours, so that the provider never sees a token after its
+ * grace period. For such a token, the provider would end the grants of the client and the person on every device.
  */
 export const PROVIDER_GRACE_S = GRACE_S + 60;
 const WAIT_MS = 100;
@@ -48,7 +49,10 @@ type Row = typeof oauthRefreshTokens.$inferSelect;
 
 export interface RefreshToken
   extends Pick<Row, 'id' | 'clientId' | 'userId' | 'referenceId' | 'authorizationCodeId' | 'scopes'> {
-  /** `rotating`: in use by another request. `rotated`: used, within the grace period. `stale`: used, after it. */
+  /**
+   * `rotating`: another request is exchanging the token. `rotated`: used, within the grace period. `stale`: used, and
+   * the grace period is over.
+   */
   state: 'unused' | 'rotating' | 'rotated' | 'stale';
 }
 
@@ -102,10 +106,10 @@ export function refreshScopes(granted: string[], scope: string | null): string |
 }
 
 /**
- * Claims something that can be used only once.
+ * Claims a code or a request that may be used only once.
  *
- * @param id names what is claimed, without containing it
- * @param ms the lifetime of the claim
+ * @param id the key of the claim; it must not contain a secret, since it is stored
+ * @param ms the lifetime of the claim in milliseconds
  * @returns a function that releases the claim; null if it is claimed already
  */
 export async function claimOnce(
@@ -131,7 +135,7 @@ export async function claimOnce(
 }
 
 const NOTE = 'replayed:';
-/** Lifetime of a note, equal to that of a code. */
+/** Lifetime of the note that a code was used again, in milliseconds. It equals the lifetime of a code. */
 const KEPT_MS = 600_000;
 
 /**
@@ -143,14 +147,14 @@ export async function endReplayed(
   code: string,
 ): Promise<void> {
   const expiresAt = new Date(now().getTime() + KEPT_MS);
-  // Anyone can invent codes, so expired notes are removed first.
+  // Anyone can cause notes with invented codes, so expired notes are deleted first.
   const isNote = like(staffVerifications.identifier, `${NOTE}%`);
   await db.delete(staffVerifications).where(and(isNote, lt(staffVerifications.expiresAt, now())));
   await db.insert(staffVerifications).values({ id: newId(), identifier: noteOf(code), value: '', expiresAt });
   await endTokens(db, code);
 }
 
-/** Whether a code was used again while it was exchanged. If so, deletes its tokens. Call this after the exchange. */
+/** Returns true if a code was used again during its exchange, and deletes its tokens. Call it after the exchange. */
 export async function wasReplayed(db: Database, code: string): Promise<boolean> {
   if ((await db.$count(staffVerifications, eq(staffVerifications.identifier, noteOf(code)))) === 0)
     return false;
@@ -168,7 +172,9 @@ function noteOf(code: string): string {
   return `${NOTE}${hashOAuthToken(code)}`;
 }
 
-/** An access token that a client received for a member of staff. Its id is the row's id, new after every refresh. */
+/**
+ * An access token that a client received for a member of staff. `id` is the row's id, which changes at each refresh.
+ */
 export type OAuthToken = NonNullable<Awaited<ReturnType<typeof verifyOAuthToken>>>;
 
 const ACCESS = /^w5o_[A-Za-z0-9_-]{43}$/;
@@ -189,8 +195,8 @@ export function isOAuthToken(token: string): boolean {
 }
 
 /**
- * Verifies an access token with one indexed query, so that revoking, disconnecting and removing the person take effect
- * at once.
+ * Verifies an access token of a connected app with one indexed query. Revoking the token, disconnecting the app and
+ * removing the person therefore take effect at once.
  *
  * @param resource the resource that the token must be issued for
  * @returns null if the token is unknown, expired, revoked or issued for another resource

@@ -6,7 +6,7 @@ type Place = Pick<Env, 'publicUrl'>;
 /** The base path of the provider's endpoints, which is also better-auth's base path. */
 export const ISSUER_PATH = '/api/auth';
 export const CONSENT_PATH = '/oauth/consent';
-/** The page that explains why an authorization failed when the client must not be redirected to. */
+/** The page that explains why an authorization failed, if the browser must not be redirected to the client. */
 export const REFUSED_PATH = '/oauth/refused';
 
 /** Returns the issuer of our tokens (RFC 8414). */
@@ -69,7 +69,7 @@ export function serverMetadata(env: Settings, path: string) {
     token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     code_challenge_methods_supported: ['S256'],
-    // Authorization responses name the issuer of the tokens (RFC 9207).
+    // Authorization responses contain the issuer of the tokens (RFC 9207), so only its document announces this.
     ...(named === issuer && { authorization_response_iss_parameter_supported: true }),
     client_id_metadata_document_supported: true,
     protected_resources: [resourceOf(env)],
@@ -81,11 +81,11 @@ export function serverMetadata(env: Settings, path: string) {
 
 type Scope = (typeof accessScope.enumValues)[number];
 
-/** The scopes that the tools require. A token may have only some of them. */
+/** The scopes that tools require. Each tool requires one, and a token may have some of them. */
 export const READ_SCOPES = ['customers:read', 'billing:read', 'servers:read'] as const satisfies Scope[];
 export type ReadScope = (typeof READ_SCOPES)[number];
 
-/** One scope that includes all read scopes. */
+/** The scope that includes all read scopes. */
 export const ALL_READ = 'mcp:read' satisfies Scope;
 /** The scope without which the provider issues no refresh token. */
 export const OFFLINE = 'offline_access';
@@ -93,9 +93,9 @@ export const OFFLINE = 'offline_access';
 /** The scopes that the metadata offers to clients. */
 const OFFERED_SCOPES = [ALL_READ, ...READ_SCOPES];
 
-/** The scopes that the provider accepts. It needs the old scope to refresh tokens that have it. */
+/** The scopes that the provider accepts. It needs OLD_MASK to refresh tokens that still have this scope. */
 export const PROVIDER_SCOPES = [...READ_SCOPES, OLD_MASK, OFFLINE];
-/** Scopes that are ignored in a request: those for ID tokens, which we do not issue, and those of earlier versions. */
+/** Scopes that have no effect in a request: those for ID tokens, OLD_MASK, and OFFLINE, which is always added. */
 const PASSED_OVER = ['openid', 'profile', 'email', OLD_MASK, OFFLINE];
 
 /** Returns the read scopes that a token's scopes include. */
@@ -104,7 +104,9 @@ export function toReadScopes(scopes: readonly string[]): ReadScope[] {
   return READ_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/** Returns the scopes for the provider: all read scopes if the client names none. Unknown scopes are kept. */
+/**
+ * Converts a client's scopes to the provider's: all read scopes if it names none. Unknown scopes stay, to be refused.
+ */
 export function toProviderScopes(scope: string | undefined): string[] {
   const asked = (scope ?? '').split(' ').filter((one) => one !== '' && !PASSED_OVER.includes(one));
   const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));

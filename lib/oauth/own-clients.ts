@@ -14,7 +14,7 @@ const MAX_NAME_LENGTH = 100;
 const MAX_REDIRECTS = 20;
 const MOST = 200;
 
-/** A client as an admin enters it in the form. */
+/** The fields of the form in which an admin adds a client. */
 export interface TypedClient {
   name: string;
   /** The redirect URIs, one per line. */
@@ -94,7 +94,7 @@ function isOwn(): SQL | undefined {
 
 const LASTS_MS = 60_000;
 
-/** Issues an access token for a trial. It is valid for a minute and can read only servers. */
+/** Issues an access token for the connection check. It is valid for a minute and can read only servers. */
 export async function issueTrialToken(
   { db, env, now, newId, randomBytes }: World,
   clientId: string,
@@ -114,12 +114,12 @@ export async function issueTrialToken(
   return token;
 }
 
-/** Revokes the token of a trial. */
+/** Deletes a token of the connection check. */
 export async function endTrialToken(db: Database, token: string): Promise<void> {
   await db.delete(oauthAccessTokens).where(eq(oauthAccessTokens.token, hashOAuthToken(token)));
 }
 
-/** Removes a client that was created for a trial. */
+/** Deletes a client that the connection check created. */
 export async function removeTrialClient(db: Database, clientId: string): Promise<void> {
   await db.delete(oauthClients).where(eq(oauthClients.clientId, clientId));
 }

@@ -32,10 +32,10 @@ export const OAUTH_TABLES = {
 };
 
 /**
- * Configures better-auth's OAuth provider: codes, tokens, rotation. Our own routes (lib/http/oauth) normalize the
- * requests before it sees them, and the provider's own registration is closed.
+ * Configures better-auth's OAuth provider, which issues codes and tokens and rotates refresh tokens. Our own routes
+ * (lib/http/oauth) normalize requests before the provider sees them. Its own registration is closed.
  *
- * Tokens are opaque, so that every call looks the token up and revoking it takes effect at once.
+ * Tokens are opaque. Every call looks its token up, so revoking a token takes effect at once.
  */
 export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
   const limit = { window: 60, max: PER_MINUTE };
@@ -51,7 +51,7 @@ export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
     accessTokenExpiresIn: HOUR_S,
     refreshTokenExpiresIn: REFRESH_S,
     refreshTokenReuseInterval: PROVIDER_GRACE_S,
-    // Only the reference matters here. No page comes between the sign-in and the consent.
+    // Serves only to set the consent's reference. No page comes between the sign-in and the consent.
     postLogin: { page: '', shouldRedirect: () => false, consentReferenceId: currentGrant },
     storeTokens: { hash: async (token) => hashOAuthToken(token) },
     generateOpaqueAccessToken: async () => newOAuthToken('w5o', runtime.randomBytes),

@@ -19,29 +19,31 @@ const DAY_MS = 86_400_000;
 /** The limit of registrations from one address within an hour. */
 export const MAX_REGISTRATIONS = 20;
 /**
- * The factor by which the limits are higher for a private address. It usually belongs to a proxy that TRUSTED_PROXIES
- * does not list, so that all clients share it.
+ * The factor by which the limits are higher for a private or unknown address. A private address usually belongs to a
+ * proxy that TRUSTED_PROXIES does not list, so all clients behind the proxy share the limits.
  */
 const SHARED_FACTOR = 10;
 const PRIVATE = toNetworks([
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10'],
 ]);
-/** The limit of clients without a consent: self-registered ones, and metadata documents. */
+/** The limit of self-registered clients without a consent, and the limit of metadata documents without a consent. */
 const MAX_UNUSED = 2000;
-/** The part of these that may come from one address, from its IPv6 /56 network, and from its /48 network. */
+/**
+ * The limits of unused clients that registered from one address, from its IPv6 /56 network, and from its /48 network.
+ */
 const MAX_UNUSED_OF = [60, 60, 120];
-/** The limit of metadata documents without a consent on one host. */
+/** The limit of metadata documents on one host that belong to clients without a consent. */
 const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
-/** The response to a registration. */
+/** The id and the secret of a new client. The secret is null for a client that has none. */
 export type Registered = Awaited<ReturnType<typeof insertClient>>;
 
 /**
- * Registers a client at its own request (RFC 7591). Clears unused clients first.
+ * Registers a client at its own request (RFC 7591). Deletes old unused clients first.
  *
  * @param address the client's address, whose registrations are counted
  * @returns on failure an OAuth error: `invalid_redirect_uri`, `invalid_client_metadata`, or `slow_down` for too many
@@ -80,7 +82,11 @@ export function maxRegistrations(address: string): number {
   return MAX_REGISTRATIONS * sharedFactor(address);
 }
 
-/** @param address the counted address, which may be a placeholder if the real one is unknown */
+/**
+ * Returns the factor for the limits of an address.
+ *
+ * @param address a result of `countedAddress`, which may be `unknown`
+ */
 function sharedFactor(address: string): number {
   return isIP(address) === 0 || isWithin(PRIVATE, address) ? SHARED_FACTOR : 1;
 }
@@ -89,7 +95,7 @@ function slowDown(sentence: string): OAuthProblem {
   return problem('slow_down', `${sentence} Try again in an hour.`);
 }
 
-/** Whether an address has too many unused clients. Otherwise one network could use up the limit for all others. */
+/** Whether an address or one of its networks has too many unused clients, so that none can use up the limit of all. */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
   const { registeredFrom } = oauthClients;
@@ -108,8 +114,8 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
 }
 
 /**
- * Whether another client with a metadata document can be stored. The limit is necessary because strangers can name any
- * number of documents. Documents without a consent are deleted after an hour, and read again when needed.
+ * Whether another client with a metadata document can be stored. Strangers can name any number of documents, so there
+ * is a limit. Documents without a consent are deleted after an hour, and read again when needed.
  */
 export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);
@@ -124,8 +130,9 @@ export async function hasRoomForDocument(db: Database, clientId: string, now: Da
 /**
  * Stores a client.
  *
- * @param secret the key with which the client's secret is stored so that the provider can read it
- * @returns the client's credentials; the secret is shown only once
+ * @param secret the key that encrypts the stored client secret; the provider decrypts it with the same key
+ * @param registeredFrom the address that registered the client itself; null if an admin adds it
+ * @returns the client's id and secret; the secret is shown only once
  */
 export async function insertClient(
   { db, now, newId, randomBytes }: World,
@@ -144,7 +151,7 @@ export async function insertClient(
   return { clientId, clientSecret };
 }
 
-/** Returns the columns that a client's metadata sets. */
+/** Converts a client's metadata to the columns of a new row. */
 export function clientColumns({ authMethod, ...metadata }: ClientMetadata, now: Date) {
   return {
     ...metadata,
@@ -195,7 +202,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
     const own = db.select({ one: sql`1` }).from(table).where(eq(table.referenceId, referenceId));
     return sql`not exists ${own}`;
   });
-  // Longer than a code's lifetime, because a grant without tokens can still get tokens for a valid code.
+  // An hour is longer than the lifetime of a code. A grant without tokens may still get tokens for its code.
   const isOld = lt(updatedAt, new Date(now.getTime() - HOUR_MS));
   await db.delete(oauthConsents).where(and(isNotNull(referenceId), isOld, ...hasNo));
 }
@@ -203,7 +210,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
 const MAX_REDIRECTS = 20;
 const MAX_GIVEN = 100;
 const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
-/** Excludes control, invisible and direction-changing characters, which could make a name look like another name. */
+/** Text without control, invisible and direction-changing characters. They could make a name look like another name. */
 const VISIBLE = /^\P{C}+$/u;
 const optionalUrl = z
   .url({ protocol: /^https$/ })
@@ -238,7 +245,7 @@ interface OAuthProblem {
  * Checks a client's metadata. Redirect URIs that are not allowed are left out, because vendors list those of all their
  * apps.
  *
- * @returns the metadata as we store it, or an error, also if no redirect URI remains
+ * @returns the metadata as we store it, or an error, such as for metadata without an allowed redirect URI
  */
 export function parseClientMetadata(
   given: unknown,

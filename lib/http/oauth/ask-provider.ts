@@ -10,12 +10,12 @@ interface Asked {
   query?: URLSearchParams;
   form?: URLSearchParams;
   json?: unknown;
-  /** The caller's headers. The address is counted against limits, and the cookie identifies the signed-in person. */
+  /** The client's headers. Its address counts towards rate limits, and its cookie identifies the signed-in person. */
   headers: Pick<Headers, 'get'>;
   authorization?: string | undefined;
 }
 
-/** Calls better-auth's provider. Of the client's headers it passes on only those named here. */
+/** Calls better-auth's OAuth provider. Passes on the client's address, and its cookie only to authorize and consent. */
 export async function askProvider(runtime: Runtime, asked: Asked): Promise<Response> {
   const { env } = runtime;
   const headers = new Headers({ accept: 'text/html', origin: new URL(env.publicUrl).origin });
@@ -39,7 +39,11 @@ export async function askProvider(runtime: Runtime, asked: Asked): Promise<Respo
 
 const MAX_BYTES = 16_384;
 
-/** Reads a form that may contain each field once. @returns its fields, or text that describes the error */
+/**
+ * Reads a form. Only `resource` may occur more than once.
+ *
+ * @returns the fields, or a sentence that describes the error
+ */
 export async function readForm(request: Request): Promise<URLSearchParams | string> {
   if (mediaType(request) !== 'application/x-www-form-urlencoded')
     return 'Send a form: application/x-www-form-urlencoded.';

@@ -19,9 +19,9 @@ import { type Runtime, runtimeOrError } from '@/lib/runtime';
 import { problemResponse } from '../messages';
 import { askProvider, hasNul } from './ask-provider';
 
-/** The parameters that may be repeated. */
+/** The parameters that may occur more than once. */
 const REPEATED = ['resource'];
-/** The parameters that are passed to the provider. All others are ignored. */
+/** The parameters that are passed to the provider unchanged. `resource` and `scope` are normalized first. */
 const PASSED_ON = [
   ...['response_type', 'client_id', 'redirect_uri', 'state', 'code_challenge', 'code_challenge_method'],
   ...['request', 'request_uri', 'response_mode'],
@@ -31,9 +31,9 @@ const PASSED_ON = [
 const S256 = /^[\w-]{43}$/;
 
 /**
- * Handles an authorization request, to which a client sends a person's browser. The provider checks the request, then
- * redirects to our sign-in page or to the consent page. Consent is asked for each time, because any program can pretend
- * to be a known client.
+ * Handles an authorization request, with which a client sends a person's browser to us. The provider checks the request
+ * and redirects to our sign-in page or to the consent page. The person must consent each time, because any program can
+ * pretend to be a known client.
  */
 export async function answerAuthorize(request: Request): Promise<Response> {
   const runtime = await runtimeOrError();
@@ -48,12 +48,13 @@ export async function answerAuthorize(request: Request): Promise<Response> {
     runtime.log.error({ component: 'oauth', status: answer.status }, 'the provider did not answer');
     return refuse('server_error');
   }
-  // The provider checks sessions but not due steps, so a person with a due step is redirected to its page.
+  // The provider checks the session but not whether a step is due, so a person with a due step is redirected to its
+  // page.
   const owes = Boolean((await findStaffSession(runtime, request.headers))?.due);
   return redirectTo(runtime, location, { asked: url, owes });
 }
 
-/** @returns null if a parameter is repeated or has a NUL character */
+/** Converts a client's parameters to the provider's. Returns null if one is repeated or has a NUL character. */
 function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchParams | null {
   const names = [...given.keys()];
   if (names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1)) return null;
@@ -106,19 +107,23 @@ async function redirectTo(
   return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
 }
 
-/** Checks what the provider would check only when the code is redeemed, or not at all. */
+/** Returns the OAuth error for parameters that the provider checks too late or not at all. Null if they are valid. */
 function problemOf(asked: URLSearchParams): string | null {
   if (asked.get('prompt') === 'none') return 'interaction_required';
   const isOfQuery = (asked.get('response_mode') ?? 'query') === 'query';
   return isOfQuery && S256.test(asked.get('code_challenge') ?? '') ? null : 'invalid_request';
 }
 
-/** Reads the error from a redirect. It is in the fragment if the client asked for its answer there. */
+/** Returns the error code in a redirect. It is in the fragment if the client asked for `response_mode=fragment`. */
 function errorOf(to: URL): string | null {
   return to.searchParams.get('error') ?? new URLSearchParams(to.hash.slice(1)).get('error');
 }
 
-/** @param asked the request of a known client; the page then offers a link back to that client */
+/**
+ * Redirects to the page that explains the error.
+ *
+ * @param asked parameters of the request; with them the page can offer a link back to the client
+ */
 function refuse(error: string, asked?: URLSearchParams): Response {
   const query = new URLSearchParams({ error });
   for (const name of ['client_id', 'redirect_uri', 'state']) {
@@ -145,7 +150,8 @@ interface Decision {
  * step is refused first.
  *
  * @param headers with the session's cookie
- * @returns the address to which the browser is redirected: the client's, with a code or with `access_denied`
+ * @returns the address to which the browser is redirected: the client's, with a code or with `access_denied`; or the
+ *   page that explains why the decision was refused
  */
 export async function decideConsent(
   runtime: Runtime,

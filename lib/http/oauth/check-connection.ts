@@ -27,13 +27,14 @@ const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = 
   ['Start', begin],
   ['Tools', listTools],
 ];
-/** The neutral User-Agent of the first checks, whose failures affect every client. No proxy blocks this name. */
+/** The User-Agent of the checks whose failures affect every client. It belongs to no client, so no proxy blocks it. */
 const NEUTRAL = { userAgent: 'w5t-connection-check' };
 
 /**
- * Tries out at the public address how each client connects. The trial goes up to the sign-in page, then continues with
- * a token that is valid for a minute. Each client's trial stops at the first failure.
+ * Tries at the public address whether each client can connect. A trial goes up to the sign-in page, then continues with
+ * a token that is valid for a minute. It stops at its first failure.
  *
+ * @param userId the member of staff who runs the check
  * @returns the problem that affects every client; if it is null, the result of each client
  */
 export async function checkConnection(runtime: Runtime, userId: string) {
@@ -45,7 +46,7 @@ export async function checkConnection(runtime: Runtime, userId: string) {
   return { problem: null, clients };
 }
 
-/** @returns a sentence with the problem or how the client connects, and the steps up to the first failure */
+/** Runs the trial of one client. @returns a sentence with the problem or the way to connect, and the steps taken */
 async function checkClient(trial: Trial) {
   const { name } = trial.traits;
   const steps: { name: string; works: boolean }[] = [];
@@ -61,13 +62,13 @@ async function checkClient(trial: Trial) {
   }
 }
 
-/** Adds that a proxy blocks this client's User-Agent if an early step fails that worked under a neutral name. */
+/** Adds to the problem of an early step that a proxy blocks the client's User-Agent. The step worked with `NEUTRAL`. */
 function withBlocked({ traits }: Trial, step: string, problem: string): string {
   if (step !== 'Challenge' && step !== 'Metadata') return problem;
   return `${problem} Something in between blocks requests of “${traits.userAgent}”: allow this User-Agent there.`;
 }
 
-/** Checks whether the client's vendor can reach this service. */
+/** Checks whether a client that runs on its vendor's servers can reach this service. */
 async function checkReach({ runtime, traits }: Trial): Promise<string | null> {
   const { publicUrl } = runtime.env;
   const { protocol, hostname } = new URL(publicUrl);

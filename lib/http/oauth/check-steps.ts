@@ -38,7 +38,7 @@ export async function checkServer({ runtime: { env }, traits }: Asker): Promise<
 
 const NAME = 'Connection check';
 
-/** Registers the client in the way that this client uses. */
+/** Registers the trial's client as the real client registers: by a metadata document, by itself or by an admin. */
 export async function register(trial: Trial): Promise<string | null> {
   const { registers } = trial.traits;
   if (registers === 'by hand') return registerByHand(trial);
@@ -72,7 +72,7 @@ async function registerItself(trial: Trial): Promise<string | null> {
   return null;
 }
 
-/** Adds the client with a secret, as an admin adds a client that runs on a server. */
+/** Stores a client with a secret, as if an admin had added it. */
 async function registerByHand(trial: Trial): Promise<null> {
   const { runtime, traits } = trial;
   const made = await insertClient(
@@ -191,7 +191,7 @@ function isStateless(revision: string): boolean {
   return revision >= STATELESS;
 }
 
-/** The part of a trial that a proxy between client and server can see. */
+/** Input of the checks that need no registered client, but only its User-Agent. */
 interface Asker {
   runtime: Runtime;
   traits: Pick<ClientTraits, 'userAgent'>;
@@ -203,7 +203,7 @@ export interface Trial extends Asker {
   /** The member of staff who runs the trial. */
   userId: string;
   clientId?: string;
-  /** Whether the client was created for the trial and is deleted after it. */
+  /** Whether the trial created the client, which is then deleted at its end. */
   isMade?: boolean;
   secret?: string | null;
   token?: string;
@@ -219,7 +219,7 @@ function getFrom(url: string, userAgent: string): Answer {
   return fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
-/** Posts JSON, or a form. */
+/** Posts a form or JSON, with the same timeout and without following redirects. */
 function postTo(url: string, body: URLSearchParams | object, headers: Record<string, string>): Answer {
   const isForm = body instanceof URLSearchParams;
   return fetch(url, {
@@ -235,7 +235,7 @@ function postTo(url: string, body: URLSearchParams | object, headers: Record<str
   });
 }
 
-/** @throws Error if the status is not 200 */
+/** Reads a JSON object. @throws Error if the status is not 200; SyntaxError if the body is not JSON */
 async function readJson(url: string, userAgent: string): Promise<Record<string, unknown>> {
   const answer = await getFrom(url, userAgent);
   if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`);

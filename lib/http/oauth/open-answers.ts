@@ -2,7 +2,7 @@ import type { Runtime } from '../../runtime';
 import { answerWith } from '../messages';
 
 /**
- * The request headers of all protocol revisions. Clients send them on every request, including those to OAuth's
+ * The request headers of all MCP revisions. Browser clients may send them with every request, also to the OAuth
  * endpoints.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
@@ -25,7 +25,11 @@ export function openError(
   return openJson({ error, error_description }, status, headers);
 }
 
-/** Runs work and returns its response. An error becomes an OAuth error, whose code `codeOf` chooses. */
+/**
+ * Runs work and returns its response. An error becomes an OAuth error.
+ *
+ * @param codeOf chooses its code by HTTP status
+ */
 export function openAnswer(
   work: (runtime: Runtime) => Response | Promise<Response>,
   codeOf: (status: number) => string = () => 'server_error',

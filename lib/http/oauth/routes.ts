@@ -10,7 +10,7 @@ import { answerRevoke, answerToken } from './token-route';
 
 const preflight = () => openPreflight('POST');
 
-/** Makes a route that pages of other origins may also call. */
+/** Makes a POST route that web pages of any origin may call. */
 const openDoor = (answer: (request: Request) => Promise<Response>) => ({
   ...methodNotAllowed('POST, OPTIONS'),
   POST: answer,
@@ -69,8 +69,8 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
- * The issuers that clients look for: ours, and those that older clients derive from the tool server's address or its
- * origin. Each has its documents at the paths that the RFC and OpenID specify.
+ * Maps the path of a metadata document to the path of its issuer. Besides our issuer there are those that older clients
+ * derive from the tool server's address or its origin. RFC 8414 and OpenID specify the paths of the documents.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>

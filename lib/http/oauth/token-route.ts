@@ -32,7 +32,7 @@ interface Asker {
   named: Credentials;
 }
 
-/** A client's request, with the authentication method that the provider expects from this client. */
+/** A client's request, with the authentication method with which the client is registered. */
 interface Asked extends Asker {
   headers: Headers;
   form: URLSearchParams;
@@ -54,7 +54,7 @@ async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<
     .select({ method: oauthClients.tokenEndpointAuthMethod })
     .from(oauthClients)
     .where(eq(oauthClients.clientId, named.clientId));
-  // After this error SDKs register again. After any other error they would keep using the deleted client.
+  // After this error, a client's SDK registers again. After any other error it would keep using the deleted client.
   if (!client) return refused({ runtime, named }, 'invalid_client', 'This client is not registered here.');
   const asked = { runtime, headers, form, named, method: client.method };
   if (path === '/oauth2/revoke') return revoke(asked);
@@ -87,7 +87,7 @@ async function refresh(asked: Asked): Promise<Response> {
   return withConsent(asked, isRotated ? await rotate() : answer);
 }
 
-/** Ends the grant of a refresh token that is used again long after its rotation, because the token may be stolen. */
+/** Ends the grant of a refresh token that is used again after its grace period, because the token may be stolen. */
 async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
   const refusal = await authenticate(asked);
   if (refusal) return refusal;
@@ -96,8 +96,8 @@ async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
 }
 
 /**
- * Revokes an access token, or a refresh token with its whole grant. The provider never sees a refresh token, because for
- * a used one it would end every grant of the client and the person.
+ * Revokes an access token, or a refresh token with its whole grant. The provider must not see the refresh token. If it
+ * was already used, the provider would end every grant that the person gave to the client.
  */
 async function revoke(asked: Asked): Promise<Response> {
   const { runtime, form, named } = asked;
@@ -113,14 +113,16 @@ async function revoke(asked: Asked): Promise<Response> {
   return openJson({});
 }
 
-/** Lets the provider authenticate the client. @returns its error response */
+/** Lets the provider check the client's credentials. @returns the error response; null if they are valid */
 async function authenticate(asked: Asked): Promise<Response | null> {
   const answer = await askAs(asked, '/oauth2/revoke', [], { token: 'none' });
   const translated = await translate(asked, '/oauth2/revoke', answer);
   return translated.ok ? null : translated;
 }
 
-/** Calls the provider with these form fields, with the client authenticated in its registered way. */
+/**
+ * Calls the provider with these form fields, and with the client's credentials in the way that it is registered for.
+ */
 async function askAs(
   { runtime, headers, form, named, method }: Asked,
   path: Endpoint,
@@ -144,7 +146,7 @@ async function askAs(
   return askProvider(runtime, { path, form: passed, headers, authorization });
 }
 
-/** Returns the provider's response, unless the access was ended in the meantime. */
+/** Returns the provider's response, or an error if the access was ended while the tokens were issued. */
 async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   if (answer.ok) {
     const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
@@ -155,7 +157,7 @@ async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   return translate(asked, '/oauth2/token', answer);
 }
 
-/** Whether the provider says that the code does not exist or is no longer valid. */
+/** Whether the provider has refused the code itself as unknown or no longer valid. */
 async function isOfNoCode(answer: Response): Promise<boolean> {
   if (answer.status !== 400) return false;
   return (await bodyOf(answer.clone()))?.error_description === 'invalid code';
@@ -224,7 +226,7 @@ function readCredentials(authorization: string | null, form: URLSearchParams): C
   return { clientId, secret: decode(secret) };
 }
 
-/** Decodes a part, which is form-encoded (RFC 6749, 2.3.1). Returns null if it cannot be stored, such as a NUL. */
+/** Decodes a form-encoded id or secret (RFC 6749, 2.3.1). Returns null if it is malformed or contains NUL. */
 function decode(text: string): string | null {
   try {
     const decoded = decodeURIComponent(text.replace(/\+/g, ' '));
