@@ -12,20 +12,20 @@ import { type TaxHome, taxRuleOf } from './tax';
  * Finds the customers with a text in their number, email address, first name, last name, "first last" or company. The
  * order is: exact number or email address, then fields that start with the text, then the rest, by number.
  *
- * Stops at the number of customers that are shown. The cost does not depend on the number of customers, unless many of
- * them match and all of these are far back in the list.
+ * The search stops at 26 matches. Its cost does not depend on the number of customers, unless many customers match and
+ * all of them are far down in the list.
  *
  * @param query as `customerQuery` parsed it: trimmed, without control characters
  */
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
   let found = await findBeginnings(db, query);
-  // The old number of a merged customer may also be part of another customer's text.
+  // A customer that was found by the old number of a customer merged into it may also have the text within a field.
   if (found.length < WANTED)
     found = withoutDoubles(found, await findWithin(db, query, WANTED - found.length));
   return toMatches(found);
 }
 
-/** Finds the customers whose number is a text or starts with it, for readers who may not see any other field. */
+/** Finds the customers whose number is the text or starts with it, for callers who may not search personal data. */
 export async function findCustomersByNumber(db: Database, query: string): Promise<CustomerMatches> {
   return toMatches(await readByNumber(db, { query }));
 }
@@ -59,7 +59,7 @@ function withoutDoubles(exact: Found[], others: Found[]): Found[] {
   return [...exact, ...others.filter(({ id }) => !known.has(id))].slice(0, WANTED);
 }
 
-/** Finds customers that have the text elsewhere than at the start of a field. */
+/** Finds customers with the text inside a field, but not at the start of one. */
 async function findWithin(db: Database, query: string, wanted: number): Promise<Found[]> {
   const values = { text: containsPattern(query), start: containsPattern(`\n${query}`) };
   const near = await readNear(db, values);
@@ -69,19 +69,20 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
   return readByPairs(db, { ...values, pairs: JSON.stringify(letterPairs(text)) });
 }
 
-// The limit of each query of a search. One more than is shown, so that the search knows whether there are more.
+// The limit of each query of a search. One more than is shown, so that the search can tell whether more match.
 const WANTED = MAX_MATCHES + 1;
 
 /**
- * The limits of matches at the start of a field to read and sort: first `FEW`, and `SOME` after a search through the
- * start of the list.
+ * The limits of customers per field whose field starts with the text, to read and sort. The second limit applies after
+ * a search in the first rows of the list.
  */
 const FEW = 200;
 const SOME = 5000;
-/** The number of rows at the start of the list to search for a text. A rarer text has few entries in an index. */
+/** The number of first rows of the list to search for fields that start with a text, before an index is used. */
 const NEAR = 2000;
+/** The number of first rows of the list to search for a text inside a field, before an index is used. */
 const FAR = 5000;
-/** The search form of a text, as a subquery so that it is not computed for each row. */
+/** The search form of a text. It is a subquery, so that PostgreSQL computes it once and not for each row. */
 const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
 
 /** The ids of customers whose whole number or email address is the text. */
@@ -91,8 +92,8 @@ const exactIds = (query: SQL) =>
 const isExact = (query: SQL) => sql`${customers.id} = any(array(${exactIds(query)}))`;
 
 /**
- * Reads all customers with a field that starts with a text. If one field has more such customers than `most`, reads
- * only the exact matches.
+ * Makes the query for all customers with a field that starts with a text. If one field has more than `most` such
+ * customers, the query returns only the exact matches, and `are_all` is false.
  */
 const beginningsUpTo = (most: number) =>
   statement(['query'], (db, { query }) => {
@@ -116,7 +117,7 @@ const beginningsUpTo = (most: number) =>
 const readFew = beginningsUpTo(FEW);
 const readSome = beginningsUpTo(SOME);
 
-/** Reads the customers whose number is the text or starts with it. Searches no other field. */
+/** Reads the customers whose number is the text or starts with it. */
 const readByNumber = statement(['query'], (db, { query }) => {
   const exact = sql`select id from (${numbered([query])}) named`;
   const begun = sql`select customer_id from customers_beginning(${once(query)}, ${sql.raw(String(WANTED))})
@@ -144,7 +145,7 @@ const matching = (db: Database, where: SQL, ...order: SQL[]) =>
     .orderBy(...order)
     .limit(WANTED);
 
-/** Searches only the first rows of the list. */
+/** Searches only the first `count` rows of the list. */
 function matchingFirst(db: Database, count: number, where: (searched: SQLWrapper) => SQL) {
   const first = db
     .select({ ...snippetColumns, search_text: customers.search_text })
@@ -197,8 +198,10 @@ export function toCustomerChoice(row: Columns, home: TaxHome) {
 }
 
 /**
- * Finds the customers that a form offers for a text, in the order of `findCustomers`. @param query as `customerQuery`
- * parsed it
+ * Finds the customers that a form offers for a text, in the order of `findCustomers`.
+ *
+ * @param query as `customerQuery` parsed it
+ * @param home our own country and tax rate
  */
 export async function findCustomerChoices(db: Database, query: string, home: TaxHome) {
   const ids = (await findCustomers(db, query)).matches.map(({ id }) => id);

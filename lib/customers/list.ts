@@ -15,7 +15,7 @@ const c = customers;
 export const customerList = defineList({
   table: c,
   filters: {
-    /** A whole number or email address, or part of a number, an email address, a name or a company. */
+    /** A `#id`, a whole customer number, or part of a number, an email address, a name or a company. */
     q: filter(customerQuery, (text) => {
       const id = idAfterHash(text);
       const where = id === null ? or(hasNumber(spellings(text)), matchMention(text)) : eq(c.id, id);

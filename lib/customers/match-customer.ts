@@ -8,7 +8,7 @@ import { literal } from '../page-query';
 import { composed, indexedPatterns } from '../search-text';
 import { isOfCustomer, numbered } from './merged-customers';
 
-/** Parses the id in a text like `#31`. Null for any other text, and for an id that no row can have. */
+/** Returns the id in a text like `#31`. Null for any other text, and for an id that no row can have. */
 export function idAfterHash(text: string): number | null {
   const id = /^#(\d{1,10})$/.exec(text)?.[1];
   return id !== undefined && Number(id) <= MAX_ID ? Number(id) : null;
@@ -20,7 +20,7 @@ export function spellings(text: string): string[] {
   return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];
 }
 
-/** Finds the customer with a `#id` or a whole customer number. Null if it does not exist. */
+/** Finds the id of the customer with a `#id` or a whole customer number. Null if it does not exist. */
 export async function findCustomerId(db: Database, text: string): Promise<number | null> {
   const id = idAfterHash(text);
   const [found] = await db
@@ -39,12 +39,12 @@ export function hasNumber(numbers: (string | SQL)[]): SQL {
   return sql`${customers.id} = any(array(select id from (${numbered(numbers)}) named))`;
 }
 
-/** The condition for customers with any of these numbers as their own. Numbers of merged customers find nothing. */
+/** The condition for customers whose current number is one of these. The number of a merged customer finds nothing. */
 export function hasOwnNumber(numbers: string[]): SQL {
   return inTexts(sql`lower(${customers.customer_number})`, numbers, (text) => sql`lower(${text})`);
 }
 
-/** Makes the filter of a list by a whole number, or by `#` and our id. */
+/** Makes the filter of a list by the whole number of a row, or by `#` and its id. */
 export function numberFilter(columns: { id: PgColumn; number: PgColumn }) {
   return {
     schema: textLine(100),
@@ -63,7 +63,7 @@ export function numberFilter(columns: { id: PgColumn; number: PgColumn }) {
   };
 }
 
-/** The condition for rows with a `#id` or a whole number. */
+/** The condition for the row with a `#id`, or with a whole number. */
 export function matchNumbered(columns: { id: PgColumn; number: PgColumn }, text: string): SQL {
   const id = idAfterHash(text);
   return id === null ? inArray(columns.number, spellings(text)) : eq(columns.id, id);
@@ -75,7 +75,7 @@ export function matchMention(text: string): SQL | undefined {
   return or(...patterns.map((pattern) => like(customers.search_text, searchForm(sql`${pattern}::text`))));
 }
 
-/** The limit of matching customers. A text that matches more is too short for a filter. */
+/** The limit of customers that `customerFilter` accepts for a text. A text that matches more is refused. */
 const MAX_NAMED = 200;
 
 /**

@@ -7,8 +7,8 @@ import { literal } from '../page-query';
 import type { CustomerRow } from './schema';
 
 /**
- * Selects the `id` and `customer_number` of each of these numbers, in any case. The number of a merged customer has the
- * id of the customer it was merged into.
+ * Selects the `id` and `customer_number` of the customers with these numbers, in any case. For the number of a merged
+ * customer, it selects the id of the customer that it was merged into.
  */
 export function numbered(numbers: (string | SQL)[]): SQL {
   const wanted = sql.join(
@@ -18,12 +18,17 @@ export function numbered(numbers: (string | SQL)[]): SQL {
   return having((number) => sql`${number} in (${wanted})`);
 }
 
-/** @param isWanted the condition for a number in lower case */
+/** Selects the numbers that fulfil a condition, with their customers. @param isWanted for a number in lower case */
 const having = (isWanted: (number: SQL) => SQL): SQL => sql`
   select id, customer_number from ${customers} where ${isWanted(sql`lower(customer_number)`)}
   union all select customer_id, customer_number from ${mergedCustomers} where ${isWanted(sql`lower(customer_number)`)}`;
 
-/** Finds the ids of customers by their numbers. The keys are the given spellings. */
+/**
+ * Finds the ids of customers by their numbers, in any case. The number of a merged customer has the id of the customer
+ * that it was merged into.
+ *
+ * @returns ids by number, as the number was given; unknown numbers are left out
+ */
 export async function findCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
   if (numbers.length === 0) return new Map();
   const found = await rows<{ id: number; customer_number: string }>(

@@ -55,7 +55,7 @@ export async function addCustomerNote(
   });
 }
 
-/** Lists the notes about a customer, the newest first. @param behind the note after which the list continues */
+/** Lists the notes about a customer, the newest first. @param behind the last note of the previous page */
 export async function listCustomerNotes(
   db: Database,
   customerId: number,

@@ -30,12 +30,12 @@ const findByNumber = statement(['customer_number'], (db, { customer_number }) =>
     .where(hasNumber([customer_number])),
 );
 
-/** Converts a customer to its public row. The schema keeps new columns from appearing by themselves. */
+/** Converts a customer to its public row. The schema drops all columns that it does not list. */
 export function toCustomerRow(record: typeof customers.$inferSelect): CustomerRow {
   return customerRow.parse({ ...record, name: customerName(record) });
 }
 
-/** Returns when a customer was erased. Null if it was not. */
+/** Returns when a customer was erased. Null if it was not erased or does not exist. */
 export async function findErasedAt(db: Database, id: number): Promise<Date | null> {
   const [found] = await db
     .select({ erased_at: customers.erased_at })
@@ -44,7 +44,7 @@ export async function findErasedAt(db: Database, id: number): Promise<Date | nul
   return found?.erased_at ?? null;
 }
 
-/** Returns the rank of a match: 0 for a whole number or email address, 1 for the start of a field, 2 for the rest. */
+/** The SQL of a match's rank: 0 for a whole number or email address, 1 for the start of a field, 2 for any other. */
 export function matchRank(query: string): SQL {
   const prefix = prefixPattern(query);
   const c = customers;
@@ -56,7 +56,7 @@ export function matchRank(query: string): SQL {
     else 2 end`;
 }
 
-/** The selected columns of a row's customer. */
+/** The columns of `customers` that `toCustomerSnippet` converts. */
 export const snippetColumns = {
   ...pickColumns(customers, 'id', 'customer_number', 'first_name', 'last_name', 'company'),
   ...pickColumns(customers, 'email', 'status'),
@@ -76,7 +76,7 @@ export function customerName(
   return record.company || [record.first_name, record.last_name].filter(Boolean).join(' ');
 }
 
-/** Returns the columns of a table that are in a row's schema, with those of its customer. */
+/** Returns the columns to select for a row's schema: those of its table, and `customer` with those of its customer. */
 export function rowColumns<T extends PgTable, Shape extends z.ZodRawShape>(
   table: T,
   { shape }: z.ZodObject<Shape>,
@@ -86,23 +86,23 @@ export function rowColumns<T extends PgTable, Shape extends z.ZodRawShape>(
   return { ...pickColumns(table, ...names), customer: snippetColumns };
 }
 
-/** A record with some columns of a table, and with its customer if the columns include it. */
+/** A row selected with `rowColumns`: its columns of the table, and its customer. */
 export type RecordOf<Table extends PgTable, Columns> = Pick<
   Table['$inferSelect'],
   keyof Columns & keyof Table['$inferSelect']
 > & { customer: SnippetRecord };
 
-/** The columns of a file that describe the customer of a row. */
+/** The columns for a row's customer in exported files. */
 export const CUSTOMER_COLUMNS = ['customer_id', 'customer_number', 'customer_name'];
 
-/** Returns the columns of a file of rows, with the customer's at the end. */
+/** Returns the columns of an exported file for a row's schema, with the columns of the customer at the end. */
 export const fileColumns = ({ shape }: z.ZodObject, ...more: string[]): string[] => [
   ...Object.keys(shape).filter((column) => column !== 'customer'),
   ...more,
   ...CUSTOMER_COLUMNS,
 ];
 
-/** Flattens the customer of a row into columns. */
+/** Replaces the customer of a row by the columns that `CUSTOMER_COLUMNS` names. */
 export function inColumns<Row extends { customer: CustomerSnippet }>({ customer, ...row }: Row) {
   return {
     ...row,

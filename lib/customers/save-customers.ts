@@ -15,7 +15,7 @@ import { findMergedNumbers } from './merged-customers';
 /** Error for writes to an erased customer. */
 const ERASED = 'This customer was erased and can no longer be changed.';
 
-/** Describes customers as people write them. A new customer without a number gets the next K number. */
+/** The rules for writing customers. A new customer without a number gets the next K number. */
 export const customerKind: RecordKind = {
   name: 'customer',
   table: customers,
@@ -58,7 +58,7 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
   return message === undefined ? problems : [...problems, { field: 'vat_id', message }];
 }
 
-/** Returns the next customer number, in the way that sync numbers the customers that it creates. */
+/** Returns the next customer number. Sync numbers the customers that it creates in the same way. */
 async function nextCustomerNumber(tx: Database): Promise<string> {
   await lockKey(tx, 'customer numbers'); // no row can refer to a number before it is assigned
   const [next] = await rows<{ number: string }>(tx, sql`select next_customer_number() as number`);
@@ -68,13 +68,13 @@ async function nextCustomerNumber(tx: Database): Promise<string> {
 const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefined;
 
 /**
- * Schedules another query to Stripe for these numbers, since Stripe may have sent a number before the customer existed.
- * The daily job runs it.
+ * Schedules a recheck of the Stripe customers that name one of these customer numbers, since Stripe may have sent a
+ * number before the customer existed. The daily job runs the recheck.
  */
 async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
-  // A commit of sync that found no customer with this number either comes before this, or sees the number: see
-  // commit_plan.
+  // With this lock, a commit of sync that found no customer with this number either precedes this transaction or sees
+  // the number (`commit_plan`).
   await lockKey(tx, 'customer numbers');
   const numbers = JSON.stringify(written.map(({ after }) => after.customer_number));
   // Each number is looked up by index, because PostgreSQL cannot estimate how many links contain a number.

@@ -3,14 +3,14 @@ import { type NotedDetail, stripeCustomers } from '@/db/schema';
 
 export type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
 
-/** The reliable links. `read_snapshot.sql` repeats these values. */
+/** The values of `linked_by` for reliable links. `read_snapshot.sql` repeats them. */
 const SURE: readonly LinkedBy[] = ['staff', 'number'];
 const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 
 /**
  * Whether the link from a Stripe customer to our customer is reliable: made by number or by staff. A link by email
- * address is not, since payers type it. Only with a reliable link does Stripe set a service's dates and a sold
- * subscription become the one that Stripe bills.
+ * address is not reliable, since payers type it. Without a reliable link, Stripe's subscriptions neither set the dates
+ * of services nor replace subscriptions that we sold.
  */
 export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);
@@ -35,10 +35,14 @@ const FIELDS = {
 type Column = 'last_name' | 'email' | 'phone' | 'street' | 'postal_code' | 'city' | 'country';
 type CreatedColumns = Record<Column, string | null>;
 
-/** The columns of a created customer in groups. The columns of a group belong together, since they have one source. */
+/** Groups of columns of a created customer. The columns of a group come from the same field of Stripe's data. */
 export const CREATED_COLUMNS = Object.values(FIELDS).map((columns) => Object.keys(columns) as Column[]);
 
-/** Returns the columns of a customer that is created from Stripe's data. Each field has its strongest source. */
+/**
+ * Returns the columns of a customer that is created from Stripe's data.
+ *
+ * @param details the first of each field counts
+ */
 export function toCreatedColumns(details: Pick<NotedDetail, 'field' | 'value'>[]): CreatedColumns {
   const columns = Object.fromEntries(
     Object.entries(FIELDS).flatMap(([field, parts]) => {

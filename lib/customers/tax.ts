@@ -14,9 +14,9 @@ export interface TaxRule {
 }
 
 /**
- * Returns the usual tax of a customer. A business in another EU country, which its VAT ID proves, owes the tax there
- * itself (reverse charge, articles 44 and 196 of directive 2006/112/EC). Services for customers outside the EU are not
- * taxed here. Consumers elsewhere in the EU pay our own rate.
+ * Returns the usual tax of a customer. A customer in another EU country with a VAT ID is a business, and owes the tax
+ * there itself (reverse charge, articles 44 and 196 of directive 2006/112/EC). Services for customers outside the EU
+ * are not taxed here. Consumers elsewhere in the EU pay our own rate.
  */
 export function taxRuleOf(
   { tax_exempt, country, vat_id }: Pick<CustomerRow, 'tax_exempt' | 'country' | 'vat_id'>,

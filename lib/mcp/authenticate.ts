@@ -22,16 +22,16 @@ import { logFailure, oauthError } from './protocol';
 
 /** The caller of a tool, with its permissions. */
 export interface Caller {
-  /** `token` is an access token that staff issued. `app` is a client that a member of staff authorized. */
+  /** `token` is a static access token. `app` is a client that a member of staff authorized. */
   type: 'token' | 'app';
-  /** The token's id in the log. */
+  /** The token's id, for the log. */
   tokenId: string;
   /** The key of the caller's rate limit: the token, or the client and its member of staff. */
   key: string;
   /** The name of the token or of the client. */
   name: string;
   clientId: string | null;
-  /** The member of staff who owns the token or authorized the client. */
+  /** The member of staff who owns the token or authorized the client. Null for a token without an owner. */
   email: string | null;
   reads: ReadScope[];
   /** Whether personal data is masked in answers. */
@@ -44,7 +44,7 @@ export type Reader = Pick<Caller, 'reads' | 'masked'>;
 /** A reader with every permission. */
 export const EVERYTHING: Reader = { reads: [...READ_SCOPES], masked: false };
 
-/** @returns the caller; or a 401, a 403, or a 503 if tokens cannot be read */
+/** Finds the caller of a request by its bearer token. @returns the caller, or a response with 401, 403 or 503 */
 export async function authenticate(runtime: Runtime, request: HttpRequest): Promise<Caller | Response> {
   const { env } = runtime;
   const text = bearerToken(request.headers.get('authorization') ?? '');

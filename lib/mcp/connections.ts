@@ -29,7 +29,9 @@ function json(value: unknown): string {
 }
 
 /**
- * Returns the instructions for all clients, with snippets ready to paste, for a server at `publicUrl` (without a trailing slash).
+ * Returns the instructions for all clients, with snippets to paste.
+ *
+ * @param publicUrl the server's address without a trailing slash
  *
  * Sources: support.claude.com/en/articles/11175166, developers.openai.com/api/docs/guides/custom-mcp-server,
  * code.claude.com/docs/en/mcp, github.com/geelen/mcp-remote, cursor.com/docs/mcp,
@@ -147,7 +149,7 @@ export function listConnections(publicUrl: string): Connection[] {
 /** The client whose snippet the README shows. */
 const SHOWN = 'Claude Code';
 
-/** Returns the instructions in Markdown, without a heading. `one` describes one client and links to the others. */
+/** Returns the instructions in Markdown, without a heading. @param of `one` for one client and a link to the others */
 export function toConnectMarkdown(publicUrl: string, of: 'all' | 'one' = 'all'): string {
   const all = listConnections(publicUrl);
   const shown = of === 'all' ? all : all.filter(({ client }) => client === SHOWN);

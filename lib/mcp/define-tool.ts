@@ -7,7 +7,7 @@ import type { ReadScope } from '../oauth/metadata';
 import type { Page } from '../page';
 import type { Reader } from './authenticate';
 
-/** The default limit of an answer in characters, which is about 20,000 tokens. */
+/** The limit of an answer in characters for all tools but the list of servers. It is about 20,000 tokens. */
 export const MAX_CHARACTERS = 70_000;
 /** The average number of characters per token in these answers. */
 export const TOKEN_CHARACTERS = 3.5;
@@ -22,11 +22,11 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   input: Input;
   output: Output;
   /**
-   * The result is sent unchanged. It must match the schema exactly, so that a new column cannot leak. Amounts are left
-   * out if the reader may not read billing data.
+   * Returns the answer, in which only personal data may still be masked. It must match `output` exactly, so that a new
+   * column cannot leak, and must contain no amounts if the reader may not read billing data.
    */
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
-  /** The limit of an answer in characters, for clients that cut off or store longer answers. */
+  /** The limit of an answer in characters, announced to clients that would otherwise cut a long answer off. */
   maxCharacters?: number;
   /** Checks an answer's length in characters. @throws AppError if the answer is too long */
   requireFit?(answer: Record<string, unknown>, length: number): void;
@@ -78,14 +78,14 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
       return {
         result,
         rows: countRows(output),
-        /** The customer that the answer is about. Null if it is not about one customer. */
+        /** The id of the customer that the answer is about. Null if it is not about one customer. */
         customerId: 'customer_number' in output ? Number(output.id) : null,
       };
     },
   };
 }
 
-/** Many models set arguments that they do not use to null. */
+/** Drops optional arguments that are null, because many models set arguments to null that they do not use. */
 function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
   return Object.fromEntries(
     Object.entries(args).filter(([name, value]) => value !== null || !optional.has(name)),
@@ -120,14 +120,14 @@ const IS_PERSONAL: Record<keyof CustomerRow, boolean> = {
   ...{ street: true, postal_code: true, city: true, vat_id: true },
 };
 const PERSONAL = Object.entries(IS_PERSONAL).flatMap(([name, isPersonal]) => (isPersonal ? [name] : []));
-/** A domain or an email address, which can identify a customer. Names of services contain them. */
+/** A domain or an email address. It can identify a customer, and names of services often contain one. */
 const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
 const MASKED = '[masked]';
 
 /**
  * Masks personal data of customers in an answer. A customer is an object with a customer number, or the value of
- * "customer", even if the caller asked only for the name. The answer says that it is masked. Numbers and states stay,
- * so that questions about them can still be answered.
+ * "customer", even if the caller asked only for the name. Domains are masked everywhere. The answer says that it is
+ * masked. Numbers and statuses stay, so that questions about them can still be answered.
  */
 export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {
   return { ...maskObject(output), personal_data: 'masked' };
@@ -253,7 +253,7 @@ const answerFields = {
     .describe('Only counts and sums per currency and status.'),
 };
 
-/** Makes a tool that lists rows by page, or only some columns, or only sums. */
+/** Makes a tool that returns a page of rows, with all or some columns, or only counts and sums. */
 export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.ZodObject>(
   declared: ListDeclaration<Filters, RowSchema>,
 ): Tool {
@@ -299,7 +299,7 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
   } as ToolDeclaration<z.ZodObject, z.ZodObject>);
 }
 
-/** Refuses filters on masked fields, since their results would reveal the field's value letter by letter. */
+/** Refuses filters on masked fields, since their results would reveal a field's value letter by letter. */
 function refusePersonal(given: Row, personalFilters: string[]): void {
   const used = personalFilters.find((name) => given[name] !== undefined);
   if (used === undefined) return;
@@ -327,7 +327,7 @@ export function requireColumns(fields: readonly string[], row: z.ZodObject): voi
   throw new AppError('validation_failed', `fields: unknown ${shown}. The columns are ${known.join(', ')}.`);
 }
 
-/** Returns only these columns of a row, in the row's own order. */
+/** Returns these columns of a row in the row's own order. A name like `customer.name` selects a column of an object. */
 export function pickFields(row: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
   const entries = Object.entries(row).flatMap(([name, value]) => {
     if (fields.includes(name)) return [[name, value]];

@@ -23,7 +23,7 @@ const SENTENCE =
 
 const ALLOW = { Allow: 'POST, OPTIONS' };
 
-/** Refuses methods other than POST. This server has no sessions to end and no streams to open. */
+/** Refuses methods other than POST and OPTIONS. This server has no sessions to end and no streams to open. */
 export function checkMethod({ method }: HttpRequest): Response | null {
   if (method === 'POST' || method === 'OPTIONS') return null;
   const refusal = rpcError(405, RPC.refused, SENTENCE, {
@@ -32,7 +32,7 @@ export function checkMethod({ method }: HttpRequest): Response | null {
   return method === 'HEAD' ? new Response(null, refusal) : refusal;
 }
 
-/** Responds to OPTIONS from an allowed origin. */
+/** Responds to a CORS preflight request, whose origin `checkOrigin` has already checked. */
 export function preflight(): Response {
   return new Response(null, {
     status: 204,
@@ -51,7 +51,7 @@ type OriginSettings = Pick<Env, 'publicUrl' | 'mcpAllowedOrigins' | 'development
 const LOCAL = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
 /**
- * Refuses web pages of other origins (DNS rebinding). Programs send no Origin.
+ * Refuses web pages of origins that are not allowed, against DNS rebinding. Programs send no `Origin`.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
 export function checkOrigin(request: HttpRequest, env: OriginSettings): Response | null {
@@ -79,12 +79,12 @@ function isAllowed(origin: string, env: OriginSettings): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** An app may have any number of users. All of them together have this many times the rate limit of one. */
+/** The rate limit of all users of an app together, as a multiple of the rate limit of one. */
 const OF_CLIENT = 5;
 
 const counted = perProcess('mcp-rate', () => ({ minute: 0, requests: new Map<string, number>() }));
 
-/** Counts a request in this process. @returns 429 if a token, or an app with all its users, exceeds the rate limit */
+/** Counts a request in this process. @returns 429 if the caller, or its app with all users, exceeds the rate limit */
 export function checkRate({ env, now }: Pick<Runtime, 'env' | 'now'>, caller: Caller): Response | null {
   const most = env.mcpRequestsPerMinute;
   if (most === 0) return null;
@@ -111,7 +111,7 @@ function countOne(key: string): number {
 
 const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
 
-/** A message, both parsed and as bytes. */
+/** A JSON-RPC message, both parsed and as bytes. */
 export interface Message {
   message: unknown;
   bytes: Uint8Array;
@@ -119,7 +119,7 @@ export interface Message {
 
 const nullArguments = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
 
-/** @returns the message of a request body with an accepted size, media type and form; otherwise the error response */
+/** Reads the message in a request body. @returns the error response for a wrong size, media type or form */
 export async function readMessage(request: HttpRequest): Promise<Message | Response> {
   const bytes = await readBytes(request);
   if (bytes instanceof Response) return bytes;
@@ -164,7 +164,11 @@ function parseMessage(bytes: Uint8Array): Message | Response {
   return withoutNullArguments(message) ?? { message, bytes };
 }
 
-/** Removes `"arguments": null`, which some clients send in a call. @returns null for any other message */
+/**
+ * Removes `"arguments": null`, which some clients send with a call.
+ *
+ * @returns null if the message does not contain it
+ */
 function withoutNullArguments(given: unknown): Message | null {
   const { data } = nullArguments.safeParse(given);
   if (!data) return null;
@@ -174,9 +178,9 @@ function withoutNullArguments(given: unknown): Message | null {
 }
 
 /**
- * Checks the revision header of every method except `initialize`, which names the revision in its body.
+ * Checks the revision in the header of every message except `initialize`, whose body names the revision.
  *
- * @returns an error that lists the revisions that a client may use instead
+ * @returns an error response with the supported revisions; null if the revision is supported
  */
 export function checkProtocolVersion(request: HttpRequest, message: unknown): Response | null {
   if (isInitialize(message)) return null;
@@ -184,7 +188,7 @@ export function checkProtocolVersion(request: HttpRequest, message: unknown): Re
   if (requested === null || PROTOCOL_VERSIONS.includes(requested)) return null;
   return rpcError(400, ProtocolErrorCode.UnsupportedProtocolVersion, 'Unsupported protocol version.', {
     message,
-    // A client that did not initialize compares these revisions with those of server/discover.
+    // A client that sends no `initialize` compares these revisions with those of server/discover.
     data: {
       supported: isStateless(message) ? STATELESS_PROTOCOL_VERSIONS : PROTOCOL_VERSIONS,
       requested: requested.slice(0, 40),
@@ -195,7 +199,7 @@ export function checkProtocolVersion(request: HttpRequest, message: unknown): Re
 const object = z.record(z.string(), z.unknown());
 
 const text = z.string();
-/** The required params of each method, with our own message. The SDK's messages expose internals. */
+/** The schema of a method's params, with our own error message, because the SDK's messages expose internals. */
 const REQUIRED: Record<string, { params: z.ZodType; says: string }> = {
   initialize: {
     params: z.looseObject({
@@ -217,7 +221,7 @@ const anyCall = z.looseObject({
   params: z.unknown().optional(),
 });
 
-/** @returns -32602 for malformed params of a method that requires params */
+/** Checks a message's params. @returns the error -32602 if they do not fit the method */
 export function checkParams(message: unknown): Response | null {
   const request = anyCall.safeParse(message).data;
   if (!request) return null;
@@ -237,7 +241,7 @@ const toolCall = z.looseObject({
   params: z.looseObject({ name: z.string() }),
 });
 
-/** @returns 403 for a tool that the caller's scopes do not include, naming these scopes and the required one */
+/** Checks the scope of a call. @returns 403 with the caller's scopes and the missing one, so that it can request all */
 export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message: unknown): Response | null {
   if (caller.reads.length === READ_SCOPES.length) return null;
   const name = toolCall.safeParse(message).data?.params.name;

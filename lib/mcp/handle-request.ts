@@ -37,15 +37,15 @@ import {
 } from './protocol';
 import { listTools, TOOLS } from './tools';
 
-/** Headers that are removed from `initialize`, which negotiates the revision in its body. */
+/** Headers that are removed from an `initialize` request, because its body negotiates the revision. */
 const REVISION_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'];
 
 /** `/mcp` */
 export const mcpRoute = everyMethod(handleMcpRequest);
 
 /**
- * Responds to a request to the tool server. The checks run in this order: method, Origin, token, size, media types,
- * JSON, protocol. Every response with a body is application/json.
+ * Responds to a request to the tool server. The checks run in this order: method, Origin, token, rate, size, media
+ * types, JSON, protocol revision, params, scope. Every response with a body is application/json.
  */
 export async function handleMcpRequest(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
@@ -83,7 +83,7 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
   }
 }
 
-/** Copies the request for mcp-handler, with both media types accepted and with the verified token. */
+/** Copies the request for mcp-handler, with both media types accepted, and with the caller instead of the token. */
 function toProtocolRequest(request: HttpRequest, caller: Caller, { message, bytes }: Message): Request {
   const headers = new Headers([...request.headers]);
   headers.set('Content-Type', 'application/json');
@@ -136,8 +136,8 @@ const callMessage = z.strictObject({
 });
 
 /**
- * Responds to a well-formed tools/call of the 2025 protocols, which is the most frequent request. It avoids a server
- * object and an event stream, which would cost more than the query.
+ * Responds to a well-formed tools/call of a session revision, which is the most frequent request, without mcp-handler.
+ * Its server object and event stream would cost more than the query.
  *
  * @returns null for any other request, which mcp-handler answers
  */
@@ -158,7 +158,7 @@ async function answerCall(
   }
 }
 
-/** Whether a message uses a protocol revision that starts with `initialize`. */
+/** Whether a message uses a protocol revision with `initialize`. */
 function isOfSession(request: HttpRequest, message: unknown): boolean {
   const version = request.headers.get('mcp-protocol-version');
   return (version === null || SESSION_PROTOCOL_VERSIONS.includes(version)) && !isStateless(message);
@@ -167,7 +167,7 @@ function isOfSession(request: HttpRequest, message: unknown): boolean {
 const LIST_TTL_MS = 300_000;
 
 /**
- * Serves both generations of the protocol. The guards have checked the request before.
+ * Serves all revisions of the protocol. The guards have checked the request before.
  *
  * The handlers are registered on the low-level server, because registerTool would convert every schema again for each
  * request, and would put an error's message into the response.
@@ -186,9 +186,9 @@ const serveProtocol = createMcpHandler(
     supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
     // The tools do not change while a version of the service runs. Which tools are listed depends on the caller.
     cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
-    // No list here ever changes, so a stream of changes would only hold a connection open.
+    // The lists never change, so a stream of changes would only hold a connection open.
     maxSubscriptions: 0,
-    // Only needed for forms that a server sends to people. This server sends none.
+    // Only a server that sends forms to people needs this.
     jsonSchemaValidator: {
       getValidator: () => {
         throw new Error('this server validates no JSON Schema');
@@ -205,8 +205,8 @@ function callerOf(authInfo: AuthInfo | undefined): Caller {
 }
 
 /**
- * Extracts the only message from the event stream with which mcp-handler answers the 2025 protocols. Other responses
- * are returned unchanged.
+ * Extracts the message from the event stream with which mcp-handler responds to session revisions. Returns any other
+ * response unchanged.
  */
 async function toPlainJson(response: Response): Promise<Response> {
   const type = response.headers.get('content-type') ?? '';
@@ -231,8 +231,8 @@ interface ToolParams {
 }
 
 /**
- * Runs a tool. An error that the model can correct becomes a result that says how. Internal errors are logged under a
- * reference, because a driver's message contains the parameters, and so personal data.
+ * Runs a tool. An error that the model can correct becomes a result that says how. Of an internal error, the result
+ * contains only a reference to the log, because a driver's message contains the parameters, and so personal data.
  *
  * @throws ProtocolError invalid params for a tool that does not exist or that the caller may not use
  */
@@ -271,7 +271,7 @@ function toErrorResult(text: string): CallToolResult {
 interface Ended {
   outcome: Outcome;
   rows: number;
-  /** The customer that the answer is about. Null if it is not about one customer. */
+  /** The id of the customer that the answer is about. Null if it is not about one customer. */
   customerId: number | null;
   started: Date;
 }
@@ -279,7 +279,7 @@ interface Ended {
 /** W3C Trace Context: version, trace id, parent id, flags. */
 const TRACE = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
-/** Records a call in the process's log and in the log that staff read. */
+/** Records a call in the process's log and in the log of tool calls that staff read. */
 function noteCall(runtime: Runtime, caller: Caller, params: ToolParams, ended: Ended): void {
   const { outcome, rows, started } = ended;
   const duration_ms = runtime.now().getTime() - started.getTime();

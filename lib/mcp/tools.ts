@@ -67,7 +67,7 @@ const input = z
     message: 'Give exactly one of id or customer_number.',
   });
 
-/** Characters reserved for the placeholders that replace masked names. */
+/** Number of characters of an answer that stay free for the placeholders of masked fields. */
 const MARGIN = 5000;
 
 const output = z.object({
@@ -139,7 +139,7 @@ function notFound({ id, customer_number }: z.output<typeof input>): string {
   return `No customer with ${key}. Use find-customer-tool to search by name or e-mail.`;
 }
 
-/** Drops the last rows of lists that have a total, until the answer fits the limit. */
+/** Drops the last services and sales documents until the answer fits the limit. Their totals still count all. */
 function withinLimit<Answer extends { services: unknown[]; open_sales_documents?: unknown[] }>(
   answer: Answer,
 ): Answer {
@@ -195,7 +195,7 @@ const listSalesDocumentsTool = defineListTool({
   summaryRow: documentSums,
 });
 
-/** The number of servers above which an answer contains a hint how to ask for less. */
+/** The number of servers above which an answer explains how to ask for less. */
 const MANY = 100;
 
 /** The largest limit that clients let a tool announce, in characters. */
@@ -224,7 +224,7 @@ const listServersTool = defineTool({
   },
 });
 
-/** Returns a hint how to get a shorter answer, since this list has no pages. */
+/** Returns a sentence that explains how to get a shorter answer, since the list of servers has no pages. */
 function hintFor(rows: object[]): string {
   const tokens = Math.round(JSON.stringify(rows).length / TOKEN_CHARACTERS / 100) * 100;
   return `These are ${rows.length} servers, about ${tokens.toLocaleString('en-GB')} tokens. For less, ask again with fields, such as ["id","hostname","status"].`;

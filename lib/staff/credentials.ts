@@ -33,7 +33,7 @@ import { endInvitations } from './invitations';
 import { deleteSessions, type GivenPassword } from './manage-staff';
 
 /**
- * Replaces a person's password with one they choose, and ends their other sessions.
+ * Replaces a signed-in person's password with one that they choose, and ends their other sessions.
  *
  * @param typed the current password, and twice the new one of 12 to 128 characters
  * @throws AppError validation_failed naming the field; too_many_requests
@@ -57,10 +57,10 @@ export async function changeOwnPassword(
 }
 
 /**
- * Replaces a person's password, ends their sessions and the access of their apps, and resets their failed sign-ins.
- * Their second factor stays.
+ * Replaces another person's password. Ends their sessions, their invitation and the access of their apps, and resets
+ * their failed sign-ins. Their second factor stays.
  *
- * @returns the password, whether given or generated
+ * @returns the person's email address, and the password, whether given or generated
  * @throws AppError validation_failed; not_found
  */
 export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: GivenPassword, actor: Actor) {
@@ -79,8 +79,8 @@ export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: 
 }
 
 /**
- * Asks a signed-in person for their password again. Wrong passwords count against the session, so that a session left
- * open cannot be used to guess the password.
+ * Checks the password that a signed-in person has entered again. Wrong passwords count against the session, so that a
+ * session left open cannot be used to guess the password.
  *
  * @throws AppError validation_failed naming `field`; too_many_requests
  */
@@ -100,11 +100,11 @@ async function confirmPassword(
 }
 
 /**
- * Generates the secret of an authenticator app. It takes effect when `confirmTwoFactor` receives a code of it.
+ * Generates the secret of an authenticator app. It takes effect when `confirmTwoFactor` receives a code from the app.
  *
  * @param headers with the session's cookie
- * @returns the address that the app reads from the QR code, and recovery codes. Each of these works once in place of an
- * app's code.
+ * @returns the address that the app reads from the QR code, and recovery codes, each of which works once instead of a
+ * code from the app
  * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
  */
 export async function beginTwoFactor(
@@ -166,7 +166,7 @@ export async function renewRecoveryCodes(
 }
 
 /**
- * Turns off a person's own authenticator app.
+ * Turns off a person's own authenticator app, and ends their other sessions.
  *
  * @throws AppError validation_failed for a wrong password; conflict while all staff must have an app
  */
@@ -182,10 +182,10 @@ export async function turnOffTwoFactor(runtime: Runtime, session: StaffSession, 
 }
 
 /**
- * Removes the authenticator app, recovery codes and passkeys of a person who lost them, and ends all sessions. The
- * password stays.
+ * Removes the authenticator app, recovery codes and passkeys of a person who lost them. Ends the person's sessions, and
+ * resets their failed sign-ins. The password stays.
  *
- * @throws AppError not_found; conflict for oneself
+ * @throws AppError not_found; conflict for the actor's own login
  */
 export async function resetTwoFactor(db: Database, key: StaffKey, actor: Actor): Promise<void> {
   await writeLogin(db, actor, key, 'reset_two_factor', async (tx, user) => {
@@ -228,7 +228,7 @@ export async function listPasskeys(db: Database, userId: string) {
  * Returns the options from which the browser makes a passkey.
  *
  * @param headers with the session's cookie
- * @returns also the `Set-Cookie` headers of the challenge
+ * @returns the options, and the `Set-Cookie` headers that store their challenge
  * @throws AppError validation_failed for a wrong password; conflict if the person has too many passkeys
  */
 export async function beginPasskey(
@@ -267,7 +267,7 @@ export async function keepPasskey(
   if (!answer.ok) throw toRefusal(answer, 'The passkey could not be verified. Try again.');
 }
 
-/** @throws AppError validation_failed for a wrong password; not_found */
+/** Removes a person's own passkey. @throws AppError validation_failed for a wrong password; not_found */
 export async function removePasskey(runtime: Runtime, session: StaffSession, password: string, id: string) {
   await confirmPassword(runtime, session, password);
   const { staff } = session;

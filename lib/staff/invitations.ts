@@ -65,7 +65,7 @@ export async function renewInvitation(world: SiteWorld, key: StaffKey, actor: Ac
   return { email, url: addressOf(world, token) };
 }
 
-/** Finds the person whom a token invites, without using the token up. Null if the token is not valid. */
+/** Finds the person who was invited with a token. The token stays valid. Null if the token is not valid. */
 export async function findInvited(db: Database, token: string, now: Date): Promise<StaffUser | null> {
   if (!TOKEN.test(token)) return null;
   const [user] = await db
@@ -85,7 +85,7 @@ async function endTokens(tx: Database, identifier: string): Promise<void> {
   await tx.delete(staffVerifications).where(eq(staffVerifications.identifier, identifier));
 }
 
-/** Creates the token of a one-time address, and invalidates the previous token. */
+/** Creates the token of a one-time address. Invalidates the previous token with the same identifier. */
 async function storeToken(
   { now, newId, randomBytes }: World,
   tx: Database,
@@ -118,7 +118,7 @@ export async function acceptInvitation(
   token: string,
   { password, repeated }: { password: string; repeated: string },
 ): Promise<string> {
-  // Check before hashing, so that guesses cost nothing, and again under the lock.
+  // Check before hashing, so that a guessed token costs no hash, and again under the lock.
   const invited = await findInvited(world.db, token, world.now());
   if (!invited) throw invalidInvitation();
   if (password !== repeated) throw invalidField('repeated', 'must be the same password');
@@ -142,7 +142,7 @@ const FIRST_ADMIN = 'first-admin';
 const HOUR_MS = 3_600_000;
 
 interface TypedAdmin extends Credentials {
-  /** If empty, the part of the email address before the @. */
+  /** If empty, the name is the part of the email address before the @. */
   name: string;
   /** The password again. */
   repeated: string;
@@ -160,7 +160,7 @@ export function issueFirstAdminToken(world: World): Promise<string | null> {
   });
 }
 
-/** Whether a token can create the first admin. This does not use the token up. */
+/** Whether a token can create the first admin. The token stays valid. */
 export async function isFirstAdminToken(db: Database, token: string, now: Date): Promise<boolean> {
   const held = await db.$count(
     staffVerifications,
@@ -176,7 +176,7 @@ export async function isFirstAdminToken(db: Database, token: string, now: Date):
  */
 export async function createFirstAdmin(world: World, token: string, typed: TypedAdmin): Promise<void> {
   const now = world.now();
-  // Check before hashing, so that guesses cost nothing, and again under the lock.
+  // Check before hashing, so that a guessed token costs no hash, and again under the lock.
   if (!(await isFirstAdminToken(world.db, token, now))) throw invalidToken();
   if (typed.password !== typed.repeated) throw invalidField('repeated', 'must be the same password');
   await addStaffUser(world, { ...typed, role: 'admin' }, commandActor('one-time address'), async (tx) => {

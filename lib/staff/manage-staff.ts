@@ -49,12 +49,12 @@ export async function listStaffUsers(db: Database, request: PageRequest, now: Da
   );
 }
 
-/** Whether there is an admin, who can issue tokens and manage staff. */
+/** Whether any member of staff is an admin. Only admins can issue tokens and manage staff. */
 export async function hasAdmin(db: Database): Promise<boolean> {
   return (await db.$count(staffUsers, eq(staffUsers.role, 'admin'))) > 0;
 }
 
-/** Lists a person's open sessions, the latest first. */
+/** Lists when a person's open sessions began, the latest 100 first. */
 export async function openSessionsOf(db: Database, userId: string, now: Date) {
   return db
     .select({ signed_in_at: staffSessions.createdAt })
@@ -64,7 +64,7 @@ export async function openSessionsOf(db: Database, userId: string, now: Date) {
     .limit(literal(MAX_SESSIONS_SHOWN));
 }
 
-/** Returns the means by which a person can sign in. An unknown person has none. */
+/** Returns by which means a person can sign in. For an unknown person, all are false or 0. */
 export async function getLoginState(db: Database, userId: string) {
   const ofUser = and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential'));
   const [row] = await db
@@ -83,7 +83,7 @@ export async function getLoginState(db: Database, userId: string) {
   return { hasPassword: false, isTemporary: false, hasApp: false, ...row, passkeys };
 }
 
-/** The password that another person sets. */
+/** A password that an admin or a command sets for a person. */
 export interface GivenPassword {
   /** 12 to 128 characters. Generated if absent. */
   password?: string | undefined;
@@ -95,7 +95,7 @@ export interface GivenPassword {
  * Creates a login with a password.
  *
  * @param condition throws if the person must not be added; runs under the lock that all writers of staff take
- * @returns the password too, whether given or generated. It is not kept anywhere else.
+ * @returns the login with its password, whether given or generated; only the password's hash is stored
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function addStaffUser(
@@ -161,7 +161,7 @@ export async function createStaffUser(
 /**
  * Changes a person's role, from their next request on. Writes nothing if they already have that role.
  *
- * @throws AppError not_found; conflict for oneself and for the last admin
+ * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */
 export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRole, actor: Actor) {
   await writeStaff(db, actor, async (tx) => {
@@ -174,9 +174,9 @@ export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRo
 }
 
 /**
- * Ends a person's access at once, and revokes their tokens. The audit log keeps their name at what they wrote.
+ * Deletes a person's login, which ends their access at once, and revokes their tokens. Audit entries keep their name.
  *
- * @throws AppError not_found; conflict for oneself and for the last admin
+ * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */
 export async function removeStaffUser({ db, now }: Pick<Runtime, 'db' | 'now'>, key: StaffKey, actor: Actor) {
   await writeStaff(db, actor, async (tx) => {
@@ -189,7 +189,7 @@ export async function removeStaffUser({ db, now }: Pick<Runtime, 'db' | 'now'>, 
 }
 
 /**
- * Signs a person out on all devices.
+ * Ends all sessions of a person. Connected apps keep their access.
  *
  * @throws AppError not_found
  */
@@ -200,7 +200,7 @@ export async function endStaffSessions(db: Database, key: StaffKey, actor: Actor
 }
 
 /**
- * Ends a person's sessions, and sign-ins that still wait for a code.
+ * Deletes a person's sessions, and their sign-ins that still wait for a code.
  *
  * @param kept the session that stays open
  * @returns the number of ended sessions

@@ -16,7 +16,9 @@ export type AccessToken = Pick<
 
 const MINUTE_MS = 60_000;
 
-/** Time of the last failure. While the disk is full, every request would otherwise try to write, fail and log it. */
+/**
+ * Time of the last failed write of `last_used_at`. On a full disk, every request would otherwise fail to write and log.
+ */
 const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
@@ -26,7 +28,7 @@ export function newTokenText(randomBytes: (size: number) => Buffer): string {
   return `w5t_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Whether a token's answers hide personal data, by its own property or by the old scope for this. */
+/** Whether a token hides personal data, by its column or by the old scope for this (`OLD_MASK`). */
 export function hidesPersonalData({
   hides_personal_data,
   scopes,
@@ -40,7 +42,7 @@ export function hashToken(token: string): string {
 }
 
 /**
- * Verifies a token with one indexed query, so that revoking takes effect at once.
+ * Verifies a token with one indexed query. Revoking a token therefore takes effect at once.
  *
  * @returns null if the token is unknown, expired or revoked
  * @throws the driver's error if the database does not respond; the caller then responds with 503, never 401
@@ -63,7 +65,10 @@ const findToken = statement(['hash'], (db, { hash }) =>
     .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
 );
 
-/** Stores when a token was last used, at most once a minute. Otherwise runs no query. No request waits for it. */
+/**
+ * Stores when a token was last used, unless a write succeeded or failed within the last minute. No request waits for
+ * it.
+ */
 export async function touchAccessToken(db: Database, { id, last_used_at }: AccessToken, now: Date) {
   if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
   if (Math.abs(now.getTime() - touches.failedAt) < MINUTE_MS) return;

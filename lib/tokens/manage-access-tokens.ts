@@ -12,7 +12,7 @@ import type { RecordWriter } from '../records/record-kind';
 import type { Runtime } from '../runtime';
 import { hashToken, newTokenText, SCOPES, type Scope } from './access-token';
 
-/** Lifetimes in days that the form offers, next to unlimited tokens and tokens with a last day. */
+/** Lifetimes in days that the form offers. A token can also be unlimited or have a last day. */
 const TOKEN_DAYS = ['30', '90', '365'] as const;
 const MAX_NAME_LENGTH = 100;
 const MAX_DAYS = 3650;
@@ -45,7 +45,7 @@ const typedToken = z.object({
 /**
  * Creates an access token from the form's fields.
  *
- * @returns the token's text, which is shown only once and not stored
+ * @returns the token's name, id and text; the text is shown only once and not stored
  * @throws AppError validation_failed naming the fields
  */
 export async function issueAccessToken(world: World, actor: Actor, typed: TypedToken) {
@@ -65,7 +65,7 @@ export async function issueAccessToken(world: World, actor: Actor, typed: TypedT
   return { name, ...(await createAccessToken(world.db, input, world.randomBytes)) };
 }
 
-/** Returns the expiry of a token. Text describes what is wrong with the day. */
+/** Returns the expiry of a token, null for an unlimited one, or an error message if the last day is not valid. */
 function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date | null | string {
   if (expires === 'never') return null;
   if (expires !== 'date') return new Date(now().getTime() + Number(expires) * DAY_MS);
@@ -79,7 +79,7 @@ function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date 
 interface NewAccessToken {
   name: string;
   scopes: Scope[];
-  /** Whether answers over MCP leave out customers' personal data. Default false. */
+  /** Whether personal data of customers is masked in answers of tools. Default false. */
   hides_personal_data?: boolean;
   /** Null if the token is valid until it is revoked. */
   expires_at: Date | null;
@@ -99,7 +99,7 @@ export type AccessTokenRow = Omit<typeof accessTokens.$inferSelect, 'token_hash'
 /**
  * Creates an access token.
  *
- * @returns the token's text, which is shown only once and not stored
+ * @returns the token's id and text; the text is shown only once and not stored
  * @throws AppError validation_failed if no member of staff has that email address
  */
 export async function createAccessToken(
@@ -158,7 +158,7 @@ export async function revokeAccessToken(db: Database, id: number, by: Revoker): 
   });
 }
 
-/** Revokes all tokens of a member of staff who is being removed. */
+/** Revokes all tokens of a member of staff. */
 export async function revokeAccessTokensOf(tx: Database, email: string, by: Revoker): Promise<void> {
   await revokeWhere(tx, eq(accessTokens.staff_email, email), by);
 }
@@ -177,7 +177,7 @@ async function revokeWhere(tx: Database, which: SQL, { actor, now }: Revoker): P
   return rows.length;
 }
 
-/** Locks the member of staff, so that a removal at the same time also revokes this token. */
+/** Locks the owner's row, so that removing the owner at the same time also revokes the new token. Returns the email. */
 async function holdStaff(tx: Database, address: string): Promise<string> {
   const [user] = await tx
     .select({ email: staffUsers.email })
