@@ -59,7 +59,7 @@ export type SalesDocumentRow = z.infer<typeof salesDocumentRow>;
 
 const d = salesDocuments;
 
-/** The columns of a document in a list. */
+/** The columns to select for a `SalesDocumentRow`. */
 const documentColumns = rowColumns(d, salesDocumentRow);
 
 function toSalesDocumentRow(record: RecordOf<typeof d, typeof documentColumns>): SalesDocumentRow {
@@ -99,7 +99,7 @@ export const listSalesDocuments = (
   given: SalesDocumentFilters & { converted_to_invoice_id?: number | undefined },
 ) => counted.list(db, given);
 
-/** Lists the newest open documents of a customer: draft, sent or accepted. */
+/** Lists the newest open documents of a customer, which are draft, sent or accepted, and counts all of them. */
 export const listOpenSalesDocuments = (db: Database, customer_id: number) =>
   counted.read(db, { page: 1, per_page: MAX_PER_PAGE }, { customer_id, is_open: true });
 
@@ -115,7 +115,7 @@ export const salesDocumentList = defineList({
   toRecord: inColumns,
 });
 
-/** The documents of one currency, type and status. */
+/** Count and total amount of the documents with one currency, type and status. */
 export const documentSums = z.object({
   currency: z.string(),
   type: z.string(),

@@ -37,7 +37,7 @@ import { customerReference } from '../services/save-services';
 
 type StoredDocument = typeof salesDocuments.$inferSelect;
 
-/** The steps by which people change a document's status. A conversion sets the status of the document by itself. */
+/** The steps by which people change a document's status. `converted` is missing, because `convertDocument` sets it. */
 const DOCUMENT_STEPS = {
   send: { from: ['draft'], to: 'sent' },
   accept: { from: ['sent'], to: 'accepted' },
@@ -55,7 +55,7 @@ function nextStatuses(status: string): string[] {
 const CONVERSIONS = ['order_confirmation', 'invoice'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];
 
-/** Returns what a document can be converted into. An offer must be accepted first, an order confirmation sent. */
+/** Returns the types that a document can become. An offer must be accepted, an order confirmation sent or accepted. */
 export function conversionsOf({ type, status }: Pick<StoredDocument, 'type' | 'status'>): Conversion[] {
   if (type === 'offer') return status === 'accepted' ? [...CONVERSIONS] : [];
   return status === 'sent' || status === 'accepted' ? ['invoice'] : [];
@@ -64,8 +64,8 @@ export function conversionsOf({ type, status }: Pick<StoredDocument, 'type' | 's
 const toInvoice = { column: 'converted_to_invoice_id', problem: 'is not a known invoice' };
 
 /**
- * Describes offers and order confirmations as people write them. Without a number, a new one gets the next of its
- * series.
+ * The rules for writing offers and order confirmations. A new document without a number gets the next number of its
+ * type's series, and without a date it gets today.
  */
 export const salesDocumentKind: RecordKind = {
   name: 'sales_document',
@@ -80,7 +80,7 @@ export const salesDocumentKind: RecordKind = {
     valid_until: calendarDate.nullable().optional(),
     ...amountFields,
     invoice_number: optionalText(100),
-    /** The import key of an invoice that is still a draft. */
+    /** The import key of a draft invoice, which has no number yet. */
     invoice_import_key: optionalText(200),
     converted_to_document_number: optionalText(100),
   }),
@@ -121,7 +121,7 @@ function checkDocument(writing: Writing): FieldError[] {
   return [...problems, ...(before ? changeProblems(writing, before) : []), ...dateProblems(after)];
 }
 
-/** Checks that the content changes only in a draft, and that the status changes by one step at a time. */
+/** Checks that only a draft changes, except by adding first lines, and that the status changes by one step. */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);
   const names = Object.keys(changes).filter((name) => name !== 'status');
@@ -144,8 +144,8 @@ function dateProblems({ document_date, valid_until }: Row): FieldError[] {
 }
 
 /**
- * Converts a document into a draft with the same lines for the same customer. An accepted offer becomes an order
- * confirmation or an invoice, and an order confirmation becomes an invoice. Each document can be converted once.
+ * Converts a document: creates a draft with the same lines for the same customer. An offer becomes an order
+ * confirmation or an invoice, and an order confirmation becomes an invoice. A document can be converted once.
  *
  * @param version the version of the document that the caller last read
  * @returns the id of the new order confirmation or invoice
@@ -203,8 +203,8 @@ const sumsOf = ({ subtotal, tax, total }: StoredDocument) =>
   toJsonAmounts({ subtotal, tax, total }, 'subtotal', 'tax', 'total');
 
 /**
- * Deletes a draft of an invoice or a sales document. If it was converted from another document, that document becomes
- * accepted again, so that it can be converted once more.
+ * Deletes a draft of an invoice or a sales document. If the draft was converted from another document, that document
+ * becomes `accepted`, so that it can be converted again.
  *
  * @throws AppError as `deleteRecord`
  */
@@ -214,7 +214,7 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
       ? salesDocuments.converted_to_invoice_id
       : salesDocuments.converted_to_document_id;
   return transact(db, async (tx) => {
-    // The locks are taken in the same order as in a conversion.
+    // Lock the source before the draft, as a conversion does, so that the two cannot deadlock.
     const sources = await tx.select().from(salesDocuments).where(eq(became, seen.id)).for('update');
     for (const before of sources) {
       const [after = null] = await tx
@@ -241,7 +241,7 @@ export const typedSalesDocument = {
   },
 } satisfies TypedKind;
 
-/** The fields of a new sales document, whose number depends on its type. */
+/** The fields of a new sales document in a form. Its type decides the series of its number. */
 export const typedNewSalesDocument = {
   kind: salesDocumentKind,
   fields: { type: 'text', ...typedSalesDocument.fields },

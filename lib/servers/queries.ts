@@ -29,14 +29,14 @@ export const SERVER_STATUSES = serverStatus.enumValues;
 
 /** The filters of the staff's list of servers. */
 export const serverFilters = z.object({
-  /** Part of a host name, an address, a system or a location, in any case. */
+  /** Part of a host name, an IP address, an operating system or a location, in any case. */
   q: textLine(200).optional(),
   status: oneOf(SERVER_STATUSES).optional(),
   per_page: perPageParam,
 });
 type ServerFilters = z.infer<typeof serverFilters>;
 
-/** Lists all servers by host name. A company has few enough servers for one response. */
+/** Lists all servers by host name. There are few enough for one response. */
 export async function listServers(db: Database): Promise<ServerRow[]> {
   const records = await db.select().from(servers).orderBy(asc(servers.hostname));
   return records.map((record) => serverRow.parse(record));
@@ -71,7 +71,7 @@ export async function getServer(db: Database, id: number): Promise<ServerRow> {
   return serverRow.parse(found);
 }
 
-/** Writes the servers that match as CSV. Several addresses of a server are in one cell, separated by spaces. */
+/** Returns the servers that match as CSV. The addresses of a server are in one cell, separated by spaces. */
 export function serversCsv(db: Database, filters: ServerFilters): AsyncGenerator<string> {
   return toCsv(Object.keys(serverRow.shape), readRecords(db, filters));
 }

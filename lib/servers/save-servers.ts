@@ -14,7 +14,7 @@ const count = (most: number) =>
     .nullable()
     .optional();
 
-/** Returns a host name as it is stored. */
+/** Converts a host name to lower case, as it is stored. */
 export function toHostname(text: string): string {
   return text.toLowerCase();
 }

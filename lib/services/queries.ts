@@ -60,7 +60,7 @@ export type ServiceRow = z.infer<typeof serviceRow>;
 
 const s = customerServices;
 
-/** The columns of a service in a list. */
+/** The columns to select for a `ServiceRow`. */
 const serviceColumns = rowColumns(s, serviceRow);
 
 function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): ServiceRow {
@@ -71,7 +71,7 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
   };
 }
 
-/** The next billing day, as the indexes contain it. Services that are not billed again come last. */
+/** The next billing day as the indexes contain it: `infinity` for a service without one, so that it comes last. */
 export const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 
 const filters = {
@@ -89,13 +89,14 @@ const filters = {
   },
   type: wordFilter(SERVICE_TYPES, s.service_type),
   status: wordFilter(SERVICE_STATUSES, s.status),
-  /** A host name, or `#` and our id. */
+  /** The host name of a service's server, or `#` and the server's id. */
   server: filter(textLine(253), (text) => {
     const named = matchNumbered({ id: servers.id, number: servers.hostname }, text.toLowerCase());
     return { where: sql`${s.server_id} in (select ${servers.id} from ${servers} where ${named})`, few: true };
   }),
-  /** The first and the last day of the next billing. */
+  /** The earliest next billing day, inclusive. */
   from: filter(calendarDate, (day) => ({ where: sql`${NEXT_BILLING} >= ${day}::date` })),
+  /** The latest next billing day, inclusive. */
   to: filter(calendarDate, (day) => ({ where: sql`${NEXT_BILLING} <= ${day}::date` })),
 };
 
@@ -113,7 +114,7 @@ const counted = countedList({
   page: pageOf(serviceRow),
 });
 
-/** Reads services by their ids, in any order. */
+/** Reads services by their ids. Their order is undefined. */
 export const readServices = counted.rows;
 
 /** Lists customer services by service number. A page past the last is empty. */
@@ -139,7 +140,7 @@ export const serviceList = defineList({
   toRecord: inColumns,
 });
 
-/** The services of one currency, status and interval. Prices of different intervals cannot be added up. */
+/** Count and prices of the services with one currency, status and billing interval. */
 export const serviceSums = z.object({
   currency: z.string(),
   status: z.string(),

@@ -10,10 +10,10 @@ import type { PageStart } from '../page-query';
 import { NEXT_BILLING, readServices } from './queries';
 
 const s = customerServices;
-/** The last day before `infinity`, which the indexes use for rows without a date. */
+/** A day after all dates of rows, but before `infinity`, which the indexes contain for rows without a date. */
 const LAST_DAY = '9999-12-31';
 
-/** The records that renew: our services, or subscriptions at Stripe. */
+/** The kinds of records that renew: our services, and subscriptions at Stripe. */
 export const RENEWING = ['services', 'subscriptions'] as const;
 
 /** The filters of the staff's page of renewals. */
@@ -21,13 +21,13 @@ export const renewalFilters = z
   .object({ ...dateRange, of: oneOf(RENEWING).optional(), per_page: perPageParam })
   .refine(isInOrder, WRONG_ORDER);
 
-/** The days from and to, both inclusive. */
+/** A range of days, both ends inclusive. An absent end is open. */
 export interface Days {
   from?: string | undefined;
   to?: string | undefined;
 }
 
-/** The renewals of a month, given by its first day, in one currency. */
+/** Count and sum of the renewals in one month and currency. `month` is the month's first day. */
 export type RenewalSum = Awaited<ReturnType<typeof sumRenewals>>[number];
 
 /** Lists a page of the active services that will be billed again, by their next billing day. */
@@ -59,7 +59,7 @@ export async function sumRenewals(
   return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
-/** The condition for a day within these days. The day is `infinity` for rows without a date. */
+/** The condition for a day in a range. Rows without a date have the day `infinity`, and never match. */
 export function isWithin(day: SQL, { from, to }: Days): SQL | undefined {
   return and(
     from === undefined ? undefined : sql`${day} >= ${from}::date`,

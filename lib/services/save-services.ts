@@ -31,7 +31,7 @@ export const customerReference: Reference = {
   nameOf: async (db, id) => (await getCustomer(db, { id }))?.customer_number ?? null,
 };
 
-/** Describes services as people write them. A new service without a number gets the next number of its series. */
+/** The rules for writing services. A new service without a number gets the next number of its series. */
 export const serviceKind: RecordKind = {
   name: 'service',
   table: customerServices,
@@ -73,7 +73,7 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
 };
 
-/** Returns when a service was cancelled. If the service has already ended when it is recorded, that time is unknown. */
+/** Sets or clears `cancelled_at` if a service ends or resumes. A service that is recorded as ended gets no time. */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
   if (status === undefined || before === null) return {};
   const wasEnded = ENDED.includes(String(before.status));
@@ -82,8 +82,8 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
 }
 
 /**
- * Schedules another check of subscriptions, since Stripe may have sent a service's number before the service existed.
- * The daily job runs it.
+ * Schedules a recheck of the subscriptions that name one of these services, since Stripe may have sent a service's
+ * number before the service existed. The daily job runs the recheck.
  */
 async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
   const names = written
@@ -97,7 +97,7 @@ async function lookAgain(tx: Database, written: (Writing & { id: number })[], no
         and (i.named_service_number = n.number or i.named_service_id = n.id))`);
 }
 
-/** The fields of a service in a form. */
+/** The fields of a service in a form. The status is missing, because it changes by steps. */
 export const typedService = {
   kind: serviceKind,
   fields: {
@@ -116,7 +116,7 @@ export const typedService = {
   },
 } satisfies TypedKind;
 
-/** The fields of a new service. It may be sold or running already. Later its status changes by steps. */
+/** The fields of a new service in a form. Its first status can be chosen; later the status changes by steps. */
 export const typedNewService = {
   kind: serviceKind,
   fields: { ...typedService.fields, status: 'text' },
