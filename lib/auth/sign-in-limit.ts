@@ -17,7 +17,7 @@ const STRANGERS = 'strangers';
 
 /**
  * Counts a sign-in as failed before its password is checked, so that parallel guesses cannot get past the limit.
- * Strangers cannot lock out a device that the account knows, because it has its own counter.
+ * Strangers cannot lock out a device that the account knows, because such a device has its own counter.
  *
  * @param email as typed, even if no account has it
  * @returns null if the attempt is allowed, else the time of the next allowed attempt. A refused attempt is not counted.

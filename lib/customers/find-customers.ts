@@ -72,15 +72,13 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
 // The limit of each query of a search. One more than is shown, so that the search can tell whether more match.
 const WANTED = MAX_MATCHES + 1;
 
-/**
- * The limits of customers per field whose field starts with the text, to read and sort. The second limit applies after
- * a search in the first rows of the list.
- */
+/** The limit of matches per field, at the start of the field, that a search first reads by index and sorts. */
 const FEW = 200;
+/** The same limit for a second attempt, after the first rows of the list contained too few matches. */
 const SOME = 5000;
-/** The number of first rows of the list to search for fields that start with a text, before an index is used. */
+/** The number of first rows of the list to search for fields that start with a frequent text. */
 const NEAR = 2000;
-/** The number of first rows of the list to search for a text inside a field, before an index is used. */
+/** The number of first rows of the list to search for a text inside a field, before an index is searched. */
 const FAR = 5000;
 /** The search form of a text. It is a subquery, so that PostgreSQL computes it once and not for each row. */
 const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;

@@ -10,7 +10,7 @@ const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 /**
  * Whether the link from a Stripe customer to our customer is reliable: made by number or by staff. A link by email
  * address is not reliable, since payers type it. Without a reliable link, Stripe's subscriptions neither set the dates
- * of services nor replace subscriptions that we sold.
+ * of services nor can they be linked to subscriptions that we sold.
  */
 export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);

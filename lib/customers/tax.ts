@@ -15,8 +15,9 @@ export interface TaxRule {
 
 /**
  * Returns the usual tax of a customer. A customer in another EU country with a VAT ID is a business, and owes the tax
- * there itself (reverse charge, articles 44 and 196 of directive 2006/112/EC). Services for customers outside the EU
- * are not taxed here. Consumers elsewhere in the EU pay our own rate.
+ * there itself (reverse charge, articles 44 and 196 of directive 2006/112/EC). Consumers elsewhere in the EU pay our
+ * own rate. Services for customers outside the EU are not taxed here. If we are outside the EU, foreign customers pay
+ * no tax.
  */
 export function taxRuleOf(
   { tax_exempt, country, vat_id }: Pick<CustomerRow, 'tax_exempt' | 'country' | 'vat_id'>,

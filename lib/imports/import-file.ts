@@ -13,7 +13,7 @@ import type { CsvRow } from './text-file';
 
 /** Maximum number of rows per batch on a PostgreSQL server. */
 const BATCH = 1000;
-/** Maximum number of rows per batch in the embedded database. It blocks the process while it writes a batch. */
+/** Maximum number of rows per batch in the embedded database, which blocks the process while it writes a batch. */
 const EMBEDDED_BATCH = 200;
 /** Number of concurrent batches on a PostgreSQL server, so that one is prepared while another is written. */
 const AT_ONCE = 2;

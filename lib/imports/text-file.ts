@@ -155,7 +155,7 @@ function withCells(texts: RowText[], { delimiter, doublesAllQuotes }: CsvShape):
   });
 }
 
-/** Maximum number of lines that are read for one row if a quotation mark stays open. */
+/** Maximum number of lines of a row. It limits the effect of an unclosed quotation mark. */
 const MAX_LINES = 200;
 
 /** Text of a row with the number of its first line, and the problem if it cannot be read. */

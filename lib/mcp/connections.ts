@@ -31,14 +31,14 @@ function json(value: unknown): string {
 /**
  * Returns the instructions for all clients, with snippets to paste.
  *
- * @param publicUrl the server's address without a trailing slash
- *
  * Sources: support.claude.com/en/articles/11175166, developers.openai.com/api/docs/guides/custom-mcp-server,
  * code.claude.com/docs/en/mcp, github.com/geelen/mcp-remote, cursor.com/docs/mcp,
  * code.visualstudio.com/docs/agents/reference/mcp-configuration, developers.openai.com/docs/extend/mcp,
  * geminicli.com/docs/tools/mcp-server, docs.cloud.google.com/gemini/enterprise/docs/connectors/custom-mcp-server,
  * learn.microsoft.com/microsoft-copilot-studio/mcp-add-existing-server-to-agent,
  * modelcontextprotocol.io/docs/tools/inspector
+ *
+ * @param publicUrl the server's address without a trailing slash
  */
 export function listConnections(publicUrl: string): Connection[] {
   const url = `${publicUrl}/mcp`;

@@ -7,7 +7,7 @@ import type { ReadScope } from '../oauth/metadata';
 import type { Page } from '../page';
 import type { Reader } from './authenticate';
 
-/** The limit of an answer in characters for all tools but the list of servers. It is about 20,000 tokens. */
+/** The usual limit of an answer in characters, which is about 20,000 tokens. */
 export const MAX_CHARACTERS = 70_000;
 /** The average number of characters per token in these answers. */
 export const TOKEN_CHARACTERS = 3.5;
@@ -22,8 +22,8 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   input: Input;
   output: Output;
   /**
-   * Returns the answer, in which only personal data may still be masked. It must match `output` exactly, so that a new
-   * column cannot leak, and must contain no amounts if the reader may not read billing data.
+   * Returns the answer, which is sent as it is, unless personal data is masked. It must match `output` exactly, so that
+   * a new column cannot leak, and must contain no amounts if the reader may not read billing data.
    */
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
   /** The limit of an answer in characters, announced to clients that would otherwise cut a long answer off. */
@@ -126,8 +126,8 @@ const MASKED = '[masked]';
 
 /**
  * Masks personal data of customers in an answer. A customer is an object with a customer number, or the value of
- * "customer", even if the caller asked only for the name. Domains are masked everywhere. The answer says that it is
- * masked. Numbers and statuses stay, so that questions about them can still be answered.
+ * "customer", even if the caller asked only for the name. Fields named `domain`, and domains in names, are masked too.
+ * The answer says that it is masked. Numbers and statuses stay, so that questions about them can still be answered.
  */
 export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {
   return { ...maskObject(output), personal_data: 'masked' };
@@ -204,7 +204,7 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
 
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   if (io === 'output') {
-    // Zod checks these before an answer is sent, so a model needs only the properties.
+    // Zod has already checked which properties are required and allowed, so a model does not need these rules.
     delete schema.required;
     delete schema.additionalProperties;
     if (schema.enum) delete schema.type;

@@ -79,7 +79,7 @@ function isAllowed(origin: string, env: OriginSettings): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** The rate limit of all users of an app together, as a multiple of the rate limit of one. */
+/** The rate limit of all users of an app together, as a multiple of the rate limit of one user. */
 const OF_CLIENT = 5;
 
 const counted = perProcess('mcp-rate', () => ({ minute: 0, requests: new Map<string, number>() }));
@@ -119,7 +119,7 @@ export interface Message {
 
 const nullArguments = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
 
-/** Reads the message in a request body. @returns the error response for a wrong size, media type or form */
+/** Reads the message in a request body. @returns the message, or an error response for its size, media type or form */
 export async function readMessage(request: HttpRequest): Promise<Message | Response> {
   const bytes = await readBytes(request);
   if (bytes instanceof Response) return bytes;
@@ -241,7 +241,7 @@ const toolCall = z.looseObject({
   params: z.looseObject({ name: z.string() }),
 });
 
-/** Checks the scope of a call. @returns 403 with the caller's scopes and the missing one, so that it can request all */
+/** Checks the scope of a call. @returns 403 with the caller's scopes and the missing one, for a new authorization */
 export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message: unknown): Response | null {
   if (caller.reads.length === READ_SCOPES.length) return null;
   const name = toolCall.safeParse(message).data?.params.name;

@@ -39,7 +39,8 @@ export function currentGrant(): string | undefined {
 const GRACE_S = 600;
 /**
  * The provider's grace period, in seconds. It is longer than ours, so that the provider never sees a token after its
- * grace period. For such a token, the provider would end the grants of the client and the person on every device.
+ * grace period. For such a token, the provider would end all grants that the person gave to the client, on every
+ * device.
  */
 export const PROVIDER_GRACE_S = GRACE_S + 60;
 const WAIT_MS = 100;

@@ -51,7 +51,7 @@ export function resourceMetadata(env: Settings) {
  * Returns the authorization server's metadata, for RFC 8414 and for OpenID's discovery. The last three fields are
  * required by OpenID; we do not issue ID tokens.
  *
- * @param path of the issuer in the document's address; the document must name the same issuer (RFC 8414, 3.3)
+ * @param path the issuer's path in the document's address; the document must name the same issuer (RFC 8414, 3.3)
  */
 export function serverMetadata(env: Settings, path: string) {
   const issuer = issuerOf(env);

@@ -48,7 +48,8 @@ export const instantOrDay = z.iso
   .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
 
 /**
- * Converts a text of `instantOrDay` to an instant, a date to the start of its day in `timeZone`, and others to null.
+ * Converts a value of `instantOrDay` to an instant. A date becomes the start of that day in `timeZone`. Anything but a
+ * text becomes null.
  */
 export function toInstant(value: unknown, timeZone: string): Date | null {
   if (typeof value !== 'string') return null;

@@ -219,7 +219,8 @@ export async function findIds(tx: Database, key: PgColumn, id: PgColumn, keys: s
 }
 
 /**
- * Finds the ids of the records that the drafts' reference fields name. Returns a function: field name to ids by key.
+ * Finds the ids of the records that the drafts' reference fields name. The returned function maps the name of a field
+ * to ids by key.
  */
 async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const found = new Map<string, Map<string, number>>();

@@ -75,7 +75,7 @@ export async function readState(db: Database, { table, name }: RecordKind, id: n
   return { version: found.version, isReferredTo: found.is_referred_to };
 }
 
-/** Returns one function per foreign key to a table. It makes the query for the rows that refer to an id. */
+/** Returns a function for each foreign key to a table. The function makes the query for rows that refer to an id. */
 function referrersOf(table: PgTable): ((id: number) => SQL)[] {
   return Object.values(schema)
     .filter((one) => one instanceof PgTable)

@@ -121,7 +121,10 @@ function checkDocument(writing: Writing): FieldError[] {
   return [...problems, ...(before ? changeProblems(writing, before) : []), ...dateProblems(after)];
 }
 
-/** Checks that only a draft changes, except by adding first lines, and that the status changes by one step. */
+/**
+ * Checks that only a draft changes, and that the status changes by one step at a time. Lines may also be added to a
+ * sent document that has none.
+ */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);
   const names = Object.keys(changes).filter((name) => name !== 'status');

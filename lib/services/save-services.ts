@@ -73,7 +73,9 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
 };
 
-/** Sets or clears `cancelled_at` if a service ends or resumes. A service that is recorded as ended gets no time. */
+/**
+ * Sets `cancelled_at` if a service ends, and clears it if it resumes. A new service that has already ended gets none.
+ */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
   if (status === undefined || before === null) return {};
   const wasEnded = ENDED.includes(String(before.status));

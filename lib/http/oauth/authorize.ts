@@ -21,7 +21,7 @@ import { askProvider, hasNul } from './ask-provider';
 
 /** The parameters that may occur more than once. */
 const REPEATED = ['resource'];
-/** The parameters that are passed to the provider unchanged. `resource` and `scope` are normalized first. */
+/** The parameters that are passed to the provider unchanged. `resource` and `scope` are passed on normalized. */
 const PASSED_ON = [
   ...['response_type', 'client_id', 'redirect_uri', 'state', 'code_challenge', 'code_challenge_method'],
   ...['request', 'request_uri', 'response_mode'],

@@ -62,7 +62,7 @@ async function checkClient(trial: Trial) {
   }
 }
 
-/** Adds to the problem of an early step that a proxy blocks the client's User-Agent. The step worked with `NEUTRAL`. */
+/** Adds to a problem that a proxy blocks the client's User-Agent, if the failed step has worked with `NEUTRAL`. */
 function withBlocked({ traits }: Trial, step: string, problem: string): string {
   if (step !== 'Challenge' && step !== 'Metadata') return problem;
   return `${problem} Something in between blocks requests of “${traits.userAgent}”: allow this User-Agent there.`;
@@ -90,8 +90,8 @@ function unreachable(error: unknown): string {
 }
 
 /**
- * Removes the trial's token and client. A client with a metadata document stays, since others may use it. If no one
- * does, it is deleted after an hour.
+ * Removes the trial's token and client. A client with a metadata document stays, since people may use it. If no
+ * person authorizes it, it is deleted after an hour.
  */
 async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {
   if (token !== undefined) await endTrialToken(runtime.db, token);

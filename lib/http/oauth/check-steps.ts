@@ -89,7 +89,7 @@ async function registerByHand(trial: Trial): Promise<null> {
 /** The challenge of RFC 7636's example. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-/** The User-Agent of a browser, since a person's browser and not the client opens this address. */
+/** The User-Agent of a browser, because a person's browser opens the authorization address, and not the client. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
 /** Starts an authorization request up to the sign-in page. It stops there, so no code is issued. */
@@ -203,7 +203,7 @@ export interface Trial extends Asker {
   /** The member of staff who runs the trial. */
   userId: string;
   clientId?: string;
-  /** Whether the trial created the client, which is then deleted at its end. */
+  /** Whether the trial created the client. Such a client is deleted after the trial. */
   isMade?: boolean;
   secret?: string | null;
   token?: string;

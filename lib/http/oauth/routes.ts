@@ -69,8 +69,8 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
- * Maps the path of a metadata document to the path of its issuer. Besides our issuer there are those that older clients
- * derive from the tool server's address or its origin. RFC 8414 and OpenID specify the paths of the documents.
+ * Maps the path of a metadata document to the path of its issuer. Besides our own issuer, these are the issuers that
+ * older clients derive from the tool server's address or its origin. RFC 8414 and OpenID specify the documents' paths.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>
