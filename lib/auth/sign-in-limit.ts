@@ -140,7 +140,7 @@ export type SignInCounter = Pick<typeof failures.$inferSelect, 'failures' | 'wai
 /** Counts one more failure. @param before undefined if nothing is counted yet */
 type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
 
-/** The number of failures from which on an origin must wait. */
+/** The number of failures at which an origin must start to wait. */
 const FREE_FAILURES = 5;
 /** The limit of failures per account and hour over all unknown devices. */
 const MAX_STRANGE_FAILURES = 100;

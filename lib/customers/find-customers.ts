@@ -19,7 +19,7 @@ import { type TaxHome, taxRuleOf } from './tax';
  */
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
   let found = await findBeginnings(db, query);
-  // A customer that was found by the old number of a customer merged into it may also have the text within a field.
+  // A customer may be found both by the number of a customer that was merged into it and by a text within a field.
   if (found.length < WANTED)
     found = withoutDoubles(found, await findWithin(db, query, WANTED - found.length));
   return toMatches(found);
@@ -72,9 +72,9 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
 // The limit of each query of a search. One more than is shown, so that the search can tell whether more match.
 const WANTED = MAX_MATCHES + 1;
 
-/** The limit of matches per field, at the start of the field, that a search first reads by index and sorts. */
+/** If no field has more matches at its start than this, `findBeginnings` reads all of them by index and sorts them. */
 const FEW = 200;
-/** The same limit for a second attempt, after the first rows of the list contained too few matches. */
+/** The second limit of `findBeginnings` instead of `FEW`, if the first rows of the list contain too few matches. */
 const SOME = 5000;
 /** The number of first rows of the list to search for fields that start with a frequent text. */
 const NEAR = 2000;

@@ -107,8 +107,8 @@ export function jsonWithEtag(request: HttpRequest, body: unknown, init: Response
 }
 
 /**
- * Returns the condition that `If-Match` and `If-None-Match` set on the state that a write would replace (null if the
- * resource does not exist). Returns undefined if the request sets no condition. RFC 9110, 13.1
+ * Returns the condition in `If-Match` and `If-None-Match` as a function of the resource's current state, which is null
+ * if the resource does not exist. Returns undefined if the request has no condition. RFC 9110, 13.1
  */
 export function preconditionOf({ headers }: HttpRequest): ((current: unknown) => boolean) | undefined {
   const wanted = headers.get('if-match');

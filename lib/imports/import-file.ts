@@ -112,7 +112,7 @@ export function rejectedPath(path: string): string {
 }
 
 /**
- * File of the rejected rows as they were in the import file, below its header. A person corrects and imports it again.
+ * File with the header and the rejected rows of an import file. A person can correct the rows and import the file.
  */
 class RejectedFile {
   private file: FileHandle | undefined;
@@ -127,7 +127,8 @@ class RejectedFile {
   }
 
   /**
-   * Adds rows. The first call with rows creates the file for its owner only, or overwrites that of an earlier import.
+   * Adds rows. The first call with rows creates the file, readable only by its owner, or overwrites the file of an
+   * earlier import.
    */
   async add(rows: string[]): Promise<void> {
     if (rows.length === 0) return;

@@ -51,7 +51,7 @@ export async function previewFile(path: string, name: ImportName, asked: Preview
   }
 }
 
-/** Returns the name of our column for each column of the file: the most likely one if the file's name is unknown. */
+/** Returns the name of our column for each column of the file. For an unknown column it is the most likely one. */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
   const unknown = columns.flatMap(({ theirs, ours }) => (ours ? [] : theirs));
   const found = proposeColumns(unknown, columns, toColumns(IMPORT_KINDS[name].fields)).values();

@@ -28,7 +28,7 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
   const documentHost = client.clientDiscoveryId === DOCUMENT_CLIENT ? new URL(clientId).host : null;
   return {
     clientId,
-    /** The name from the client's registration or document, which only `vouched` makes trustworthy. */
+    /** The name in the client's registration or document. `vouched` tells whether to trust it. */
     name: client.name,
     /** The host of the client's metadata document. Null if the client has no document. */
     host: documentHost,

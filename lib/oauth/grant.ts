@@ -38,8 +38,8 @@ export function currentGrant(): string | undefined {
  */
 const GRACE_S = 600;
 /**
- * The provider's grace period, in seconds. It is longer than ours, so that the provider never sees a token after its
- * grace period. For such a token, the provider would end all grants that the person gave to the client, on every
+ * The provider's grace period, in seconds. It is longer than `GRACE_S`, so that the provider never sees a token after
+ * its grace period. For such a token, the provider would end all grants that the person gave to the client, on every
  * device.
  */
 export const PROVIDER_GRACE_S = GRACE_S + 60;

@@ -95,7 +95,7 @@ function slowDown(sentence: string): OAuthProblem {
   return problem('slow_down', `${sentence} Try again in an hour.`);
 }
 
-/** Whether an address or one of its networks has too many unused clients, so that none can use up the limit of all. */
+/** Whether an address or one of its networks has too many unused clients. Otherwise one could use up `MAX_UNUSED`. */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
   const { registeredFrom } = oauthClients;

@@ -17,7 +17,8 @@ export type AccessToken = Pick<
 const MINUTE_MS = 60_000;
 
 /**
- * Time of the last failed write of `last_used_at`. On a full disk, every request would otherwise fail to write and log.
+ * Time of the last failed write of `last_used_at`. On a full disk, each request would otherwise try to write, fail, and
+ * log the error.
  */
 const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 

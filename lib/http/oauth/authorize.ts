@@ -107,7 +107,10 @@ async function redirectTo(
   return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
 }
 
-/** Returns the OAuth error for parameters that the provider checks too late or not at all. Null if they are valid. */
+/**
+ * Returns the OAuth error for parameters that the provider checks only when the code is redeemed, or never. Null if
+ * valid.
+ */
 function problemOf(asked: URLSearchParams): string | null {
   if (asked.get('prompt') === 'none') return 'interaction_required';
   const isOfQuery = (asked.get('response_mode') ?? 'query') === 'query';

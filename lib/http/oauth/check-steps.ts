@@ -219,7 +219,7 @@ function getFrom(url: string, userAgent: string): Answer {
   return fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
-/** Posts a form or JSON, with the same timeout and without following redirects. */
+/** Posts a form or JSON, with a timeout of five seconds and without following redirects. */
 function postTo(url: string, body: URLSearchParams | object, headers: Record<string, string>): Answer {
   const isForm = body instanceof URLSearchParams;
   return fetch(url, {

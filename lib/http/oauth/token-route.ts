@@ -121,7 +121,7 @@ async function authenticate(asked: Asked): Promise<Response | null> {
 }
 
 /**
- * Calls the provider with these form fields, and with the client's credentials in the way that it is registered for.
+ * Calls the provider with these form fields. Sends the client's credentials by the method registered for the client.
  */
 async function askAs(
   { runtime, headers, form, named, method }: Asked,
