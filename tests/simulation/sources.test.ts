@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { MUTANTS } from './mutants';
+import { exemptPlaces } from './pure/coverage';
 
 const ORACLE = 'tests/simulation/oracle';
 
@@ -27,6 +28,10 @@ test('the model that checks the simulation imports neither lib/sync nor lib/stri
   expect(strangers).toEqual([]);
   const tables = importsOf('tests/simulation/tables.ts');
   expect(tables.filter((target) => /^lib\/(stripe|sync)/.test(target))).toEqual([]);
+});
+
+test('the code that no simulated history reaches still exists', () => {
+  expect(exemptPlaces()).toBeTypeOf('function');
 });
 
 test.each(MUTANTS.flatMap(({ name, edits }) => edits.map((edit) => ({ name, ...edit }))))(
