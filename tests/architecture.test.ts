@@ -60,7 +60,7 @@ describe('tests of the architecture rules', () => {
     ['app/admin/_components/lists/a.ts', '../records/b'],
     ['app/admin/_components/search/a.ts', '../../search/page'],
     ['app/admin/_components/forms/record/a.ts', '../../../customers/list'],
-  ])('%s may not import %s', (path, target) => {
+  ])('the import rules forbid %s to import %s', (path, target) => {
     expect(imports(path, target)).toContain(`${path}:1`);
   });
 
@@ -73,7 +73,7 @@ describe('tests of the architecture rules', () => {
     ['db/seed/a.ts', '@/lib/money'],
     ['db/client.ts', 'postgres'],
     ['app/admin/_components/records/a.ts', '../lists/b'],
-  ])('%s may import %s', (path, target) => {
+  ])('the import rules allow %s to import %s', (path, target) => {
     expect(imports(path, target)).toEqual([]);
   });
 

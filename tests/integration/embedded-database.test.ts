@@ -152,7 +152,7 @@ describe('the files of the embedded database', () => {
     expect(exposed()).toEqual([]);
   });
 
-  test('the file permissions of other programs in DATA_DIR are left unchanged', async () => {
+  test('opening the embedded database keeps the permissions of other programs’ files in DATA_DIR', async () => {
     const demo = join(dataDir, 'demo.json');
     writeFileSync(demo, '{}');
     writeFileSync(join(dataDir, 'stripe-local-1.json'), '{}');

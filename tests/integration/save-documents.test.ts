@@ -114,7 +114,7 @@ describe('draft invoices', () => {
   const type = (typed: Record<string, string>, seen: Seen | null = null) =>
     saveTyped(base.db, typedInvoice, seen, typed, writer);
 
-  test('the form of a draft invoice ignores a status and a number', async () => {
+  test('saving a draft invoice ignores a submitted status and invoice number', async () => {
     const { id } = await type(TYPED);
     const filled = { customer_number: 'K1', invoice_date: '2026-11-23', due_date: '' };
     const typed = { ...TYPED, ...filled, 'lines.0.unit_price': '9.90' };
