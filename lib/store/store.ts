@@ -47,7 +47,8 @@ export function databaseStore(db: Database): Store {
         db,
         async (tx) => {
           if (invoiceIds.length > 0) await lockInvoices(tx, { ids: `{${invoiceIds}}` });
-          return work(databaseStore(tx));
+          // A conflict ends this transaction, which is then repeated. It needs no savepoint.
+          return work({ ...databaseStore(tx), commit: (given) => commit(tx, given) });
         },
         key ?? undefined,
         key ?? undefined,
