@@ -9,10 +9,7 @@ import {
 /** A database of postgres.js or PGlite, or a transaction of either. */
 export type Database = PgDatabase<PgQueryResultHKT>;
 
-/**
- * Runs raw SQL on either driver: postgres.js returns an array, PGlite `{ rows }`. They also return int8 as different
- * types, so cast it in SQL (`::int`, `::text`).
- */
+/** Runs raw SQL on either driver. Cast int8 in SQL (`::int`, `::text`), since the drivers return different types. */
 export async function rows<T extends Record<string, unknown>>(db: Database, query: SQL): Promise<T[]> {
   const result: unknown = await db.execute(query);
   return (Array.isArray(result) ? [...result] : (result as { rows: T[] }).rows) as T[];
@@ -181,10 +178,7 @@ interface Field {
   decoder: DriverValueDecoder<unknown, unknown>;
 }
 
-/**
- * Maps rows as drizzle does, but resolves the decoder of each column only once. A joined table without a matching row
- * becomes null.
- */
+/** Maps rows as drizzle does, but resolves each decoder once. A joined table without a matching row becomes null. */
 function toReader<Row>(fields: SelectedFieldsOrdered): (rows: unknown[][]) => Row[] {
   const own: Field[] = [];
   const joined = new Map<string, Field[]>();

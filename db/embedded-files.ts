@@ -100,10 +100,7 @@ const OTHERS = 0o077;
 /** Names of our own entries in DATA_DIR. An operator may have chosen a folder that also contains other files. */
 const OURS = /^(pglite|lock\.json|demo\.json|better-auth-secret|stripe-local)/;
 
-/**
- * Makes DATA_DIR and our entries in it accessible to their owner only. Entries of another user are left as they are,
- * since only that user can change them.
- */
+/** Restricts DATA_DIR and our entries in it to their owner. Skips other users' entries, which only they can change. */
 export function keepPrivate(dataDir: string): void {
   restrict(dataDir);
   for (const name of readdirSync(dataDir)) {
@@ -159,10 +156,7 @@ export class PrivateFs extends NodeFS {
   }
 }
 
-/**
- * Makes PGlite create files for their owner only. Notes in `room` that the write-ahead log has grown, and that a write
- * found no space.
- */
+/** Makes PGlite create files for their owner only. Notes in `room` if the WAL grew or a write found no space. */
 function watchFiles({ NODEFS: nodefs }: { NODEFS: Nodefs }, room: DiskRoom): void {
   const { doSetAttr, node_ops, stream_ops } = nodefs;
   const { mknod } = node_ops;

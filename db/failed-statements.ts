@@ -45,10 +45,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
   }
 };
 
-/**
- * `lackedBy` is the table whose insert failed because the disk was full, or '' if the failed statement was not an
- * insert. Undefined while the disk has space.
- */
+/** `lackedBy` is the table whose insert lacked disk space, '' for another statement, undefined while there is space. */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
 // `commit_plan` stands for the tables that it inserts into, which its statement does not name.

@@ -93,10 +93,7 @@ function readOwner(file: string): Owner | undefined {
   }
 }
 
-/**
- * Identifies a running process by the id of the boot and the process's start in ticks since then. On systems without
- * /proc, returns 'alive'. Returns 'gone' if the process does not run.
- */
+/** Identifies a running process by boot id and start in ticks; without /proc, as 'alive'. 'gone' if it does not run. */
 function startOf(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -11,10 +11,7 @@ const DROPPED = `[ \\u00a0"']*`;
 const ARMED = new RegExp(`${START}(?=${DROPPED}${FORMULA})`, 'g');
 const DISARMED = new RegExp(`${START}'(?=${DROPPED}${FORMULA})`, 'g');
 
-/**
- * Converts records to CSV (RFC 4180), in pieces. A byte order mark marks the file as UTF-8 for spreadsheets, and an
- * apostrophe prevents them from reading a text as a formula.
- */
+/** Converts records to CSV (RFC 4180) for spreadsheets: a byte order mark for UTF-8, an apostrophe against formulas. */
 export async function* toCsv(
   columns: string[],
   batches: AsyncIterable<Record<string, unknown>[]>,

@@ -32,10 +32,7 @@ const WARN = 40;
 
 const counted = perProcess('log-lines', () => new Map<string, number>());
 
-/**
- * A hook of pino that limits warnings and errors, because requests of strangers cause them. Lines of lower levels come
- * from authorized requests only, and are not limited.
- */
+/** A pino hook that limits warnings and errors, which strangers cause. Only authorized requests log lower levels. */
 export function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, level: number): void {
   if (level < WARN) {
     write.apply(this, given);

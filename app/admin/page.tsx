@@ -120,10 +120,7 @@ async function Chart({ period, wanted }: Props) {
 
 type Days = Awaited<ReturnType<typeof getMoneyReceived>>['days'];
 
-/**
- * Sums up the days of each week, under the date of its first day. Weeks are counted back from the last day, so only the
- * first one can have fewer than seven days.
- */
+/** Sums up days by week, dated by its first day. Weeks end with the last day, so only the first can be shorter. */
 function byWeek(days: Days): Days {
   const weeks: Days = [];
   for (let end = days.length; end > 0; end -= 7) {

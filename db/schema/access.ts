@@ -154,7 +154,6 @@ export const staffPasskeys = pgTable(
 /** Settings of staff access, in one row. The row is missing while all are defaults. Our table, not better-auth's. */
 export const staffSettings = pgTable('staff_settings', {
   id: integer().primaryKey(),
-  /** True if sign-in requires a second factor. */
   two_factor_required: boolean().notNull().default(false),
   ...timestamps,
 });
@@ -182,7 +181,6 @@ export const staffSignInFailures = pgTable(
     failures: integer().notNull(),
     /** End of the waiting time. Until then, attempts are refused without checking the password. */
     wait_until: instant().notNull(),
-    /** Time at which the counter expires. */
     expires_at: instant().notNull(),
   },
   (t) => [
@@ -371,10 +369,7 @@ export const oauthAccessTokens = pgTable(
   ],
 );
 
-/**
- * Connected apps: the scopes that a member of staff granted to a client, one row for each authorization. A client on
- * several devices has one consent for each device.
- */
+/** Connected apps: the scopes that staff granted to a client, one row per authorization, so one for each device. */
 export const oauthConsents = pgTable(
   'oauth_consents',
   {

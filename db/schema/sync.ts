@@ -55,10 +55,7 @@ export const stripeEvents = pgTable(
     stripe_created: instant().notNull(),
     object_id: text(),
     stripe_customer_id: text(),
-    /**
-     * The signed body, as text because jsonb would refuse \u0000 and reorder keys. Empty after removal for its age. For
-     * an erased customer, the body lacks the personal data.
-     */
+    /** The signed body, as text: jsonb refuses \u0000 and reorders keys. Empty if old. Lacks erased personal data. */
     payload: text().notNull(),
     /** Set for a checkout whose body was removed. Null for all other events. */
     checkout: jsonb().$type<KeptCheckout>(),

@@ -106,10 +106,7 @@ export function amountsOf(customer: CustomerRow, netMinor: number) {
   };
 }
 
-/**
- * Returns the tax rate in percent. 0 for tax-exempt customers, for companies with a VAT id in other EU countries
- * (reverse charge), and outside the EU.
- */
+/** Tax rate in percent. 0 if tax-exempt, outside the EU, or with a VAT id in another EU country (reverse charge). */
 function taxRate({ country, vat_id, tax_exempt }: CustomerRow): number {
   const { vatRate } = placeOf(country);
   if (tax_exempt || vatRate === null) return 0;

@@ -106,10 +106,7 @@ const STATES: Record<ServiceRow['status'], BundleState | null> = {
   terminated: 'ended',
 };
 
-/**
- * Groups each client's recurring services into bundles of one to three for a subscription, with the same billing
- * interval and state, in random order.
- */
+/** Bundles each client's recurring services by interval and state, one to three per subscription, in random order. */
 function bundleServices(chance: Chance, clients: Client[]): Record<BundleState, Client[]> {
   const bundles: Record<BundleState, Client[]> = { order: [], running: [], suspended: [], ended: [] };
   for (const client of clients) {

@@ -73,10 +73,7 @@ const insertEntry = statement(
     db.insert(auditLog).values({ ...entry, before: sql`${before}::jsonb`, after: sql`${after}::jsonb` }),
 );
 
-/**
- * Returns the number under which the log stores a record whose key is text, such as a Stripe id. Two keys may have the
- * same number; the rows before and after show which record it is.
- */
+/** Returns the log's number for a text key, such as a Stripe id. Keys may collide; the logged rows tell them apart. */
 export function auditNumber(key: string): number {
   return createHash('sha256').update(key).digest().readUInt32BE() >>> 1;
 }

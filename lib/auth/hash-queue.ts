@@ -7,9 +7,7 @@ interface HashQueueLimits {
   running: number;
   /** The limit of hashes that wait. */
   waiting: number;
-  /**
-   * The limit of hashes, running or waiting, for unknown devices of one network. It leaves places for other networks.
-   */
+  /** The limit of hashes, running or waiting, for unknown devices of one network. Leaves places for other networks. */
   ofNetwork: number;
   /** The longest wait, in milliseconds. */
   patienceMs: number;

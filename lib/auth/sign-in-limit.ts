@@ -113,9 +113,7 @@ export async function forgetSignIns(db: Database, email: string): Promise<void> 
   await db.delete(failures).where(eq(failures.account, accountKey(email)));
 }
 
-/**
- * Returns the names and rules of an origin's counters: first its own counter, then those that it shares with others.
- */
+/** Returns the names and rules of an origin's counters: first its own counter, then those it shares with others. */
 function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
   if (deviceId !== null) return new Map([[`device ${deviceId}`, countFailure]]);
   return new Map<string, SignInRule>([
@@ -127,9 +125,7 @@ function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
   ]);
 }
 
-/**
- * Returns the SHA-256 of an email address as the key of its counters. The address does not need to have an account.
- */
+/** Returns the SHA-256 of an email address as the key of its counters. The address need not have an account. */
 export function accountKey(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex');
 }
@@ -147,10 +143,7 @@ const MAX_STRANGE_FAILURES = 100;
 const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
-/**
- * Counts a failure of an address or a known device. The wait is 30 seconds after the fifth failure, doubles with each
- * further one, and is at most an hour.
- */
+/** Counts a failure of an address or known device. From the fifth on, the wait doubles from 30 seconds to an hour. */
 export function countFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
   const failures = liveFailures(before, now) + 1;
   const delay = Math.min(FIRST_DELAY_MS * 2 ** (failures - FREE_FAILURES), HOUR_MS);
@@ -195,9 +188,7 @@ export interface DeviceOwner {
   secret: string;
 }
 
-/**
- * Returns the name of an account's device cookie. It depends on the account, since a browser may be used by several.
- */
+/** Returns the name of an account's device cookie. Each account has its own, since several may use one browser. */
 export function deviceCookieName(email: string, isSecure: boolean): string {
   return `${isSecure ? '__Secure-' : ''}${COOKIE_PREFIX}.device.${accountKey(email).slice(0, 16)}`;
 }
@@ -214,9 +205,7 @@ export function deviceCookie(
   return `${deviceCookieName(owner.email, world.isSecure)}=${value}; ${flags}${world.isSecure ? '; Secure' : ''}`;
 }
 
-/**
- * Returns the device id in a device cookie. Null if the cookie has expired, is forged or precedes the current password.
- */
+/** Returns the device id in a device cookie. Null if the cookie expired, is forged or precedes the current password. */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {
   const [, id = '', end = '', signature = ''] = FORM.exec(value) ?? [];
   if (id === '' || Number(end) * 1000 <= now.getTime()) return null;

@@ -33,10 +33,7 @@ export const AUTH_PATH = '/api/auth';
 /** The prefix of our cookies' names. */
 export const COOKIE_PREFIX = 'w5t';
 
-/**
- * Returns the prefix of better-auth's cookie names. On https, browsers accept a `__Host-` cookie from this host only,
- * so another host of the same domain cannot set it.
- */
+/** Returns better-auth's cookie prefix. On https, `__Host-` stops another host of the domain from setting cookies. */
 export function authCookiePrefix(publicUrl: string): string {
   return publicUrl.startsWith('https://') ? `__Host-${COOKIE_PREFIX}` : COOKIE_PREFIX;
 }

@@ -183,9 +183,7 @@ async function findOrigin(runtime: Runtime, email: string, headers: Headers): Pr
   return { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
 }
 
-/**
- * Returns the `Set-Cookie` header that marks a device as known. Empty if the account does not exist or has no password.
- */
+/** Returns the `Set-Cookie` header that makes a device known. Empty if the account is missing or has no password. */
 export async function rememberDevice(
   runtime: Runtime,
   email: string,
@@ -238,9 +236,7 @@ function inWords(seconds: number): string {
 
 interface Attempt {
   by: 'password' | 'code' | 'passkey';
-  /**
-   * The email address as typed. Only its account's id is logged, because people type passwords into the wrong field.
-   */
+  /** The email address as typed. Only its account's id is logged, since people type passwords into the wrong field. */
   email?: string;
   /** The client's headers. */
   headers: Headers;
@@ -278,9 +274,7 @@ async function findStaffId({ db }: Runtime, email: string): Promise<string | nul
 
 /** The limit of rows to delete per table and sign-in. A sign-in adds fewer rows, so old rows do not pile up. */
 const MAX_CLEARED = 100;
-/**
- * Age in milliseconds at which a rate limit row is deleted. It is longer than any window of better-auth's rate limits.
- */
+/** Age in milliseconds at which a rate limit row is deleted, longer than any window of better-auth's rate limits. */
 const COUNTED_MS = 3_600_000;
 
 /** Deletes expired sessions, verifications, sign-in counters and rate limits, at most 100 rows of each. */

@@ -55,9 +55,7 @@ export async function requireSessionFor(step: DueStep): Promise<StaffSession> {
   return requireSession();
 }
 
-/**
- * Requires a session with a due step. Redirects to `next` if no step is due, or to the sign-in page without a session.
- */
+/** Requires a session with a due step. Redirects to `next` if no step is due, or to sign-in without a session. */
 export async function requireDueSession(next: string): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due) return session;

@@ -5,10 +5,7 @@ import { availableParallelism, constants } from 'node:os';
 /** Path of the built server. */
 export const SERVER = 'dist/server.js';
 
-/**
- * Starts the built server as a child process. The server reports when it listens (see `untilListening`), and stops
- * when its parent process ends.
- */
+/** Starts the built server. It reports when it listens (see `untilListening`) and ends when its parent process ends. */
 export function startServerProcess(env: NodeJS.ProcessEnv, args: string[] = []): ChildProcess {
   return spawn(process.execPath, [SERVER, ...args], {
     env: {

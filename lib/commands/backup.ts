@@ -39,10 +39,7 @@ export const backup = command({
   },
 });
 
-/**
- * Creates the file empty, so that an existing file is refused. Then writes to another name and renames it, so that the
- * file is either empty or complete.
- */
+/** Refuses an existing file. Creates it empty, writes to another name and renames, so that it is empty or complete. */
 async function write(
   file: string,
   { cwd, print }: Terminal,

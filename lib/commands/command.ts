@@ -144,10 +144,7 @@ function requireAll(options: string[], given: object): void {
   throw new StartError([`npm took --${kept} for an option of its own: write ${script} -- --${kept}.`]);
 }
 
-/**
- * Returns the error message of a command in sentences. For a failed query it contains only the error code, because the
- * driver's message contains SQL.
- */
+/** Returns a command's error in sentences. A failed query shows only its code: the driver's message contains SQL. */
 export function sentencesOf(error: unknown): string[] {
   if (error instanceof StartError) return error.sentences;
   if (isDiskFullError(error)) return ['The disk of the database is full: make room, and try again.'];

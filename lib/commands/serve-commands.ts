@@ -123,10 +123,7 @@ async function carryOut(
 
 const copy = perProcess('copy', () => ({ isOpen: false }));
 
-/**
- * Opens a runtime on an in-memory copy of the database, for dry runs. Only one copy can be open at a time, because
- * it takes as much memory as the database.
- */
+/** Opens a runtime on an in-memory copy of the database, for dry runs. To save memory, only one is open at a time. */
 async function openCopy(runtime: Runtime): Promise<Runtime> {
   if (copy.isOpen)
     throw new StartError(['The server is making a dry run already: try again when it has ended.']);

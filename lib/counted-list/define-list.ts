@@ -113,9 +113,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
     schema: schemaOf(options),
     /** Returns the order that the list does not offer with these filters. Undefined if it offers all orders. */
     lacks: (given: Given): string | undefined => lacks?.(given),
-    /**
-     * Reads a page of matching rows: by page number if the list is counted and in its default order, else by cursor.
-     */
+    /** Reads a page of matching rows: by page number if the list is counted and in default order, else by cursor. */
     async read(db: Database, given: Given, { request, start }: ListPlace): Promise<StaffPage<Row>> {
       const meanings = await meaningsOf(db, given);
       const refused = refusalOf(meanings);
@@ -191,10 +189,7 @@ export const filter = <Schema extends z.ZodType>(
   means: ListFilter<Schema>['means'],
 ): ListFilter<Schema> => ({ schema, means });
 
-/**
- * Makes a filter by one of the words of an enum. The words are SQL literals, so that partial indexes are used and the
- * planner knows how frequent each word is.
- */
+/** Makes a filter by an enum's word, as an SQL literal: partial indexes apply, and the planner knows its frequency. */
 export function wordFilter<const Words extends readonly [string, ...string[]]>(
   words: Words,
   column: PgColumn,
@@ -208,10 +203,7 @@ export function wordFilter<const Words extends readonly [string, ...string[]]>(
   };
 }
 
-/**
- * Makes the filters for the first and the last day, both inclusive. In the counted list they have the column's name
- * with `_from` and `_to`.
- */
+/** Makes filters for the first and last day, inclusive. The counted list names them `<column>_from`, `<column>_to`. */
 export function dayFilters(column: PgColumn) {
   const ends = { from: gte, to: lte };
   const endFilter = (end: keyof typeof ends) => {

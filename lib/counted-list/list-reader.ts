@@ -27,9 +27,7 @@ interface CountedListOptions<Row> extends CountedTable {
   /** The filters of the staff's list. `more` contains the filters that only other callers, such as tools, use. */
   filters?: Record<string, { counted?: Record<string, CountedFilter> }>;
   more?: Record<string, CountedFilter>;
-  /**
-   * A filter that finds few rows, and the order to sort these by, so that PostgreSQL does not scan the list's index.
-   */
+  /** A filter that finds few rows, and their sort order, so that PostgreSQL does not scan the list's index. */
   sorted?: readonly [by: string, order: SQL];
   /** The columns of a row. If `customer` is among them, the row's customer is joined. */
   columns: SelectedFields;

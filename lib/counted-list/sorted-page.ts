@@ -23,10 +23,7 @@ interface SortedRows extends Counted {
   /** The expression to sort by, which is never null. */
   by: SQL;
   descends: boolean;
-  /**
-   * Whether few rows match. They are then found first and sorted afterwards. A search along the index of the order
-   * would read all other rows too.
-   */
+  /** Whether few rows match. They are found, then sorted. Searching the order's index would read all other rows too. */
   few?: boolean;
 }
 

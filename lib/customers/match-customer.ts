@@ -31,10 +31,7 @@ export async function findCustomerId(db: Database, text: string): Promise<number
   return found?.id ?? null;
 }
 
-/**
- * The condition for customers with any of these numbers, in any case. The number of a merged customer finds the
- * customer it was merged into.
- */
+/** Matches customers with one of these numbers in any case. A merged customer's number finds the remaining customer. */
 export function hasNumber(numbers: (string | SQL)[]): SQL {
   return sql`${customers.id} = any(array(select id from (${numbered(numbers)}) named))`;
 }

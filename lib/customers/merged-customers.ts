@@ -6,10 +6,7 @@ import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import type { CustomerRow } from './schema';
 
-/**
- * Selects the `id` and `customer_number` of the customers with these numbers, in any case. For the number of a merged
- * customer, it selects the id of the customer that it was merged into.
- */
+/** Selects `id` and `customer_number` by numbers in any case. For a merged customer, the id is the remaining one's. */
 export function numbered(numbers: (string | SQL)[]): SQL {
   const wanted = sql.join(
     numbers.map((number) => sql`lower(${number}::text)`),
@@ -56,10 +53,7 @@ export async function findWritableCustomerIds(db: Database, numbers: string[]): 
   return new Map([...ids].filter(([, id]) => !isErased.has(id)));
 }
 
-/**
- * Finds which of these numbers belong to merged customers and cannot be used again. The keys are numbers in lower case,
- * the values are error messages.
- */
+/** Finds which numbers belong to merged customers and cannot be reused. Maps them in lower case to error messages. */
 export async function findMergedNumbers(db: Database, numbers: string[]): Promise<Map<string, string>> {
   const found = await rows<{ number: string; now: string }>(
     db,
@@ -104,10 +98,7 @@ export async function listMergedInto(db: Database, id: number) {
 export const idsOf = (id: number): SQL =>
   sql`select ${id}::int as id union all select id from ${mergedCustomers} where customer_id = ${id}::int`;
 
-/**
- * The fields that the remaining customer may take over from the merged one, in the order of the page. A new field of
- * customers does not compile until it is listed here.
- */
+/** The fields that the remaining customer may take over, in the page's order. A new field must be listed to compile. */
 const MERGED_FIELDS = Object.keys({
   company: true,
   first_name: true,

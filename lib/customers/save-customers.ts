@@ -67,10 +67,7 @@ async function nextCustomerNumber(tx: Database): Promise<string> {
 
 const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefined;
 
-/**
- * Schedules a recheck of the Stripe customers that name one of these customer numbers, since Stripe may have sent a
- * number before the customer existed. The daily job runs the recheck.
- */
+/** Lets the daily job recheck the Stripe customers that named one of these customer numbers before it existed. */
 async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
   // With this lock, a commit of sync that found no customer with this number either precedes this transaction or sees

@@ -173,10 +173,7 @@ interface ExportKind {
   /** Integer columns, unique together, by which the rows are sorted. */
   order: PgColumn[];
   updatedAt: PgColumn;
-  /**
-   * Conditions that divide the rows. All rows of one condition come before those of the next. If absent, all rows are
-   * read in one pass.
-   */
+  /** Conditions that divide the rows: one part is read after the other. If absent, all rows are read in one pass. */
   inTurn?: SQL[];
 }
 

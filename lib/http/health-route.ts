@@ -20,10 +20,7 @@ const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 /** `/api/health` */
 export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };
 
-/**
- * Responds with the service's health, with 503 if it is down or stopping. A caller with CRON_SECRET also gets the
- * alerts.
- */
+/** Responds with the service's health, with 503 if it is down or stopping. Callers with CRON_SECRET also get alerts. */
 async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();
   const found = isStopping() ? down('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);

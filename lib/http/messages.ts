@@ -6,10 +6,7 @@ import { AppError, diskFull, type ErrorCode } from '../errors';
 import { type Logger, stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 
-/**
- * The parts of a request that our handlers read. `Request` satisfies it, and so does our own server's request object,
- * which is much cheaper to create.
- */
+/** The parts of a request that our handlers read. Our server's own request object is much cheaper than a `Request`. */
 export interface HttpRequest {
   readonly method: string;
   /** The absolute URL. Its host is not reliable. */
@@ -86,10 +83,7 @@ export function etagOf(body: unknown): string {
   return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url')}"`;
 }
 
-/**
- * Whether a list of ETags (`If-Match`, `If-None-Match`) contains this ETag; `*` contains every ETag. A `W/` prefix is
- * ignored, because proxies that compress add it to strong ETags.
- */
+/** Whether a list of ETags contains this one, or `*`. Ignores `W/`, which compressing proxies add to strong ETags. */
 function holdsEtag(header: string, etag: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
@@ -216,10 +210,7 @@ export async function answerWith(
 // timeout.
 const CONTENDED = /^(40...|55P03|57014)$/;
 
-/**
- * Converts an error to the AppError of the response. An AppError stays as it is. Any other error is logged under `ref`,
- * and its message never reaches the response.
- */
+/** Returns an AppError as is. Converts other errors, logs them under `ref`, and keeps their text out of responses. */
 export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   if (error instanceof AppError) return error;
   const code = pgErrorCode(error);
@@ -260,9 +251,7 @@ const LOST = '__proto__';
 /** The name that replaces `__proto__` on the way through Next. No real parameter has this name. */
 const CARRIED = `${LOST}\n`;
 
-/**
- * Renames a parameter `__proto__` in a path with a query, because Next would lose it. `carriedName` restores the name.
- */
+/** Renames a parameter `__proto__` in a path with a query, because Next would lose it. `carriedName` restores it. */
 export function carryParameters(url: string): string {
   const [path = '', ...query] = url.split('?');
   if (query.length === 0) return url;

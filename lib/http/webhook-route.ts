@@ -23,10 +23,7 @@ export const webhookError = z.object({
 /** `/api/stripe/webhook` */
 export const webhookRoute: Route = { ...methodNotAllowed('POST'), POST: receiveDelivery };
 
-/**
- * Receives a Stripe delivery and verifies its bytes before it parses them. Stripe sends a delivery again unless the
- * response is 2xx. https://docs.stripe.com/webhooks
- */
+/** Verifies a delivery, then parses it. Stripe retries it unless we respond 2xx. https://docs.stripe.com/webhooks */
 export async function receiveDelivery(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return uncachedJson({ error: runtime.message }, 503);
@@ -60,9 +57,7 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
   return uncachedJson({ received: true, outcome });
 }
 
-/**
- * Whether a header has the form of Stripe's signature. Requests of scanners must not raise an alert about our secret.
- */
+/** Whether a header has the form of Stripe's signature. Scanners must not raise an alert about our secret. */
 function isLikeStripes(header: string | null): boolean {
   return /^t=\d+,(?:.+,)?v1=[\da-f]{64}(?:,|$)/.test(header ?? '');
 }

@@ -20,9 +20,7 @@ export interface Column {
   empty: 'null' | 'left out' | 'none' | 'refused';
 }
 
-/**
- * Returns the columns of an import file for these fields. A field whose value does not fit into a cell has no column.
- */
+/** Returns the columns of an import file for these fields. A field whose value does not fit into a cell has none. */
 export function toColumns(fields: z.ZodObject): Column[] {
   return Object.entries(fields.shape).flatMap(([name, schema]) => {
     const { inner, isOptional, isNullable } = unwrap(schema);
@@ -141,9 +139,7 @@ function proposeColumn(theirs: string, free: string[]): string | undefined {
   );
 }
 
-/**
- * Returns true if two names differ by at most one missing, added or wrong letter, or by two swapped adjacent letters.
- */
+/** Whether two names differ by at most one missing, added or wrong letter, or by two swapped adjacent letters. */
 function isNear(one: string, other: string): boolean {
   const [short = '', long = ''] = one.length <= other.length ? [one, other] : [other, one];
   if (long.length - short.length > 1) return false;

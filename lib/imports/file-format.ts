@@ -29,10 +29,7 @@ export interface Derived {
   value(cells: string[], separator: DecimalSeparator | undefined): Translated;
 }
 
-/**
- * A program's reports for one kind of record, as functions that make their formats. They are called again for each
- * file, since a format may keep state from row to row.
- */
+/** A program's report formats for a kind of record, made anew for each file because a format may keep state. */
 export type Reports = readonly (() => FileFormat)[];
 
 /** Supported encodings, by their usual names. */

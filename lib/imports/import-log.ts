@@ -48,9 +48,7 @@ export async function noteCounts(db: Database, id: number, counts: ImportCounts,
 /** Row of the import log. */
 export type ImportRow = typeof imports.$inferSelect;
 
-/**
- * Time without an update, in ms, after which an import counts as interrupted. Each batch of an import updates its row.
- */
+/** Milliseconds without an update after which an import counts as interrupted. Each batch updates the import's row. */
 const SILENT_MS = 60_000;
 
 /** Returns one page of the import log, the latest import first. */
@@ -68,10 +66,7 @@ export function listImports(db: Database, request: PageRequest): Promise<Page<Im
   );
 }
 
-/**
- * Returns an import's state. An interrupted import was stopped, failed or killed. Importing its file again completes
- * it.
- */
+/** Returns the state. An import is interrupted if stopped, failed or killed. Importing its file again completes it. */
 export function importState(
   { finished_at, updated_at }: Pick<ImportRow, 'finished_at' | 'updated_at'>,
   now: Date,
@@ -124,9 +119,7 @@ const renamed = (map: FileOptions['map']) =>
 const toSeparator = (text: string): DecimalSeparator | undefined =>
   text === ',' || text === '.' ? text : undefined;
 
-/**
- * Returns the column options to store with an import, and the hash of the header by which `findRemembered` finds them.
- */
+/** Returns the column options to store with an import, and the header's hash by which `findRemembered` finds them. */
 export async function toRemembered(path: string, { map, format, separator }: FileOptions) {
   const columns = Object.fromEntries(map);
   const reading = { columns, format: nameOf(format) ?? '', separator: separator ?? '' };

@@ -72,10 +72,7 @@ export class ImportRows {
     return units.map((unit) => this.prepareUnit(unit));
   }
 
-  /**
-   * Returns true if a row continues a unit. A row without a readable key does too, so that the whole unit is rejected
-   * and corrected together.
-   */
+  /** Whether a row continues a unit. A row without a readable key does, so that the unit is rejected as a whole. */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
     return key === null || (key.field === before.field && key.text === before.text);
@@ -142,10 +139,7 @@ export class ImportRows {
     return `${field} ${this.kind.toKey(key)}`;
   }
 
-  /**
-   * Returns true if a draft is refused only because of the dry run. A dry run rolls back each batch, so a reference to
-   * an earlier row of the file finds no record.
-   */
+  /** Whether only the dry run refuses a draft: it rolled back the batch with the earlier row that the draft names. */
   private willPass(problems: FieldError[]): boolean {
     const { dryRun } = this.source.options;
     return dryRun && problems.every(({ field }) => field === this.kind.namesEarlier);

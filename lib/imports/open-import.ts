@@ -139,10 +139,7 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
   return readCell(NAMES.has(column.name) ? text.trim() : text, column.type, separator);
 }
 
-/**
- * Compares the currencies of amounts, such as `€ 9.90`, with the currency of the row. A row without a currency gets the
- * currency of its amounts.
- */
+/** Compares the currencies of amounts, such as `€ 9.90`, with the row's currency. A row without one gets theirs. */
 function currencyProblems(
   values: Row,
   found: { field: string; currencies: readonly string[] }[],
@@ -214,9 +211,7 @@ export async function readHead(lines: AsyncGenerator<Line>, known: Column[], opt
   return { ...header, raw: [...before, text].join('\r\n') };
 }
 
-/**
- * Reads a file up to its header. Returns the header as `text`, the lines before it, and the delimiter of a `sep=` line.
- */
+/** Reads a file up to its header. Returns the header as `text`, the lines before it, and a `sep=` line's delimiter. */
 export async function readFirstLines(lines: AsyncGenerator<Line>) {
   const before: string[] = [];
   let delimiter: string | undefined;

@@ -21,7 +21,6 @@ import { findInvoices, type NamedInvoice, noInvoice } from './line-import';
 
 const { payment_reference, amount, payment_date, status } = paymentInput.shape;
 
-/** Columns of a payment file. */
 const fields = z.strictObject({
   payment_reference,
   /** Reference under which an earlier import may have recorded the payment or refund. */
@@ -36,16 +35,13 @@ const fields = z.strictObject({
   currency: currencyCode.optional(),
   payment_date,
   status,
-  /** Refunded amount of the payment. */
   refunded_amount: anyAmount.optional(),
   /** Time of the last refund. Defaults to the day of the payment. */
   refunded_at: instantOrDay.nullable().optional(),
 });
 type PaymentFields = z.infer<typeof fields>;
 
-/**
- * Imports payments and refunds. A payment settles its invoice, but never reopens an invoice that was imported as paid.
- */
+/** Imports payments and refunds. A payment settles its invoice, but never reopens an invoice imported as paid. */
 export const paymentImport: ImportKind = {
   fields,
   keys: ['payment_reference'],
@@ -81,9 +77,7 @@ export const paymentImport: ImportKind = {
 
 type Parsed = ReturnType<typeof fields.safeParse>;
 
-/**
- * Replaces a row's reference with its import key if an earlier import recorded it under that key, to avoid duplicates.
- */
+/** Replaces a row's reference with its import key if an earlier import stored it under that key. Avoids duplicates. */
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
   if (keys.length === 0) return parsed;

@@ -90,9 +90,7 @@ function readInstant(text: string): CellValue {
   return 'value' in day ? day : { value: text };
 }
 
-/**
- * Converts a date such as 31.01.2026 to 2026-01-31. Does not check that the day exists, since the field's schema does.
- */
+/** Converts a date such as 31.01.2026 to 2026-01-31. The field's schema checks that the day exists. */
 function readDate(text: string): CellValue {
   const day = text.replace(/[ T]00:00(:00(\.0+)?)?$/, '');
   const [, dd = '', mm = '', year = ''] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(day) ?? [];

@@ -118,7 +118,6 @@ export const MAX_ROW = 4_000_000;
 /** Row with its cells, or with its problem. */
 export type CsvRow = Omit<RowText, 'problem'> & ({ cells: string[] } | { problem: string });
 
-/** Syntax of a CSV file. */
 interface CsvShape {
   delimiter: string;
   doublesAllQuotes?: boolean | undefined;
@@ -245,10 +244,7 @@ function parseDoubled(text: string, delimiter: string): string[] | null {
 
 const QUOTED = /^"([^"]|"")*"$/;
 
-/**
- * Splits a row into raw cells. A delimiter inside quotation marks belongs to the cell. Returns null if a quotation mark
- * stays open.
- */
+/** Splits a row into raw cells. A quoted delimiter belongs to the cell. Returns null if a quotation mark stays open. */
 function splitCells(text: string, delimiter: string): string[] | null {
   const cells: string[] = [];
   let cell = '';

@@ -4,9 +4,7 @@ import type { DecimalSeparator } from '../read-amount';
 import type { FileFormat, Reports, Translated } from './file-format';
 import { type CellValue, readCell } from './read-cell';
 
-/**
- * The reports of WHMCS by kind of record (Reports > Exports, Tools > Export to CSV): https://docs.whmcs.com/Reports
- */
+/** WHMCS's reports by kind of record (Reports > Exports, Tools > Export to CSV): https://docs.whmcs.com/Reports */
 export const WHMCS = {
   customers: [() => whmcsClients],
   services: [() => whmcsServices, () => whmcsDomains],
@@ -17,9 +15,7 @@ export const WHMCS = {
 /** Removes the time from a date. Returns '' for a date of zeros. */
 const day = (cell: string) => (/^0000-00-00|^00\.00\.0000/.test(cell) ? '' : cell.slice(0, 10));
 
-/**
- * Adds up amounts. An empty cell counts as 0. Returns a problem if a cell is not an amount, or the currencies differ.
- */
+/** Adds up amounts. An empty cell counts as 0. Returns a problem if a cell is not an amount or currencies differ. */
 function sumOf(cells: string[], separator: DecimalSeparator | undefined): CellValue {
   let thousandths = 0;
   let currencies: readonly string[] | null = null;

@@ -61,9 +61,7 @@ const sums = z.object({
   total: amountFields.total,
 });
 
-/**
- * Returns the lines and sums that a record will have with the given values. If it has lines, they determine the sums.
- */
+/** Returns the lines and sums that a record will have with the given values. Lines, if any, determine the sums. */
 export function toAmounts(values: Row, before: Row | null): Row {
   const given = values.lines === undefined ? null : linesField.parse(values.lines).map(toLineRow);
   const lines = given ?? linesOf(before);

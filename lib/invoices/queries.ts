@@ -55,9 +55,7 @@ export async function getInvoice(db: Database, id: number) {
 
 export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;
 
-/**
- * Amounts of an invoice that its payments do not show, in whole units of its currency. 0 if an amount does not apply.
- */
+/** Amounts of an invoice that its payments do not show, in whole units of its currency. 0 if one does not apply. */
 export type BesidePayments = ReturnType<typeof besidePayments>;
 
 type Amounts = Pick<

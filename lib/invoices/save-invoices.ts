@@ -172,9 +172,7 @@ function draftProblems({ before, after, values }: Writing): FieldError[] {
   return [];
 }
 
-/**
- * Returns the errors of a change to an issued invoice. It may only be cancelled, or get a due date or missing lines.
- */
+/** Checks a change to an issued invoice. It may only be cancelled, or get a due date or missing lines. */
 function sentProblems({ after, changes, values }: Writing, before: Row): FieldError[] {
   const isCancelled = changes.status === 'cancelled';
   const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;

@@ -204,10 +204,7 @@ function callerOf(authInfo: AuthInfo | undefined): Caller {
   return caller as Caller;
 }
 
-/**
- * Extracts the message from the event stream with which mcp-handler responds to session revisions. Returns any other
- * response unchanged.
- */
+/** Extracts the message from mcp-handler's event stream for session revisions. Returns other responses unchanged. */
 async function toPlainJson(response: Response): Promise<Response> {
   const type = response.headers.get('content-type') ?? '';
   if (!type.startsWith('text/event-stream')) return response;

@@ -3,9 +3,7 @@ import { pgErrorCode } from '@/db/database';
 import { stackOf } from '../log';
 import type { Runtime } from '../runtime';
 
-/**
- * Revisions with `initialize`, newest first. The last two have no structured results, so their clients read the text.
- */
+/** Revisions with `initialize`, newest first. The last two lack structured results, so their clients read the text. */
 export const SESSION_PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 /** Revisions without a handshake. Each request is self-contained. */

@@ -26,10 +26,7 @@ export const saveLink = staffFormAction({
   }),
 });
 
-/**
- * Merges a subscription from Stripe into the sold subscription that its checkout names, and redirects to the latter. If
- * refused, it redirects back, and the page shows the current state.
- */
+/** Merges a Stripe subscription into the sold one that its checkout names. If refused, the page shows the new state. */
 export const adopt = staffAction({
   role: 'staff',
   input: [rowId],

@@ -87,10 +87,7 @@ function labelled(Field: React.ElementType, { React: { createElement: h } }: Sys
   return (props: { description: string }) => h('label', { 'aria-label': props.description }, h(Field, props));
 }
 
-/**
- * Lays out Swagger UI's parts under headings that fit the page's own. Swagger UI's default layout would add a
- * title, a main element and a choice of servers.
- */
+/** Lays out Swagger UI's parts to fit our page. The default layout adds a title, a main element and a server choice. */
 function ReferenceLayout({ React: { createElement: h }, getComponent, specSelectors }: System) {
   const part = (name: string, props = {}) => h(getComponent(name, true), props);
   return h(
@@ -104,10 +101,7 @@ function ReferenceLayout({ React: { createElement: h }, getComponent, specSelect
   );
 }
 
-/**
- * Shows the authorization dialog as a native dialog, which traps the focus and closes on Escape. Tokens stay in the
- * page's memory only. The fields turn off autofill and spell checking.
- */
+/** Shows authorization in a native dialog, which traps focus and closes on Escape. Tokens stay in memory only. */
 function AuthorizationDialog({ React, authActions, authSelectors, getComponent }: System) {
   const h = React.createElement;
   const dialog = React.useRef<HTMLDialogElement>(null);
@@ -168,7 +162,6 @@ interface Sample {
 }
 
 interface Parts {
-  /** Path and method of the operation. */
   pathMethod: [path: string, method: string];
 }
 

@@ -107,10 +107,7 @@ async function redirectTo(
   return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
 }
 
-/**
- * Returns the OAuth error for parameters that the provider checks only when the code is redeemed, or never. Null if
- * valid.
- */
+/** Returns an OAuth error, or null. Checks what the provider checks only when the code is redeemed, or never. */
 function problemOf(asked: URLSearchParams): string | null {
   if (asked.get('prompt') === 'none') return 'interaction_required';
   const isOfQuery = (asked.get('response_mode') ?? 'query') === 'query';

@@ -27,10 +27,7 @@ export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'pu
 /** The traits of most clients: they run on a person's own machine and send what the official SDK sends. */
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
-/**
- * The clients in autumn 2026, according to their documentation, sources and metadata documents. If these do not mention
- * `resource` or the revision, the values of the official SDK are used.
- */
+/** The clients in autumn 2026, from their docs, sources and metadata documents, else with the official SDK's values. */
 export const CLIENTS: ClientTraits[] = [
   {
     ...USUAL,

@@ -81,9 +81,7 @@ const SERVER = new Map<string, string>(
   ),
 );
 
-/**
- * Responds to every path below `.well-known` with JSON, even unknown ones. An HTML page would end a client's search.
- */
+/** Responds to every path below `.well-known` with JSON, even unknown ones. HTML would end a client's search. */
 export async function answerMetadata(request: HttpRequest): Promise<Response> {
   const answer = await metadataFor(request);
   return request.method === 'HEAD' ? new Response(null, answer) : answer;

@@ -120,9 +120,7 @@ async function authenticate(asked: Asked): Promise<Response | null> {
   return translated.ok ? null : translated;
 }
 
-/**
- * Calls the provider with these form fields. Sends the client's credentials by the method registered for the client.
- */
+/** Calls the provider with these form fields. Sends the client's credentials by the client's registered method. */
 async function askAs(
   { runtime, headers, form, named, method }: Asked,
   path: Endpoint,

@@ -59,10 +59,7 @@ function recordPageFor(page: typeof staffPage) {
     });
 }
 
-/**
- * Makes a page about the record whose numeric id is in the path, for all staff. It shows the not-found page if `read`
- * returns null or throws a `not_found` error.
- */
+/** Makes a page about a record for all staff. Shows the not-found page if `read` returns null or throws `not_found`. */
 export const recordPage = recordPageFor(staffPage);
 
 /** Makes a page about a record for admins only. See `recordPage`. */

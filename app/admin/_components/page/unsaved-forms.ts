@@ -8,10 +8,7 @@ export function mayLeave(): boolean {
   return !isUnsaved() || window.confirm('Leave this page? What you typed is not saved.');
 }
 
-/**
- * Watches the forms of the document, and asks before a closed tab, a link, the back button or a reload loses typed
- * values. @returns a function that stops watching
- */
+/** Asks before a closed tab, link, back button or reload loses typed values. @returns a function that stops watching */
 export function watchForms(): () => void {
   const end = new AbortController();
   const { signal } = end;

@@ -144,7 +144,6 @@ interface RecordFieldProps {
   /** The customer of the record when the form was opened. Null for a record without a customer. */
   customer: CustomerChoice | null;
   onPick(customer: CustomerChoice | null): void;
-  /** Called with the typed currency. */
   onCurrency(code: string): void;
 }
 
@@ -231,10 +230,7 @@ interface SuggestFieldProps extends Omit<AutocompleteProps, 'data' | 'filter' | 
   isFiltered?: boolean;
 }
 
-/**
- * Shows a text field with suggestions. The form submits the visible text, so that the field also works without
- * JavaScript, and the server always receives the value that the person sees.
- */
+/** A text field with suggestions. It submits the text that the person sees, so that it works without JavaScript. */
 function SuggestField({ suggestions, isFiltered = false, ...input }: SuggestFieldProps) {
   // Renders the options only after the field has had the focus, because there may be hundreds of them.
   const [isUsed, setUsed] = useState(false);

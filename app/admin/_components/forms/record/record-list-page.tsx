@@ -15,10 +15,7 @@ interface Texts {
   deleted: string;
 }
 
-/**
- * Makes a page that lists records, with a link to the form for a new one. If the list is filtered by customer, the form
- * starts with this customer.
- */
+/** Makes a list page with a link to the form for a new record, which starts with the customer of the list's filter. */
 export function recordListPage<Schema extends z.ZodObject, Row>(
   list: ListDeclaration<Schema, Row>,
   { create, deleted }: Texts,
