@@ -33,10 +33,7 @@ function isDocumentId(clientId: string): boolean {
   return isPlain && url.pathname !== '/' && url.href === clientId;
 }
 
-/**
- * Makes the provider's lookup of clients whose id is the URL of their metadata document.
- * https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/
- */
+/** Finds clients whose id is a URL: https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/ */
 export function clientDiscovery(world: World): ClientDiscovery {
   return {
     id: DOCUMENT_CLIENT,
@@ -115,9 +112,7 @@ const CLOSED = toNetworks([
 ]);
 /** The IPv6 network of all public addresses. */
 const GLOBAL6 = toNetworks(['2000::/3']);
-/**
- * Networks in GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnel addresses.
- */
+/** Parts of GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnel addresses. */
 const CLOSED6 = toNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
 /** Whether an address belongs to the public internet. */

@@ -50,10 +50,7 @@ type Row = typeof oauthRefreshTokens.$inferSelect;
 
 export interface RefreshToken
   extends Pick<Row, 'id' | 'clientId' | 'userId' | 'referenceId' | 'authorizationCodeId' | 'scopes'> {
-  /**
-   * `rotating`: another request is exchanging the token. `rotated`: used, within the grace period. `stale`: used, and
-   * the grace period is over.
-   */
+  /** `rotating`: another request exchanges it. `rotated`: used, within the grace period. `stale`: used before that. */
   state: 'unused' | 'rotating' | 'rotated' | 'stale';
 }
 
@@ -173,9 +170,7 @@ function noteOf(code: string): string {
   return `${NOTE}${hashOAuthToken(code)}`;
 }
 
-/**
- * An access token that a client received for a member of staff. `id` is the row's id, which changes at each refresh.
- */
+/** An access token that a client received for a staff member. `id` is the row's id, which changes at each refresh. */
 export type OAuthToken = NonNullable<Awaited<ReturnType<typeof verifyOAuthToken>>>;
 
 const ACCESS = /^w5o_[A-Za-z0-9_-]{43}$/;

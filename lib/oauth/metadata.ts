@@ -104,9 +104,7 @@ export function toReadScopes(scopes: readonly string[]): ReadScope[] {
   return READ_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/**
- * Converts a client's scopes to the provider's: all read scopes if it names none. Unknown scopes stay, to be refused.
- */
+/** Maps a client's scopes to the provider's: all read scopes if it names none. Unknown scopes stay, to be refused. */
 export function toProviderScopes(scope: string | undefined): string[] {
   const asked = (scope ?? '').split(' ').filter((one) => one !== '' && !PASSED_OVER.includes(one));
   const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));

@@ -29,9 +29,7 @@ const PRIVATE = toNetworks([
 ]);
 /** The limit of self-registered clients without a consent, and the limit of metadata documents without a consent. */
 const MAX_UNUSED = 2000;
-/**
- * The limits of unused clients that registered from one address, from its IPv6 /56 network, and from its /48 network.
- */
+/** The limits of unused clients registered from one address, from its IPv6 /56 network, and from its /48 network. */
 const MAX_UNUSED_OF = [60, 60, 120];
 /** The limit of metadata documents on one host that belong to clients without a consent. */
 const MAX_OF_HOST = 20;
@@ -184,10 +182,7 @@ function isUnused(db: Database) {
   );
 }
 
-/**
- * Deletes expired tokens, grants without tokens, and clients that were never authorized. A used refresh token stays
- * until it expires, because its reuse reveals a theft.
- */
+/** Deletes expired tokens, ended grants and unused clients. Used refresh tokens stay: their reuse reveals a theft. */
 export async function clearOver(db: Database, now: Date): Promise<void> {
   for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions]) {
     await db.delete(table).where(lt(table.expiresAt, now));

@@ -91,10 +91,7 @@ async function countUnlinkedItems(db: Database): Promise<number> {
 
 export type Attention = Awaited<ReturnType<typeof getAttention>>;
 
-/**
- * Returns what customers owe: the overdue invoices, the due day of the oldest of them, and the number of subscriptions
- * with a payment that Stripe could not collect.
- */
+/** Returns what customers owe: overdue invoices, the oldest one's due day, and the number of past-due subscriptions. */
 export async function getAttention(db: Database) {
   const { overdue } = await sumOpenInvoices(db);
   const [first] = await db

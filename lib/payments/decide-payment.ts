@@ -115,10 +115,7 @@ export class PaymentDraft {
     return this.paid.get(invoiceId) ?? { all: 0, offStripe: 0 };
   }
 
-  /**
-   * Adds a payment to the sums of its invoice (sign 1) or removes it (sign -1). The commit then compares the invoice's
-   * version.
-   */
+  /** Adds a payment to its invoice's sums (sign 1) or removes it (-1). The commit compares the invoice's version. */
   count(payment: StoredPayment, sign: 1 | -1): void {
     const { all, offStripe } = this.paidOf(payment.invoice_id);
     const left = sign * leftOf(payment);
@@ -129,9 +126,7 @@ export class PaymentDraft {
     });
   }
 
-  /**
-   * Returns the id of the customer that a payment means. If the named one was merged, that is the remaining customer.
-   */
+  /** Returns the id of the customer a payment means. If the named one was merged, that is the remaining customer. */
   meantCustomer(id: number, invoice: StoredInvoice | undefined): number {
     return invoice && invoice.customer_id !== id ? (this.snapshot.mergedInto.get(id) ?? id) : id;
   }
@@ -371,10 +366,7 @@ function noteMoney(draft: PaymentDraft, { payment_reference }: StoredPayment): v
   if (namesStripeMoney(payment_reference)) draft.money.add(payment_reference);
 }
 
-/**
- * Refuses a payment whose reference names Stripe's money if sync has already recorded that money: as a payment of the
- * same invoice, or with the same payment intent or charge on any invoice.
- */
+/** Refuses a reference to Stripe's money that sync recorded on this invoice or, by intent or charge, on any other. */
 function refuseCounted(
   { payments, invoices }: PaymentDraft,
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
@@ -435,10 +427,7 @@ export function checkPayment<
 /** True if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
 const tookPayments = ({ status }: Pick<StoredInvoice, 'status'>): boolean => status !== 'draft';
 
-/**
- * Refuses a payment by staff or from a file whose day is in the future, unless it is pending. The REST API accepts any
- * day, as its contract says.
- */
+/** Refuses a future day from staff or a file unless the payment is pending. The REST API's contract allows any day. */
 function refuseFuture(
   { payment_date, status }: Pick<StoredPayment, 'payment_date' | 'status'>,
   { source, now, timeZone }: PaymentWriter,

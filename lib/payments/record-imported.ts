@@ -27,10 +27,7 @@ export type GivenPayment = PaymentInput & Refunded;
 export type Recorded =
   | { outcome: 'created' | 'unchanged'; id: number }
   | { outcome: 'refused'; problems: FieldError[] }
-  /**
-   * A payment with this reference exists and differs, or the reference names Stripe's money. The caller must write the
-   * payment with `recordPayment`.
-   */
+  /** A payment with this reference differs, or the reference names Stripe's money. Use `recordPayment` instead. */
   | { outcome: 'alone'; payment: StoredPayment | undefined };
 
 /**

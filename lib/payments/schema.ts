@@ -12,10 +12,7 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 // Spaces of any kind: no-break, thin, ideographic …
 const SPACES = /\p{Z}+/gu;
 
-/**
- * Normalizes a payment reference for storage and lookup, so that references that look alike are the same. Runs of
- * spaces become one, and spaces at the ends are removed.
- */
+/** Normalizes a payment reference, so that those that look alike are equal. Joins runs of spaces and trims the ends. */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
 }

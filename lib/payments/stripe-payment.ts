@@ -29,10 +29,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/**
- * Returns Stripe's id of a stored payment: its payment intent, or its reference if that is Stripe's id of an intent or
- * charge. Null if it has neither, or if the payment does not exist.
- */
+/** Returns a payment's intent, or its reference to an intent or charge. Null without these or without the payment. */
 export async function findStripePayment(db: Database, id: number): Promise<string | null> {
   const [found] = await db
     .select({ intent: payments.stripe_payment_intent_id, reference: payments.payment_reference })

@@ -47,10 +47,7 @@ export const instantOrDay = z.iso
   .date()
   .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
 
-/**
- * Converts a value of `instantOrDay` to an instant. A date becomes the start of that day in `timeZone`. Anything but a
- * text becomes null.
- */
+/** Converts an `instantOrDay` to an instant: a date to the start of the day in `timeZone`, any non-text to null. */
 export function toInstant(value: unknown, timeZone: string): Date | null {
   if (typeof value !== 'string') return null;
   return value.length === 10 ? startOfDay(value, timeZone) : new Date(value);

@@ -78,9 +78,7 @@ export interface RecordKind {
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
   /** Returns the problems that prevent the write. Empty if there are none. */
   check?(writing: Writing): FieldError[];
-  /**
-   * Returns why a record cannot be deleted, or null. If absent, only references from other records prevent deletion.
-   */
+  /** Returns why a record cannot be deleted, or null. If absent, only other records' references prevent deletion. */
   checkDelete?(row: Row): string | null;
   /** Adds ids to drafts that match an existing record by another field than the key. */
   identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;

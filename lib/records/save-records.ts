@@ -218,10 +218,7 @@ export async function findIds(tx: Database, key: PgColumn, id: PgColumn, keys: s
   return new Map(found.map((row) => [String(row.key), Number(row.id)]));
 }
 
-/**
- * Finds the ids of the records that the drafts' reference fields name. The returned function maps the name of a field
- * to ids by key.
- */
+/** Finds the records that the drafts reference. The returned function maps a field's name to their ids by key. */
 async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const found = new Map<string, Map<string, number>>();
   for (const [name, { find }] of Object.entries(kind.references ?? {})) {

@@ -76,10 +76,7 @@ export async function saveTyped(
   }
 }
 
-/**
- * Returns the form field that shows a problem. A problem of one list entry is shown at the list, a problem of all lines
- * at the first line.
- */
+/** Returns the form field that shows a problem: the list for one of its entries, the first line for all lines. */
 function nameOf(field: string, { fields }: TypedKind): string {
   const [list = ''] = field.split('.');
   if (fields[list] === 'list') return list;
@@ -160,9 +157,7 @@ function toAmount(amount: number, currency: string): string {
 export interface Merged {
   /** New texts of the form: typed changes, otherwise the stored values. */
   typed: Typed;
-  /**
-   * Fields that the other person has changed. `typed` is null if the person who submitted the form did not change it.
-   */
+  /** Fields that the other person changed. `typed` is null if the person who submitted the form did not change it. */
   theirs: { field: string; stored: string; typed: string | null }[];
 }
 

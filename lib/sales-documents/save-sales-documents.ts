@@ -63,10 +63,7 @@ export function conversionsOf({ type, status }: Pick<StoredDocument, 'type' | 's
 
 const toInvoice = { column: 'converted_to_invoice_id', problem: 'is not a known invoice' };
 
-/**
- * The rules for writing offers and order confirmations. A new document without a number gets the next number of its
- * type's series, and without a date it gets today.
- */
+/** Rules for writing sales documents. A new one gets the next number of its type and today's date unless given. */
 export const salesDocumentKind: RecordKind = {
   name: 'sales_document',
   table: salesDocuments,
@@ -121,10 +118,7 @@ function checkDocument(writing: Writing): FieldError[] {
   return [...problems, ...(before ? changeProblems(writing, before) : []), ...dateProblems(after)];
 }
 
-/**
- * Checks that only a draft changes, and that the status changes by one step at a time. Lines may also be added to a
- * sent document that has none.
- */
+/** Checks that only drafts change, and the status by one step at a time. A sent document without lines may get some. */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);
   const names = Object.keys(changes).filter((name) => name !== 'status');

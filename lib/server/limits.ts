@@ -41,10 +41,7 @@ export const LIMITS = {
 
 export type Limits = typeof LIMITS;
 
-/**
- * Returns the maximum number of connections, so that their bodies fit into memory and files can still be opened. On
- * systems without /proc, it assumes that 1,024 files may be open.
- */
+/** Returns how many connections memory and open files allow. Without /proc, assumes that 1,024 files may be open. */
 function maxConnections(): number {
   const limits = '/proc/self/limits';
   const told = existsSync(limits)

@@ -80,9 +80,7 @@ function setTarget(request: IncomingMessage): boolean {
   return true;
 }
 
-/**
- * Whether a request needs an upgrade. An offer of HTTP/2 may be ignored (RFC 9110, 7.8); some clients always send it.
- */
+/** Whether a request needs an upgrade. An HTTP/2 offer may be ignored (RFC 9110, 7.8); some clients always send it. */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
 }
@@ -178,10 +176,7 @@ const DRAINED_BYTES = 2_097_152;
 /** How long a refused client may read the response before the connection closes. */
 const LINGER_MS = 1000;
 
-/**
- * Responds to a request, drops its body, and closes the connection. A client that is cut off while sending sees a
- * connection reset and no response, so it first gets a moment to read.
- */
+/** Responds, drops the body, and closes after a moment. Otherwise a sending client sees a reset and no response. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,

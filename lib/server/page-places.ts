@@ -49,10 +49,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
   };
 }
 
-/**
- * Lets the event loop turn before a page is rendered. Node accepts one connection per turn, so otherwise a short
- * request would wait until every page that connected earlier is rendered.
- */
+/** Lets short requests in before a page is rendered, because Node accepts only one connection per event loop turn. */
 async function letOthersIn(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
 }

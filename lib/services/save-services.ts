@@ -73,9 +73,7 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
 };
 
-/**
- * Sets `cancelled_at` if a service ends, and clears it if it resumes. A new service that has already ended gets none.
- */
+/** Sets `cancelled_at` if a service ends, and clears it if it resumes. A new service that already ended gets none. */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
   if (status === undefined || before === null) return {};
   const wasEnded = ENDED.includes(String(before.status));
@@ -83,10 +81,7 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
   return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
 }
 
-/**
- * Schedules a recheck of the subscriptions that name one of these services, since Stripe may have sent a service's
- * number before the service existed. The daily job runs the recheck.
- */
+/** Lets the daily job recheck subscriptions naming these services, since Stripe may have sent the number first. */
 async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
   const names = written
     .filter(({ changes }) => changes.service_number !== undefined || changes.customer_id !== undefined)

@@ -101,9 +101,7 @@ export function isVersionConflict(error: unknown): boolean {
 
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
-/**
- * JSON contains this character only escaped. Unescaped, it separates payloads. Escaped, it marks the id of a new row.
- */
+/** JSON has this character only escaped. Unescaped, it separates payloads. Escaped, it marks the id of a new row. */
 const SEPARATOR = '\u0001';
 const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;
 

@@ -201,10 +201,7 @@ export type StoredRefund = StoredRows['refunds'];
 export type StoredDispute = StoredRows['disputes'];
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
-/**
- * The billing of a service by an item of a subscription that the snapshot does not contain. The subscription is live,
- * and its customer's link is reliable.
- */
+/** The billing of a service by a live subscription outside the snapshot. Its customer's link is reliable. */
 export interface BillingElsewhere {
   customer_service_id: number;
   subscription_id: number;

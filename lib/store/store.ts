@@ -24,10 +24,7 @@ export interface Store {
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
   /** Writes a whole plan or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /**
-   * Runs the work in a transaction that locks a key and the rows of invoices. A null key takes no lock. If the work
-   * fails, its commits are undone.
-   */
+  /** Runs work in a transaction that locks a key, unless null, and invoices. If it fails, its commits are undone. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 

@@ -20,10 +20,7 @@ import { epochNow, newId, type World } from './world';
 export interface Filling {
   world: World;
   calendar: ReturnType<typeof createCalendar>;
-  /**
-   * Returns `stripeId`. If it is null, returns the id of the customer's first Stripe customer or of a new one. Adds the
-   * Stripe customer to the world if it is missing.
-   */
+  /** Returns `stripeId`, or else the customer's first Stripe customer or a new one. Adds it to the world if missing. */
   customerOf(ourId: number, stripeId: string | null): string;
 }
 
@@ -65,10 +62,7 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
 
 const HALF_DAY = 43_200;
 
-/**
- * Converts our calendar dates into instants near noon on the same date in one time zone. `past` is for events in the
- * past: it never returns an instant after now.
- */
+/** Converts our dates into instants near noon of that date in one time zone. `past` never returns one after now. */
 export function createCalendar(now: Date, timeZone: string) {
   const on = (date: string) => {
     const noon = Date.parse(`${date}T12:00:00Z`) / 1000;

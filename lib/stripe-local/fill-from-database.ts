@@ -131,10 +131,7 @@ async function fillInvoices(
   }
 }
 
-/**
- * Reads the payment intents of the payments that Stripe collected, keyed by Stripe invoice id. An unknown intent, such
- * as that of a deleted payment, is null.
- */
+/** Reads the intents of payments that Stripe collected, by Stripe invoice id. Null if unknown, as after a deletion. */
 async function readCollected(db: Database): Promise<Map<string, string | null>> {
   const recorded = await db
     .select({ reference: payments.payment_reference, intent: payments.stripe_payment_intent_id })
@@ -216,10 +213,7 @@ function noteNumber(world: World, { customer, number }: Invoice): void {
 
 type Named = Pick<Invoice, 'paymentIntent' | 'charge'>;
 
-/**
- * Adds the payments that follow from an invoice's state: the amount that Stripe collected, the amount paid elsewhere,
- * and an intent that is waiting, failed or cancelled.
- */
+/** Adds an invoice's payments: collected by Stripe, paid elsewhere, and a waiting, failed or cancelled intent. */
 function fillPayments(world: World, invoice: Invoice, intentId: string | null, hasFailed: boolean): Named {
   const { created, status } = invoice;
   const off = invoice.amountPaidOffStripe;

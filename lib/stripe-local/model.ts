@@ -1,9 +1,6 @@
 import type { disputeStatus } from '@/db/schema';
 
-/**
- * The records of the local Stripe. They have no API version and are never changed in place, so an event can keep its
- * record. Amounts are in minor units, instants in seconds since the epoch.
- */
+/** Records of the local Stripe, without API version and immutable, so events keep them. Minor units, epoch seconds. */
 
 export type Metadata = Readonly<Record<string, string>>;
 

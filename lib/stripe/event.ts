@@ -72,10 +72,7 @@ function timeOf(header: string): number | null {
   return isPlain && times.length === 1 ? Number(time.slice(2)) : null;
 }
 
-/**
- * The envelope of a delivery. `object` has the shape of the event's API version. An endpoint sends snapshots or thin
- * events: https://docs.stripe.com/event-destinations#thin-events
- */
+/** A snapshot or thin event (docs.stripe.com/event-destinations#thin-events). `object` has its API version's shape. */
 export type ProviderEvent = NonNullable<ReturnType<typeof toProviderEvent>>;
 
 /** Converts JSON to an event. @returns null if the JSON is not an event */
@@ -223,10 +220,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return [...keys].every((key) => isSame(Reflect.get(a, key), Reflect.get(b, key)));
 }
 
-/**
- * The fields of events that are read and hold no personal data. Every other field is left out, so that a field that
- * Stripe adds later is not kept by mistake.
- */
+/** The event fields that are read and not personal. All others are dropped, including any that Stripe adds later. */
 const FIELDS = new Set(
   `id object type api_version livemode account created data previous_attributes
   customer metadata status mode subscription parent subscription_details

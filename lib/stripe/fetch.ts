@@ -75,10 +75,7 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/**
- * Retrieves an invoice with its payments. Stripe includes only ten payments, so further ones are listed. If even that
- * page lacks some, the invoice's own amounts count.
- */
+/** Retrieves an invoice with its payments: Stripe's ten, or one page of 100. If there are more, its amounts count. */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
   if (!found.payments?.has_more) return found;
@@ -126,10 +123,7 @@ export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: strin
   });
 }
 
-/**
- * Fetches Stripe's id of the invoice that a payment intent pays. Null if the intent belongs to no invoice. Never throws
- * errors of Stripe or the network.
- */
+/** Fetches the Stripe id of the invoice that an intent pays, or null. Never throws errors of Stripe or the network. */
 export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
   const payment = { type: 'payment_intent', payment_intent } as const;
   return fetchPayments(stripe, now, { payment, limit: 1 }, ([first]) => asId(first?.invoice));
@@ -154,10 +148,7 @@ async function fetchPayments<T>(
 /** Maximum pages of 100 items each, far more than a subscription may have. */
 const MAX_PAGES = 5;
 
-/**
- * Fetches all items of a subscription, since the subscription's object shows only the first ten. Never throws errors of
- * Stripe or the network.
- */
+/** Fetches all items of a subscription; its object shows only ten. Never throws errors of Stripe or the network. */
 export async function fetchItems(
   stripe: Stripe,
   now: () => Date,

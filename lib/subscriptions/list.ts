@@ -60,10 +60,7 @@ function hasStripeId(db: Database, id: string): SQL {
   return inArray(s.id, holding.where(eq(item.stripe_subscription_item_id, id)));
 }
 
-/**
- * SQL condition for live subscriptions whose checkout names a sold subscription into which they were not merged,
- * although their customer's link is reliable.
- */
+/** Condition for live, reliably linked subscriptions not yet merged into the sold subscription their checkout names. */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
     sql`${s.checkout_reference} is not null`, // repeats the condition of the partial index

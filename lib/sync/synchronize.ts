@@ -161,9 +161,7 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /**
-   * Returns the answer to a question, if known. It is valid until the version of the Stripe customer's link changes.
-   */
+  /** Returns the answer to a question, if known. It holds until the version of the Stripe customer's link changes. */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;

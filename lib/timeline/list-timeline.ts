@@ -61,10 +61,7 @@ interface TimelineOptions {
 /** The number of entries on a page. */
 const LIMIT = 30;
 
-/**
- * Lists the history of a customer, the newest first: payments, refunds and disputes, Stripe's events, changes by
- * reconciliation, changes by people and programs, and notes of staff.
- */
+/** Lists a customer's history, newest first: payments, refunds, disputes, Stripe's events, changes, and staff notes. */
 export function listTimeline(db: Database, customerId: number, options: TimelineOptions) {
   return readLimited(db, async (tx) => {
     const sources = options.withCalls ? [...SOURCES, callSource] : SOURCES;
@@ -173,10 +170,7 @@ const paymentSource = toSource({
   cursorOf: ({ payment }) => `${payment.payment_date}.${payment.id}`,
 });
 
-/**
- * Returns the time of a payment. If it was recorded on its own day, that is the time of the recording. For other
- * payments only the day is known.
- */
+/** Returns the time of a payment: that of its recording if it was on the same day. Otherwise only the day is known. */
 function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
   const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
   return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };

@@ -42,10 +42,7 @@ export function formatsOf(kind: ImportName): string[] {
   return Object.keys(FORMATS).filter((name) => FORMATS[name]?.[kind]);
 }
 
-/**
- * Converts the chosen options to the options of an import. If some are invalid, returns the error message of each
- * field: `columns.THEIRS`, `constants`, or '' for the form as a whole.
- */
+/** Converts a form's options, or returns error messages by field: `columns.THEIRS`, `constants`, '' (the form). */
 export function toFileOptions(
   kind: ImportName,
   chosen: ChosenOptions,

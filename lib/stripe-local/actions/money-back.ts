@@ -65,10 +65,7 @@ const NEXT: Partial<Record<Refund['status'], readonly Refund['status'][]>> = {
   succeeded: ['failed'],
 };
 
-/**
- * Changes a refund's status. After `failed` or `canceled`, the amount can be refunded again.
- * → refund.updated, (refund.failed)
- */
+/** Changes a refund's status. `failed` and `canceled` allow a new refund. → refund.updated, (refund.failed) */
 export const settleRefund = action(
   (world, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund => {
     const before = getFrom(world, 'refund', id);

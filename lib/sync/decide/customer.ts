@@ -283,10 +283,7 @@ export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
 
 const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });
 
-/**
- * Changes the link of a Stripe customer, and moves its rows to the new customer. If the previous customer was created
- * for it and is now empty, the commit deletes that customer.
- */
+/** Changes a Stripe customer's link and moves its rows. The commit deletes a customer created for it if now empty. */
 export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): void {
   const { stripe_customer_id: stripeCustomerId } = stored;
   const from = toLink(stored);

@@ -328,10 +328,7 @@ export class Draft implements Tables {
     return this.invoices.get(payment.invoice_id);
   }
 
-  /**
-   * Returns the sums of an invoice's completed payments minus their refunds, in thousandths: as stored, and with the
-   * changes of this draft.
-   */
+  /** Returns an invoice's completed payments less refunds, in thousandths: as stored, and with this draft's changes. */
   paidOf(invoiceId: number): { before: number; after: number } {
     const before = this.snapshot.paid.get(invoiceId)?.all ?? 0;
     const leftFor = (payment: StoredPayment | null | undefined) =>

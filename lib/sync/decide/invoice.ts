@@ -78,10 +78,7 @@ function cancelRevised(
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
-/**
- * Returns whether a payment of the invoice may have failed. A list shows only that a payment was attempted, which is
- * also true while a bank debit is pending.
- */
+/** Whether a payment may have failed. A list shows only an attempt, which may also be a pending bank debit. */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }

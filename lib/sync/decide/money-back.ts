@@ -82,10 +82,7 @@ function reportQuestions(
   else if (payment.currency !== told.currency) report('currency', payment.currency, told.currency);
 }
 
-/**
- * Links a refund or dispute that was stored without a payment to its payment. If no stored id matches a payment, Stripe
- * is asked which invoice the payment intent paid.
- */
+/** Links a stored refund or dispute to its payment. If no stored id matches, asks Stripe for the intent's invoice. */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const row = draft.row(kind, stripeId);
   if (!row || row.payment_id !== null) return;
@@ -124,10 +121,7 @@ function findPayment(draft: Draft, source: Named): Found {
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
 }
 
-/**
- * Returns Stripe's id of the invoice that a payment intent paid. Null if the intent has not paid an invoice yet, or if
- * Stripe does not answer.
- */
+/** Returns the Stripe id of the invoice that an intent paid. Null if it paid none yet or Stripe does not answer. */
 function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
   const asked = draft.ask('invoicePaid', intent, '');
   if (asked.state === 'found') return asked.object;

@@ -92,10 +92,7 @@ function isMoneyOf(
   return asked.state !== 'found' || asked.object === reference;
 }
 
-/**
- * Lets payments recorded here stand for Stripe's collection, so that it is not recorded a second time. Creates a staff
- * task if their sum differs from Stripe's amount.
- */
+/** Lets recorded payments stand for Stripe's collection, to count it once. A different sum creates a staff task. */
 function leaveRecorded(
   draft: Draft,
   recorded: StoredPayment[],

@@ -44,20 +44,14 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/**
- * Raises the expected version of an invoice that the commit first hands over to another subscription, because the
- * handover already raises the stored version.
- */
+/** Raises the expected version of an invoice that the commit hands over first, since that raises the stored one. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/**
- * Raises the expected version of a payment that the commit first moves with its Stripe customer, because each move to
- * another customer already raises the stored version.
- */
+/** Raises the expected version of a payment that moves with its Stripe customer, since moves raise the stored one. */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);
@@ -74,10 +68,7 @@ function touched(draft: Draft, updated: StoredLink[]): Pick<StoredLink, 'stripe_
   });
 }
 
-/**
- * Returns services whose billing changes although their row does not. Their new version makes a simultaneous decision
- * about another subscription of the service conflict.
- */
+/** Returns unchanged services whose billing changes. Their new version makes simultaneous decisions conflict. */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
   for (const id of draft.items.changed.keys()) {
@@ -102,10 +93,7 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   });
 }
 
-/**
- * Returns payments whose refunds or disputes change although their own row does not. Their new version makes a
- * simultaneous decision about the same payment conflict.
- */
+/** Returns unchanged payments with changed refunds or disputes. A new version makes simultaneous decisions conflict. */
 function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

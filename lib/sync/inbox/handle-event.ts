@@ -30,10 +30,7 @@ import {
   untilDone,
 } from '../synchronize';
 
-/**
- * Applies an event, and commits its changes together with its inbox row. On an error, stores the event as failed,
- * unless the database is unavailable, and rethrows the error.
- */
+/** Commits an event's changes and inbox row. On an error, stores it as failed if the database works, and rethrows. */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,
@@ -306,10 +303,7 @@ function toReduced(delivery: Delivery): Delivery {
   return { ...delivery, event: fromInbox(payload), payload };
 }
 
-/**
- * Returns the event if its type is handled. Null for an event to store and ignore: a thin event, or one of the other
- * mode, of a connected account or of an unhandled type.
- */
+/** Returns null for an event to store and ignore: thin, unhandled, of the other mode or of a connected account. */
 function handledOf({ event, expectedMode }: Delivery): HandledEvent | null {
   const isOurs = expectedMode === null && event.account === null;
   return isOurs && !event.isThin && isHandled(event) ? event : null;

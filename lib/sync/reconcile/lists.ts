@@ -58,10 +58,7 @@ export const listed =
     return page.next;
   };
 
-/**
- * Answers for `findInSync`. Stripe is not asked about Stripe customers, because it was asked when the customer was
- * first reported, and a list adds nothing new.
- */
+/** Answers for `findInSync`. Stripe was asked about a customer when it was first reported, and lists add nothing. */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
@@ -149,9 +146,7 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
 
 const DAY_MS = 86_400_000;
 
-/**
- * Days before the run's window to list, since a refund may fail 30 days later (docs.stripe.com/refunds#failed-refunds).
- */
+/** Days to list before the run's window: a refund may fail 30 days later (docs.stripe.com/refunds#failed-refunds). */
 const REVISED_DAYS = 32;
 
 /** Days to look back for open disputes. Most are decided within three months; `unseen` retrieves older ones singly. */

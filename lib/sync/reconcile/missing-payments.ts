@@ -103,10 +103,7 @@ export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   return kind === 'refund' ? 'dispute 0' : null;
 };
 
-/**
- * Finds refunds or disputes that have no payment here and may get one: their payment exists by now, or they are recent
- * and Stripe may know the invoice of their payment intent by now.
- */
+/** Finds refunds or disputes to link: their payment is here, or they are recent and Stripe may know the invoice. */
 function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {
   const since = new Date(now().getTime() - ASKED_DAYS * DAY_MS).toISOString();
   const [table, column] =

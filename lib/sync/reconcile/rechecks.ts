@@ -21,10 +21,7 @@ import {
 } from './object';
 import type { Run } from './run';
 
-/**
- * Returns a step that retrieves objects that were decided without Stripe's answer, and subscriptions that only other
- * objects have mentioned.
- */
+/** Returns a step to retrieve objects decided without Stripe's answer and subscriptions only other objects mention. */
 export const recheck =
   (kind: 'subscription' | 'invoice'): StepPage<StripeDeps> =>
   async (deps, run, after) => {
@@ -144,10 +141,7 @@ export const linkCheckouts: StepPage<StripeDeps> = async (deps, run, after) => {
   return nextAfter(unlinked);
 };
 
-/**
- * Applies the checkouts of a Stripe customer that name a sold subscription. If there is none yet, the next run asks
- * again.
- */
+/** Applies a Stripe customer's checkouts that name a sold subscription. If none does yet, the next run asks again. */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === id)) {

@@ -149,10 +149,7 @@ type Step = { name: string; phase: Phase } & (
 /** Returns the time from which the run lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
-/**
- * The steps of a run, in order. They read only objects that are open or new at Stripe, or open here, so that the cost
- * does not grow with history.
- */
+/** A run's steps, in order. They read only objects open here, or open or new at Stripe, so history adds no cost. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   {

@@ -84,10 +84,7 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   return run;
 }
 
-/**
- * Returns the time from which a new run lists Stripe's objects. Null, for all of history, if no run has read all of
- * Stripe's lists yet.
- */
+/** Returns the time from which a new run lists Stripe's objects. Null (all of history) until a run reads all lists. */
 async function windowStart(db: Database): Promise<Date | null> {
   const [last] = await db
     .select({ started_at: runs.started_at })

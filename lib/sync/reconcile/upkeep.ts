@@ -45,10 +45,7 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
 
 const BOOKED_AT_ONCE = 500;
 
-/**
- * Books invoices and payments that were written since the start of the run's window without a journal entry. An older
- * version of this application does that.
- */
+/** Books invoices and payments that an older version wrote without a journal entry since the window's start. */
 export async function bookMissed(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [kind = '', last = '0'] = (after ?? 'invoices 0').split(' ');
   const table = kind === 'payments' ? sql`payments` : sql`invoices`;
@@ -78,10 +75,7 @@ const DROPPED_AT_ONCE = 500;
 const MOST = 50_000;
 const DAY = 86_400_000;
 
-/**
- * Drops the bodies of old events, except those of failed and unmatched events, which are tried again. Keeps the fields
- * that are needed to apply a checkout again.
- */
+/** Drops old events' bodies, unless they will be tried again. Keeps the fields needed to apply a checkout again. */
 export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | null): Promise<string | null> {
   const before = new Date(deps.now().getTime() - deps.eventRetentionDays * DAY);
   const isOver = sql`payload <> '' and stripe_created < ${before.toISOString()}::timestamptz

@@ -111,10 +111,7 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/**
- * Links Stripe customers to customers by the numbers in a file. The outcome `already` means that staff had linked the
- * Stripe customer to that customer before.
- */
+/** Links Stripe customers to customers by a file's numbers. Outcome `already`: staff had made this link before. */
 export async function linkByNumber<Link extends NumberedLink>(deps: SyncDeps, actor: Actor, links: Link[]) {
   const numbers = links.map(({ customer_number }) => customer_number);
   const ids = await readIds(deps.db, numbers);

@@ -66,10 +66,7 @@ export async function mergeCustomers(
   });
 }
 
-/**
- * Locks the Stripe customers of both customers, then the invoices and the payments that will move. All writers lock in
- * this order. The two customers are locked last, by `readSeen`.
- */
+/** Locks Stripe customers, then invoices, then payments, as all writers do. `readSeen` locks both customers last. */
 async function lockInOrder(tx: Database, gone: number, kept: number): Promise<void> {
   const links = await tx
     .select({ id: stripeCustomers.stripe_customer_id })

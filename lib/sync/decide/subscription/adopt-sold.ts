@@ -13,10 +13,7 @@ import type { Draft } from '../draft';
 import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
-/**
- * Returns whether a subscription waits to be merged into the sold subscription that its checkout names. False if staff
- * have declined the merge.
- */
+/** Whether a subscription waits to be merged into the sold one its checkout names. False if staff declined this. */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
 

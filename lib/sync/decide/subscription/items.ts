@@ -67,9 +67,7 @@ function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscr
   }
 }
 
-/**
- * Returns the only sold item, if Stripe also has only one item. The row then gets Stripe's id and keeps its service.
- */
+/** Returns the only sold item if Stripe also has only one. The row then gets Stripe's id and keeps its service. */
 function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = stored.filter((item) => item.stripe_subscription_item_id === null);
   return provider.items.length === 1 && others.length === 0 ? only : undefined;
@@ -144,10 +142,7 @@ export function withAllItems(
   return provider;
 }
 
-/**
- * Returns whether the item is still in the other subscription and must stay there. If Stripe does not answer, returns
- * false, and the daily job rechecks the other subscription.
- */
+/** Whether the item must stay in the other subscription. If Stripe does not answer, false until the daily recheck. */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,

@@ -132,9 +132,7 @@ export function toSubscriptionState(
   };
 }
 
-/**
- * Returns whether a checkout makes the subscription active: it completed when, or after, Stripe reported this state.
- */
+/** Returns whether a checkout makes the subscription active: it completed when or after Stripe reported this state. */
 function isActivated(row: StoredSubscription, provider: ProviderSubscription, asOf: Date): boolean {
   return (
     provider.status === 'incomplete' &&
