@@ -134,7 +134,7 @@ const DAY = 86_400;
 /** Share of Stripe's payments with a partial refund. */
 const REFUNDED_IN_PART = 0.008;
 
-/** Statuses of the latest disputes, newest first. */
+/** Statuses of the demo's disputes, newest first. The demo has one dispute for each. */
 const DISPUTES = ['needs_response', 'warning_needs_response', 'under_review', 'won', 'lost'] as const;
 
 /** Builds refunds, made by Stripe or recorded here, and a few disputes. */

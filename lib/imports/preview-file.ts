@@ -51,7 +51,7 @@ export async function previewFile(path: string, name: ImportName, asked: Preview
   }
 }
 
-/** Returns the name of our column for each column of the file. For an unknown column it is the most likely one. */
+/** Returns our column for each column of the file. Proposes the likeliest for an unknown one; undefined if none fits. */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
   const unknown = columns.flatMap(({ theirs, ours }) => (ours ? [] : theirs));
   const found = proposeColumns(unknown, columns, toColumns(IMPORT_KINDS[name].fields)).values();

@@ -161,7 +161,7 @@ export class Draft implements Tables {
     return { state: 'unavailable', reason: 'not_asked_yet' };
   }
 
-  /** Creates a staff task once, and logs it among the changes as reported. */
+  /** Creates a staff task and notes it as a `reported` change. Does nothing if the task exists, open or done. */
   tell(task: StaffTask, about: Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>): void {
     const isKnown = this.tasks.some(({ kind, subject }) => kind === task.kind && subject === task.subject);
     if (isKnown || this.isTold(task)) return;

@@ -41,7 +41,7 @@ interface RecordActionsProps<Kind extends KindName> {
   primary?: ReactNode;
   /** More actions for the menu. */
   children?: ReactNode;
-  /** More actions for the menu that cannot be undone. */
+  /** More menu actions, for steps that are hard or impossible to undo. */
   grave?: ReactElement[];
 }
 
