@@ -30,11 +30,13 @@ export interface Store {
 
 export function databaseStore(db: Database): Store {
   const together = isServer(db) ? togetherAt(db) : null;
+  // A transaction has its connection to itself. Otherwise the driver would send reads of other requests behind a commit
+  // that waits for a lock. Within the caller's transaction, a savepoint keeps it usable after a conflict.
+  const isReserved = together !== null || is(db, PgTransaction);
   const commitAlone: Store['commit'] = (given, about) =>
-    // A savepoint keeps the caller's transaction usable after a conflict.
-    is(db, PgTransaction)
-      ? db.transaction((tx) => commit(tx, given))
-      : writeInTurn(db, about, () => commit(db, given));
+    writeInTurn(db, about, () =>
+      isReserved ? db.transaction((tx) => commit(tx, given)) : commit(db, given),
+    );
   return {
     scope: db,
     read: (keys) => (together ? together.reads.run(keys) : read(db, toKeys(keys))),
