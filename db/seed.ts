@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import { startOfDay } from '@/lib/dates';
 import { type Database, rows } from './database';
 import { clientsOf } from './seed/catalogue';
 import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } from './seed/customers';
@@ -23,6 +24,9 @@ const BATCH_ROWS = 500;
  */
 export async function seedDatabase(db: Database, options: SeedOptions): Promise<SeedCounts> {
   const built = buildRows(options);
+  // The journal books a cancellation on the day of the invoice's last change, which must not be the real one.
+  const updated_at = startOfDay(options.today, options.timeZone);
+  built.invoices = built.invoices.map((row) => ({ ...row, updated_at }));
   const names = Object.keys(TABLES) as (keyof SeedRows)[];
   await db.transaction(async (tx) => {
     for (const name of names) await insertAll(tx, name, built[name]);
