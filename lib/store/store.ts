@@ -55,10 +55,10 @@ export function databaseStore(db: Database): Store {
   };
 }
 
-/** Locks rows of invoices in the order of their ids, as the SQL function `lock_invoices` does, to avoid deadlocks. */
+/** Locks rows of invoices as every commit does. */
 const lockInvoices = statement(
   ['ids'],
-  (_, { ids }) => sql`select from invoices where id = any(${ids}::int[]) order by id for no key update`,
+  (_, { ids }) => sql`select lock_invoices(jsonb_build_object('invoicesLocked', ${ids}::int[]))`,
 );
 
 interface Together {
