@@ -103,12 +103,12 @@ const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
 /** JSON has this character only escaped. Unescaped, it separates payloads. Escaped, it marks the id of a new row. */
 const SEPARATOR = '\u0001';
+// A text may contain the six characters of the escape. JSON escapes their backslash, and the lookbehind excludes that.
 const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;
 
 /** Returns an id for use inside a text. For a new row, returns a mark that the commit replaces with the real id. */
 export const idInText = (id: number): string => (id < 0 ? `${SEPARATOR}(${id})` : String(id));
-// A text may contain the six characters of the escape, whose backslash is escaped in JSON. The lookbehind excludes it.
-const NAMED = /\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)\((-\d+)\)/g;
+const NAMED = new RegExp(`${SEPARATOR}\\((-\\d+)\\)`, 'g');
 
 function encode(all: Commit[]) {
   const lists = new Map<string, string[]>();
@@ -122,13 +122,17 @@ function encode(all: Commit[]) {
         if ('id' in row) places.set(row.id, tables.push(getTableName(TABLES[name])));
       }
     }
-    const mark = (_: string, value: unknown) =>
-      typeof value === 'number' && places.has(value) ? `${SEPARATOR}${places.get(value)}` : value;
+    const markText = (text: string, id: string) => {
+      const place = places.get(Number(id));
+      return place === undefined ? text : `${SEPARATOR}<${place}>`;
+    };
+    const mark = (_: string, value: unknown) => {
+      if (typeof value === 'string')
+        return value.includes(SEPARATOR) ? value.replace(NAMED, markText) : value;
+      return typeof value === 'number' && places.has(value) ? `${SEPARATOR}${places.get(value)}` : value;
+    };
     for (const [name, list] of toLists(given)) {
-      const text = JSON.stringify(list, places.size > 0 ? mark : undefined).replace(
-        NAMED,
-        (named, id: string) => (places.has(Number(id)) ? `\\u0001<${places.get(Number(id))}>` : named),
-      );
+      const text = JSON.stringify(list, places.size > 0 ? mark : undefined);
       lists.set(name, [...(lists.get(name) ?? []), text.slice(1, -1)]);
     }
   }
