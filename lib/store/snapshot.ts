@@ -118,10 +118,10 @@ export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
 }
 
 /** Returns whether `keys` contains all keys of `needed`. */
-export function includesKeys(keys: Keys, needed: Keys): boolean {
+export function includesKeys(keys: Keys, needed: Partial<Keys>): boolean {
   return (Object.keys(needed) as (keyof Keys)[]).every((name) => {
     const known: Key[] = keys[name];
-    return needed[name].every((key) => known.includes(key));
+    return needed[name]?.every((key) => known.includes(key));
   });
 }
 

@@ -4,6 +4,7 @@ import { isSure } from '../../customers/sure-link';
 import { leftOf } from '../../invoices/settle';
 import { namesStripeMoney } from '../../payments/stripe-payment';
 import {
+  includesKeys,
   type KeyOf,
   type Keys,
   mergeKeys,
@@ -361,9 +362,6 @@ export class Draft implements Tables {
   }
 
   private require(keys: Partial<Keys>): void {
-    for (const name of Object.keys(keys) as (keyof Keys)[]) {
-      const known: (string | number)[] = this.snapshot.keys[name];
-      if (!keys[name]?.every((key) => known.includes(key))) this.missing = mergeKeys(this.missing, keys);
-    }
+    if (!includesKeys(this.snapshot.keys, keys)) this.missing = mergeKeys(this.missing, keys);
   }
 }
