@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import postgres, { type ISql } from 'postgres';
 import { openEngine } from './engine';
-import { type Row as Payment, readPayment, readToken, toJson as toPayment } from './same-sql';
+import { type Input, type Row as Payment, readPayment, readToken, toJson as toPayment } from './same-sql';
 
 // The floor of the benches: node:http and the driver. It runs the product's reading statements, and writes a payment with
 // one statement, whose triggers keep the counts and sums. It validates nothing, decides nothing and settles nothing.
@@ -70,15 +70,6 @@ async function answer(request: IncomingMessage): Promise<readonly [number, unkno
   }
   if (id) return [200, await readPayment(sql, Number(id))];
   return [200, await listPayments(recorded.payments)];
-}
-
-interface Input {
-  invoice_id: number;
-  customer_id: number;
-  amount: number;
-  payment_date: string;
-  payment_reference: string;
-  status: string;
 }
 
 async function upsert({ invoice_id, customer_id, amount, payment_date, payment_reference, status }: Input) {

@@ -188,7 +188,7 @@ export interface Target {
 
 export const asking = (target: Target) => (agent: Agent) => send(target, agent);
 
-/** Sends one request. @throws if the status is none of 200, 201 and 204 */
+/** Sends one request. @throws if the status is not 200, 201 or 204 */
 export function send(target: Target, agent?: Agent): Promise<{ status: number; body: string }> {
   const { name, method, url, body } = target;
   const text = typeof body === 'function' ? body() : (body ?? '');

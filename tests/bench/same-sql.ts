@@ -8,7 +8,7 @@ interface Token {
   name: string;
 }
 
-interface Input {
+export interface Input {
   invoice_id: number;
   customer_id: number;
   amount: number;
