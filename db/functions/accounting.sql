@@ -31,7 +31,7 @@ BEGIN
   SELECT f.*, entry_key(f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross,
       f.currency)
   FROM (
-  -- A row for each tax rate, rounded as lib/invoices/line-totals.ts does.
+  -- A row for each tax rate, rounded as lib/invoices/totals.ts does.
   SELECT 'invoice'::text, i.id, NULL::int, i.invoice_date, r.tax_rate::numeric, r.net::numeric, r.tax::numeric,
       (r.net + r.tax)::numeric, i.currency, false
     FROM invoices i, LATERAL (
@@ -67,7 +67,7 @@ BEGIN
       p.source = 'stripe' AND p.amount IS NOT DISTINCT FROM p.provider_amount
     FROM payments p WHERE p.id = ANY (payment_ids) AND p.status IN ('completed', 'refunded')
   UNION ALL
-  -- What came back counts up to what was paid: lib/payments/counted-back.ts.
+  -- Refunds and lost disputes count up to the paid amount, as in lib/payments/money-back.ts.
   SELECT 'refund', b.invoice_id, b.payment_id, b.on_day, NULL, NULL, NULL, -b.back, b.currency, false
     FROM (
       SELECT p.invoice_id, c.payment_id, (c.at AT TIME ZONE time_zone)::date AS on_day, p.currency,

@@ -107,7 +107,7 @@ BEGIN
       WHERE t.kind = o.kind AND t.subject = o.subject AND t.done_at IS NULL;
   END IF;
   IF plan ? 'audits' THEN
-    -- A row after the change has the times that this transaction writes.
+    -- Times that are null become those of this transaction, as in the written row.
     INSERT INTO audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
       SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before,
         after || CASE WHEN after @> '{"created_at": null}' THEN jsonb_build_object('created_at', at) ELSE '{}' END
@@ -130,8 +130,8 @@ BEGIN
   RETURN format(plan, VARIADIC ARRAY(SELECT nextval((name || '_id_seq')::regclass) FROM unnest(tables) AS name))::jsonb;
 END $$;
 --> statement-breakpoint
--- Locks every invoice that a plan changes or writes a payment of, in the order of their ids. Whoever records a payment
--- does the same, so the two cannot deadlock over invoices.
+-- Locks the invoices that a plan changes, is based on or writes a payment of, in the order of their ids, so that two
+-- commits cannot deadlock over them.
 CREATE OR REPLACE FUNCTION lock_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   ids int[] := ARRAY(SELECT jsonb_array_elements_text(plan -> 'invoicesLocked')::int);

@@ -93,7 +93,7 @@ BEGIN
     payment_ids := payment_ids || more_ids;
   END IF;
   IF money IS NOT NULL THEN
-    -- What Stripe reported of this money or of these invoices: see lib/payments/stripe-payment.ts.
+    -- Payments by which Stripe reported this money or paid these invoices: see lib/payments/decide-payment.ts.
     SELECT array_agg(p.id) INTO named_ids FROM (
       SELECT id FROM payments WHERE stripe_payment_intent_id = ANY (money)
       UNION ALL SELECT id FROM payments WHERE stripe_charge_id = ANY (money)

@@ -1,2 +1,2 @@
 -- Payments are read, decided and committed by the functions of sync.
--- Functions: e5eb621a3caebcf5dd3093e33ddff590cc108a56609818cbee014d4cebd8bac3
+-- Functions: 3f1a19f5f376a56227f8032539b19eac2cfee4e05bf3a73c0e3f60cb289037af

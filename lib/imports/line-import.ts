@@ -135,7 +135,7 @@ export type NamedInvoice = Awaited<ReturnType<typeof readNamed>>[number];
  * Finds the invoices that rows refer to, except those of erased customers. If one of our invoices and one of Stripe's
  * have the same number, the number refers to ours.
  *
- * @returns a function that returns the invoice of a row, or undefined if there is none
+ * @returns a function that returns the invoice of a row, or undefined if the row names no known invoice
  */
 export async function findInvoices(
   db: Database,

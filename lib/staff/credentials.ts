@@ -103,8 +103,8 @@ async function confirmPassword(
  * Generates the secret of an authenticator app. It takes effect when `confirmTwoFactor` receives a code from the app.
  *
  * @param headers with the session's cookie
- * @returns the address that the app reads from the QR code, and recovery codes, each of which works once instead of a
- * code from the app
+ * @returns the address that the app reads from the QR code, and recovery codes. A recovery code replaces a code from the
+ *   app once.
  * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
  */
 export async function beginTwoFactor(

@@ -220,7 +220,7 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
 
 /**
  * Returns the amounts of a credit note. For an unpaid invoice, half of the unpaid amount, so that the invoice stays
- * open. For a paid invoice, all that can be credited, refunded as far as possible.
+ * open. For a paid invoice, the whole creditable amount, refunded as far as possible.
  */
 function partsOf(world: World, invoice: Invoice) {
   const amount = act.creditable(world, invoice);
