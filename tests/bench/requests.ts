@@ -230,6 +230,8 @@ export async function requireAllProcessed(db: Database): Promise<void> {
 const EVENT_ID = 'evt_BENCH';
 const CREATED = 1_700_000_007;
 const PERIOD_END = 1_700_000_011;
+/** Days. The sync engine stores no instant after 2038. */
+const TEN_YEARS = 3650;
 
 /** Endless events. Each is one second newer than the one before. */
 export interface EventSource {
@@ -270,7 +272,7 @@ export function subscriptionEvents(name: string, subscriptions: number): EventSo
       return (templates[sent % templates.length] as string)
         .replace(`"${EVENT_ID}${name}"`, `"evt_${name}${sent}"`)
         .replaceAll(String(CREATED), String(CREATED + sent))
-        .replaceAll(String(PERIOD_END), String(PERIOD_END + 86_400 * sent));
+        .replaceAll(String(PERIOD_END), String(PERIOD_END + 86_400 * (sent % TEN_YEARS)));
     },
   };
 }
