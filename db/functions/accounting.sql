@@ -1,4 +1,4 @@
--- How many decimals amounts of a currency have, as lib/money.ts has it.
+-- The number of decimals of a currency, as in lib/money.ts.
 CREATE OR REPLACE FUNCTION currency_decimals(currency text) RETURNS int LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE
     WHEN currency IN ('bif', 'clp', 'djf', 'gnf', 'isk', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'ugx', 'vnd', 'vuv',
@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION currency_decimals(currency text) RETURNS int LANGUAGE
     ELSE 2 END
 $$;
 --> statement-breakpoint
--- What makes two accounting entries the same fact.
+-- The key of an accounting entry. Entries with the same key record the same fact.
 CREATE OR REPLACE FUNCTION entry_key(
   record text, invoice_id int, payment_id int, original_date date, tax_rate numeric, net numeric, tax numeric,
   gross numeric, currency text
@@ -17,8 +17,8 @@ CREATE OR REPLACE FUNCTION entry_key(
     coalesce(tax::numeric(15, 3)::text, '-'), gross::numeric(15, 3), currency)
 $$;
 --> statement-breakpoint
--- What an accountant posts of invoices and payments as they are now, each on its own day. A fact that [is_sum] is
--- reached by posting differences: nobody says on which day its parts came.
+-- What an accountant posts for the current invoices and payments, each fact on its own day. A fact that [is_sum] is
+-- reached by posting differences, because the days of its parts are unknown.
 CREATE OR REPLACE FUNCTION accounting_facts(
   invoice_ids int[], payment_ids int[], today date, time_zone text, with_cancelled boolean
 ) RETURNS TABLE (
@@ -31,7 +31,7 @@ BEGIN
   SELECT f.*, entry_key(f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross,
       f.currency)
   FROM (
-  -- A row for each tax rate, rounded as lib/invoices/totals.ts does.
+  -- One row per tax rate, rounded as in lib/invoices/totals.ts.
   SELECT 'invoice'::text, i.id, NULL::int, i.invoice_date, r.tax_rate::numeric, r.net::numeric, r.tax::numeric,
       (r.net + r.tax)::numeric, i.currency, false
     FROM invoices i, LATERAL (
@@ -56,7 +56,7 @@ BEGIN
         ('write_off', CASE WHEN i.uncollectible AND i.status = 'overdue' THEN -i.amount_due ELSE 0 END,
           coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
         ('balance', coalesce(i.balance_applied, 0), i.invoice_date),
-        -- Paid, though no payment is recorded here: without Stripe, or before the invoice was imported.
+        -- Paid without a payment here: outside Stripe, or before the invoice was imported.
         ('paid_elsewhere', greatest(0, CASE WHEN i.stripe_invoice_id IS NULL THEN i.amount_paid
           ELSE coalesce(i.amount_off_stripe, 0) END - coalesce(p.recorded, 0)),
           coalesce((i.paid_at AT TIME ZONE time_zone)::date, i.invoice_date))
@@ -91,9 +91,9 @@ BEGIN
   ) f(record, invoice_id, payment_id, original_date, tax_rate, net, tax, gross, currency, is_sum);
 END $$;
 --> statement-breakpoint
--- Brings the books in step with invoices and payments as they are now, deleted payments among them: what is new is
--- added, and what is so no longer is taken back by a row of its own. A fact is posted on its own day if that is in the
--- month of [today] or later, or not before [open_from] where that is given; else [today], since its month was handed over.
+-- Brings the journal in step with the current invoices and payments, including deleted payments. New facts are added,
+-- and facts that no longer hold are reversed by a row of their own. A fact is posted on its own day, unless that is
+-- before [open_from] (default: the month of [today]). Earlier months are closed, so it is then posted on [today].
 CREATE OR REPLACE FUNCTION book_entries(
   invoice_ids int[], payment_ids int[], today date, time_zone text, open_from date DEFAULT NULL,
   with_cancelled boolean DEFAULT false
@@ -104,7 +104,7 @@ DECLARE
   first_open date := coalesce(open_from, date_trunc('month', today)::date);
   all_invoices int[];
 BEGIN
-  -- What was paid elsewhere depends on the payments of an invoice.
+  -- The amount paid elsewhere depends on all payments of the invoice.
   SELECT array_agg(id) INTO all_invoices FROM (
     SELECT unnest(invoice_ids) AS id
     UNION SELECT p.invoice_id FROM payments p WHERE p.id = ANY (payment_ids)
@@ -158,12 +158,12 @@ BEGIN
     FROM fresh f JOIN invoices i ON i.id = f.invoice_id
       LEFT JOIN payments p ON p.id = f.payment_id
       JOIN customers c ON c.id = coalesce(p.customer_id, i.customer_id)
-    -- What is taken back first, an invoice's rates from the highest on, payments before what came back of them.
+    -- Reversals first; an invoice's rates in descending order; payments before their refunds.
     ORDER BY 6 NULLS LAST, 4, 2, 3 NULLS FIRST, 1, 13 DESC NULLS LAST, 16;
 END $$;
 --> statement-breakpoint
--- The books of a database that has none yet, each row on its own day. When an invoice was cancelled is known only
--- roughly.
+-- Builds the journal of a database without one, each row on its own day. The day of a cancellation is only known
+-- approximately.
 CREATE OR REPLACE FUNCTION book_history(time_zone text, at timestamptz DEFAULT now()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT FROM accounting_entries) THEN RETURN; END IF;

@@ -1,4 +1,4 @@
--- What commit_plan writes of customers and of the Stripe customers that are linked to them.
+-- The part of commit_plan that writes customers and the Stripe customers linked to them.
 CREATE OR REPLACE FUNCTION commit_customers(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
@@ -26,7 +26,7 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'linksUpdated') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
-  -- An erased customer keeps the Stripe customers that it had, as they were marked, and gets no others.
+  -- An erased customer keeps its Stripe customers as they were marked, and gets no others.
   IF plan ?| ARRAY['linksInserted', 'linksUpdated'] AND EXISTS (
     SELECT FROM customers c WHERE c.erased_at IS NOT NULL AND c.id = ANY (ARRAY(
       SELECT (l ->> 'customer_id')::int FROM jsonb_array_elements(
@@ -47,9 +47,9 @@ BEGIN
   END IF;
 END $$;
 --> statement-breakpoint
--- Gives it the next number that nobody else is about to take or to name: whoever creates customers at the same time
--- does not wait for the others to commit. A number may have been taken since it was looked for, as two unique indexes
--- say; then it looks again. `named`: the numbers, in lower case, that this commit names and nobody has.
+-- Inserts a customer with the next number that no other transaction is about to take or to name. Transactions that
+-- create customers at the same time do not wait for each other. If a unique index shows that the number was taken
+-- meanwhile, it tries again. `named` has the numbers, in lower case, that this commit names and no customer has.
 CREATE OR REPLACE FUNCTION insert_created_customer(made jsonb, named jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   serial bigint;
@@ -59,7 +59,7 @@ BEGIN
     LOOP
       IF NOT coalesce(named ? ('k' || serial), false)
         AND pg_try_advisory_xact_lock(hashtextextended('customer k' || serial, 0)) THEN
-        -- Asked anew: a commit that named it may have ended just before it could be locked.
+        -- Check again, because a commit that named the number may have ended just before the lock was taken.
         EXIT WHEN NOT is_named_number('K' || serial);
       END IF;
       serial := serial + 1;
@@ -84,11 +84,11 @@ BEGIN
     WHERE i.id = p.invoice_id AND i.stripe_customer_id = moved AND p.customer_id <> target;
 END $$;
 --> statement-breakpoint
--- Of a customer that sync made for a Stripe customer, which is another one's now: it is left to those who came to it by
--- its e-mail, also after the decision was read; or removed, if nobody has edited it and nothing is its own any more.
+-- Gives up a customer that sync created for a Stripe customer that is now linked to another customer. The Stripe
+-- customers that found it by e-mail keep it. It is deleted if it was never edited and nothing else belongs to it.
 CREATE OR REPLACE FUNCTION remove_if_empty(customer int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  -- Waits for whoever is about to give it something; the delete then sees it.
+  -- Waits for transactions that are about to add a row to the customer. The delete then sees that row.
   PERFORM FROM customers WHERE id = customer FOR UPDATE;
   UPDATE stripe_customers SET linked_by = 'created', version = version + 1
     WHERE customer_id = customer AND linked_by = 'email';

@@ -1,12 +1,12 @@
--- What commit_plan writes of the inbox, with the bodies of the new events and then those of the known ones. Where another
--- delivery was first, a new event fails with 23505 and one that is tried again with 40001. So does an event whose
--- customer was erased in the meantime; erasing takes the same lock.
+-- The part of commit_plan that writes the inbox. `payloads` has the bodies of new events, then those of known events.
+-- If another delivery was first, a new event fails with 23505, and a retried event with 40001. An event whose customer
+-- has been erased meanwhile also fails with 40001. Erasing takes the same lock.
 CREATE OR REPLACE FUNCTION commit_events(plan jsonb, payloads text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
 BEGIN
   IF plan ?| ARRAY['eventsInserted', 'eventsUpdated'] THEN
-    -- By the keys of both tables: joined, every customer there is would be looked at.
+    -- Looks rows up by key in both tables, because a join would read all customers.
     IF EXISTS (
       SELECT FROM customers c WHERE c.erased_at IS NOT NULL AND c.id = ANY (ARRAY(
         SELECT l.customer_id FROM stripe_customers l WHERE l.stripe_customer_id = ANY (ARRAY(
@@ -29,11 +29,11 @@ BEGIN
         -- An earlier attempt may have failed with another body.
         type = r.type, api_version = r.api_version, livemode = r.livemode, stripe_created = r.stripe_created,
         object_id = r.object_id, stripe_customer_id = r.stripe_customer_id, payload = r.payload,
-        -- What was applied stays so, with what it left for staff, though a replay finds a later state.
+        -- An applied event stays applied and keeps its warnings for staff, even if a replay finds a later state.
         outcome = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.outcome ELSE r.outcome END,
         warnings = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.warnings ELSE r.warnings END,
         processed_at = r.processed_at,
-        -- What an earlier attempt changed was changed by it, too.
+        -- The changes of an earlier attempt stay in the list.
         changes = e.changes || r.changes, attempts = e.attempts + 1, error_code = NULL, failure_reason = NULL,
         updated_at = now()
       FROM (
@@ -46,7 +46,7 @@ BEGIN
         JOIN unnest(payloads) WITH ORDINALITY AS given(payload, place)
           ON given.place = u.ordinality + coalesce(jsonb_array_length(plan -> 'eventsInserted'), 0)
       ) r
-      -- As the decision saw it.
+      -- The row must be as the decision read it.
       WHERE e.id = r.id AND e.outcome::text || ' ' || e.attempts = r.before;
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'eventsUpdated') THEN RAISE SQLSTATE '40001'; END IF;

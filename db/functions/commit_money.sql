@@ -1,5 +1,5 @@
--- What commit_plan writes of invoices and payments. Whoever has them moves with its Stripe customer in between, when
--- the new invoices are there.
+-- The part of commit_plan that writes invoices and payments. Rows that move with their Stripe customer are moved after
+-- new invoices are inserted.
 CREATE OR REPLACE FUNCTION commit_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
@@ -65,7 +65,7 @@ BEGIN
   IF plan ? 'reported' AND EXISTS (
     SELECT FROM payment_tombstones t WHERE t.reference IN (SELECT jsonb_array_elements_text(plan -> 'reported'))
   ) THEN RAISE SQLSTATE '40001'; END IF;
-  -- A program has just recorded the same money under one of these ids, whose keys this plan locks.
+  -- A program has just recorded the same money under one of these ids. This plan holds locks for their keys.
   IF plan ? 'reportedMoney' AND EXISTS (
     SELECT FROM payments WHERE payment_reference = ANY (ARRAY(
       SELECT jsonb_array_elements_text(plan -> 'reportedMoney')
@@ -94,7 +94,7 @@ BEGIN
   END IF;
 END $$;
 --> statement-breakpoint
--- The part of commit_plan about refunds and disputes.
+-- The part of commit_plan that writes refunds and disputes.
 CREATE OR REPLACE FUNCTION commit_money_back(plan jsonb) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off

@@ -1,13 +1,12 @@
--- Earlier versions of commit_plan returned nothing. PostgreSQL does not replace a function by one with another result.
+-- Earlier versions of commit_plan returned nothing. PostgreSQL cannot replace a function if the result type changes.
 DO $$ BEGIN
   IF EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure('commit_plan(jsonb, text[])') AND prorettype = 'void'::regtype)
   THEN DROP FUNCTION commit_plan(jsonb, text[]); END IF;
 END $$;
 --> statement-breakpoint
--- Writes what decisions of sync change, or nothing: fails with 40001 where a row is not the one that was read. Each
--- list of the plan is there only if something is in it. Table names have no schema, so that a dry run's temporary
--- tables take their place. Planned once, by index, like read_snapshot. Returns the time that the written rows have, and
--- the ids of new rows.
+-- Writes all changes of decisions, or nothing. Fails with 40001 if a row has changed since it was read. The plan has no
+-- empty lists. Table names have no schema, so that the temporary tables of a dry run can take their place. It is
+-- planned once and uses indexes, like read_snapshot. Returns the time that written rows get, and the ids of new rows.
 CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, payloads text[]) RETURNS text LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
@@ -17,14 +16,14 @@ DECLARE
   written int;
   at text := to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 BEGIN
-  -- A retry already holds its Stripe customer's lock when it reads; others wait here and then fail the version check.
+  -- A retry already holds its Stripe customer's lock when it reads. Others wait here and then fail the version check.
   FOR entry IN SELECT jsonb_array_elements(plan -> 'keys') LOOP
     PERFORM pg_advisory_xact_lock(hashtextextended(entry #>> '{}', 0));
   END LOOP;
-  -- Whoever gives a customer a number holds this lock alone, and then looks for links that noted the number.
+  -- A transaction that gives a customer a number holds this lock exclusively, then looks for links with that number.
   IF plan ? 'absentNumbers' THEN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer numbers', 0));
-    -- No customer that is created meanwhile gets one of them.
+    -- No customer that is created meanwhile gets one of these numbers.
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer ' || number, 0))
       FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number ORDER BY number;
   END IF;
@@ -39,7 +38,7 @@ BEGIN
     SELECT FROM jsonb_to_recordset(plan -> 'emails') AS e(email text, ids int[])
       WHERE e.ids <> ARRAY(SELECT c.id FROM customers c WHERE lower(c.email) = e.email ORDER BY c.id)
   ) THEN RAISE SQLSTATE '40001'; END IF;
-  -- Whoever decides on something of a Stripe customer's raises the version of its link, if it has one.
+  -- A decision about rows of a Stripe customer raises the version of its link, if the link exists.
   IF plan ? 'touched' THEN
     UPDATE stripe_customers t SET version = t.version + 1
       FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'touched') r
@@ -77,7 +76,7 @@ BEGIN
     INSERT INTO payment_tombstones (reference) SELECT jsonb_array_elements_text(plan -> 'tombstones')
       ON CONFLICT DO NOTHING;
   END IF;
-  -- An older version, which does not tell the day, leaves this to the daily job.
+  -- An older version of the server sends no day. The daily job then books its entries.
   IF plan ? 'day' AND plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'paymentsInserted', 'paymentsUpdated',
     'paymentsDeleted'] THEN
     PERFORM book_entries(
@@ -107,7 +106,7 @@ BEGIN
       WHERE t.kind = o.kind AND t.subject = o.subject AND t.done_at IS NULL;
   END IF;
   IF plan ? 'audits' THEN
-    -- Times that are null become those of this transaction, as in the written row.
+    -- A time that is null becomes the time of this transaction, as in the written row.
     INSERT INTO audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
       SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before,
         after || CASE WHEN after @> '{"created_at": null}' THEN jsonb_build_object('created_at', at) ELSE '{}' END
@@ -122,16 +121,16 @@ BEGIN
   RETURN json_build_object('at', at, 'ids', plan -> 'ids');
 END $$;
 --> statement-breakpoint
--- The plan with ids for its new rows, which are of these tables, in this order. Where there are any, the plan is a
--- template for `format`: the first id stands at %1$s.
+-- Returns the plan with ids for its new rows. `tables` has the table of each one. If there are new rows, the plan is
+-- a template for `format`, in which %1$s stands for the first id.
 CREATE OR REPLACE FUNCTION with_new_ids(plan text, tables text[]) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
   IF tables = '{}' THEN RETURN plan::jsonb; END IF;
   RETURN format(plan, VARIADIC ARRAY(SELECT nextval((name || '_id_seq')::regclass) FROM unnest(tables) AS name))::jsonb;
 END $$;
 --> statement-breakpoint
--- Locks the invoices that a plan changes, is based on or writes a payment of, in the order of their ids, so that two
--- commits cannot deadlock over them.
+-- Locks the invoices that a plan changes, is based on, or writes a payment of. Locks are taken in the order of ids, so
+-- that two commits cannot deadlock over them.
 CREATE OR REPLACE FUNCTION lock_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   ids int[] := ARRAY(SELECT jsonb_array_elements_text(plan -> 'invoicesLocked')::int);

@@ -1,5 +1,5 @@
--- What commit_plan writes of services, subscriptions and their items: rows that others name come before those that name
--- them, and items leave a subscription before it is deleted.
+-- The part of commit_plan that writes services, subscriptions and items. Referenced rows come before the rows that
+-- reference them, and items leave a subscription before it is deleted.
 CREATE OR REPLACE FUNCTION commit_subscriptions(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;

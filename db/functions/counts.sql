@@ -1,16 +1,16 @@
--- Makes what keeps the counts of a list (db/schema/counts.ts): the functions count_…, fold_…, recount_…, differ_…,
--- check_… and rebuild_… of its name, and the triggers of its table.
+-- Creates everything that keeps the counts of a list (db/schema/counts.ts): the functions count_…, fold_…, recount_…,
+-- differ_…, check_… and rebuild_… with the list's name, and the triggers of its table.
 --
--- Writers only insert deltas, so that no two of them wait for each other. Whoever folds them holds a lock that nobody
--- waits for. Deltas are deleted in the same statement that adds them up, or that counts the rows which they stand for:
--- what is committed meanwhile is not seen by it, and comes with deltas of its own.
+-- Writers only insert deltas, so that they never wait for each other. A transaction that folds deltas holds a lock that
+-- writers never wait for. One statement deletes deltas and adds them up, or counts the rows that they stand
+-- for. It does not see rows that are committed meanwhile, and those come with their own deltas.
 CREATE OR REPLACE FUNCTION keep_counts(list text, source text, columns text[], keys text[], first text, closed text[])
 RETURNS void LANGUAGE plpgsql AS $keep$
 DECLARE
   -- [keys], [keys of x], [columns of x] and so on are replaced below.
   template text := $template$
--- A row that was updated adds its deltas after all rows of the statement have changed. So it does not fold, since
--- counting a block anew would count those rows twice whose deltas are still to come, but leaves that to the end.
+-- The deltas of updated rows are added after all rows of the statement have changed. Recounting a block before that
+-- would count rows twice whose deltas are still to come. So folding waits for the end of the statement.
 CREATE OR REPLACE FUNCTION count_[list]() RETURNS trigger LANGUAGE plpgsql AS $body$
 DECLARE
   written int := 0;
@@ -39,9 +39,9 @@ BEGIN
   RETURN NULL;
 END $body$;
 
--- Ranges of the order are taken for larger than they are (of two columns the planner sees the first): as if reading
--- cost nothing, the index of the order is used. Sync's commit, within which it may run, keeps plans from reading whole
--- tables, which is what a fold does with its deltas: such a plan seems so costly that compiling it took 400 ms.
+-- The planner overestimates ranges of the order, because it only considers the first column. With free page reads it
+-- uses the order's index. Fold may run within sync's commit, which forbids plans that read whole tables. Fold does read
+-- all deltas, and under that ban the plan seemed so costly that JIT compilation took 400 ms.
 CREATE OR REPLACE FUNCTION fold_[list]() RETURNS void LANGUAGE plpgsql SET random_page_cost = 0
 SET jit = off SET enable_seqscan = on SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on
 AS $body$
@@ -49,7 +49,7 @@ DECLARE
   full_block [list]_blocks;
   next_block [list]_blocks;
 BEGIN
-  -- A snapshot from before it held the lock might lack what others folded.
+  -- A snapshot from before the lock was taken might lack deltas that others have folded.
   IF current_setting('transaction_isolation') <> 'read committed'
     OR NOT pg_try_advisory_xact_lock(hashtextextended('fold [list]', 0)) THEN RETURN; END IF;
   IF NOT EXISTS (SELECT FROM [list]_blocks) THEN
@@ -78,7 +78,7 @@ BEGIN
   END LOOP;
 END $body$;
 
--- Counts the rows from a block to another (null: to the end), and cuts them into blocks anew. The caller holds the lock.
+-- Recounts the rows from one block to another (null: to the end) and divides them anew. The caller holds the lock.
 CREATE OR REPLACE FUNCTION recount_[list](from_block [list]_blocks, to_block [list]_blocks) RETURNS void
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $body$
 BEGIN
@@ -92,7 +92,7 @@ BEGIN
     FROM [source] r
     WHERE ([columns of r]) >= ([keys of from_block]) AND (to_block.row_count IS NULL OR ([columns of r]) < ([keys of to_block]))
   ), size AS (
-    -- Blocks of the same size, with some room before they are full.
+    -- Blocks have the same size, with some room until they are full.
     SELECT greatest(ceil(count(*) / ceil(count(*) / 4500.0)), 1)::int AS size FROM numbered HAVING count(*) > 0
   ), sums AS (
     SELECT place / size AS block, kind, count(*) AS row_count FROM numbered, size, unnest(kinds) kind GROUP BY 1, 2
@@ -105,7 +105,7 @@ BEGIN
     SELECT [keys], kind, row_count FROM sums JOIN starts USING (block);
 END $body$;
 
--- What differs from the rows from a block to another (null: to the end), and by how many rows it is too much.
+-- Returns counts that differ from the rows between two blocks (null: to the end), and the excess of each count.
 CREATE OR REPLACE FUNCTION differ_[list](from_block [list]_blocks, to_block [list]_blocks)
 RETURNS TABLE (differing text, excess bigint) LANGUAGE plpgsql
 SET plan_cache_mode = force_custom_plan SET random_page_cost = 0 AS $body$
@@ -122,7 +122,7 @@ BEGIN
   ) counts GROUP BY kind HAVING sum(row_count) <> 0 ORDER BY kind;
 END $body$;
 
--- Whether some block, another one each time, is right. Null: it is being changed.
+-- Returns whether a random block is right. Null if another transaction is changing the blocks.
 CREATE OR REPLACE FUNCTION check_[list]() RETURNS boolean LANGUAGE plpgsql AS $body$
 DECLARE
   some_block [list]_blocks;
@@ -135,7 +135,7 @@ BEGIN
   RETURN NOT EXISTS (SELECT FROM differ_[list](some_block, next_block));
 END $body$;
 
--- Counts everything anew, and tells what was wrong in which block.
+-- Recounts everything, and returns the counts that were wrong, with their blocks.
 CREATE OR REPLACE FUNCTION rebuild_[list]() RETURNS TABLE (block text, kind_of_rows text, excess_rows bigint)
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $body$
 BEGIN
@@ -189,7 +189,7 @@ BEGIN
   EXECUTE template;
 END $keep$;
 --> statement-breakpoint
--- The lists that are counted: by the key of their order, and by each value of the columns that they filter by.
+-- The counted lists: in total, and for each value of the columns that they filter by.
 DO $$ BEGIN
   PERFORM keep_counts(
     'invoice', 'invoices', ARRAY['invoice_date', 'id'], ARRAY['day', 'row_id'], '''-infinity'', 0', ARRAY['status']);

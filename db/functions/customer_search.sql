@@ -1,5 +1,5 @@
--- The letters of a text, and each two that follow one another, some of them twice: for texts too short for trigrams.
--- Not in SQL: PostgreSQL would plan it for each statement that inserts a customer.
+-- Returns the letters and letter pairs of a text, for searches that are too short for trigrams. May contain duplicates.
+-- It is not an SQL function, because PostgreSQL would plan that for each statement that inserts a customer.
 CREATE OR REPLACE FUNCTION letter_pairs(searched text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   letters text[] := string_to_array(searched, NULL);
@@ -7,14 +7,14 @@ BEGIN
   RETURN letters || array(SELECT letter || coalesce(next, '') FROM unnest(letters, letters[2:]) AS pairs (letter, next));
 END $$;
 --> statement-breakpoint
--- Not in the migrations, which run before there are functions. By bytes: a row has some two hundred of them, which
--- another collation sorts twice as slowly.
+-- Not in the migrations, because they run before the functions exist. The collation compares bytes: a row has about two
+-- hundred letter pairs, and another collation sorts them twice as slowly.
 CREATE INDEX IF NOT EXISTS customers_letter_pairs ON customers USING gin (letter_pairs(search_text) COLLATE "C");
 --> statement-breakpoint
--- Customers of whom a field begins with a text, at most so many of each field: by an index of each, in the form of
--- `searchForm` (db/schema/customers.ts). An index takes no text of any length.
+-- Returns customers with a field that begins with a text, at most `most` per field. Each field has an index, in the
+-- form of `searchForm` (db/schema/customers.ts). Values are cut, because an index entry has a maximum length.
 --
--- Where many begin with it, a bitmap would be made of all of them first: the function goes without.
+-- A bitmap scan would first collect all matches of a frequent beginning, so the function disables it.
 DO $make$
 DECLARE
   name text;

@@ -1,4 +1,4 @@
--- The series there are, as they look until somebody sets them.
+-- All series of numbers, with the format that they have until staff change it.
 INSERT INTO number_series (name, prefix, with_year, width) VALUES
   ('invoice', '', true, 6),
   ('offer', 'AN-', true, 4),
@@ -6,7 +6,7 @@ INSERT INTO number_series (name, prefix, with_year, width) VALUES
   ('service', 'S', false, 5)
   ON CONFLICT (name) DO NOTHING;
 --> statement-breakpoint
--- The next number of a series (db/schema/invoices.ts) in a year; nobody else takes one before the transaction ends.
+-- Returns the next number of a series (db/schema/invoices.ts) in a year. Locks the series until the transaction ends.
 CREATE OR REPLACE FUNCTION take_number(series text, at_year int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   s number_series;
@@ -30,8 +30,8 @@ BEGIN
   RETURN start || lpad(last_count::text, s.width, '0');
 END $$;
 --> statement-breakpoint
--- Whether Stripe has named this customer number, in any case. Planned once, by index: commit_plan turns bitmap scans
--- off.
+-- Returns whether Stripe has named this customer number, in any letter case. It is planned once and uses an index.
+-- commit_plan turns bitmap scans off, but this function needs one.
 CREATE OR REPLACE FUNCTION is_named_number(number text) RETURNS boolean LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = on
 AS $$
@@ -42,8 +42,8 @@ BEGIN
   );
 END $$;
 --> statement-breakpoint
--- One more than the highest K number that a customer has, or had before it was merged into another one; none that
--- Stripe has named, which is somebody else's.
+-- Returns one more than the highest K number of all customers, including merged ones. Skips numbers that Stripe has
+-- named, because they belong to other customers.
 CREATE OR REPLACE FUNCTION next_customer_number() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   serial bigint := coalesce(greatest(
@@ -55,8 +55,8 @@ BEGIN
   RETURN 'K' || serial;
 END $$;
 --> statement-breakpoint
--- The number of a customer that was merged into another one is given to nobody. After the insert, which waits for a
--- merge under way: then that can be seen.
+-- Refuses the number of a merged customer. The check runs after the insert, which waits for a running merge, so that it
+-- sees that merge.
 DO $keep$ BEGIN
   CREATE OR REPLACE FUNCTION refuse_merged_number() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

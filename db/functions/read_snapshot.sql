@@ -1,7 +1,7 @@
--- What a decision of sync looks at: all that these keys lead to, as it is at one moment (STABLE: every query sees
--- what the caller's statement sees). Parts without a key are not asked for. No key means null.
--- One generic plan, by plain index scans: a plan for each call, or joins made for the hundred rows that PostgreSQL
--- expects of a set, take several times as long.
+-- Reads everything that a decision needs and these keys lead to. The function is STABLE, so all its queries see the same
+-- snapshot as the caller's statement. A key that is null adds no query.
+-- It uses one generic plan with plain index scans. A plan per call, or joins for the 100 rows that PostgreSQL expects
+-- of a set, take several times as long.
 CREATE OR REPLACE FUNCTION read_snapshot(
   event_ids text[], stripe_customers_by_id text[], whole text[], checkouts text[], linked int[], numbers text[],
   emails text[], subscriptions_by_id text[], subscription_ids int[], items_by_id text[], service_ids int[],
@@ -168,7 +168,7 @@ BEGIN
     ) c;
   END IF;
   IF "references" IS NOT NULL THEN
-    -- What programs recorded of an invoice under an id that Stripe has for money: see lib/payments/stripe-payment.ts.
+    -- Payments that programs recorded under one of Stripe's ids of money: see lib/payments/stripe-payment.ts.
     SELECT array_agg(p.id) INTO more_ids FROM invoices i JOIN payments p ON p.invoice_id = i.id
       WHERE i.stripe_invoice_id = ANY ("references") AND p.payment_reference ~ '^(pi|ch|py)_';
     named_ids := named_ids || more_ids;
@@ -214,7 +214,7 @@ BEGIN
     'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones, 'paid', paid,
     'mergedInto', merged_into, 'told', told,
     'billing', billing, 'events', events, 'outcomes', (
-      -- One after the other: for all of them at once a whole index is read, while statistics know of few events.
+      -- One lookup per id: while statistics show few events, one query for all ids would read the whole index.
       SELECT json_agg(o) FROM unnest(event_ids) AS wanted(id) CROSS JOIN LATERAL (
         SELECT e.id, e.outcome, e.attempts FROM stripe_events e WHERE e.id = wanted.id LIMIT 1
       ) o

@@ -1,29 +1,29 @@
--- What a payment adds to the sums: its amount, on its day, also once it was refunded. Of one that was noted as refunded
--- without a refund that says how, nothing.
+-- What a payment adds to the sums: its amount, on its day, even after a refund. A payment marked as refunded without a
+-- recorded refund adds nothing.
 CREATE OR REPLACE FUNCTION sum_of_payment(p payments) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'received', p.payment_date, p.currency, 1::bigint,
     (CASE p.status WHEN 'completed' THEN p.amount ELSE p.refunded_amount END)::numeric(24,3)
   WHERE p.status = 'completed' OR (p.status = 'refunded' AND p.refunded_amount > 0)
 $$;
 --> statement-breakpoint
--- What an invoice adds to the sums: what it has still due, while it is sent or overdue.
+-- What an invoice adds to the sums: its amount due, while it is sent or overdue.
 CREATE OR REPLACE FUNCTION sum_of_invoice(i invoices) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT i.status::text, '-infinity'::date, i.currency, 1::bigint, i.amount_due::numeric(24,3)
   WHERE i.status IN ('sent', 'overdue')
 $$;
 --> statement-breakpoint
--- What a service adds to the sums: its price, on the day on which it renews, unless it has ended by then.
+-- What a service adds to the sums: its price, on its renewal day, unless it has ended by then.
 CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'service_renewals', s.next_billing_date, s.currency, 1::bigint, s.price::numeric(24,3)
   WHERE s.status = 'active' AND s.next_billing_date IS NOT NULL
     AND (s.ends_on IS NULL OR s.next_billing_date < s.ends_on)
 $$;
 --> statement-breakpoint
--- The day on which an item is billed again; null if it is not. It is the end of the item's own period: a yearly item
--- renews in another month than the monthly item beside it. What ends before that day is not billed again, and neither
--- is what Stripe bills for nothing until then (pause_collection void). The calendar day of an instant depends on the
--- time zone of the service, which no function knows. The items of a subscription renew on the same day of the month,
--- and the subscription has the day of the earliest: of the days around the instant, it is the one with that number.
+-- Returns the day of an item's next bill, or null if there is none. It is the end of the item's own period, because a
+-- yearly item renews in another month than a monthly item of the same subscription. An item that ends by then is not
+-- billed, nor one that Stripe bills for nothing until then (pause_collection void). The calendar day of an instant
+-- depends on the service's time zone, which functions do not know. But all items of a subscription renew on the same
+-- day of the month, and the subscription has the earliest day. So the nearby day with that number is chosen.
 CREATE OR REPLACE FUNCTION item_renewal_day(i subscription_items, s subscriptions) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE extract(day FROM s.next_billing_date)
       WHEN extract(day FROM period.ends) THEN period.ends
@@ -38,16 +38,16 @@ CREATE OR REPLACE FUNCTION item_renewal_day(i subscription_items, s subscription
         i.current_period_end >= s.pause_resumes_at, s.next_billing_date > (s.pause_resumes_at AT TIME ZONE 'UTC')::date))
 $$;
 --> statement-breakpoint
--- What an item adds to the sums: what it is billed for, on the day on which it renews.
+-- What an item adds to the sums: its amount, on its renewal day.
 CREATE OR REPLACE FUNCTION sum_of_item(i subscription_items, s subscriptions) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'item_renewals', renewal.day, i.currency, 1::bigint, i.amount::numeric(24,3)
   FROM (SELECT item_renewal_day(i, s) AS day) renewal
   WHERE i.amount IS NOT NULL AND i.currency IS NOT NULL AND renewal.day IS NOT NULL
 $$;
 --> statement-breakpoint
--- Keeps the sums (db/schema/counts.ts) of invoices, payments and services, as keep_counts does the counts of lists:
--- writers insert deltas, and now and then one of them adds them to the sums. [source] is a table, [row] what its rows
--- are called.
+-- Keeps the sums (db/schema/counts.ts) of invoices, payments and services, as keep_counts keeps the counts of lists.
+-- Writers insert deltas, and occasionally one of them adds the deltas to the sums. [source] is a table, and [row] is
+-- the name of one of its rows.
 DO $keep$
 DECLARE
   template CONSTANT text := $template$
@@ -104,8 +104,8 @@ BEGIN
     ) EXECUTE FUNCTION sum_customer_services();
 END $keep$;
 --> statement-breakpoint
--- Keeps the sums of items (see keep_sums), each on its own day, which depends on its subscription too. A writer of either
--- holds the lock of their Stripe customer, so that neither misses what the other writes.
+-- Keeps the sums of items (see keep_sums). The day of an item also depends on its subscription. A writer of either holds
+-- the lock of their Stripe customer, so that it sees what the other has written.
 DO $keep$ BEGIN
 CREATE OR REPLACE FUNCTION sum_subscription_items() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN
@@ -135,7 +135,7 @@ BEGIN
   RETURN NULL;
 END $body$;
 
--- Items go before their subscription does, as long as it tells on which day they are.
+-- Deletes items before their subscription, because their day depends on it.
 CREATE OR REPLACE FUNCTION delete_items() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN
   DELETE FROM subscription_items WHERE subscription_id = OLD.id;
@@ -166,7 +166,7 @@ END $body$;
     FOR EACH ROW EXECUTE FUNCTION delete_items();
 END $keep$;
 --> statement-breakpoint
--- Adds the deltas to the sums, unless somebody else is at it. See keep_counts.
+-- Adds the deltas to the sums, unless another transaction is doing so. See keep_counts.
 CREATE OR REPLACE FUNCTION fold_sums() RETURNS void LANGUAGE plpgsql
 SET jit = off SET enable_seqscan = on SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on
 AS $$
@@ -181,8 +181,8 @@ BEGIN
     SET row_count = s.row_count + excluded.row_count, amount = s.amount + excluded.amount;
 END $$;
 --> statement-breakpoint
--- What services and items add to the sums, by currency. Of one day, or of all. The conditions on the day leave out most
--- rows before the functions decide on the others.
+-- Returns what services and items add to the sums, per currency, for one day or for all. The conditions on the day
+-- exclude most rows before the functions are called.
 CREATE OR REPLACE FUNCTION renewal_sums(one_day date) RETURNS SETOF sums
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
@@ -198,7 +198,7 @@ BEGIN
   ) r GROUP BY r.of, r.day, r.currency;
 END $$;
 --> statement-breakpoint
--- Sums that are not what their rows add up to, and by how much they are too much. Of one day, or of all.
+-- Returns sums that differ from the sum of their rows, with the excess, for one day or for all.
 CREATE OR REPLACE FUNCTION differing_sums(one_day date) RETURNS TABLE (what text, on_day date, in_currency text, excess numeric)
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
@@ -213,7 +213,7 @@ BEGIN
   ) found GROUP BY of, day, currency HAVING sum(amount) <> 0 OR sum(row_count) <> 0;
 END $$;
 --> statement-breakpoint
--- Whether the sums of some day, another one each time, are right. Null: they are being changed.
+-- Returns whether the sums of a random day are right. Null if another transaction is changing them.
 CREATE OR REPLACE FUNCTION check_sums() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('fold sums', 0)) THEN RETURN NULL; END IF;
@@ -222,7 +222,7 @@ BEGIN
   );
 END $$;
 --> statement-breakpoint
--- Adds everything up anew, and tells what was wrong.
+-- Recomputes all sums, and returns those that were wrong.
 CREATE OR REPLACE FUNCTION rebuild_sums() RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
 LANGUAGE plpgsql AS $$
 BEGIN

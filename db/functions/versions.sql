@@ -4,7 +4,7 @@ BEGIN
   RETURN NEW;
 END $$;
 --> statement-breakpoint
--- The commit of a plan raises versions itself: a dry run's tables have no triggers.
+-- commit_plan raises versions itself, because the tables of a dry run have no triggers.
 DO $$ BEGIN
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON customers FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();

@@ -1,2 +1,2 @@
 -- Payments are read, decided and committed by the functions of sync.
--- Functions: 3f1a19f5f376a56227f8032539b19eac2cfee4e05bf3a73c0e3f60cb289037af
+-- Functions: 9843855a11c87c02cfff7f6523c73de1af1410b4deec3118a4009ecf018b2dd0
