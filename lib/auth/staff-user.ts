@@ -168,7 +168,7 @@ export async function auditStaff(
   extra?: Record<string, unknown>,
 ): Promise<void> {
   const id = (after ?? before)?.id;
-  if (id === undefined) throw new Error('there is nobody to audit');
+  if (id === undefined) throw new Error('an audit entry needs a person');
   await recordAudit(tx, {
     actor,
     action: `staff_user.${verb}`,

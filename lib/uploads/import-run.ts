@@ -175,7 +175,7 @@ async function perform(deps: Deps, job: ImportJob, options: FileOptions, actor: 
   }
   run.finished_at = now();
   await writeRun(env.dataDir, job).catch((error: unknown) => {
-    deps.log.warn({ code: pgErrorCode(error) }, 'what came of an import could not be kept');
+    deps.log.warn({ code: pgErrorCode(error) }, 'the result of an import could not be saved');
   });
   imports.job = undefined;
 }

@@ -11,7 +11,7 @@ const USAGE = [
   'Makes something happen in the Stripe of the running demo, which tells the webhook about it.',
   '--silent: the webhook is not told, as if the delivery were lost.',
   `TYPE is one of: ${EVENT_TYPES.join(', ')}`,
-  'STATUS, the first where there is none, is for',
+  'STATUS defaults to the first one of its type:',
   ...Object.entries(STATUSES).map(([type, statuses]) => `  ${type}: ${statuses.join(', ')}`),
 ];
 
