@@ -96,7 +96,7 @@ export function besidePayments(invoice: Amounts) {
     earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
     /** Amount beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
-    /** Amount paid beyond the total and an earlier debt. */
+    /** Amount paid beyond the sum of the total and any earlier debt. */
     overpaid: positive(isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid - total),
     /** Amount still due, although Stripe has given up collecting it. */
     writtenOff: invoice.written_off,

@@ -124,7 +124,7 @@ function unauthorized(
   });
 }
 
-/** Responds with 403 and all required scopes, so that a client can request them at once. */
+/** Responds with 403 and every scope that a new token needs, so that a client can request them together. */
 export function insufficientScope(env: Pick<Env, 'publicUrl'>, scopes: readonly string[]): Response {
   const scope = scopes.join(' ');
   return oauthError(403, 'insufficient_scope', `This access token lacks a scope. Needed: ${scope}.`, {

@@ -164,7 +164,7 @@ function possibleEnds(
       updates.filter((next) => next !== event && (!event || isNext(next, event))),
     ]),
   );
-  // The possible next events depend only on the last event and the remaining ones, so each such state is computed once.
+  // The possible ends depend only on the event placed last and on the remaining ones, so the cache is keyed by both.
   const known = new Map<string, Set<ProviderEvent>>();
   const endsAfter = (last: ProviderEvent | undefined, left: ProviderEvent[]): Set<ProviderEvent> => {
     if (last && left.length === 0) return new Set([last]);

@@ -37,7 +37,7 @@ function isEmpty(made: ts.Expression | undefined): boolean {
   );
 }
 
-/** Uses of clock, randomness and environment, each with the one file that may contain it. */
+/** Uses of the clock, randomness and the environment, each with the one or two files that may contain it. */
 const WORLD: { home: string; also?: string; says: string; matches(node: ts.Node): boolean }[] = [
   {
     home: 'lib/inherited-env.ts',

@@ -117,7 +117,7 @@ describe('failed sign-ins', () => {
     },
   );
 
-  test('a successful sign-in does not count towards the hundred failures', async () => {
+  test('a successful sign-in does not count towards the limit of a hundred failures', async () => {
     await failElsewhere(99);
     expect(await told({ ...GRACE })).toBe('200');
     expect(await told()).toBe('401');

@@ -149,7 +149,7 @@ describe('money received per day', () => {
     expect((await received('Asia/Tokyo')).days.map(({ date }) => date)).toEqual(['03-10', '03-13', '03-21']);
   });
 
-  test('a lost dispute is deducted from the money received on the day of withdrawal', async () => {
+  test('a lost dispute reduces the money received on the day its funds were withdrawn, or else on the day it was issued', async () => {
     const { id } = await paid('10');
     const lost = { payment_id: id, status: 'lost' as const, amount: '4' };
     await createDispute(base.db, { ...lost, issued_at: at('03-12'), funds_withdrawn_at: at('03-14') });

@@ -387,7 +387,7 @@ describe('the price of an item', () => {
     expect(billed(item)).toMatchObject(expected);
   });
 
-  test('an item’s amount is unknown if the subscription’s currency or tax makes it uncertain', () => {
+  test('an item’s amount is unknown if the subscription has another currency than the price or an inclusive tax rate', () => {
     expect(billed({ price, quantity: 1 }, { currency: 'eur' })).toMatchObject({ amount: '9.90' });
     expect(billed({ price, quantity: 1 }, { currency: 'usd' })).toMatchObject({
       amount: null,
