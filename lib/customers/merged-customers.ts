@@ -98,7 +98,7 @@ export async function listMergedInto(db: Database, id: number) {
 export const idsOf = (id: number): SQL =>
   sql`select ${id}::int as id union all select id from ${mergedCustomers} where customer_id = ${id}::int`;
 
-/** The fields that the remaining customer may take over, in the page's order. A new field must be listed to compile. */
+/** Fields that the remaining customer may take over, in the order of the merge page. A missing one does not compile. */
 const MERGED_FIELDS = Object.keys({
   company: true,
   first_name: true,

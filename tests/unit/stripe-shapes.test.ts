@@ -387,7 +387,7 @@ describe('the price of an item', () => {
     expect(billed(item)).toMatchObject(expected);
   });
 
-  test('an item’s amount is unknown if the subscription has another currency than the price or an inclusive tax rate', () => {
+  test('an item’s amount is unknown if the subscription has an inclusive tax rate or a currency other than the price’s', () => {
     expect(billed({ price, quantity: 1 }, { currency: 'eur' })).toMatchObject({ amount: '9.90' });
     expect(billed({ price, quantity: 1 }, { currency: 'usd' })).toMatchObject({
       amount: null,
