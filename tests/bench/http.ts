@@ -254,10 +254,10 @@ interface Result {
 function describe(synchronousCommit: string): string {
   return `Our server, \`next start\` of the same build, and a floor: a bare node:http server with the same driver. The floor
 looks the token up, checks the webhook's signature, and runs the product's reading statements. It writes a payment with
-one statement, whose triggers keep counts and sums. It validates nothing, decides nothing and settles nothing. The mixed
-stream also goes to Supabase's sync engine behind the floor's server. The database has 100,000 invoices. Figures are in
-this order; times are in milliseconds, a processor's time is for one request, and ratios are those of the requests a
-second, with the least they must be. \`synchronous_commit\` is ${synchronousCommit}.`;
+one statement, whose triggers keep counts and sums. It validates nothing, decides nothing and settles nothing.
+Deliveries also go to Supabase's sync engine behind the floor's server. The database has 100,000 invoices. Figures are
+in this order; times are in milliseconds, a processor's time is for one request, and ratios are those of the requests
+a second, with the least they must be. \`synchronous_commit\` is ${synchronousCommit}.`;
 }
 
 function toLine({ operation, connections, ours, next, floor, engine }: Result): string[] {
