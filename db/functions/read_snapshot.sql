@@ -1,4 +1,4 @@
--- Reads everything that a decision needs and these keys lead to. The function is STABLE, so all its queries see the same
+-- Reads all rows that a decision needs and these keys lead to. The function is STABLE, so all its queries see the same
 -- snapshot as the caller's statement. A key that is null adds no query.
 -- It uses one generic plan with plain index scans. A plan per call, or joins for the 100 rows that PostgreSQL expects
 -- of a set, take several times as long.

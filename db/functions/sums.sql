@@ -104,8 +104,8 @@ BEGIN
     ) EXECUTE FUNCTION sum_customer_services();
 END $keep$;
 --> statement-breakpoint
--- Keeps the sums of items (see keep_sums). The day of an item also depends on its subscription. A writer of either holds
--- the lock of their Stripe customer, so that it sees what the other has written.
+-- Keeps the sums of items in the same way. The day of an item also depends on its subscription. A writer of either
+-- holds the lock of their Stripe customer, so that it sees what the other has written.
 DO $keep$ BEGIN
 CREATE OR REPLACE FUNCTION sum_subscription_items() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN

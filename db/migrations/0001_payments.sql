@@ -1,2 +1,2 @@
 -- Payments are read, decided and committed by the functions of sync.
--- Functions: 9843855a11c87c02cfff7f6523c73de1af1410b4deec3118a4009ecf018b2dd0
+-- Functions: 60263399196a8b72e24378a0b3443d983583fc148a2346eb200f4ec7e9fd107d
