@@ -4,8 +4,8 @@ DO $$ BEGIN
   THEN DROP FUNCTION commit_plan(jsonb, text[]); END IF;
 END $$;
 --> statement-breakpoint
--- Writes all changes of decisions, or nothing. Fails with 40001 if a row has changed since it was read. A list
--- of changes is never empty. Table names have no schema, so that the temporary tables of a dry run can take their place. It is
+-- Writes all changes of decisions, or nothing. Fails with 40001 if a row has changed since it was read. A list of changes
+-- is never empty. Table names have no schema, so that the temporary tables of a dry run can take their place. It is
 -- planned once and uses indexes, like read_snapshot. Returns the time that written rows get, and the ids of new rows.
 CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, payloads text[]) RETURNS text LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off

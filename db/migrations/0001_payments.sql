@@ -1,2 +1,2 @@
 -- Payments are read, decided and committed by the functions of sync.
--- Functions: 60263399196a8b72e24378a0b3443d983583fc148a2346eb200f4ec7e9fd107d
+-- Functions: b2e22ab6bcaab281392bc15489bde7c8cee59cb2549cbfeccfdb6cfac0f646c6
