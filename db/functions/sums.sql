@@ -19,23 +19,28 @@ CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sum
     AND (s.ends_on IS NULL OR s.next_billing_date < s.ends_on)
 $$;
 --> statement-breakpoint
+-- Returns the billing day of a period that ends on a day in UTC. The calendar day of an instant depends on the service's
+-- time zone, which functions do not know. But all items of a subscription renew on the same day of the month, and the
+-- subscription has the earliest day. So the nearby day with that number is chosen.
+CREATE OR REPLACE FUNCTION nearest_billing_day(ends date, earliest date) RETURNS date LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE extract(day FROM earliest)
+    WHEN extract(day FROM ends) THEN ends
+    WHEN extract(day FROM ends + 1) THEN ends + 1
+    WHEN extract(day FROM ends - 1) THEN ends - 1
+    ELSE coalesce(ends, earliest) END
+$$;
+--> statement-breakpoint
 -- Returns the day of an item's next bill, or null if there is none. It is the end of the item's own period, because a
 -- yearly item renews in another month than a monthly item of the same subscription. An item that ends by then is not
--- billed, nor one that Stripe bills for nothing until then (pause_collection void). The calendar day of an instant
--- depends on the service's time zone, which functions do not know. But all items of a subscription renew on the same
--- day of the month, and the subscription has the earliest day. So the nearby day with that number is chosen.
+-- billed, nor one that Stripe bills for nothing until then (pause_collection void). These functions are expressions
+-- without FROM, because PostgreSQL inlines such a function and does not call it for each row.
 CREATE OR REPLACE FUNCTION item_renewal_day(i subscription_items, s subscriptions) RETURNS date LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE extract(day FROM s.next_billing_date)
-      WHEN extract(day FROM period.ends) THEN period.ends
-      WHEN extract(day FROM period.ends + 1) THEN period.ends + 1
-      WHEN extract(day FROM period.ends - 1) THEN period.ends - 1
-      ELSE coalesce(period.ends, s.next_billing_date) END
-    FROM (SELECT (i.current_period_end AT TIME ZONE 'UTC')::date AS ends) period
-    WHERE s.next_billing_date IS NOT NULL AND s.status IN ('trialing', 'active', 'past_due')
+  SELECT CASE WHEN s.next_billing_date IS NOT NULL AND s.status IN ('trialing', 'active', 'past_due')
       AND CASE WHEN s.cancel_at IS NULL THEN NOT s.cancel_at_period_end ELSE coalesce(
         i.current_period_end < s.cancel_at, s.next_billing_date < (s.cancel_at AT TIME ZONE 'UTC')::date) END
       AND (s.pause_behavior IS DISTINCT FROM 'void' OR s.pause_resumes_at IS NOT NULL AND coalesce(
         i.current_period_end >= s.pause_resumes_at, s.next_billing_date > (s.pause_resumes_at AT TIME ZONE 'UTC')::date))
+    THEN nearest_billing_day((i.current_period_end AT TIME ZONE 'UTC')::date, s.next_billing_date) END
 $$;
 --> statement-breakpoint
 -- What an item adds to the sums: its amount, on its renewal day.
