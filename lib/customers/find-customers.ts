@@ -62,7 +62,10 @@ function withoutDoubles(exact: Found[], others: Found[]): Found[] {
 /** Finds customers with the text inside a field, but not at the start of one. */
 async function findWithin(db: Database, query: string, wanted: number): Promise<Found[]> {
   const values = { text: containsPattern(query), start: containsPattern(`\n${query}`) };
-  const near = await readNear(db, values);
+  const sample = await readSample(db, values);
+  if (sample.length >= wanted) return sample;
+  // A text without a match in the sample is rare, so that its index is quicker than more of the list.
+  const near = sample.length === 0 ? [] : await readNear(db, values);
   if (near.length >= wanted) return near;
   const text = composed(query);
   if (hasTrigram(text)) return readByTrigram(db, values);
@@ -78,7 +81,9 @@ const FEW = 200;
 const SOME = 5000;
 /** The number of first rows of the list to search for fields that start with a frequent text. */
 const NEAR = 2000;
-/** The number of first rows of the list to search for a text inside a field, before an index is searched. */
+/** The number of first rows of the list that show whether a text inside a field is rare. */
+const SAMPLE = 1000;
+/** The number of first rows of the list to search for a text that is not rare, before an index is searched. */
 const FAR = 5000;
 /** The search form of a text. It is a subquery, so that PostgreSQL computes it once and not for each row. */
 const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
@@ -168,9 +173,12 @@ const readNearBeginnings = statement(['start'], (db, { start }) =>
   matchingFirst(db, NEAR, (searched) => shows(start, searched)),
 );
 
-const readNear = statement(['text', 'start'], (db, { text, start }) =>
-  matchingFirst(db, FAR, (searched) => sql`${shows(text, searched)} and not ${shows(start, searched)}`),
-);
+const within = (count: number) =>
+  statement(['text', 'start'], (db, { text, start }) =>
+    matchingFirst(db, count, (searched) => sql`${shows(text, searched)} and not ${shows(start, searched)}`),
+  );
+const readSample = within(SAMPLE);
+const readNear = within(FAR);
 
 const readByTrigram = statement(['text', 'start'], (db, { text, start }) =>
   matching(db, sql`${has(text)} and not ${shows(start)}`, sorted),
