@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_ID, upTo } from './page';
+import { MAX_ID, pageFields, upTo } from './page';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -21,6 +21,28 @@ export const WRONG_ORDER = { path: ['to'], message: 'must not be before the firs
 
 export function isInOrder({ from, to }: { from?: string | undefined; to?: string | undefined }): boolean {
   return !from || !to || from <= to;
+}
+
+/**
+ * Returns the schema of a tool's filters and of its pages. Each named range has fields for its first and last day. A status and a list
+ * of statuses exclude each other.
+ */
+export function listFilters<Shape extends z.ZodRawShape>(shape: Shape, ...ranges: string[]) {
+  type Given = Record<string, string | undefined>;
+  const isBoth = ({ status, statuses }: Given) => status !== undefined && statuses !== undefined;
+  const { page, per_page } = pageFields;
+  const pages = { page: page.describe('Default 1.'), per_page: per_page.describe('Default 25.') };
+  let filters = z.strictObject({ ...shape, ...pages }).refine((given) => !isBoth(given as Given), {
+    path: ['statuses'],
+    message: 'cannot be combined with status: leave one of them out',
+  });
+  for (const name of ranges) {
+    filters = filters.refine(
+      (given) => isInOrder({ from: (given as Given)[`${name}_from`], to: (given as Given)[`${name}_to`] }),
+      { path: [`${name}_from`], message: `must not be after ${name}_to` },
+    );
+  }
+  return filters;
 }
 
 /**
@@ -46,6 +68,13 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
 function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }
+
+/** Returns the schema of a list of one or more of an enum's values. */
+export const someOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z
+    .array(oneOf(values), 'must be a list')
+    .min(1, 'must name at least one')
+    .max(values.length, 'must not repeat a value');
 
 /** Returns the schema of an enum whose error message lists the values. */
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {

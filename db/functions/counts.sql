@@ -4,8 +4,11 @@
 -- Writers only insert deltas, so that they never wait for each other. A transaction that folds deltas holds a lock that
 -- writers never wait for. One statement deletes deltas and adds them up, or counts the rows that they stand
 -- for. It does not see rows that are committed meanwhile, and those come with their own deltas.
-CREATE OR REPLACE FUNCTION keep_counts(list text, source text, columns text[], keys text[], first text, closed text[])
-RETURNS void LANGUAGE plpgsql AS $keep$
+--
+-- The first of [columns] may be null if `missing` gives the value that counts instead.
+CREATE OR REPLACE FUNCTION keep_counts(
+  list text, source text, columns text[], keys text[], first text, closed text[], missing text DEFAULT NULL
+) RETURNS void LANGUAGE plpgsql AS $keep$
 DECLARE
   -- [keys], [keys of x], [columns of x] and so on are replaced below.
   template text := $template$
@@ -87,8 +90,8 @@ BEGIN
   WITH folded AS (
     DELETE FROM [list]_deltas
       WHERE ([keys]) >= ([keys of from_block]) AND (to_block.row_count IS NULL OR ([keys]) < ([keys of to_block]))
-  ), numbered AS (
-    SELECT [columns of r], [kinds of r] AS kinds, row_number() OVER (ORDER BY [columns of r]) - 1 AS place
+  ), numbered ([keys], kinds, place) AS (
+    SELECT [columns of r], [kinds of r], row_number() OVER (ORDER BY [columns of r]) - 1
     FROM [source] r
     WHERE ([columns of r]) >= ([keys of from_block]) AND (to_block.row_count IS NULL OR ([columns of r]) < ([keys of to_block]))
   ), size AS (
@@ -99,7 +102,7 @@ BEGIN
     UNION ALL SELECT 0, '', 0 WHERE NOT EXISTS (SELECT FROM numbered)
   ), starts AS (
     SELECT [keys of from_block], 0 AS block
-    UNION ALL SELECT [columns of n], place / size FROM numbered n, size WHERE place > 0 AND place % size = 0
+    UNION ALL SELECT [keys of n], place / size FROM numbered n, size WHERE place > 0 AND place % size = 0
   )
   INSERT INTO [list]_blocks ([keys], kind, row_count)
     SELECT [keys], kind, row_count FROM sums JOIN starts USING (block);
@@ -159,20 +162,21 @@ BEGIN
   PERFORM recount_[list](ROW([first], '', 0)::[list]_blocks, NULL);
 END $body$;
 
-CREATE OR REPLACE TRIGGER count_inserted AFTER INSERT ON [source] REFERENCING NEW TABLE AS changed
+CREATE OR REPLACE TRIGGER [list]_count_inserted AFTER INSERT ON [source] REFERENCING NEW TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
-CREATE OR REPLACE TRIGGER count_deleted AFTER DELETE ON [source] REFERENCING OLD TABLE AS changed
+CREATE OR REPLACE TRIGGER [list]_count_deleted AFTER DELETE ON [source] REFERENCING OLD TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
-CREATE OR REPLACE TRIGGER count_truncated AFTER TRUNCATE ON [source]
+CREATE OR REPLACE TRIGGER [list]_count_truncated AFTER TRUNCATE ON [source]
   FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
-CREATE OR REPLACE TRIGGER count_updated AFTER UPDATE OF [counted] ON [source] FOR EACH ROW
+CREATE OR REPLACE TRIGGER [list]_count_updated AFTER UPDATE OF [counted] ON [source] FOR EACH ROW
   WHEN (([counted of OLD]) IS DISTINCT FROM ([counted of NEW])) EXECUTE FUNCTION count_[list]();
-CREATE OR REPLACE TRIGGER count_updates AFTER UPDATE OF [counted] ON [source]
+CREATE OR REPLACE TRIGGER [list]_count_updates AFTER UPDATE OF [counted] ON [source]
   FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
 SELECT fold_[list]();
   $template$;
   alias text;
   kinds text[];
+  values_of text[];
   counted CONSTANT text[] := columns || closed;
 BEGIN
   template := replace(replace(replace(template, '[list]', list), '[source]', source), '[first]', first);
@@ -183,7 +187,10 @@ BEGIN
     IF cardinality(kinds) > 1 THEN kinds := kinds || array_to_string(kinds, ' || '' '' || '); END IF;
     template := replace(template, format('[kinds of %s]', alias), format('ARRAY['''', %s]', array_to_string(kinds, ', ')));
     template := replace(template, format('[keys of %s]', alias), alias || '.' || array_to_string(keys, ', ' || alias || '.'));
-    template := replace(template, format('[columns of %s]', alias), alias || '.' || array_to_string(columns, ', ' || alias || '.'));
+    SELECT array_agg(format(CASE WHEN place = 1 AND missing IS NOT NULL THEN 'coalesce(%1$s.%2$I, %3$L)' ELSE '%1$s.%2$I' END,
+        alias, name, missing) ORDER BY place) INTO values_of
+      FROM unnest(columns) WITH ORDINALITY AS c (name, place);
+    template := replace(template, format('[columns of %s]', alias), array_to_string(values_of, ', '));
     template := replace(template, format('[counted of %s]', alias), alias || '.' || array_to_string(counted, ', ' || alias || '.'));
   END LOOP;
   EXECUTE template;
@@ -201,4 +208,11 @@ DO $$ BEGIN
   PERFORM keep_counts(
     'service', 'customer_services', ARRAY['service_number'], ARRAY['number'], '''''',
     ARRAY['service_type', 'status']);
+  -- The same rows by another day, which may be missing.
+  PERFORM keep_counts('due_invoice', 'invoices', ARRAY['due_date', 'id'], ARRAY['day', 'row_id'], '''-infinity'', 0',
+    ARRAY['status'], 'infinity');
+  PERFORM keep_counts('valid_document', 'sales_documents', ARRAY['valid_until', 'id'], ARRAY['day', 'row_id'],
+    '''-infinity'', 0', ARRAY['type', 'status'], 'infinity');
+  PERFORM keep_counts('billed_service', 'customer_services', ARRAY['next_billing_date', 'id'], ARRAY['day', 'row_id'],
+    '''-infinity'', 0', ARRAY['service_type', 'status'], 'infinity');
 END $$;

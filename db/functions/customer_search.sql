@@ -11,6 +11,17 @@ END $$;
 -- hundred letter pairs, and another collation sorts them twice as slowly.
 CREATE INDEX IF NOT EXISTS customers_letter_pairs ON customers USING gin (letter_pairs(search_text) COLLATE "C");
 --> statement-breakpoint
+-- Returns the search form of a text without accents, umlauts (also written with an e) and punctuation, for the search for
+-- similar customers. `unaccented` in lib/customers/similar.ts does the same with a query.
+CREATE OR REPLACE FUNCTION unaccented(searched text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN replace(replace(replace(replace(translate(
+    regexp_replace(regexp_replace(normalize(searched, NFD), '[\u0300-\u036f''’.]', '', 'g'), '[-/,&+_]', ' ', 'g'),
+    'øłđ', 'old'), 'æ', 'ae'), 'ae', 'a'), 'oe', 'o'), 'ue', 'u');
+END $$;
+--> statement-breakpoint
+CREATE INDEX IF NOT EXISTS customers_unaccented ON customers USING gin (unaccented(search_text) gin_trgm_ops);
+--> statement-breakpoint
 -- Returns customers with a field that begins with a text, at most `most` per field. Each field has an index, in the
 -- form of `searchForm` (db/schema/customers.ts). Values are cut, because an index entry has a maximum length.
 --

@@ -24,6 +24,12 @@ export const paymentBlocks = blocksByDate('payment_blocks');
 export const paymentDeltas = deltasByDate('payment_deltas');
 export const salesDocumentBlocks = blocksByDate('sales_document_blocks');
 export const salesDocumentDeltas = deltasByDate('sales_document_deltas');
+export const dueInvoiceBlocks = blocksByDate('due_invoice_blocks');
+export const dueInvoiceDeltas = deltasByDate('due_invoice_deltas');
+export const validDocumentBlocks = blocksByDate('valid_document_blocks');
+export const validDocumentDeltas = deltasByDate('valid_document_deltas');
+export const billedServiceBlocks = blocksByDate('billed_service_blocks');
+export const billedServiceDeltas = deltasByDate('billed_service_deltas');
 export const serviceBlocks = pgTable('service_blocks', { ...byNumber, ...blockCounts }, (t) => [
   primaryKey({ columns: [t.kind, t.number] }),
 ]);

@@ -87,6 +87,9 @@ export const invoices = pgTable(
       .where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
     index('invoices_total').on(t.total, t.id),
+    // The order of the list by due date. Invoices without one come last.
+    index('invoices_due_order').on(sql`coalesce(${t.due_date}, 'infinity')`, t.id),
+    index('invoices_status_due').on(t.status, sql`coalesce(${t.due_date}, 'infinity')`, t.id),
     // Ordered by due date, and covers the columns of the sums. For an index-only scan the planner requires both dates
     // too, although the expression contains them.
     index('invoices_overdue')
@@ -145,6 +148,8 @@ export const salesDocuments = pgTable(
     index('sales_documents_total').on(t.total, t.id),
     index('sales_documents_customer').on(t.customer_id, t.document_date, t.id),
     index('sales_documents_status').on(t.status, t.document_date, t.id),
+    index('sales_documents_valid').on(sql`coalesce(${t.valid_until}, 'infinity')`, t.id),
+    index('sales_documents_status_valid').on(t.status, sql`coalesce(${t.valid_until}, 'infinity')`, t.id),
     index('sales_documents_type').on(t.type, t.document_date, t.id),
     index('sales_documents_type_status').on(t.type, t.status, t.document_date, t.id),
     index('sales_documents_invoice').on(t.converted_to_invoice_id),

@@ -4,7 +4,10 @@ import { wrongCounts } from '@/db/schema';
 import { isServer, transact } from '@/db/transaction';
 
 /** The counted lists, by their names in db/functions/counts.sql. */
-const LISTS = ['invoice', 'payment', 'sales_document', 'service'] as const;
+const LISTS = [
+  ...(['invoice', 'payment', 'sales_document', 'service'] as const),
+  ...(['due_invoice', 'valid_document', 'billed_service'] as const),
+] as const;
 /** The counted lists and the sums of the overview. */
 const KEPT = [...LISTS, 'sums'] as const;
 export type CountedName = (typeof KEPT)[number];

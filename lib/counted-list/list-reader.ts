@@ -14,6 +14,8 @@ export interface CountedFilter {
   matches(value: SQL): SQL;
   /** Whether the counts are kept per value of this filter. */
   isClosed?: boolean;
+  /** The closed filter of which this filter takes several values, as the text of an array. */
+  severalOf?: string;
   /** Set if the filter is the first or the last day. */
   end?: 'from' | 'to';
 }
@@ -27,6 +29,8 @@ interface CountedListOptions<Row> extends CountedTable {
   /** The filters of the staff's list. `more` contains the filters that only other callers, such as tools, use. */
   filters?: Record<string, { counted?: Record<string, CountedFilter> }>;
   more?: Record<string, CountedFilter>;
+  /** Another day of the rows, which may be missing. A request with one of its filters reads the list by this day. */
+  otherDay?: OtherDay;
   /** A filter that finds few rows, and their sort order, so that PostgreSQL does not scan the list's index. */
   sorted?: readonly [by: string, order: SQL];
   /** The columns of a row. If `customer` is among them, the row's customer is joined. */
@@ -36,6 +40,19 @@ interface CountedListOptions<Row> extends CountedTable {
   /** The public shape of a page. */
   page?: z.ZodType<Page<Row>>;
 }
+
+/** A day that orders the list if its filters `<name>_from` or `<name>_to` are used, the latest first. */
+interface OtherDay {
+  name: string;
+  column: PgColumn;
+  blocks: PgTable;
+  deltas: PgTable;
+}
+
+/** The SQL of a day as the indexes and counts contain it: `infinity` for a row without one. */
+export const dayOrInfinity = (column: PgColumn): SQL => sql`coalesce(${column}, 'infinity')`;
+/** The last day that a range without an end includes. Rows without a day are not in any range. */
+const LAST_DAY = '9999-12-31';
 
 type Values = Record<string, unknown>;
 type Request = { page?: number | undefined; per_page?: number | undefined; customer_id?: number | undefined };
@@ -50,19 +67,20 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
   const toRows = (records: unknown[]) => records.map((record) => options.toRow(record as never));
   const own = Object.values(options.filters ?? {}).map(({ counted }) => counted);
   const filters: Record<string, CountedFilter> = Object.assign({}, ...own, options.more);
-  const closed = Object.keys(filters).filter((name) => filters[name]?.isClosed);
+  const byOtherDay = options.otherDay && listBy(options.otherDay, options, filters);
+  if (options.otherDay) Object.assign(filters, rangeOf(options.otherDay));
   const built = new Map<string, Statements>();
 
   /** Reads a page in the list's order, with the number of rows on all pages. */
   async function read(db: Database, request: PageRequest, values: Values): Promise<Page<Row>> {
+    if (byOtherDay?.isUsed(values)) return byOtherDay.list.read(db, request, byOtherDay.complete(values));
     const used = Object.keys(filters).filter((name) => values[name] !== undefined);
     const { limit, offset } = pageBounds(request);
     const isFar = offset > NEAR;
     const key = `${used} ${isFar}`;
     const { readRows, readTotal } = built.get(key) ?? build(options, filters, used, isFar);
     built.set(key, { readRows, readTotal });
-    const kind = closed.map((name) => values[name]).filter((value) => value !== undefined);
-    const bound = { ...values, kind: kind.join(' '), limit, offset };
+    const bound = { ...values, kind: kindsOf(filters, values), limit, offset };
     const found = await readRows(db, bound);
     const [counted] = found.length > 0 || offset === 0 ? found : await readTotal(db, bound);
     const page = toPage(request, counted?.total_rows ?? 0, toRows(found));
@@ -70,19 +88,21 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
   }
 
   /** Returns the condition that the given filters set for a row. */
-  const where = (values: Values) =>
-    and(
+  function where(given: Values): SQL | undefined {
+    const values = byOtherDay?.isUsed(given) ? byOtherDay.complete(given) : given;
+    return and(
       ...Object.entries(filters).map(([name, { matches }]) =>
         values[name] === undefined ? undefined : matches(sql`${values[name]}`),
       ),
     );
+  }
 
   return {
     read,
     /** Reads a page for a request in which each field is optional. */
     async list(db: Database, { page, per_page, ...values }: Request): Promise<Page<Row>> {
       const request = pageRequest({ page, per_page });
-      if ((values.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
+      if (isImpossible(values)) return toPage(request, 0, []);
       return read(db, request, values);
     },
     /** Reads the rows with these ids, in any order. */
@@ -100,7 +120,7 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
       of: Record<string, SQLWrapper>,
       schema: Sums,
     ): Promise<z.output<Sums>[]> {
-      if ((values.customer_id ?? 0) > MAX_ID) return [];
+      if (isImpossible(values)) return [];
       const sums = Object.fromEntries(Object.entries(of).map(([name, column]) => [name, sum(column)]));
       const columns: SelectedFields = { ...by, count: count(), ...sums };
       const found = await db
@@ -113,6 +133,56 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
         .array(schema)
         .parse(found.map((row) => toJsonAmounts(row as Record<string, string | null>, ...Object.keys(of))));
     },
+    /** Returns the condition for the rows that match the filters. Null if an id is too large for any row. */
+    where: (values: Values) => (isImpossible(values) ? null : where(values)),
+  };
+}
+
+/** Returns true if an id is larger than any that a row can have. */
+const isImpossible = (values: Values) =>
+  Object.values(values).some((value) => typeof value === 'number' && value > MAX_ID);
+
+/** Returns the kinds of rows that the values of the closed filters select, as the text of an array. */
+function kindsOf(filters: Record<string, CountedFilter>, values: Values): string {
+  const closed = Object.keys(filters).filter((name) => filters[name]?.isClosed && !filters[name]?.severalOf);
+  const several = (name: string) => Object.keys(filters).find((other) => filters[other]?.severalOf === name);
+  let kinds = [''];
+  for (const name of closed) {
+    const list = values[name] === undefined ? values[several(name) ?? ''] : `{${values[name]}}`;
+    if (list === undefined) continue;
+    const words = String(list).slice(1, -1).split(',');
+    kinds = kinds.flatMap((kind) => words.map((word) => `${kind} ${word}`.trimStart()));
+  }
+  return `{${kinds.map((kind) => `"${kind}"`)}}`;
+}
+
+/** Makes the filters for the first and the last of the other days. */
+function rangeOf({ name, column }: OtherDay): Record<string, CountedFilter> {
+  const day = dayOrInfinity(column);
+  return {
+    [`${name}_from`]: { matches: (from) => sql`${day} >= ${from}::date`, end: 'from' },
+    [`${name}_to`]: { matches: (to) => sql`${day} <= ${to}::date`, end: 'to' },
+  };
+}
+
+/** Makes the same list by another day. */
+function listBy<Row>(
+  other: OtherDay,
+  { filters: _, otherDay: __, ...options }: CountedListOptions<Row>,
+  filters: Record<string, CountedFilter>,
+) {
+  const { name, column, blocks, deltas } = other;
+  const [from, to] = [`${name}_from`, `${name}_to`];
+  // The days of the usual order are ordinary filters here.
+  const ordinary = Object.entries(filters).map(([key, { end: _, ...filter }]) => [key, filter]);
+  return {
+    isUsed: (values: Values) => values[from] !== undefined || values[to] !== undefined,
+    complete: (values: Values): Values => ({ ...values, [to]: values[to] ?? LAST_DAY }),
+    list: countedList({
+      ...options,
+      ...{ blocks, deltas, order: [dayOrInfinity(column), options.table.id], newestFirst: true },
+      more: { ...Object.fromEntries(ordinary), ...rangeOf(other) },
+    }),
   };
 }
 
@@ -140,22 +210,22 @@ function build<Row>(
       where: matching(used),
       ofKind: matching(used.filter((name) => filters[name]?.isClosed)),
       days: { from: dayOf('from'), to: dayOf('to') },
-      kind: sql`${value('kind')}::text`,
+      kinds: sql`${value('kind')}::text[]`,
       offset: value('offset'),
       limit: value('limit'),
     };
   };
-  const totalOf = ({ where, ofKind, days, kind }: ReturnType<typeof parts>) => {
+  const totalOf = ({ where, ofKind, days, kinds }: ReturnType<typeof parts>) => {
     if (!isCounted) return sql`(select count(*) from ${list.table} where ${where})`;
-    return days.from || days.to ? countDays(list, kind, ofKind, days) : countKind(list, kind);
+    return days.from || days.to ? countDays(list, kinds, ofKind, days) : countKinds(list, kinds);
   };
-  const idsOf = ({ where, ofKind, days, kind, offset, limit }: ReturnType<typeof parts>) => {
+  const idsOf = ({ where, ofKind, days, kinds, offset, limit }: ReturnType<typeof parts>) => {
     const from = (condition: SQL | undefined, passed: SQL) =>
       // The literal limit shows the planner that there are few rows. A bound limit does not.
       sql`select id from (select ${list.table.id} from ${list.table} where ${condition ?? sql`true`}
         order by ${order} offset ${passed} limit ${sql.raw(String(MAX_PER_PAGE))}) page_ids limit (select ${limit}::int)`;
     if (!isFar || !isCounted) return from(where, sql`(select ${offset}::int)`);
-    const place = findPlace(list, kind, ofKind, days, offset);
+    const place = findPlace(list, kinds, ofKind, days, offset);
     return sql`with place as (${place.query})
       ${from(and(where, place.isBeyond), sql`(select ${offset}::int - passed from place)`)}`;
   };
@@ -189,15 +259,15 @@ interface CountedTable {
   table: PgTable & { id: PgColumn; customer_id?: PgColumn };
   blocks: PgTable;
   deltas: PgTable;
-  /** The columns of the list's order: a day and the id, newest first; or a number. */
-  order: PgColumn[];
+  /** The order of the list: a day and the id, newest first; or a number. */
+  order: SQLWrapper[];
   newestFirst: boolean;
 }
 
-/** Counts the rows of a kind. The kind is '' for all rows, or the values of the closed filters, separated by spaces. */
-const countKind = ({ blocks, deltas }: CountedTable, kind: SQL): SQL =>
-  sql`((select coalesce(sum(row_count), 0) from ${blocks} where kind = ${kind})
-    + (select coalesce(sum(row_count), 0) from ${deltas} where ${kind} = any(kinds)))`;
+/** Counts the rows of some kinds. A kind is '' for all rows, or the values of the closed filters, separated by spaces. */
+const countKinds = ({ blocks, deltas }: CountedTable, kinds: SQL): SQL =>
+  sql`((select coalesce(sum(row_count), 0) from ${blocks} where kind = any(${kinds}))
+    + (select coalesce(sum(row_count), 0) from ${deltas} where kinds && ${kinds}))`;
 
 /** The days from and to, both inclusive. Undefined if that end is open. */
 interface Days {
@@ -206,12 +276,12 @@ interface Days {
 }
 
 /**
- * Counts the rows of a kind on some days. It adds up the blocks that lie within these days, and the rows of the two
+ * Counts the rows of some kinds on some days. It adds up the blocks that lie within these days, and the rows of the two
  * blocks that reach beyond them.
  *
- * @param matching the condition that the rows of the kind fulfil
+ * @param matching the condition that the rows of the kinds fulfil
  */
-function countDays(list: CountedTable, kind: SQL, matching: SQL | undefined, days: Days): SQL {
+function countDays(list: CountedTable, kinds: SQL, matching: SQL | undefined, days: Days): SQL {
   const { table, blocks, deltas } = list;
   const row = orderOf(list);
   const rowsOf = (from: SQL, to: SQL) =>
@@ -221,7 +291,7 @@ function countDays(list: CountedTable, kind: SQL, matching: SQL | undefined, day
       and (day, row_id) >= (inner_day, inner_id) and (day, row_id) < (outer_day, outer_id))`;
   return sql`(
     select ${rowsOf(sql`first_day, 0`, sql`inner_day, inner_id`)} + ${rowsOf(sql`outer_day, outer_id`, sql`end_day, 0`)}
-      + ${sumOf(blocks, sql`kind = ${kind}`)} + ${sumOf(deltas, sql`${kind} = any(kinds)`)}
+      + ${sumOf(blocks, sql`kind = any(${kinds})`)} + ${sumOf(deltas, sql`kinds && ${kinds}`)}
     from (
       select first_day, end_day,
         case when is_apart then a.day else end_day end as inner_day, case when is_apart then a.row_id else 0 end as inner_id,
@@ -257,13 +327,27 @@ interface Place {
 /**
  * Finds the block in which a page begins, by adding up the counts of the blocks before it.
  *
- * @param matching the condition that the rows of the kind fulfil
+ * @param matching the condition that the rows of the kinds fulfil
  */
-function findPlace(list: CountedTable, kind: SQL, matching: SQL | undefined, days: Days, offset: SQL): Place {
-  return list.newestFirst ? findByDay(list, kind, matching, days, offset) : findByNumber(list, kind, offset);
+function findPlace(
+  list: CountedTable,
+  kinds: SQL,
+  matching: SQL | undefined,
+  days: Days,
+  offset: SQL,
+): Place {
+  return list.newestFirst
+    ? findByDay(list, kinds, matching, days, offset)
+    : findByNumber(list, kinds, offset);
 }
 
-function findByDay(list: CountedTable, kind: SQL, matching: SQL | undefined, days: Days, offset: SQL): Place {
+function findByDay(
+  list: CountedTable,
+  kinds: SQL,
+  matching: SQL | undefined,
+  days: Days,
+  offset: SQL,
+): Place {
   const { table, blocks, deltas } = list;
   const row = orderOf(list);
   const isBefore = days.to ? sql`and (day, row_id) < (select day, row_id from last_block)` : sql``;
@@ -276,9 +360,9 @@ function findByDay(list: CountedTable, kind: SQL, matching: SQL | undefined, day
   const query = sql`
     with last_block as (${lastStart(list, endDay(days))}),
     points as (
-      select day, row_id, row_count, true as is_block from ${blocks} where kind = ${kind} ${isBefore}
+      select day, row_id, row_count, true as is_block from ${blocks} where kind = any(${kinds}) ${isBefore}
       union all
-      select day, row_id, row_count, false from ${deltas} where ${kind} = any(kinds) ${isBefore}
+      select day, row_id, row_count, false from ${deltas} where kinds && ${kinds} ${isBefore}
       union all
       select ${endDay(days)}, 0, 0, true ${last}
     ),
@@ -290,13 +374,13 @@ function findByDay(list: CountedTable, kind: SQL, matching: SQL | undefined, day
   return { query, isBeyond: sql`${row} < (select day, row_id from place)` };
 }
 
-function findByNumber(list: CountedTable, kind: SQL, offset: SQL): Place {
+function findByNumber(list: CountedTable, kinds: SQL, offset: SQL): Place {
   const { blocks, deltas } = list;
   const query = sql`
     with points as (
-      select number, row_count, true as is_block from ${blocks} where kind = ${kind}
+      select number, row_count, true as is_block from ${blocks} where kind = any(${kinds})
       union all
-      select number, row_count, false from ${deltas} where ${kind} = any(kinds)
+      select number, row_count, false from ${deltas} where kinds && ${kinds}
       union all
       select '', 0, true
     ),

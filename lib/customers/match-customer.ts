@@ -2,6 +2,7 @@ import { eq, inArray, like, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { type Database, inTexts } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
+import type { CountedFilter } from '../counted-list/list-reader';
 import { textLine } from '../fields';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -58,6 +59,26 @@ export function numberFilter(columns: { id: PgColumn; number: PgColumn }) {
       },
     },
   };
+}
+
+/** Makes the filter of a counted list by several statuses. */
+export const statusesFilter = (status: PgColumn): CountedFilter => ({
+  matches: (list) => sql`${status} = any(${list}::${sql.raw(status.getSQLType())}[])`,
+  isClosed: true,
+  severalOf: 'status',
+});
+
+/** Converts the filters of a tool to those that `numberFilter` and `statusesFilter` add to a counted list. */
+export const toSelection = ({ id, number, statuses }: Selected) => ({
+  ...(id !== undefined && { row_id: id }),
+  ...(number !== undefined && { numbers: JSON.stringify(spellings(number)) }),
+  ...(statuses && { statuses: `{${statuses}}` }),
+});
+
+interface Selected {
+  id?: number | undefined;
+  number?: string | undefined;
+  statuses?: readonly string[] | undefined;
 }
 
 /** The condition for the row with a `#id`, or with a whole number. */

@@ -12,11 +12,11 @@ export const customerQuery = z.preprocess(
   ),
 );
 
-/** A customer's id. An id that cannot exist finds nothing. */
-export const customerId = z.int('must be an integer').min(1, 'must be at least 1');
+/** The id of a row. An id that cannot exist finds nothing. */
+export const wholeId = z.int('must be an integer').min(1, 'must be at least 1');
 
 /** The filter of a list by one customer. */
-export const customerIdFilter = customerId.optional();
+export const customerIdFilter = wholeId.optional();
 
 /** The customer in a row of another table, or in the result of a search. */
 export const customerSnippet = z.object({

@@ -27,6 +27,8 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   access_tokens: none('name token_hash created_by staff_email'),
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
   customer_notes: { ...none('actor_id actor_name'), text: 'cleared' },
+  billed_service_blocks: none('kind'),
+  billed_service_deltas: none('kinds'),
   customer_services: { ...none('service_number currency'), name: 'redacted', domain: 'cleared' },
   customers: {
     // Accounting needs the customer number, and the country determines the tax.
@@ -38,6 +40,8 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_dispute_id',
   ),
   draft_import_keys: { import_key: 'redacted' },
+  due_invoice_blocks: none('kind'),
+  due_invoice_deltas: none('kinds'),
   imported_refunds: { reference: 'redacted' },
   imports: none('kind file_name actor_id actor_name counts shape reading'),
   invoice_blocks: none('kind'),
@@ -105,6 +109,8 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   sum_deltas: none('of currency'),
   sums: none('of currency'),
   tool_calls: { ...none('caller caller_name client_id staff_email tool trace_id'), arguments: 'cleared' },
+  valid_document_blocks: none('kind'),
+  valid_document_deltas: none('kinds'),
   wrong_counts: none('list'),
 };
 

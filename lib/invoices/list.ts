@@ -1,13 +1,25 @@
-import { sql } from 'drizzle-orm';
+import { inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { invoiceBlocks, invoiceDeltas, invoiceStatus, invoices } from '@/db/schema';
+import {
+  dueInvoiceBlocks,
+  dueInvoiceDeltas,
+  invoiceBlocks,
+  invoiceDeltas,
+  invoiceStatus,
+  invoices,
+} from '@/db/schema';
 import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
-import { customerFilter, numberFilter } from '../customers/match-customer';
+import { sumByCustomer } from '../customers/customer-sums';
+import { customerFilter, numberFilter, statusesFilter, toSelection } from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
+import { customerSnippet } from '../customers/schema';
+import { toIso } from '../dates';
 import { oneOf } from '../fields';
 import { toJsonAmounts } from '../money';
+import { UNPAID_STATUSES } from '../overdue';
+import { pageRequest } from '../page';
 import { addMoneyBack, isRefundedInPart } from './money-back';
 import { type InvoiceFilters, type InvoiceRow, invoicePage, invoiceRow } from './schema';
 
@@ -17,6 +29,7 @@ export const invoiceColumns = rowColumns(invoices, invoiceRow);
 export function toInvoiceRow(record: RecordOf<typeof invoices, typeof invoiceColumns>): InvoiceRow {
   return {
     ...toJsonAmounts(record, 'subtotal', 'tax', 'total', 'amount_paid', 'amount_due'),
+    paid_at: toIso(record.paid_at),
     customer: toCustomerSnippet(record.customer),
   };
 }
@@ -49,13 +62,25 @@ const counted = countedList({
   order: [invoices.invoice_date, invoices.id],
   newestFirst: true,
   filters,
+  more: { statuses: statusesFilter(invoices.status) },
+  otherDay: {
+    name: 'due_date',
+    column: invoices.due_date,
+    blocks: dueInvoiceBlocks,
+    deltas: dueInvoiceDeltas,
+  },
   columns: invoiceColumns,
   toRow: toInvoiceRow,
   page: invoicePage,
 });
 
-/** Lists invoices, newest first. A page past the last one is empty. */
-export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, given);
+const toCounted = ({ id, number, statuses, ...given }: InvoiceFilters) => ({
+  ...given,
+  ...toSelection({ id, number, statuses }),
+});
+
+/** Lists invoices, newest first, or latest due first if due dates are given. A page past the last one is empty. */
+export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, toCounted(given));
 
 /** The day on which an invoice is due. Without a due date, it is the date of the invoice. */
 export const dueOn = sql`coalesce(${invoices.due_date}, ${invoices.invoice_date})`;
@@ -103,5 +128,33 @@ export function summarizeInvoices(db: Database, given: InvoiceFilters) {
     settled_by_credit: sql`case when ${status} <> 'cancelled' then greatest(${total} - ${amount_paid} - ${amount_due}, 0) end`,
     written_off: sql`case when ${uncollectible} then ${amount_due} end`,
   };
-  return counted.sums(db, given, { currency, status }, sums, invoiceSums);
+  return counted.sums(db, toCounted(given), { currency, status }, sums, invoiceSums);
+}
+
+/** What a customer owes and was invoiced in one currency. */
+export const customerInvoices = z.object({
+  customer: customerSnippet,
+  currency: z.string(),
+  count: z.int(),
+  total: z.number(),
+  unpaid_count: z.int(),
+  unpaid: z.number().describe('amount_due, sent and overdue'),
+  oldest_due_date: z.string().nullable(),
+});
+
+/** Sums the invoices that match the filters per customer and currency. The customer who owes most comes first. */
+export async function sumInvoicesByCustomer(db: Database, { page, per_page, ...given }: InvoiceFilters) {
+  const isUnpaid = inArray(invoices.status, UNPAID_STATUSES);
+  const found = await sumByCustomer(db, pageRequest({ page, per_page }), {
+    table: invoices,
+    where: counted.where(toCounted(given)),
+    of: {
+      total: sql`sum(${invoices.total})::float`,
+      unpaid_count: sql`(count(*) filter (where ${isUnpaid}))::int`,
+      unpaid: sql`coalesce(sum(${invoices.amount_due}) filter (where ${isUnpaid}), 0)::float`,
+      oldest_due_date: sql`(min(${dueOn}) filter (where ${isUnpaid}))::text`,
+    },
+    largest: ['unpaid', 'total'],
+  });
+  return { ...found, data: z.array(customerInvoices).parse(found.data) };
 }

@@ -50,7 +50,7 @@ export async function getInvoice(db: Database, id: number) {
     .innerJoin(customers, eq(customers.id, invoices.customer_id))
     .where(eq(invoices.id, Math.min(id, MAX_ID)));
   if (!found) throw new AppError('not_found', `There is no invoice ${id}.`);
-  return { ...found, ...toInvoiceRow(found) };
+  return { ...found, ...toInvoiceRow(found), paid_at: found.paid_at };
 }
 
 export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;

@@ -1,21 +1,23 @@
 import { z } from 'zod';
 import { invoiceStatus } from '@/db/schema';
-import { customerIdFilter, customerSnippet } from '../customers/schema';
-import { calendarDate, oneOf } from '../fields';
-import { pageFields, pageOf } from '../page';
+import { customerIdFilter, customerSnippet, wholeId } from '../customers/schema';
+import { calendarDate, listFilters, oneOf, someOf, textLine } from '../fields';
+import { pageOf } from '../page';
 
-export const invoiceFilters = z
-  .strictObject({
+export const invoiceFilters = listFilters(
+  {
     customer_id: customerIdFilter,
     status: oneOf(invoiceStatus.enumValues).optional(),
-    invoice_date_from: calendarDate.optional().describe('Inclusive.'),
-    invoice_date_to: calendarDate.optional().describe('Inclusive.'),
-    ...pageFields,
-  })
-  .refine((f) => !f.invoice_date_from || !f.invoice_date_to || f.invoice_date_from <= f.invoice_date_to, {
-    path: ['invoice_date_from'],
-    message: 'must not be after invoice_date_to',
-  });
+    statuses: someOf(invoiceStatus.enumValues).optional(),
+    number: textLine(100).optional().describe('The whole number.'),
+    id: wholeId.optional(),
+    invoice_date_from: calendarDate.optional(),
+    invoice_date_to: calendarDate.optional(),
+    due_date_from: calendarDate.optional(),
+    due_date_to: calendarDate.optional(),
+  },
+  ...['invoice_date', 'due_date'],
+);
 
 export const invoiceRow = z.object({
   id: z.int(),
@@ -29,6 +31,7 @@ export const invoiceRow = z.object({
   total: z.number(),
   amount_paid: z.number(),
   amount_due: z.number(),
+  paid_at: z.string().nullable(),
   stripe_invoice_id: z.string().nullable(),
   customer: customerSnippet,
 });
@@ -40,6 +43,9 @@ const unpaid = z.object({
   count: z.int(),
   total: z.number().describe('Sum of amount_due'),
 });
+
+/** The unpaid invoices with one currency, in a summary. */
+export const unpaidSums = z.object({ currency: z.string(), count: z.int(), amount_due: z.number() });
 
 /** Sums of sent, unpaid invoices, including overdue ones: first of one currency, then of the others. */
 export const unpaidInvoices = z.object({

@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool as WireTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
+import { getCustomer } from '../customers/queries';
 import type { CustomerRow } from '../customers/schema';
 import { AppError } from '../errors';
 import type { ReadScope } from '../oauth/metadata';
@@ -153,10 +154,12 @@ function maskObject(
 }
 
 const MAX_SHOWN = 60;
+const MAX_ISSUES = 3;
 
-/** Describes each issue in one sentence that names the argument, the requirement and the given value. */
+/** Describes the first issues, each in one sentence that names the argument, the requirement and the given value. */
 function describeIssues(issues: z.core.$ZodIssue[], schema: WireSchema): string {
-  return issues.map((issue) => describeIssue(issue, schema)).join(' ');
+  const sentences = [...new Set(issues.map((issue) => describeIssue(issue, schema)))];
+  return sentences.slice(0, MAX_ISSUES).join(' ');
 }
 
 function describeIssue(issue: z.core.$ZodIssue, schema: WireSchema): string {
@@ -165,8 +168,10 @@ function describeIssue(issue: z.core.$ZodIssue, schema: WireSchema): string {
     const hint = known.length > 0 ? `It takes ${known.join(', ')}.` : 'It takes none.';
     return `Unknown argument ${issue.keys.map(show).join(', ')}. ${hint}`;
   }
-  const name = issue.path.join('.');
-  if (name === '') return issue.message;
+  // For an element of a list, the path contains its index, too.
+  const [argument] = issue.path;
+  if (argument === undefined) return issue.message;
+  const name = String(argument);
   if (issue.code === 'invalid_type' && issue.input === undefined) return `${name} is required.`;
   return `${name} ${requirement(issue, schema.properties?.[name])}${got(issue)}.`;
 }
@@ -202,21 +207,34 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   return { ...wire, type: 'object' } as WireSchema;
 }
 
+/** The largest limit of a number that a model is told. It does not come near a larger one. */
+const MOST_SHOWN = 1000;
+
+/** Leaves the columns of a row out of the output schema. The argument `fields` lists them. */
+export const lean = (row: z.ZodObject) => row.meta({ isLean: true });
+
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   if (io === 'output') {
     // Zod has already checked which properties are required and allowed, so a model does not need these rules.
     delete schema.required;
     delete schema.additionalProperties;
-    if (schema.enum) delete schema.type;
+    delete schema.propertyNames;
+    // The words of an enum are in the input schema, where a model chooses one. The tool's description explains fields.
+    delete schema.enum;
+    delete schema.description;
+    if (schema.isLean) delete schema.properties;
+    delete schema.isLean;
   }
+  // A model does not come near these limits. An argument beyond one is refused with a sentence.
+  for (const limit of ['minLength', 'maxLength', 'minItems', 'maxItems'] as const) delete schema[limit];
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if ((schema.maximum ?? 0) > MOST_SHOWN) delete schema.maximum;
   if (schema.format === 'date') delete schema.pattern;
   const [inner, nothing, ...others] = schema.anyOf ?? [];
   const isNullable = inner?.type && nothing?.type === 'null' && others.length === 0;
   if (!isNullable) return;
   delete schema.anyOf;
-  Object.assign(schema, { ...inner, type: [inner.type, 'null'] });
+  if (io === 'input') Object.assign(schema, { ...inner, type: [inner.type, 'null'] });
 }
 
 type Row = Record<string, unknown>;
@@ -231,73 +249,128 @@ interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodOb
   /** Returns counts and sums of all rows that match the filters. */
   summarize(db: Database, filters: z.output<Filters>): Promise<Row[]>;
   summaryRow: z.ZodObject;
+  /** Returns the same per customer, the largest first. */
+  summarizeByCustomer(db: Database, filters: z.output<Filters>): Promise<Page<Row>>;
+  customerRow: z.ZodObject;
+  /** Derives more fields of the answer from the rows of a summary. */
+  derive?: { shape: z.ZodRawShape; from(summary: Row[]): Row };
+  /** Columns that show the caller how to choose columns. */
+  example: string[];
   /** Removes the amounts from a row or a summary row, for a caller that may not read billing data. */
   withoutMoney?(row: Row): Row;
 }
 
-export const fieldsArgument = z
-  .array(
-    z.string('must be a string').max(60, 'must have at most 60 characters'),
-    'must be a list of column names',
-  )
-  .min(1, 'must name a column')
-  .max(40, 'must name at most 40 columns')
-  .optional()
-  .describe('Columns, like ["id","status","customer.name"]. Default all.');
-
-const answerFields = {
-  fields: fieldsArgument,
-  summary: z
-    .boolean('must be true or false')
+/** Makes the argument that chooses columns of a row. `requireColumns` checks their names. */
+export function fieldsArgument(row: z.ZodObject, example: string[]) {
+  const column = z.string('must be a string').max(60, 'must have at most 60 characters');
+  return z
+    .array(column.meta({ enum: columnsOf(row) }), 'must be a list of column names')
+    .min(1, 'must name a column')
+    .max(40, 'must name at most 40 columns')
     .optional()
-    .describe('Only counts and sums per currency and status.'),
+    .describe(`Columns, like ${JSON.stringify(example)}. Default all.`);
+}
+
+const summaryArguments = {
+  summary: z.boolean('must be true or false').optional().describe('Only counts and sums.'),
+  summary_by: z
+    .literal('customer', 'must be customer')
+    .optional()
+    .describe('Counts and sums per customer, largest first.'),
 };
 
 /** Makes a tool that returns a page of rows, with all or some columns, or only counts and sums. */
 export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.ZodObject>(
   declared: ListDeclaration<Filters, RowSchema>,
 ): Tool {
-  const { filters, personalFilters = [], row, list, summarize, summaryRow, withoutMoney, ...tool } = declared;
+  const { filters, personalFilters = [], row, list, summarize, summaryRow, withoutMoney, ...rest } = declared;
+  const { summarizeByCustomer, customerRow, derive, example, ...tool } = rest;
   const asIs = (one: Row) => one;
   return defineTool({
     ...tool,
-    input: filters.safeExtend(answerFields),
+    input: filters.safeExtend({ fields: fieldsArgument(row, example), ...summaryArguments }),
     output: z.object({
       page: z.int().optional(),
       per_page: z.int().optional(),
       total: z.int().describe('Rows on all pages'),
       last_page: z.int().optional(),
-      data: z.array(row).optional(),
+      data: z.array(lean(row)).optional(),
       has_more: z.boolean().optional(),
       next_page: z.int().nullable().optional(),
-      summary: z.array(summaryRow).optional(),
+      summary: z.array(lean(summaryRow)).optional(),
+      by_status: z.record(z.string(), z.int()).optional(),
+      ...derive?.shape,
+      by_customer: z.array(lean(customerRow)).optional(),
     }),
     run: async (db, input, { reads, masked }) => {
       if (masked) refusePersonal(input, personalFilters);
-      const { fields, summary, ...given } = input as z.output<Filters> & {
-        fields?: string[];
-        summary?: boolean;
-      };
+      const { fields, summary, summary_by, ...filtered } = input as Row & AnswerArguments;
       const cleared = withoutMoney && !reads.includes('billing:read') ? withoutMoney : asIs;
       if (fields) requireColumns(fields, row);
-      if (summary) {
-        const found = await summarize(db, given as unknown as z.output<Filters>);
-        const total = found.reduce((sum, { count }) => sum + Number(count), 0);
-        return { total, summary: found.map(cleared) };
-      }
-      const { data, ...page } = await list(db, given as unknown as z.output<Filters>);
-      const rows = data.map(cleared);
-      return {
-        ...page,
-        data: fields ? rows.map((one) => pickFields(one, fields)) : rows,
-        has_more: page.page < page.last_page,
-        next_page: page.page < page.last_page ? page.page + 1 : null,
-      };
+      return forCustomer(db, filtered, async (given) => {
+        const values = given as unknown as z.output<Filters>;
+        if (summary_by) {
+          const { data, ...page } = await summarizeByCustomer(db, values);
+          return { ...page, ...nextOf(page), by_customer: data.map(cleared) };
+        }
+        if (summary) {
+          const found = await summarize(db, values);
+          const by_status = countBy(found, 'status');
+          const total = Object.values(by_status).reduce((sum, count) => sum + count, 0);
+          return { total, summary: found.map(cleared), by_status, ...derive?.from(found) };
+        }
+        const { data, ...page } = await list(db, values);
+        const rows = data.map(cleared);
+        return { ...page, data: fields ? rows.map((one) => pickFields(one, fields)) : rows, ...nextOf(page) };
+      });
     },
     maxCharacters: MAX_CHARACTERS,
     requireFit,
   } as ToolDeclaration<z.ZodObject, z.ZodObject>);
 }
+
+interface AnswerArguments {
+  fields?: string[];
+  summary?: boolean;
+  summary_by?: 'customer';
+}
+
+const nextOf = ({ page, last_page }: { page: number; last_page: number }) => ({
+  has_more: page < last_page,
+  next_page: page < last_page ? page + 1 : null,
+});
+
+function countBy(rows: Row[], name: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const row of rows) {
+    const key = String(row[name]);
+    counts[key] = (counts[key] ?? 0) + Number(row.count);
+  }
+  return counts;
+}
+
+/**
+ * Runs a list's query. If it finds nothing for a customer, checks the customer: the id of a merged customer stands for
+ * the customer that it was merged into.
+ *
+ * @throws AppError not_found if the customer does not exist
+ */
+async function forCustomer<Answer extends { total: number }>(
+  db: Database,
+  given: Row,
+  run: (given: Row) => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await run(given);
+  const id = given.customer_id as number | undefined;
+  if (answer.total > 0 || id === undefined) return answer;
+  const customer = await getCustomer(db, { id });
+  if (!customer) throw new AppError('not_found', unknownCustomer(`id ${id}`));
+  return customer.id === id ? answer : run({ ...given, customer_id: customer.id });
+}
+
+/** Returns the error for a customer that does not exist. */
+export const unknownCustomer = (key: string): string =>
+  `No customer with ${key}. Use find-customer-tool to search by name or e-mail.`;
 
 /** Refuses filters on masked fields, since their results would reveal a field's value letter by letter. */
 function refusePersonal(given: Row, personalFilters: string[]): void {

@@ -10,33 +10,38 @@ import {
   salesDocumentStatus,
   salesDocuments,
   salesDocumentType,
+  validDocumentBlocks,
+  validDocumentDeltas,
 } from '@/db/schema';
 import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
-import { customerFilter, numberFilter } from '../customers/match-customer';
+import { sumByCustomer } from '../customers/customer-sums';
+import { customerFilter, numberFilter, statusesFilter, toSelection } from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
-import { customerIdFilter, customerSnippet } from '../customers/schema';
+import { customerIdFilter, customerSnippet, wholeId } from '../customers/schema';
 import { AppError } from '../errors';
-import { calendarDate, oneOf } from '../fields';
+import { calendarDate, listFilters, oneOf, someOf, textLine } from '../fields';
 import { toJsonAmounts } from '../money';
-import { MAX_ID, MAX_PER_PAGE, pageFields, pageOf } from '../page';
+import { MAX_ID, MAX_PER_PAGE, pageOf, pageRequest } from '../page';
 
 export const DOCUMENT_STATUSES = salesDocumentStatus.enumValues;
 export const DOCUMENT_TYPES = salesDocumentType.enumValues;
 
-export const salesDocumentFilters = z
-  .strictObject({
+export const salesDocumentFilters = listFilters(
+  {
     customer_id: customerIdFilter,
     type: oneOf(DOCUMENT_TYPES).optional(),
     status: oneOf(DOCUMENT_STATUSES).optional(),
-    document_date_from: calendarDate.optional().describe('Inclusive.'),
-    document_date_to: calendarDate.optional().describe('Inclusive.'),
-    ...pageFields,
-  })
-  .refine((f) => !f.document_date_from || !f.document_date_to || f.document_date_from <= f.document_date_to, {
-    path: ['document_date_from'],
-    message: 'must not be after document_date_to',
-  });
+    statuses: someOf(DOCUMENT_STATUSES).optional(),
+    document_number: textLine(100).optional().describe('The whole number.'),
+    id: wholeId.optional(),
+    document_date_from: calendarDate.optional(),
+    document_date_to: calendarDate.optional(),
+    valid_until_from: calendarDate.optional(),
+    valid_until_to: calendarDate.optional(),
+  },
+  ...['document_date', 'valid_until'],
+);
 
 /** An offer or an order confirmation. */
 export const salesDocumentRow = z.object({
@@ -51,6 +56,7 @@ export const salesDocumentRow = z.object({
   tax: z.number(),
   total: z.number(),
   converted_to_invoice_id: z.int().nullable(),
+  converted_to_document_id: z.int().nullable(),
   customer: customerSnippet,
 });
 
@@ -84,7 +90,14 @@ const counted = countedList({
   order: [d.document_date, d.id],
   newestFirst: true,
   filters,
+  otherDay: {
+    name: 'valid_until',
+    column: d.valid_until,
+    blocks: validDocumentBlocks,
+    deltas: validDocumentDeltas,
+  },
   more: {
+    statuses: statusesFilter(d.status),
     converted_to_invoice_id: { matches: (id) => eq(d.converted_to_invoice_id, id) },
     is_open: { matches: () => inArray(d.status, ['draft', 'sent', 'accepted']) },
   },
@@ -93,11 +106,19 @@ const counted = countedList({
   page: pageOf(salesDocumentRow),
 });
 
-/** Lists offers and order confirmations, newest first. A page past the last is empty. */
-export const listSalesDocuments = (
-  db: Database,
-  given: SalesDocumentFilters & { converted_to_invoice_id?: number | undefined },
-) => counted.list(db, given);
+type ListedDocuments = SalesDocumentFilters & { converted_to_invoice_id?: number | undefined };
+
+const toCounted = ({ id, document_number: number, statuses, ...given }: ListedDocuments) => ({
+  ...given,
+  ...toSelection({ id, number, statuses }),
+});
+
+/**
+ * Lists offers and order confirmations, newest first, or latest validity first if days of it are given. A page past
+ * the last is empty.
+ */
+export const listSalesDocuments = (db: Database, given: ListedDocuments) =>
+  counted.list(db, toCounted(given));
 
 /** Lists the newest open documents of a customer, which are draft, sent or accepted, and counts all of them. */
 export const listOpenSalesDocuments = (db: Database, customer_id: number) =>
@@ -127,7 +148,29 @@ export const documentSums = z.object({
 /** Counts and sums the documents that match the filters, per currency, type and status. */
 export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilters) {
   const { currency, type, status, total } = d;
-  return counted.sums(db, given, { currency, type, status }, { total }, documentSums);
+  return counted.sums(db, toCounted(given), { currency, type, status }, { total }, documentSums);
+}
+
+/** The documents of a customer in one currency. */
+export const customerDocuments = z.object({
+  customer: customerSnippet,
+  currency: z.string(),
+  count: z.int(),
+  total: z.number(),
+});
+
+/** Sums the documents that match the filters per customer and currency, the largest total first. */
+export async function sumDocumentsByCustomer(
+  db: Database,
+  { page, per_page, ...given }: SalesDocumentFilters,
+) {
+  const found = await sumByCustomer(db, pageRequest({ page, per_page }), {
+    table: d,
+    where: counted.where(toCounted(given)),
+    of: { total: sql`sum(${d.total})::float` },
+    largest: ['total'],
+  });
+  return { ...found, data: z.array(customerDocuments).parse(found.data) };
 }
 
 const confirmation = alias(salesDocuments, 'confirmation');

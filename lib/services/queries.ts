@@ -1,7 +1,9 @@
-import { eq, ilike, type SQL, sql } from 'drizzle-orm';
+import { count, eq, ilike, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, pickColumns } from '@/db/database';
+import { type Database, pickColumns, statement } from '@/db/database';
 import {
+  billedServiceBlocks,
+  billedServiceDeltas,
   billingInterval,
   customerServices,
   customers,
@@ -12,29 +14,43 @@ import {
   serviceType,
 } from '@/db/schema';
 import { defineList, filter, wordFilter } from '../counted-list/define-list';
-import { countedList } from '../counted-list/list-reader';
-import { customerFilter, matchNumbered, numberFilter } from '../customers/match-customer';
+import { countedList, dayOrInfinity } from '../counted-list/list-reader';
+import { sumByCustomer } from '../customers/customer-sums';
+import {
+  customerFilter,
+  matchNumbered,
+  numberFilter,
+  statusesFilter,
+  toSelection,
+} from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
-import { customerIdFilter, customerSnippet } from '../customers/schema';
+import { customerIdFilter, customerSnippet, wholeId } from '../customers/schema';
 import { AppError } from '../errors';
-import { calendarDate, oneOf, textLine } from '../fields';
+import { calendarDate, listFilters, oneOf, someOf, textLine } from '../fields';
 import { toJsonAmounts } from '../money';
-import { MAX_ID, pageFields, pageOf } from '../page';
+import { MAX_ID, pageOf, pageRequest } from '../page';
 import { containsPattern } from '../search-text';
 
 export const SERVICE_STATUSES = serviceStatus.enumValues;
 export const SERVICE_TYPES = serviceType.enumValues;
 export const BILLING_INTERVALS = billingInterval.enumValues;
 
-export const serviceFilters = z.strictObject({
-  customer_id: customerIdFilter,
-  status: oneOf(SERVICE_STATUSES).optional(),
-  service_type: oneOf(SERVICE_TYPES).optional(),
-  domain: textLine(253)
-    .optional()
-    .describe('Part of the domain. Case does not matter; % and _ stand for themselves.'),
-  ...pageFields,
-});
+export const serviceFilters = listFilters(
+  {
+    customer_id: customerIdFilter,
+    status: oneOf(SERVICE_STATUSES).optional(),
+    statuses: someOf(SERVICE_STATUSES).optional(),
+    service_type: oneOf(SERVICE_TYPES).optional(),
+    domain: textLine(253)
+      .optional()
+      .describe('Part of the domain, in any case; % and _ are ordinary characters.'),
+    service_number: textLine(100).optional().describe('The whole number.'),
+    server_id: wholeId.optional(),
+    next_billing_date_from: calendarDate.optional(),
+    next_billing_date_to: calendarDate.optional(),
+  },
+  'next_billing_date',
+);
 
 /** A service that a customer rents. */
 export const serviceRow = z.object({
@@ -72,7 +88,7 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
 }
 
 /** The next billing day as the indexes contain it: `infinity` for a service without one, so that it comes last. */
-export const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
+export const NEXT_BILLING = dayOrInfinity(s.next_billing_date);
 
 const filters = {
   customer: customerFilter(s.customer_id),
@@ -107,7 +123,13 @@ const counted = countedList({
   order: [s.service_number],
   newestFirst: false,
   filters,
-  more: { server_id: { matches: (id) => eq(s.server_id, id) } },
+  more: { server_id: { matches: (id) => eq(s.server_id, id) }, statuses: statusesFilter(s.status) },
+  otherDay: {
+    name: 'next_billing_date',
+    column: s.next_billing_date,
+    blocks: billedServiceBlocks,
+    deltas: billedServiceDeltas,
+  },
   sorted: ['domain', sql`${s.service_number} || ''`],
   columns: serviceColumns,
   toRow: toServiceRow,
@@ -117,13 +139,17 @@ const counted = countedList({
 /** Reads services by their ids. Their order is undefined. */
 export const readServices = counted.rows;
 
-/** Lists customer services by service number. A page past the last is empty. */
-export function listServices(
-  db: Database,
-  { domain, ...given }: ServiceFilters & { server_id?: number | undefined },
-) {
-  return counted.list(db, { ...given, ...patternOf(domain) });
-}
+const toCounted = ({ domain, service_number: number, statuses, ...given }: ServiceFilters) => ({
+  ...given,
+  ...patternOf(domain),
+  ...toSelection({ number, statuses }),
+});
+
+/**
+ * Lists customer services by service number, or latest billing first if days of the next billing are given. A page past
+ * the last is empty.
+ */
+export const listServices = (db: Database, given: ServiceFilters) => counted.list(db, toCounted(given));
 
 const patternOf = (domain: string | undefined) =>
   domain === undefined ? {} : { domain: containsPattern(domain) };
@@ -150,11 +176,48 @@ export const serviceSums = z.object({
 });
 
 /** Counts and sums the services that match the filters, per currency, status and billing interval. */
-export function summarizeServices(db: Database, { domain, ...given }: ServiceFilters) {
+export function summarizeServices(db: Database, given: ServiceFilters) {
   const { currency, status, billing_interval, price } = s;
   const by = { currency, status, billing_interval };
-  return counted.sums(db, { ...given, ...patternOf(domain) }, by, { price_total: price }, serviceSums);
+  return counted.sums(db, toCounted(given), by, { price_total: price }, serviceSums);
 }
+
+/** The services of a customer in one currency. */
+export const customerServiceCounts = z.object({
+  customer: customerSnippet,
+  currency: z.string(),
+  count: z.int(),
+  price_total: z.number(),
+});
+
+/** Counts the services that match the filters per customer and currency, the most services first. */
+export async function countServicesByCustomer(db: Database, { page, per_page, ...given }: ServiceFilters) {
+  const found = await sumByCustomer(db, pageRequest({ page, per_page }), {
+    table: s,
+    where: counted.where(toCounted(given)),
+    of: { price_total: sql`sum(${s.price})::float` },
+    largest: ['count', 'price_total'],
+  });
+  return { ...found, data: z.array(customerServiceCounts).parse(found.data) };
+}
+
+/** Counts the services of a customer by status. A status without services is left out. */
+export async function countServicesByStatus(
+  db: Database,
+  customerId: number,
+): Promise<Record<string, number>> {
+  const found = await countStatuses(db, { id: customerId });
+  return Object.fromEntries(found.map(({ status, count }) => [status, count]));
+}
+
+const countStatuses = statement(['id'], (db, { id }) =>
+  db
+    .select({ status: s.status, count: count() })
+    .from(s)
+    .where(eq(s.customer_id, id))
+    .groupBy(s.status)
+    .orderBy(s.status),
+);
 
 /** Returns a service with its customer and its server. @throws AppError not_found */
 export async function getService(db: Database, id: number) {

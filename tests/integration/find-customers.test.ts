@@ -5,8 +5,10 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
+import { searchForm } from '@/db/schema';
 import { findCustomers } from '@/lib/customers/find-customers';
 import { customerQuery } from '@/lib/customers/schema';
+import { unaccented } from '@/lib/customers/similar';
 import { onServer, useDatabase } from '../support/database';
 import { withDatabase } from '../support/database-url';
 import { createCustomer } from '../support/factories';
@@ -166,5 +168,24 @@ describe('a search in many customers', () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  test('the database and the server remove accents and punctuation alike', async () => {
+    const texts = [
+      'Bäckerei Müller & Söhne',
+      'Mueller',
+      'Weißbach',
+      'Ærø-Łódź',
+      "O'Neill, Ltd.",
+      'Peña Ünïcode',
+      'K-10.042',
+    ];
+    const found = await rows<{ text: string }>(
+      base.db,
+      sql`select unaccented(${searchForm(sql`text`)}) as text
+        from unnest(${`{"${texts.join('","')}"}`}::text[]) with ordinality as given(text, place) order by place`,
+    );
+    expect(found.map(({ text }) => text)).toEqual(texts.map(unaccented));
+    expect(unaccented('Bäckerei Müller & Söhne')).toBe(unaccented('Backerei Mueller + Sohne'));
   });
 });

@@ -36,7 +36,10 @@ const place = { request: { page: 1, per_page: 25 }, start: {} };
 describe('rows of lists', () => {
   test('the invoice list returns amounts as numbers', async () => {
     const { id: customer_id, customer_number, email } = await createCustomer(base.db, { company: 'Row AG' });
-    const plain = { number: null, status: 'draft' as const, due_date: null, stripe_invoice_id: 'in_1' };
+    const plain = {
+      ...{ number: null, status: 'draft' as const, due_date: null, stripe_invoice_id: 'in_1' },
+      paid_at: null,
+    };
     const sums = { subtotal: '0.1', tax: '0.2', total: '0.3' };
     const { id } = await createInvoice(base.db, { ...plain, ...sums, customer_id });
     expect((await listInvoices(base.db, { customer_id })).data).toEqual([
@@ -70,7 +73,7 @@ describe('rows of lists', () => {
   test('the list of sales documents returns the id of the invoice made from a document', async () => {
     const { id: converted_to_invoice_id, customer_id } = await createInvoice(base.db);
     const state = { type: 'order_confirmation', status: 'converted', valid_until: '2026-04-01' } as const;
-    const plain = { ...state, converted_to_invoice_id };
+    const plain = { ...state, converted_to_invoice_id, converted_to_document_id: null };
     const { id, document_number } = await createSalesDocument(base.db, { ...plain, customer_id });
     expect((await listSalesDocuments(base.db, { customer_id })).data).toEqual([
       {

@@ -222,6 +222,8 @@ describe('size of tool responses', () => {
         of('overdue', 1, [0, 100, 0, 100]),
         of('cancelled', 1, [0, 0, 0, 0]),
       ],
+      by_status: { draft: 1, paid: 2, overdue: 1, cancelled: 1 },
+      unpaid: [{ currency: 'chf', count: 1, amount_due: 100 }],
     });
     await mcp.db.delete(invoices).where(eq(invoices.customer_id, customer_id));
   });
@@ -235,13 +237,15 @@ describe('size of tool responses', () => {
         { ...none, status: 'sent', count: 2, total: 238, amount_due: 238 },
         { ...none, status: 'overdue', count: 1, total: 119, amount_due: 119 },
       ],
+      by_status: { sent: 2, overdue: 1 },
+      unpaid: [{ currency: 'eur', count: 3, amount_due: 357 }],
     });
     const narrowed = await mcp.callTool('list-invoices-tool', { summary: true, status: 'overdue' });
     expect(narrowed.structuredContent).toMatchObject({ total: 1 });
     const documents = await mcp.callTool('list-sales-documents-tool', { summary: true, type: 'offer' });
-    expect(documents.structuredContent).toEqual({ total: 0, summary: [] });
+    expect(documents.structuredContent).toEqual({ total: 0, summary: [], by_status: {} });
     const services = await mcp.callTool('list-services-tool', { summary: true, domain: 'nowhere' });
-    expect(services.structuredContent).toEqual({ total: 0, summary: [] });
+    expect(services.structuredContent).toEqual({ total: 0, summary: [], by_status: {} });
   });
 
   test('a tool response too large for the model’s context is refused', async () => {

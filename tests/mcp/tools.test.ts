@@ -49,7 +49,7 @@ describe('errors for invalid arguments', () => {
     [
       'list-invoices-tool',
       { perpage: 5 },
-      'Unknown argument "perpage". It takes customer_id, status, invoice_date_from, invoice_date_to, page, per_page, fields, summary.',
+      'Unknown argument "perpage". It takes customer_id, status, statuses, number, id, invoice_date_from, invoice_date_to, due_date_from, due_date_to, page, per_page, fields, summary, summary_by.',
     ],
     [
       'list-invoices-tool',
@@ -70,6 +70,28 @@ describe('errors for invalid arguments', () => {
     ['find-customer-tool', { query: null }, 'query must be a string (got null).'],
     ['list-invoices-tool', { fields: false }, 'fields must be a list of column names (got false).'],
     ['list-invoices-tool', { summary: 'yes' }, 'summary must be true or false (got "yes").'],
+    ['list-invoices-tool', { summary_by: 'status' }, 'summary_by must be customer (got "status").'],
+    ['list-invoices-tool', { statuses: [] }, 'statuses must name at least one (got a list).'],
+    [
+      'list-invoices-tool',
+      { statuses: ['open', 'late', 'open'] },
+      'statuses must be one of draft, sent, paid, overdue, cancelled (got "open"). statuses must be one of draft, sent, paid, overdue, cancelled (got "late").',
+    ],
+    [
+      'list-invoices-tool',
+      { status: 'sent', statuses: ['overdue'] },
+      'statuses cannot be combined with status: leave one of them out.',
+    ],
+    [
+      'list-services-tool',
+      { next_billing_date_from: '2026-12-31', next_billing_date_to: '2026-12-01' },
+      'next_billing_date_from must not be after next_billing_date_to.',
+    ],
+    [
+      'list-sales-documents-tool',
+      { customer_id: 999_999 },
+      'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
+    ],
   ])('the error of %s names what is wrong with the arguments %j', async (name, args, text) => {
     expect(await textOf(name, args)).toBe(text);
   });
@@ -163,9 +185,11 @@ describe('results of tools', () => {
           tax: 19,
           total: 119,
           converted_to_invoice_id: null,
+          converted_to_document_id: null,
         },
       ],
       services_total: 1,
+      services_by_status: { active: 1, cancelled: 1 },
       services: [
         {
           id: expect.any(Number),
@@ -200,7 +224,7 @@ describe('results of tools', () => {
       has_more: false,
       next_page: null,
     });
-    const beyond = await mcp.callTool('list-services-tool', { customer_id: Number.MAX_SAFE_INTEGER });
+    const beyond = await mcp.callTool('list-services-tool', { server_id: Number.MAX_SAFE_INTEGER });
     expect(beyond.structuredContent).toMatchObject({ total: 0, last_page: 1, data: [] });
   });
 
@@ -336,8 +360,8 @@ describe('the size of results', () => {
     });
   });
 
-  test('the response of tools/list is smaller than 14 KB', async () => {
-    expect(await bytesOf('tools/list')).toBeLessThan(14 * KB);
+  test('the response of tools/list has at most 12,288 bytes', async () => {
+    expect(await bytesOf('tools/list')).toBeLessThanOrEqual(12_288);
   });
 
   test.each(['list-services-tool', 'list-invoices-tool', 'list-sales-documents-tool'])(

@@ -1,0 +1,103 @@
+import { asc, eq, or, sql } from 'drizzle-orm';
+import { type Database, statement } from '@/db/database';
+import { customerSerial, customers, mergedCustomers } from '@/db/schema';
+import { MAX_ID } from '../page';
+import { literal } from '../page-query';
+import { composed, containsPattern } from '../search-text';
+import { hasOwnNumber, spellings } from './match-customer';
+import { snippetColumns, toCustomerSnippet } from './queries';
+import type { CustomerSnippet } from './schema';
+
+/** The limit of similar customers in an answer. */
+export const MOST_SIMILAR = 5;
+
+/** Returns a text without accents, umlauts (also written with an e) and punctuation, as the SQL function `unaccented`. */
+export function unaccented(text: string): string {
+  return composed(text)
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f'’.]/g, '')
+    .replace(/[-/,&+_]/g, ' ')
+    .replace(/[øłđ]/g, (letter) => ({ ø: 'o', ł: 'l', đ: 'd' })[letter] ?? letter)
+    .replace(/æ/g, 'ae')
+    .replace(/ae/g, 'a')
+    .replace(/oe/g, 'o')
+    .replace(/ue/g, 'u');
+}
+
+/** The number of words that are searched: the longest, because a short one has no trigram. */
+const WORDS = 4;
+
+/**
+ * Finds customers whose fields contain all words of a text in any order, regardless of accents and punctuation. Empty
+ * if no word has three letters or digits.
+ */
+export async function findSimilar(db: Database, text: string): Promise<CustomerSnippet[]> {
+  const words = unaccented(text)
+    .split(/\s+/)
+    .toSorted((a, b) => b.length - a.length);
+  const [longest = ''] = words;
+  if (longest.length < 3) return [];
+  const [a = '', b = a, c = a, d = a] = words.slice(0, WORDS).filter(Boolean).map(containsPattern);
+  return (await readSimilar(db, { a, b, c, d })).map(toCustomerSnippet);
+}
+
+const readSimilar = statement(['a', 'b', 'c', 'd'], (db, words) => {
+  const text = sql`unaccented(${customers.search_text})`;
+  return db
+    .select(snippetColumns)
+    .from(customers)
+    .where(
+      sql`${text} like ${words.a} and ${text} like ${words.b} and ${text} like ${words.c} and ${text} like ${words.d}`,
+    )
+    .orderBy(sql`${customers.customer_number} || ''`)
+    .limit(literal(MOST_SIMILAR));
+});
+
+const withoutPunctuation = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+/** The limit of numbers that are compared with a number. */
+const COMPARED = 200;
+
+/** Finds customers whose number differs from a text only in punctuation, spaces or the letters before it. */
+export async function findByLooseNumber(db: Database, text: string): Promise<CustomerSnippet[]> {
+  const wanted = withoutPunctuation(text);
+  const digits = /\d+/.exec(wanted)?.[0] ?? '';
+  if (wanted === '') return [];
+  const c = customers;
+  const found = await db
+    .select(snippetColumns)
+    .from(c)
+    .where(
+      or(
+        hasOwnNumber(spellings(text)),
+        digits.length > 0 && digits.length <= 15
+          ? sql`${customerSerial(c.customer_number)} = ${digits}::bigint`
+          : undefined,
+        digits.length > 2 ? sql`${c.search_text} like ${containsPattern(digits)}` : undefined,
+      ),
+    )
+    .orderBy(asc(c.customer_number))
+    .limit(literal(COMPARED));
+  return found.map(toCustomerSnippet).filter(({ customer_number }) => {
+    const number = withoutPunctuation(customer_number);
+    return number === wanted || number.replace(/^\p{L}+/u, '') === wanted;
+  });
+}
+
+/** Returns the number of a merged customer, by its id or by its number in any case. Null if none was merged. */
+export async function findMergedNumber(
+  db: Database,
+  by: { id: number } | { customer_number: string },
+): Promise<string | null> {
+  const m = mergedCustomers;
+  const [found] = await db
+    .select({ number: m.customer_number })
+    .from(m)
+    .where(
+      'id' in by
+        ? eq(m.id, Math.min(by.id, MAX_ID))
+        : sql`lower(${m.customer_number}) = lower(${by.customer_number})`,
+    )
+    .limit(literal(1));
+  return found?.number ?? null;
+}
