@@ -11,7 +11,7 @@ export default function Home() {
       <LinkButton href="/admin" prefetch={false}>
         Open the administration
       </LinkButton>
-      {/* A plain link, not the router: the API reference needs its own CSP, which only a new document gets. */}
+      {/* A plain link, because the API reference needs a full page load to get its own CSP. */}
       <Button component="a" href="/docs/api" variant="default">
         API reference
       </Button>

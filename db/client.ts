@@ -22,7 +22,7 @@ export interface DatabaseHandle {
   dump?: () => Promise<Blob>;
 }
 
-/** Returns false if the driver lacks our patch (patches/), because npm ran without scripts here or for the bundle. */
+/** Returns false if postgres.js lacks our patch (see patches/), as after `npm install --ignore-scripts`. */
 export const isDriverPatched = (): boolean => 'survivesLostConnections' in postgres;
 
 /**
@@ -229,7 +229,7 @@ class EmbeddedClient {
   }
 }
 
-/** Detects a full write-ahead log. After that PostgreSQL never answers again, not even to a rollback. */
+/** Detects a failed write to the write-ahead log. PostgreSQL then hangs at any message, even a rollback. */
 function watch(pglite: PGlite, room: DiskRoom) {
   const send = pglite.execProtocolRawSync.bind(pglite);
   const failures = room.logFailures;
@@ -243,9 +243,9 @@ function watch(pglite: PGlite, room: DiskRoom) {
 
 /** How a pooler treats its clients. */
 interface Pooler {
-  /** True if each transaction of a connection may run in another server session, which other connections also use. */
+  /** True if each transaction of a connection may run in a different server session, shared with others. */
   sharesSessions: boolean;
-  /** True if a named prepared statement is available in every session, whichever session prepared it. */
+  /** True if a named prepared statement is available in every session, not only where it was prepared. */
   keepsStatements: boolean;
 }
 
@@ -254,7 +254,7 @@ export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatement
 
 const PATIENCE_MS = 3000;
 
-/** Returns false if a pooler stands in front of the server. A pooler's process id is not that of the server session. */
+/** Returns false behind a pooler, whose process id differs from the process id of the server session. */
 export async function isDirect(db: Database): Promise<boolean> {
   const answer = await db.execute(sql`select pg_backend_pid()`);
   const [row, { state }] = [
@@ -265,15 +265,15 @@ export async function isDirect(db: Database): Promise<boolean> {
 }
 
 /**
- * Detects the pooler's behaviour by a trial: one connection prepares a statement, a second connection takes over its
- * session, and the first runs the statement again. If the trial fails, returns the settings that are always safe.
+ * Detects the pooler's behaviour by a trial. One connection prepares a statement. While a second connection
+ * occupies a session, the first runs the statement again. Returns safe settings if this fails.
  */
 export async function probePooler(url: string): Promise<Pooler> {
   const open = () =>
     postgres(serverUrl(url), { max: 1, fetch_types: false, connect_timeout: 10, onnotice() {} });
   const [first, second] = [open(), open()];
   try {
-    // In a transaction, because outside of one the driver prepares a missing statement again by itself.
+    // The statement runs in a transaction. Elsewhere, the driver would prepare a missing statement again.
     const run = () => first.begin((tx) => pidOf(tx));
     const before = await run();
     const tried = second.begin(async (tx) => {

@@ -6,7 +6,7 @@ import {
   type SelectedFieldsOrdered,
 } from 'drizzle-orm/pg-core';
 
-/** A database of postgres.js or PGlite, or a transaction of either. */
+/** Drizzle's database for postgres.js or PGlite, or a transaction in it. */
 export type Database = PgDatabase<PgQueryResultHKT>;
 
 /** Runs raw SQL on either driver. Cast int8 in SQL (`::int`, `::text`), since the drivers return different types. */
@@ -23,7 +23,7 @@ export function pickColumns<T extends object, Name extends keyof T>(
   return Object.fromEntries(names.map((name) => [name, table[name]])) as Pick<T, Name>;
 }
 
-/** Returns the SQLSTATE or driver code of the error inside drizzle's wrapper, whose message contains the parameters. */
+/** Returns the first SQLSTATE or driver code in an error's chain of causes. Drizzle wraps driver errors. */
 export function pgErrorCode(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
     if ('code' in e && typeof e.code === 'string') return e.code;
@@ -35,8 +35,8 @@ export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
 export const DISK_FULL = '53100';
 
-// SQLSTATE classes: 08 connection, 28 authorization, 53 resources, 57P operator intervention. With 3D000 and 55000, the
-// database does not exist or accepts no connections. The names are codes of the drivers.
+// SQLSTATE classes: 08 connection, 28 authorization, 53 resources, 57P operator intervention. 3D000: the
+// database does not exist. 55000: it accepts no connections. The names are error codes of the drivers.
 const UNAVAILABLE =
   /^(08...|28...|3D000|53...|55000|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
 
@@ -52,7 +52,7 @@ export function isDiskFullError(error: unknown): boolean {
 
 /** Returns true if the error is a failed statement. Its message contains SQL and belongs in the log only. */
 export function isQueryError(error: unknown): boolean {
-  // Not `instanceof`, since the bundle that catches the error may have another copy of the class.
+  // `instanceof` would fail if the bundle that catches the error has its own copy of the class.
   return error instanceof Error && error.name === 'QueryError';
 }
 

@@ -19,10 +19,10 @@ type Create = (path: string) => Promise<PGlite>;
 
 const pathOf = (dataDir: string) => join(dataDir, 'pglite');
 
-/** A file that exists while a new database is being created. The folder holds no data yet. */
+/** Path of a marker file that exists while a new database is being created and contains no data yet. */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
-/** Returns true if a data directory contains a database, even a damaged one, but not for an unfinished creation. */
+/** Returns true if a data directory contains a database, even a damaged one, unless it is unfinished. */
 export function holdsDatabase(dataDir: string): boolean {
   const path = pathOf(dataDir);
   return existsSync(path) && readdirSync(path).length > 0 && !existsSync(markerOf(dataDir));
@@ -138,7 +138,7 @@ const NO_SPACE = [51, 19];
 
 /**
  * A file system that creates PGlite's files for their owner only. PGlite alone would make them readable and writable
- * for every user. If a write to the write-ahead log finds no space, the reserve is deleted and the write repeated.
+ * for every user. If a write to the write-ahead log finds no space, it deletes the reserve file and retries.
  */
 export class PrivateFs extends NodeFS {
   constructor(
@@ -220,14 +220,14 @@ export const isNoSpace = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 
 /**
- * Watches the disk space of an embedded database. If PostgreSQL cannot write a segment of the write-ahead log, its next
- * statement never ends. The reserve is a file of the size of one segment. Deleting it keeps reads working after another
- * program has filled the disk.
+ * Watches the disk space of an embedded database. If PostgreSQL cannot write a segment of the write-ahead
+ * log, its next statement never ends. The reserve is a file as large as a segment. Deleting it keeps reads
+ * working after another program has filled the disk.
  */
 export class DiskRoom {
   /** True if a write to any file failed because the disk was full. */
   wasMissed = false;
-  /** Number of failed writes to the write-ahead log. After one, the running PostgreSQL must get no more statements. */
+  /** Number of failed writes to the write-ahead log. After a failure, PostgreSQL must get no statements. */
   logFailures = 0;
   /** True if the write-ahead log has grown since the last checkpoint. */
   hasLogGrown = false;

@@ -4,8 +4,8 @@ import { NoRoomError } from './embedded-files';
 import { perProcess } from './per-process';
 
 /**
- * A failed statement with its SQL text and the server's error code. Drizzle's own error contains the parameters, the
- * driver's error the conflicting values. Both are personal data and would be logged with the error.
+ * A failed statement with its SQL text and the server's error code. Drizzle's error contains the parameters,
+ * and the driver's error contains conflicting values. These may be personal data, which must not be logged.
  */
 class QueryError extends Error {
   override readonly name = 'QueryError';
@@ -26,8 +26,8 @@ type Run = (statement: string, parameters: unknown, query: () => Promise<unknown
 const prepared = PgPreparedQuery.prototype as unknown as { queryWithCache: Run };
 const run = prepared.queryWithCache;
 
-// Both drivers run statements through this method. An error without a code is not from the database, and is thrown
-// without Drizzle's wrapper.
+// Drizzle runs the statements of both drivers through this method. An error without a code is not from the
+// database, and is thrown without Drizzle's wrapper.
 prepared.queryWithCache = async function (statement, parameters, query) {
   try {
     const answer = await run.call(this, statement, parameters, query);
@@ -37,7 +37,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
     const own = (error as Error).cause ?? error;
     const { code, constraint, constraint_name } = own as Record<string, unknown>;
     if (typeof code !== 'string') throw own;
-    // The error may mean that the database is older than the code.
+    // The error may mean that the database lacks the latest migrations.
     if (LACKING.test(code)) schema.isDoubted = true;
     if (code === DISK_FULL && !(error instanceof NoRoomError))
       disk.lackedBy ??= insertedInto(statement)[0] ?? '';
@@ -45,10 +45,10 @@ prepared.queryWithCache = async function (statement, parameters, query) {
   }
 };
 
-/** `lackedBy` is the table whose insert lacked disk space, '' for another statement, undefined while there is space. */
+/** `lackedBy` is the table whose insert found the disk full, '' for other statements, undefined otherwise. */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
-// `commit_plan` stands for the tables that it inserts into, which its statement does not name.
+// A call of the SQL function `commit_plan` counts as an insert, because it does not name the tables.
 const INSERTED = /\b(?:insert\s+into\s+"?(\w+)|(commit_plan)\()/gi;
 
 /** Forgets that a write failed because the disk was full. */

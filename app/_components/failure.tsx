@@ -9,7 +9,7 @@ export interface FailureProps {
   component?: 'main' | 'div';
 }
 
-/** SQLSTATE `disk_full`. An error has it as its digest if a write failed because the database's disk is full. */
+/** SQLSTATE `disk_full`. The digest of an error equals this code if the database's disk was full. */
 const DISK_FULL = '53100';
 
 /** Shows an error page. The error's message stays on the server. The shown digest helps to find the log entry. */

@@ -4,8 +4,8 @@ import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/cor
 import Link, { type LinkProps } from 'next/link';
 import type { AriaAttributes, ReactNode } from 'react';
 
-// These links are client components, because a page on the server cannot pass Next's Link to Mantine: a server
-// component cannot pass functions to client components.
+// These links are client components. A server component cannot pass Next's `Link` to a Mantine component,
+// because `Link` is a function.
 type Target = Pick<LinkProps, 'href' | 'prefetch'> & AriaAttributes & { rel?: string; children: ReactNode };
 
 export function LinkButton(props: Target & ButtonProps) {

@@ -24,7 +24,7 @@ import listClasses from './_components/lists/list.module.css';
 import { Nothing, Section } from './_components/page/staff-page';
 import { PaymentList } from './_components/records/payment-list';
 
-/** Shows what needs attention. The page waits for this section, because it is at the top. */
+/** Lists the tasks that need attention. The page waits for this section, because it is at the top. */
 export async function Tasks() {
   const { db, env, now } = await getRuntime();
   const billing = billingTasks(await getAttention(db));
@@ -180,7 +180,7 @@ export async function SubscriptionStates() {
   );
 }
 
-/** Shows the number of Stripe's events of the last `DELIVERY_DAYS` days by outcome. */
+/** Counts the Stripe events of the last `DELIVERY_DAYS` days by outcome. */
 export async function Deliveries() {
   const { db, now } = await getRuntime();
   return (
@@ -198,7 +198,7 @@ interface StatesProps extends Pick<ComponentProps<typeof StateCounts>, 'counts'>
   title: string;
   /** Address of the list of all records. */
   href: string;
-  /** Name of the list's filter for a state. */
+  /** Query parameter that filters the list by state. */
   filter: string;
   nothing: { title: string; text: string };
 }
@@ -217,7 +217,7 @@ function States({ title, href, filter, counts, nothing }: StatesProps) {
 
 const RUNS = 14;
 
-/** Shows a chart of how many changes each of the latest reconciliation runs made or reported. */
+/** Shows a chart of the number of changes that each recent reconciliation run made or reported. */
 export async function Drift() {
   const { db, env } = await getRuntime();
   const runs = (await listRuns(db, { page: 1, per_page: RUNS })).data.toReversed();

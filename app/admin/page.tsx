@@ -120,7 +120,7 @@ async function Chart({ period, wanted }: Props) {
 
 type Days = Awaited<ReturnType<typeof getMoneyReceived>>['days'];
 
-/** Sums up days by week, dated by its first day. Weeks end with the last day, so only the first can be shorter. */
+/** Sums up days by week, counting back from the last day, so only the first week can have fewer days. */
 function byWeek(days: Days): Days {
   const weeks: Days = [];
   for (let end = days.length; end > 0; end -= 7) {

@@ -11,14 +11,14 @@ import { FORMS, type FormName, type KindName } from './_components/forms/record/
 import { type FormPart, RecordForm } from './_components/forms/record/record-form';
 import { FormPage, orNotFound, recordPage, staffPage } from './_components/page/staff-page';
 
-/** Initial values of a new record from the customer that the address names, or defaults without a customer. */
+/** Initial values of a new record, from the customer in the query, or defaults without a customer. */
 interface Begun {
   typed: Typed;
   taxRate: number;
 }
 
 interface NewRecordPage {
-  /** Initial values, or a function that derives them from the customer in the address. */
+  /** Initial values, or a function that derives them from the customer in the query. */
   first: Typed | ((begun: Begun) => Typed);
   parts(db: Runtime['db']): FormPart[] | Promise<FormPart[]>;
 }

@@ -2,7 +2,7 @@ import type { FormField } from '../_components/forms/field';
 import { ActionForm } from '../_components/forms/form';
 import { changePassword } from './actions';
 
-/** Shows the form to change one's own password. @param then path of the page to open afterwards */
+/** Shows the form for staff to change their own password. @param then path of the page to open afterwards */
 export function PasswordForm({ then }: { then: string }) {
   return (
     <ActionForm

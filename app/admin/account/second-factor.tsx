@@ -19,7 +19,7 @@ import {
 
 const RecoveryCodes = dynamic(() => import('../_components/forms/secret').then((part) => part.RecoveryCodes));
 
-/** Shows what people can do with their authenticator app. @param isRequired whether all staff must use one */
+/** Shows the actions for the person's authenticator app. @param isRequired whether all staff must use one */
 export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   const [wanted, setWanted] = useState<'codes' | 'off'>();
   const [codes, setCodes] = useState<string[]>();
@@ -76,7 +76,7 @@ export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   );
 }
 
-/** Leads through the set-up of an authenticator app. @param then path of the page to open afterwards */
+/** Shows the steps to set up an authenticator app. @param then path of the page to open afterwards */
 export function AppSetUp({ then }: { then: string }) {
   const [begun, setBegun] = useState<BegunTwoFactor>();
   const [isDone, setDone] = useState(false);
@@ -245,7 +245,7 @@ interface AskingFormProps {
   color?: string;
   /** Content above the fields. */
   children?: ReactNode;
-  /** Does the work with the value of `field`. @returns the error message for `field`, or undefined after success */
+  /** Processes the value of `field`. @returns the error message for `field`, or undefined after success */
   ask(typed: string, form: FormData): Promise<string | undefined>;
 }
 

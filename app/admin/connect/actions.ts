@@ -5,7 +5,7 @@ import { checkConnection } from '@/lib/http/oauth/check-connection';
 import { issueAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Tests the connection: tries at the server's public address how each known MCP client connects. */
+/** Tests whether each known MCP client can connect to the server's public address. */
 export const check = staffAction({
   role: 'staff',
   input: [],

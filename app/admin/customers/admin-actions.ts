@@ -31,7 +31,7 @@ export const erase = staffFormAction({
 /** A customer's id and the row version that the page showed. */
 const seen = z.object({ id: rowId, version: z.int().min(0) });
 
-/** Merges a customer into another one, and redirects to the remaining one. If refused, redirects to the merge page. */
+/** Merges a customer into another. Redirects to the remaining customer or, if refused, to the merge page. */
 export const merge = staffFormAction({
   role: 'admin',
   input: [seen, seen],

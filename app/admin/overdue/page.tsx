@@ -16,8 +16,8 @@ import classes from './overdue-sums.module.css';
 export const metadata = { title: OVERDUE.title };
 
 export default staffPage(async ({ runtime: { db }, search }) => {
-  // Tasks about Stripe's invoices whose money a lost dispute took back. Stripe still reports these invoices as paid, so
-  // the list does not contain them.
+  // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as
+  // paid, so the list does not contain them.
   const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
   return (
     <ListPage list={OVERDUE} search={search}>

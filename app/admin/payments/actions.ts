@@ -127,6 +127,6 @@ export const remove = staffAction({
 /** Syncs a payment, its invoice, its refunds and its disputes with Stripe. */
 export const check = checkAction('payment');
 
-/** Returns a precondition: the payment is as the page showed it and, if given, has this status. */
+/** Returns a precondition: the payment is unchanged since the page was loaded, and has `status`, if given. */
 const isAsSeen = (version: string, status?: PaymentRow['status']) => (current: PaymentRow | null) =>
   current !== null && etagOf(current) === version && (status === undefined || current.status === status);

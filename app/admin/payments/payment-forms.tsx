@@ -16,7 +16,7 @@ interface FormProps {
 }
 
 interface PaymentFormProps extends FormProps {
-  /** Amount that the invoice would owe without this payment. Null if Stripe manages the invoice. */
+  /** Open amount of the invoice without this payment. Null if Stripe manages the invoice. */
   open: number | null;
 }
 

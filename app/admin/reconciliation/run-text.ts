@@ -12,7 +12,7 @@ export function triggerText({ trigger, started_by }: Pick<RunRow, 'trigger' | 's
   return (trigger === 'staff' && started_by) || TRIGGERS[trigger];
 }
 
-/** Names of the phases of a run, in the order in which a run goes through them. */
+/** Names of the phases of a run, in execution order. */
 export const PHASES: Record<RunRow['phase'], string> = {
   inbox: 'Failed events',
   subscriptions: 'Subscriptions',

@@ -18,7 +18,7 @@ export default staffPage(async ({ search }) => (
 /** Maximum number of months to show. */
 const MONTHS = 6;
 
-/** Shows the sums of the renewals of each month, for services and for subscription items. */
+/** Shows monthly renewal sums for services and for subscription items. */
 async function RenewalSums({ search }: { search: URLSearchParams }) {
   const { filters } = parseFilters(renewalFilters, search);
   if (!filters) return null;

@@ -6,7 +6,7 @@ import { staffRecordWriter } from '@/lib/records/record-kind';
 import { convertDocument } from '@/lib/sales-documents/save-sales-documents';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Converts a document in the version that the page showed, and redirects to the new order confirmation or invoice. */
+/** Converts a document, unless it has changed since the page was loaded, and redirects to the new record. */
 export const convert = staffAction({
   role: 'staff',
   input: [rowId, z.int().min(0), z.enum(['order_confirmation', 'invoice'])],

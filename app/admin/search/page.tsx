@@ -65,7 +65,7 @@ function summary({ groups }: SearchResults, text: string): string {
   return `${some}${formatCount(count, 'result')} for “${text}”`;
 }
 
-/** Path and filter of each list that can show all matches of a text, including those that the search leaves out. */
+/** Path and filter parameter of the lists that can show all matches, not only the first matches. */
 const LISTS: Partial<Record<SearchKind, [path: string, filter: string]>> = {
   customer: ['/admin/customers', 'q'],
   payment: ['/admin/payments', 'reference'],

@@ -10,7 +10,6 @@ import type { FormState } from '../_components/forms/form';
 import type { SecretProps } from '../_components/forms/secret';
 import { refreshPages, showOnce, staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** Id of a member of staff. */
 const staffId = z.string().max(64);
 
 /** Adds a member of staff, and shows the invitation link or the password once. */
@@ -48,7 +47,7 @@ export const invite = staffAction({
   refused: ({ problem }): FormState => ({ typed: {}, problems: { '': problem } }),
 });
 
-/** Sets a person's password, generates one if none was typed, and shows it once. Ends the person's sessions. */
+/** Sets the typed or a generated password, and shows it once. Ends the person's sessions. */
 export const resetPassword = staffFormAction({
   role: 'admin',
   input: [staffId],
@@ -76,7 +75,7 @@ export const resetPassword = staffFormAction({
   refused: ({ problem }): FormState => ({ typed: {}, problems: { password: problem } }),
 });
 
-/** Returns the texts with which the page shows an invitation link once. `done` is the path of the next page. */
+/** Returns the texts for showing an invitation link once. `done` is the path of the next page. */
 const linkOf = ({ email, url }: Invitation, done: string): SecretProps => ({
   title: `${email} is invited.`,
   name: 'link',

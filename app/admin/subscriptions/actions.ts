@@ -12,7 +12,7 @@ import { refreshPages, staffAction, staffFormAction } from '../_components/page/
 /** Syncs a subscription with Stripe at once. */
 export const check = checkAction('subscription');
 
-/** Saves the service that an item pays for, and redirects to the subscription. */
+/** Saves the service that a subscription item pays for, and redirects to the subscription. */
 export const saveLink = staffFormAction({
   role: 'staff',
   input: [rowId, rowId],
@@ -26,7 +26,7 @@ export const saveLink = staffFormAction({
   }),
 });
 
-/** Merges a Stripe subscription into the sold one that its checkout names. If refused, the page shows the new state. */
+/** Merges a Stripe subscription into the sold subscription that its checkout names. */
 export const adopt = staffAction({
   role: 'staff',
   input: [rowId],
@@ -61,7 +61,7 @@ export interface ConfirmState {
   refused: { stripeCustomerId: string; refusal: string }[];
 }
 
-/** Confirms the selected links. Each one names the Stripe customer, and the old and new customer that staff saw. */
+/** Confirms the selected links. Each link names a Stripe customer, and the old and new customer shown. */
 export const confirmChosen = staffFormAction({
   role: 'staff',
   input: [],

@@ -12,7 +12,7 @@ interface Props extends RecordRows<ListedSubscription> {
   timeZone: string;
 }
 
-/** Shows a list of subscriptions. One customer's own list shows each subscription's id instead of the customer. */
+/** Shows a list of subscriptions. If `isOwn` is true, shows the subscription's id instead of the customer. */
 export function SubscriptionList({ rows, timeZone, isOwn = false, sorting }: Props) {
   return (
     <RecordList

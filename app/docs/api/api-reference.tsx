@@ -5,7 +5,7 @@ import './reference.css';
 import { useEffect, useRef, useState } from 'react';
 import classes from './page.module.css';
 
-/** Shows Swagger UI with this server's OpenAPI document. Only this page loads Swagger UI, after it has rendered. */
+/** Shows Swagger UI with this server's OpenAPI document. Loads Swagger UI after the page has rendered. */
 export function ApiReference({ documentPath }: { documentPath: string }) {
   const container = useRef<HTMLDivElement>(null);
   const [state, setState] = useState<'loading' | 'failed' | 'shown'>('loading');

@@ -9,7 +9,7 @@ interface SecurityScheme {
 
 /** The part of Swagger UI's API that our plugins and components use. */
 export interface System {
-  /** Swagger UI's own copy of React. It does not render elements of another copy. */
+  /** Swagger UI's own copy of React. Swagger UI cannot render elements that another copy created. */
   React: typeof React;
   /** @param connected whether the component gets the system as props, and re-renders when the system's state changes */
   getComponent(name: string, connected: true): React.ElementType;
@@ -71,7 +71,7 @@ function addStyles(root: HTMLElement): Promise<unknown> {
   });
 }
 
-/** Replaces some of Swagger UI's components, and wraps two others. */
+/** Replaces Swagger UI's layout, authorization dialog and links, and wraps its inputs and parameter lists. */
 const plugin = {
   components: {
     ReferenceLayout,
@@ -108,7 +108,7 @@ function AuthorizationDialog({ React, authActions, authSelectors, getComponent }
   React.useLayoutEffect(() => {
     const node = dialog.current;
     node?.showModal();
-    return () => node?.close(); // returns the focus
+    return () => node?.close(); // moves the focus back to the element that had it before
   }, [React]);
 
   const schemes = authSelectors

@@ -58,7 +58,7 @@ const SHOWN_MS = 700;
 
 /**
  * Returns false until the page has had the focus for 700 ms, and again for 700 ms whenever it regains the focus.
- * Otherwise another site could reveal the page just before the second click of a double-click.
+ * This prevents clickjacking by a site that reveals the page just before a double-click's second click.
  */
 function useArmed(): boolean {
   const [isArmed, setArmed] = useState(false);

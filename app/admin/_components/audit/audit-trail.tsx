@@ -148,7 +148,7 @@ const auditedLines = z.array(
   z.object({ text: z.string(), quantity: number, unit_price: number, tax_rate: number }),
 );
 
-/** Removes fields from the rows in audit log entries, such as row versions and internal ids. */
+/** Removes fields, such as row versions, from the old and new row in each audit log entry. */
 export function withoutFields(entries: AuditRow[], ...fields: string[]): AuditRow[] {
   const rest = (image: AuditRow['before']) =>
     image && Object.fromEntries(Object.entries(image).filter(([field]) => !fields.includes(field)));

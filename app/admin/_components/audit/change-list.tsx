@@ -13,7 +13,7 @@ interface ChangeListProps {
   timeZone: string;
 }
 
-/** Lists the records that sync changed or reported, with each field's value before and after. */
+/** Lists the records that the Stripe sync changed or reported, with each field's old and new value. */
 export function ChangeList({ changes, timeZone }: ChangeListProps) {
   const rows = byRecord(changes);
   return (
@@ -147,8 +147,8 @@ const FIELDS: Record<string, string> = {
 };
 
 /**
- * Returns the texts for a changed record, and the address of its page. The page of a refund or dispute is that of its
- * payment, and the page of a subscription item is that of its subscription. `href` is null if there is no such page.
+ * Returns the texts and the page address of a changed record. Refunds and disputes have their payment's page,
+ * and subscription items have their subscription's page. `href` is null if the record has no page.
  */
 export function changedRecord({ entity, entity_id, stripe_id, record }: NamedChange) {
   const kind = KINDS[entity];
@@ -177,7 +177,7 @@ export function changedField({ field }: Pick<Change, 'field'>): string {
   return FIELDS[field] ?? formatField(field);
 }
 
-/** Describes a reported difference in words. Returns null for a fixed one, or if the two values say enough. */
+/** Describes a reported difference. Returns null if it was fixed, or if its two values explain it. */
 function changedSentence({ entity, field, before, after, outcome }: Change): string | null {
   if (outcome !== 'reported') return null;
   if (entity === 'account') return `${after} at Stripe, ${before} in APP_TIMEZONE`;

@@ -33,7 +33,7 @@ const WIDTH = 1000;
 const HEIGHT = 100;
 const TICKS = 4;
 
-/** Shows a bar chart without scripts. Negative bars hang below zero. Each bar shows its title on hover. */
+/** Shows a bar chart that needs no JavaScript. Negative bars extend below zero. */
 export function BarChart({ label, bars, formatTick, isWhole = false, ends }: BarChartProps) {
   const x = scaleBand(
     bars.map(({ name }) => name),

@@ -7,7 +7,7 @@ import { CopyButton } from './copy-button';
 
 interface Props {
   id: string;
-  /** Address of our own page about the object. If given, the id links to this page, and a second link to Stripe's. */
+  /** Address of our page about the object. If given, the id links to it, and a second link opens Stripe's. */
   href?: string | undefined;
 }
 

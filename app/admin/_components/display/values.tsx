@@ -20,7 +20,7 @@ import {
 } from '@/app/_components/format';
 import classes from './two-lines.module.css';
 
-/** Shows names and values of a record. A value of null becomes a dash; undefined leaves out the name too. */
+/** Shows names and values of a record. A null value becomes a dash. An undefined value hides its name too. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return (

@@ -10,7 +10,7 @@ export interface Question {
   question: string;
   /** Label of the button that confirms. */
   confirm: string;
-  /** Label of the button that closes the dialog without the action. Defaults to “Cancel”. */
+  /** Label of the button that closes the dialog without running the action. Defaults to “Cancel”. */
   decline?: string | undefined;
   /** Sentences that say what the action will do. */
   consequences: string[];

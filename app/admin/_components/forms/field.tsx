@@ -25,7 +25,7 @@ type InputProps = Pick<
 export interface FormField extends InputProps {
   name: string;
   label: string;
-  /** Defaults to one line of text. `list` is several lines of text; `radios` allow one choice, `checks` any number. */
+  /** Defaults to a one-line text. `list` has several lines, `radios` one choice, `checks` any number. */
   kind?: 'checks' | 'choice' | 'customer' | 'flag' | 'list' | 'password' | 'radios' | 'suggest' | undefined;
   /** Options of a choice, or suggested values. A suggestion is also found by its label. */
   options?: { value: string; label: string; description?: string }[];
@@ -65,7 +65,7 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
         />
       );
     case 'choice':
-      // The key changes with the value. A select keeps its first default, so a form reset would not show a new one.
+      // A new value changes the key. Otherwise a form reset would restore the select's first default value.
       return <NativeSelect key={text} {...input} defaultValue={text} data={options} />;
     case 'list':
       return <Textarea autoComplete="off" {...input} defaultValue={text} rows={3} />;

@@ -51,7 +51,7 @@ interface ActionFormProps extends FooterProps {
   below?(send: (form: FormData) => void, isPending: boolean): ReactNode;
 }
 
-/** Shows a form, given its fields. After an error it shows the messages and focuses the first invalid field. */
+/** Shows a form. After an error, it shows the messages and focuses the first invalid field. */
 export function ActionForm(props: ActionFormProps) {
   const { label, action, fields = [], typed = {}, keeps, stays, problem, post, isSheet } = props;
   const first: FormState = { typed, problems: problem ? { '': problem } : {} };
@@ -133,7 +133,7 @@ export function useTypedForm<State extends object>({ label, action, first, keeps
 interface MessagesProps {
   /** Error message for the form as a whole. */
   problem: Problem | undefined;
-  /** Whether the form shows restored values, which were submitted but not saved, such as after a session expired. */
+  /** Whether the form shows values that were submitted but not saved, such as after a session expired. */
   isKept: boolean;
 }
 

@@ -45,7 +45,7 @@ export function csvResponse({ name, pieces }: CsvFile): Response {
   });
 }
 
-/** Returns the additional `filename*` of RFC 6266 for a name with non-ASCII characters. Empty for other names. */
+/** Returns the `filename*` parameter of RFC 6266 for a name with non-ASCII characters, '' for other names. */
 function inUnicode(name: string): string {
   if (/^[ -~]*$/.test(name)) return '';
   const encoded = encodeURIComponent(`${name}.csv`).replace(

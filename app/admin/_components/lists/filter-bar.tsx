@@ -20,7 +20,7 @@ interface Props {
   problems: Record<string, string>;
 }
 
-/** Shows a chip for each filter, which opens a form for the value. Without scripts this is a plain GET form. */
+/** Shows a chip for each filter. The chip opens a form for the value, a plain GET form without scripts. */
 export function FilterBar({ label, path, fields, values, problems }: Props) {
   const bar = useRef<HTMLElement>(null);
   useOpenDetails(bar);

@@ -7,7 +7,7 @@ import type { DatePreset } from '@/lib/dates';
 import type { Runtime } from '@/lib/runtime';
 import type { Sorting } from './record-list';
 
-/** Filters and reads the rows of a list. `defineList` makes most of these. */
+/** Filters and reads the rows of a list. `defineList` creates most list sources. */
 interface ListSource<Schema extends z.ZodObject, Row> {
   schema: Schema;
   read(db: Db, filters: z.output<Schema>, place: ListPlace, runtime: Runtime): Promise<StaffPage<Row>>;
@@ -88,7 +88,7 @@ interface ParsedFilters<Filters> {
   filters: Filters | null;
   /** The first message for each invalid field. */
   problems: Record<string, string>;
-  /** Parameters of the address that the schema knows, for links: filters, order and page size, but not the page. */
+  /** The query parameters in the schema, for links: filters, sort order and page size, but not the page. */
   params: URLSearchParams;
 }
 

@@ -26,7 +26,7 @@ interface Props<Schema extends z.ZodObject, Row> {
   children?: ReactNode;
 }
 
-/** Shows a list page: the filters at once, then the matching records unless a filter is invalid. */
+/** Shows a list page. The filters appear at once, the matching records once they are read. */
 export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Schema, Row>) {
   const { list, search, actions, notice, children } = props;
   const { env, now } = await getRuntime();

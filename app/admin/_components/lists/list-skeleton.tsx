@@ -9,7 +9,7 @@ interface Props {
   framed?: boolean;
 }
 
-/** Shows a placeholder of the same size while a list loads. */
+/** Shows a placeholder with `rows` rows while a list loads. */
 export function ListSkeleton({ rows = 25, headed = false, framed = true }: Props) {
   return (
     <Paper withBorder={framed} radius="lg" role="status" className={`${classes.frame} ${classes.list}`}>

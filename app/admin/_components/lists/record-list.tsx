@@ -8,7 +8,7 @@ import { RowBody } from './row-body';
 export interface Column<Row> {
   label: string;
   cell(row: Row): ReactNode;
-  /** CSS width. A column without a width or with a title cuts off its text if the space is too small. */
+  /** CSS width. Without a width or with a `title`, the column cuts off long text, unless it `wraps`. */
   width?: string;
   align?: 'right';
   /** Returns the text to show on hover. True shows the cell's own text, and a dash if the cell is null. */

@@ -7,7 +7,7 @@ import { requireAdmin, requireSession, requireSessionFor } from '@/lib/auth/staf
 import { AppError, type ErrorCode } from '@/lib/errors';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 
-/** Session check of each role. `password` and `two_factor` also accept a person who must do only this step first. */
+/** Session check of each role. `password` and `two_factor` also admit staff for whom this step is due. */
 const ENTRANCES = {
   staff: requireSession,
   admin: async () => ({ staff: await requireAdmin() }),
@@ -35,13 +35,13 @@ type Bound<I extends Inputs> = { -readonly [N in keyof I]: z.output<I[N]> };
 
 interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], Result, Done, Refused> {
   role: R;
-  /** Schemas of the arguments before the form, including bound ones. An invalid argument shows the not-found page. */
+  /** Schemas of the arguments before the form. An invalid argument shows the not-found page. */
   input: readonly [...I];
-  /** Does the work. Its arguments are the parsed arguments of the action, then the form's values. */
+  /** Performs the action. Gets the parsed arguments, then the form's values. */
   run(call: Call<R>, ...args: Args): Promise<Result>;
   /**
-   * Called after success. A string is the address to redirect to, and all staff pages are reloaded. Anything else is
-   * the action's result. Call `refreshPages` before returning a result if staff pages show the changed data.
+   * Called after success. If it returns a string, the action redirects there and reloads all staff pages.
+   * Any other value is the action's result. Call `refreshPages` first if staff pages show changed data.
    */
   done(result: Result, ...args: Args): Done | Promise<Done>;
   /** Called after an `AppError`. Returns an address or a result, as `done` does. Without it, the error is thrown. */

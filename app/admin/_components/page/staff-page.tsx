@@ -16,7 +16,7 @@ interface Sent<Params> {
   searchParams: Promise<SearchParams>;
 }
 
-/** Context of a page: the signed-in person, the runtime with what most pages use of it, and the address. */
+/** Context of a page: the signed-in person, the runtime, its most used values and the address. */
 interface PageCall<Params> {
   staff: StaffMember;
   runtime: Runtime;

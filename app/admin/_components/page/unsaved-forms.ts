@@ -1,6 +1,6 @@
-/** Unchanged values of each form: those before the first change, or after the last successful action. */
+/** The values of each form before the first change, or after the last successful action. */
 const before = new WeakMap<HTMLFormElement, string>();
-/** Submitted forms without a response yet. A redirect may then load a new document without asking the person. */
+/** Submitted forms without a response yet. The response may redirect without a confirmation. */
 const sending = new WeakSet<HTMLFormElement>();
 
 /** Asks for confirmation if a form has unsaved values. @returns false if the person wants to stay */
@@ -8,7 +8,7 @@ export function mayLeave(): boolean {
   return !isUnsaved() || window.confirm('Leave this page? What you typed is not saved.');
 }
 
-/** Asks before a closed tab, link, back button or reload loses typed values. @returns a function that stops watching */
+/** Asks before leaving or reloading the page loses typed values. @returns a function that stops watching */
 export function watchForms(): () => void {
   const end = new AbortController();
   const { signal } = end;
@@ -62,7 +62,7 @@ function noteSending({ target }: Event): void {
   if (target instanceof HTMLFormElement) sending.add(target);
 }
 
-/** Handles the reset that React does after a form's action. If the form then shows no error message, it is saved. */
+/** Handles React's reset after a form's action. If the form shows no error, its values count as saved. */
 function noteAnswer({ target }: Event): void {
   if (!(target instanceof HTMLFormElement)) return;
   setTimeout(() => {
@@ -77,7 +77,7 @@ function askAtLink(event: MouseEvent): void {
   event.stopPropagation();
 }
 
-/** Returns the values of a form without its hidden fields: `opened`, and React's, whose names begin with a `$`. */
+/** Returns the values of a form without the hidden field `opened` and React's `$` fields. */
 function valuesOf(form: HTMLFormElement): string {
   const fields = [...new FormData(form)].filter(([name]) => !name.startsWith('$') && name !== 'opened');
   return JSON.stringify(fields.map(([name, value]) => [name, value instanceof File ? value.name : value]));
@@ -91,7 +91,7 @@ interface NavigateEvent extends Event {
 
 function askAtTraversal(event: Event): void {
   const { navigationType, destination, cancelable } = event as NavigateEvent;
-  // If the step loads another document, the `beforeunload` handler asks.
+  // If the traversal loads another document, the `beforeunload` handler asks.
   if (navigationType !== 'traverse' || !destination.sameDocument || !cancelable) return;
   if (isElsewhere(new URL(destination.url)) && !mayLeave()) event.preventDefault();
 }

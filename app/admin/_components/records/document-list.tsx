@@ -4,7 +4,7 @@ import { Money, StatusBadge } from '../display/values';
 import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 
-/** Shows a list of offers and order confirmations. One customer's own list leaves out the customer. */
+/** Shows a list of offers and order confirmations. If `isOwn` is true, leaves out the customer. */
 export function DocumentList({ rows, isOwn = false, sorting }: RecordRows<SalesDocumentRow>) {
   return (
     <RecordList

@@ -18,7 +18,7 @@ interface InvoiceListProps extends RecordRows<ListedInvoice> {
   timeZone: string;
 }
 
-/** Shows a list of invoices. One customer's own list leaves out the customer. */
+/** Shows a list of invoices. If `isOwn` is true, leaves out the customer. */
 export function InvoiceList({ rows, timeZone, isOwn = false, sorting }: InvoiceListProps) {
   const rest = restOf(timeZone);
   return (

@@ -6,7 +6,7 @@ import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 import { invoiceName } from './invoice-list';
 
-/** Shows a list of payments. One customer's own list leaves out the customer. */
+/** Shows a list of payments. If `isOwn` is true, leaves out the customer. */
 export function PaymentList({ rows, isOwn = false, sorting }: RecordRows<NamedPayment>) {
   return (
     <RecordList
@@ -69,7 +69,7 @@ function invoiceOf({ invoice_id, invoice_number }: NamedPayment): string {
   return invoiceName({ id: invoice_id, number: invoice_number });
 }
 
-/** The name of each source of payments. */
+/** Display name of each payment source. */
 export const PAYMENT_SOURCES: Record<PaymentRow['source'], string> = {
   api: 'Payments API',
   staff: 'Staff',

@@ -4,7 +4,7 @@ import { Money, StatusBadge } from '../display/values';
 import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
 
-/** Shows a list of services. One customer's own list shows the type instead of the customer. */
+/** Shows a list of services. If `isOwn` is true, shows the service type instead of the customer. */
 export function ServiceList({ rows, isOwn = false, sorting }: RecordRows<ServiceRow>) {
   return (
     <RecordList

@@ -22,7 +22,7 @@ interface OpenedUserMenuProps {
   onLeave(): void;
 }
 
-/** Shows the account menu. It is open at first, because the press that loads it is meant to open it. */
+/** Shows the account menu. It starts open, because it is loaded by a press of the button that opens it. */
 export function OpenedUserMenu({ name, email, onLeave }: OpenedUserMenuProps) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [leaving, startLeaving] = useTransition();
@@ -40,7 +40,7 @@ export function OpenedUserMenu({ name, email, onLeave }: OpenedUserMenuProps) {
         >
           Your account
         </Menu.Item>
-        {/* A plain link, because that page needs a full load to get its own Content-Security-Policy. */}
+        {/* A plain link, because the API reference needs a full page load to get its own CSP. */}
         <Menu.Item
           component="a"
           href="/docs/api"

@@ -76,12 +76,12 @@ export const ERASED =
 
 interface BalanceProps {
   unpaid: UnpaidInvoices;
-  /** Number of overdue invoices. If it is above `MAX_RECORDS`, there are more than `MAX_RECORDS`. */
+  /** Number of overdue invoices. `MAX_RECORDS + 1` means that there are more than `MAX_RECORDS`. */
   overdue: number;
   balances: CustomerBalance[];
   /** Overpaid amounts by currency. */
   credits: { currency: string; amount: number }[];
-  /** Stripe's invoices with the amounts that are recorded here and that Stripe does not count as paid. */
+  /** Invoices that Stripe manages, with the amount recorded here that Stripe does not count as paid. */
   uncounted: Uncounted[];
 }
 

@@ -18,7 +18,7 @@ interface Props {
   isTried: boolean;
 }
 
-/** Shows the form that maps the file's columns to ours, and sets the decimal separator and values for all rows. */
+/** Shows the form that maps a file's columns to fields, and sets the decimal separator and common values. */
 export function MappingForm({ action, columns, chosen, fields, isTried }: Props) {
   const { form, state, isPending } = useTypedForm<ImportState>({
     label: 'Import',

@@ -90,7 +90,7 @@ interface ProgressProps {
   stop(): Promise<void>;
 }
 
-/** Shows the progress of a running import or dry run. The page refreshes itself while it runs. */
+/** Shows the progress of a running import or dry run. The page refreshes itself until the run ends. */
 function RunProgress({ run, bytes, stop }: ProgressProps) {
   return (
     <Paper withBorder radius="lg" p="md">

@@ -22,7 +22,7 @@ import { invoiceName } from '../../_components/records/invoice-list';
 import { check } from '../actions';
 import { isOwnDraft, isOwnUnpaid } from '../form-parts';
 
-/** Shows the actions of an invoice. Staff change Stripe's invoices at Stripe, so the first action opens them there. */
+/** Shows the actions of an invoice. The first action on an invoice that Stripe manages opens it at Stripe. */
 export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mode: StripeMode | null }) {
   const { id, customer, version, stripe_invoice_id: stripeId } = invoice;
   const payment = takesPayments(invoice) && (
@@ -106,7 +106,7 @@ interface NoticesProps {
   uncounted: number;
 }
 
-/** Shows why an invoice is overdue, that a recorded payment does not count, or that Stripe no longer has it. */
+/** Shows why an invoice is overdue, which amount does not count, or since when Stripe lacks it. */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
   const notices: [title: string, text: ReactNode][] = [

@@ -73,7 +73,7 @@ export default recordPage(getInvoice, async (row, { id, runtime: { env }, db, ti
 
 const MAX_ROWS = 100;
 
-/** Shows the latest payments of an invoice, the deleted ones, and the refunds and disputes. */
+/** Shows the latest and the deleted payments of an invoice, and its refunds and disputes. */
 async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   const { db, env } = await getRuntime();
   const { id, customer } = invoice;

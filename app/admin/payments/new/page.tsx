@@ -24,7 +24,7 @@ export default staffPage(async ({ runtime, search }) => (
   </FormPage>
 ));
 
-/** Returns the form that finds the invoice or, once it is found, the form for its payment. */
+/** Returns the form that asks for the invoice or, once the invoice is found, the payment form. */
 async function stepFor({ db, env, now }: Runtime, named: string | null) {
   if (named === null) return <InvoiceForm />;
   const found = await findPayableInvoice(db, named).catch((error: unknown) => {
@@ -86,7 +86,7 @@ function InvoiceForm({ named, problem }: { named?: string; problem?: string }) {
 
 type Match = Awaited<ReturnType<typeof findPayableInvoices>>[number];
 
-/** Lists matching invoices, unpaid ones first. Each one links to the form for its payment. */
+/** Lists matching invoices, unpaid invoices first. Each invoice links to the form for its payment. */
 function InvoiceMatches({ matches }: { matches: Match[] }) {
   return (
     <Box mt="xl">

@@ -76,7 +76,7 @@ function factsOf(document: SalesDocumentDetails, timeZone: string) {
   };
 }
 
-/** Shows the steps and conversions that the status of a sales document allows. */
+/** Shows the status changes and conversions that the status of a sales document allows. */
 function DocumentActions({ document }: { document: SalesDocumentDetails }) {
   const { id, version, status, document_number: number } = document;
   const name = `${number}, ${formatMoney(document.total, document.currency)}`;

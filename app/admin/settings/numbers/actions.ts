@@ -11,7 +11,7 @@ export interface SeriesState {
   saved: boolean;
 }
 
-/** Saves how the next numbers of a series look, such as those of invoices. */
+/** Saves the format of the next numbers in a series, such as invoice numbers. */
 export const saveSeries = staffFormAction({
   role: 'admin',
   input: [z.string()],

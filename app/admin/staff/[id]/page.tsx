@@ -76,7 +76,7 @@ interface Props {
   hasFactor: boolean;
 }
 
-/** Shows what an admin can do with the login of a member of staff. */
+/** Shows the actions that an admin can take on a staff member's login. */
 function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
   const { id, email, role } = user;
   const page = `/admin/staff/${id}`;

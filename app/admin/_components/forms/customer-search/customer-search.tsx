@@ -13,7 +13,7 @@ interface CustomerSearchProps {
   query: string | null;
 }
 
-/** Shows a search form for a customer, and the matches for `query`. Null, before a search, shows only the form. */
+/** Shows a customer search form, and the matches for `query`. If `query` is null, shows only the form. */
 export async function CustomerSearch({ path, query }: CustomerSearchProps) {
   const { db } = await getRuntime();
   const parsed = query === null ? null : customerQuery.safeParse(query);
@@ -45,7 +45,7 @@ export async function CustomerSearch({ path, query }: CustomerSearchProps) {
   );
 }
 
-/** Lists the matching customers, each with a link that chooses it. */
+/** Lists the matching customers, each with a link that selects the customer. */
 function CustomerMatches({ found, path }: { found: Found; path: string }) {
   if (found.count === 0) {
     return (

@@ -11,7 +11,7 @@ import { type LineField, NEW_LINE, ofEach, type TypedLine } from '@/lib/records/
 import { TotalList } from './total-list';
 
 interface LineEditorProps {
-  /** The lines that the editor starts with. A record without lines was imported with totals only, and may stay so. */
+  /** Initial lines. Empty for a new record, and for an imported record that has only totals. */
   initial: TypedLine[];
   /** Error messages by field name, such as `lines.0.text`. */
   problems: Record<string, string>;

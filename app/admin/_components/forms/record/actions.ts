@@ -44,8 +44,8 @@ export const save = staffFormAction({
     if (error.code !== 'precondition_failed' || id === null || !opened) {
       return { typed, opened, problems: toProblems(error, typed), theirs: null };
     }
-    // The record has changed since the form was opened. The form continues with the stored record, and keeps what the
-    // person has changed.
+    // The record has changed since the form was opened. The form continues with the stored record and the
+    // person's changes.
     const stored = await readTyped(runtime.db, typedKind, id);
     return { ...mergeTyped(opened.typed, typed, stored.typed), opened: stored, problems: {} };
   },

@@ -24,7 +24,7 @@ export interface StaffKind {
   remove: typeof deleteRecord;
 }
 
-/** The kinds of record whose status staff can change, and which they can delete. */
+/** The record kinds that have status changes and deletion on the staff pages. */
 export const KINDS = {
   customer: { path: CUSTOMERS, steps: customerSteps, remove: deleteRecord },
   server: { path: SERVERS, steps: serverSteps, remove: deleteRecord },

@@ -37,7 +37,7 @@ interface RecordActionsProps<Kind extends KindName> {
   removal: string | null;
   /** Steps that are hidden although the record's status allows them, because another fact rules them out. */
   except?: StepOf<Kind>[];
-  /** Primary button, if the usual next action is not a step. */
+  /** Primary button, if the usual next action is not a status change. */
   primary?: ReactNode;
   /** More actions for the menu. */
   children?: ReactNode;

@@ -28,7 +28,7 @@ interface RecordFormProps {
   customer?: CustomerChoice | null;
 }
 
-/** Shows the form of a record. An error, a conflict or an expired session loses no typed values. */
+/** Shows the form of a record. The typed values survive errors, conflicts and an expired session. */
 export function RecordForm({ label, action, parts, record, customer = null, ...footer }: RecordFormProps) {
   const { version, typed } = record;
   const { form, state, isPending, kept } = useTypedForm<RecordFormState>({
@@ -133,7 +133,7 @@ export interface RecordFormState {
   opened: TypedRecord | null;
   /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
-  /** The fields that another person changed meanwhile: the stored and the typed values. Null without a conflict. */
+  /** Stored and typed values of the fields that another person changed meanwhile. Null without a conflict. */
   theirs: Merged['theirs'] | null;
 }
 
@@ -157,7 +157,7 @@ function RecordField({ field, value, problem, customer, onPick, onCurrency }: Re
     ...{ name, label, description, required, error: problem, inputWrapperOrder: ORDER },
     defaultValue: value,
   };
-  // The key changes with the value. These fields keep their text in a state, so a reset would not show a new value.
+  // A new value changes the key. Otherwise these fields would keep the old text, which is in their state.
   if (kind === 'customer') return <CustomerField key={value} {...input} first={customer} onPick={onPick} />;
   if (kind !== 'suggest') return <Field {...{ field, value, problem }} look={{ inputWrapperOrder: ORDER }} />;
   return (

@@ -105,7 +105,7 @@ function PaymentName({ row: { payment_id, payment_reference } }: { row: MoneyBac
   return <TextLink href={`/admin/payments/${payment_id}`}>{payment_reference}</TextLink>;
 }
 
-/** Shows the reason, the deadline for an answer, and when the money moved. Shows a dash if nothing is known. */
+/** Shows the reason and dates of a refund or dispute. Shows a dash if none of them is known. */
 function MoneyBackDetails({ row, timeZone }: { row: MoneyBackRow; timeZone: string }) {
   const day = (text: string, at: Date | null) =>
     at && (
@@ -166,7 +166,7 @@ export function moneyBackStatus({ kind, status }: MoneyBackRow): string {
   return kind === 'dispute' ? disputeText(status) : formatField(status);
 }
 
-/** Returns the name of the source of a refund or dispute. Disputes always come from Stripe. */
+/** Returns the display name of the source of a refund or dispute. Disputes always come from Stripe. */
 export function moneyBackSource(row: MoneyBackRow): string {
   return SOURCES[row.kind === 'refund' ? row.source : 'stripe'];
 }

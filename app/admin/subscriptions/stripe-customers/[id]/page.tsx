@@ -199,7 +199,7 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
   ];
 }
 
-/** Lists at most ten service numbers, and the count of the others. */
+/** Lists the first ten service numbers, and the number of further services. */
 function listOf(numbers: string[]): string {
   const more = numbers.length - 10;
   return more > 0 ? `${numbers.slice(0, 10).join(', ')} and ${more} more services` : numbers.join(', ');

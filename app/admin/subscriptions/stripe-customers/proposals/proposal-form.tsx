@@ -11,7 +11,7 @@ import type { ConfirmState } from '../../actions';
 interface Props {
   action(before: ConfirmState | null, form: FormData): Promise<ConfirmState>;
   proposals: LinkProposal[];
-  /** Number of all proposals, including those not shown yet. */
+  /** Total number of proposals, including proposals that are not shown yet. */
   total: number;
 }
 
