@@ -68,9 +68,9 @@ interface VatFormat {
 }
 
 /**
- * Formats of the VAT IDs of the EU's members, by country, from the EU's validation service
- * (https://ec.europa.eu/taxation_customs/vies/#/faq, "What is the format of a VAT number?"). Check digits are not
- * checked. Greece writes EL instead of its code.
+ * VAT ID formats of the EU member states, by country, from the EU's validation service
+ * (https://ec.europa.eu/taxation_customs/vies/#/faq, "What is the format of a VAT number?"). Check digits are
+ * not verified. Greek VAT IDs start with EL instead of GR.
  */
 const VAT_IDS: Record<string, VatFormat> = {
   AT: { pattern: /^ATU\d{8}$/, example: 'ATU12345678' },
@@ -112,9 +112,9 @@ export function normalVatId(text: string): string {
 }
 
 /**
- * Returns the problem of a VAT ID, to follow the ID in a sentence, or undefined if it is valid. The ID must have the
- * format of the customer's country or, if that is unknown or outside the EU, of the EU country at its beginning. An ID
- * without any EU country is valid.
+ * Returns the problem of a VAT ID, in words that follow the ID in a sentence, or undefined if the ID is
+ * valid. It must have the format of the customer's country or, if that is unknown or outside the EU, of the
+ * EU country whose code it starts with. If neither is an EU country, any ID is valid.
  *
  * @param vatId a VAT ID from `normalVatId`
  */
@@ -129,7 +129,7 @@ export function vatIdProblem(vatId: string, country: string | null): string | un
     : `is not a VAT ID of ${countryName(checked)}, such as ${format.example}`;
 }
 
-/** Returns the EU country at the beginning of a VAT ID, or an empty text. The ID must contain a digit. */
+/** Returns the EU country whose code a VAT ID starts with, or an empty text. The ID must contain a digit. */
 function countryOfVatId(vatId: string): string {
   const letters = /^([A-Z]{2})(?=[A-Z\d+*]*\d)[A-Z\d+*]+$/.exec(vatId)?.[1] ?? '';
   const country = letters === 'EL' ? 'GR' : letters;

@@ -11,7 +11,7 @@ const DROPPED = `[ \\u00a0"']*`;
 const ARMED = new RegExp(`${START}(?=${DROPPED}${FORMULA})`, 'g');
 const DISARMED = new RegExp(`${START}'(?=${DROPPED}${FORMULA})`, 'g');
 
-/** Converts records to CSV (RFC 4180) for spreadsheets: a byte order mark for UTF-8, an apostrophe against formulas. */
+/** Converts records to CSV (RFC 4180) with a byte order mark and an apostrophe before each formula. */
 export async function* toCsv(
   columns: string[],
   batches: AsyncIterable<Record<string, unknown>[]>,

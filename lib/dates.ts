@@ -16,7 +16,7 @@ export function toCalendarDate(instant: Date, timeZone: string): string {
     formatter = { format };
     formatters.set(timeZone, formatter);
   }
-  // Cache the last date: writing many records needs the same moment often, and formatting is slow.
+  // Cache the last date, because many records are written with the same instant and formatting is slow.
   const at = instant.getTime();
   if (formatter.last?.at !== at) formatter.last = { at, date: formatter.format.format(instant) };
   return formatter.last.date;
@@ -28,7 +28,7 @@ export function addDays(date: string, days: number): string {
   return toCalendarDate(fromEpoch(at / 1000), 'UTC');
 }
 
-/** Returns the start of a calendar date in a time zone. If the clock skips midnight, it is the first instant after. */
+/** Returns the first instant of a day in a time zone. It is later than 00:00 if the clock skips midnight. */
 export function startOfDay(date: string, timeZone: string): Date {
   const utc = Date.parse(`${date}T00:00:00Z`);
   let [before, after] = [utc - MOST_OFFSET_MS, utc + MOST_OFFSET_MS];

@@ -39,7 +39,7 @@ export function parseEnv(
 function toEnv(v: Variables) {
   return {
     databaseUrl: v.DATABASE_URL ?? null,
-    /** Address of the database without a pooler, for migrations and dry runs. Null if it is `databaseUrl`. */
+    /** Address of the database without a pooler, for migrations and dry runs. Null to use `databaseUrl`. */
     databaseUrlDirect: v.DATABASE_URL_DIRECT ?? null,
     /** `transaction` if a pooler may change the session after each transaction. Null to detect it at startup. */
     databasePooler: v.DATABASE_POOLER ?? null,
@@ -72,7 +72,7 @@ function toEnv(v: Variables) {
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
     oauth: {
-      /** If off, clients are registered only by hand or by their metadata documents. */
+      /** If false, clients are registered only by hand or by their metadata documents. */
       dynamicRegistration: v.OAUTH_DYNAMIC_REGISTRATION === 'on',
       /** Private URL schemes that clients may use in redirect addresses. */
       redirectSchemes: list(v.OAUTH_REDIRECT_SCHEMES),
@@ -82,14 +82,14 @@ function toEnv(v: Variables) {
     /** Rate limit of one token, in requests per minute. 0 for no limit. */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
-      /** Health reports that no run has started for 24 hours plus this number of hours. */
+      /** Health reports an overdue run if no run has started for 24 hours plus this number of hours. */
       overdueHours: v.ALERT_OVERDUE_HOURS,
-      /** Health reports a run that repairs more fields than this, since that many webhooks were missed. */
+      /** Health reports a run that repairs more fields than this, because webhooks were probably missed. */
       driftChanges: v.ALERT_DRIFT_CHANGES,
       /** Health reports the disk of the embedded database if it has less free space than this, in megabytes. */
       diskMb: v.ALERT_DISK_MB,
     },
-    /** If off, Next handles every path, as on Vercel. */
+    /** If false, Next handles every path, as it does on Vercel. */
     fastPaths: v.FAST_PATHS === 'on',
     logLevel: v.LOG_LEVEL,
     development: v.NODE_ENV === 'development',

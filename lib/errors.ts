@@ -25,9 +25,9 @@ export interface FieldError {
 }
 
 /**
- * An error class whose `instanceof` holds across bundles. Next bundles pages, routes and instrumentation separately,
- * so each has its own copy of the class. An error may be thrown by one copy and caught by another, because objects
- * shared by `perProcess` keep the functions of the first bundle.
+ * An error class whose `instanceof` works across bundles. Next bundles pages, routes and instrumentation
+ * separately, so each has its own copy of the class. One bundle may throw an error that another one catches,
+ * because objects shared by `perProcess` keep the functions of the first bundle.
  */
 class OwnError extends Error {
   /** Names the class in every bundle. Each subclass declares its own, because a build may rename classes. */
@@ -48,7 +48,7 @@ class OwnError extends Error {
   }
 }
 
-/** An error whose text is ours and may be shown to the client. Any other error stays in the log. */
+/** An error with a message that was written for clients. Any other error appears only in the log. */
 export class AppError extends OwnError {
   static override readonly kind = 'AppError';
   override readonly name = 'AppError';

@@ -24,8 +24,8 @@ export function isInOrder({ from, to }: { from?: string | undefined; to?: string
 }
 
 /**
- * Returns the schema of a tool's filters and of its pages. Each named range has fields for its first and last day. A status and a list
- * of statuses exclude each other.
+ * Returns the schema of a list tool's filters and page. Each named range has a field for its first and its last day. A
+ * status and a list of statuses exclude each other.
  */
 export function listFilters<Shape extends z.ZodRawShape>(shape: Shape, ...ranges: string[]) {
   type Given = Record<string, string | undefined>;
@@ -46,7 +46,7 @@ export function listFilters<Shape extends z.ZodRawShape>(shape: Shape, ...ranges
 }
 
 /**
- * Returns the schema of one line of text without control characters. Counts its length in characters, as PostgreSQL.
+ * Returns the schema of one line of text without control characters. Counts characters as PostgreSQL does.
  *
  * @param normal normalizes the text before the checks
  */
@@ -64,7 +64,7 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .meta({ maxLength: max });
 }
 
-/** Returns whether a text has at most `max` characters. Counts them only if `2 * max` UTF-16 units are not exceeded. */
+/** Returns whether a text has at most `max` characters. Texts over `2 * max` UTF-16 units are not counted. */
 function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }

@@ -13,8 +13,8 @@ const KEPT = [...LISTS, 'sums'] as const;
 export type CountedName = (typeof KEPT)[number];
 
 /**
- * Compares a random block of each list, and the sums of a random day, with the rows, and stores which are wrong. Skips
- * a list while another process updates its blocks. Does nothing on a read-only connection.
+ * Checks the counts of one random block per list and the sums of one random day. Stores which lists are
+ * wrong. Skips a list while another process updates its blocks. Does nothing on a read-only connection.
  *
  * @returns the names of the lists that are wrong, and `sums` if the sums are
  */
@@ -43,8 +43,8 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
 }
 
 /**
- * The error of a block. For a list, `excess` is the number of counted rows of one kind ('' for all rows) that do not
- * exist, negative if rows were not counted. For the sums, it is the excess of one currency on one day.
+ * A wrong count or sum. For a list, `excess` is a block's count of one kind ('' for all rows) minus the
+ * actual number of rows. For the sums, it is the stored minus the actual sum of one currency on one day.
  */
 export interface WrongCount {
   [column: string]: unknown;
@@ -53,7 +53,7 @@ export interface WrongCount {
   excess: number;
 }
 
-/** Recounts each list, then the sums, and yields the errors. The rows can be read and written in the meantime. */
+/** Recounts each list, then the sums, and yields the errors. Rows can be read and written meanwhile. */
 export async function* recountLists(
   db: Database,
 ): AsyncGenerator<{ list: CountedName; wrong: WrongCount[] }> {

@@ -11,7 +11,7 @@ import { BATCH, type CursorList, pagesToCsv, readSortedPage, type StaffPage } fr
 /** The condition that a filter's value sets for the rows of a list. */
 interface Meaning {
   where?: SQL | undefined;
-  /** Whether few rows match. They are then found first and sorted afterwards, see `SortedRows`. */
+  /** Whether few rows match. The query then finds them first and sorts them afterwards, see `SortedRows`. */
   few?: boolean;
   /** The values that express this condition in the counted list. Absent if the counted list does not support it. */
   counted?: Record<string, unknown> | undefined;
@@ -19,7 +19,7 @@ interface Meaning {
   refused?: CursorList<never>['refused'];
 }
 
-/** A filter of a list. Its name in `defineList` is its name in the page's URL. */
+/** A filter of a list. Its key in `defineList` is also its parameter name in the page's URL. */
 export interface ListFilter<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
   means(value: z.output<Schema>, db: Database): Meaning | Promise<Meaning>;
@@ -66,8 +66,8 @@ type Reading<Name extends string, Row> =
 type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Row> & {
   filters: F;
   /**
-   * The orders that the list offers. Each needs an index that ends in the id, or is unique, so that every page has the
-   * same cost. The values are never null.
+   * The orders that the list offers. Each needs a unique index, or an index whose last column is the id, so
+   * that every page has the same cost. The values are never null.
    */
   orders: Record<Name, SQLWrapper>;
   /** The default order. A minus sorts the last or largest first. */
@@ -77,11 +77,11 @@ type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Ro
   /** Reads a numbered page in the default order. If absent, every page has cursors. */
   counted?(db: Database, request: PageRequest, values: Record<string, unknown>): Promise<Page<Row>>;
   columns: string[];
-  /** Converts a row to a record of the file. */
+  /** Converts a row to a record of the CSV file. If absent, the row itself is the record. */
   toRecord?(row: Row): Record<string, unknown>;
 };
 
-/** Declares a list of records once, for the staff pages and for files. */
+/** Declares a list of records for both the staff pages and CSV files. */
 export function defineList<F extends Filters, Name extends string, Row extends { id: number }>(
   options: ListOptions<F, Name, Row>,
 ) {
@@ -113,7 +113,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
     schema: schemaOf(options),
     /** Returns the order that the list does not offer with these filters. Undefined if it offers all orders. */
     lacks: (given: Given): string | undefined => lacks?.(given),
-    /** Reads a page of matching rows: by page number if the list is counted and in default order, else by cursor. */
+    /** Reads a page: by number if list and filters are counted and the order is default, else by cursor. */
     async read(db: Database, given: Given, { request, start }: ListPlace): Promise<StaffPage<Row>> {
       const meanings = await meaningsOf(db, given);
       const refused = refusalOf(meanings);
@@ -189,7 +189,7 @@ export const filter = <Schema extends z.ZodType>(
   means: ListFilter<Schema>['means'],
 ): ListFilter<Schema> => ({ schema, means });
 
-/** Makes a filter by an enum's word, as an SQL literal: partial indexes apply, and the planner knows its frequency. */
+/** Makes a filter by an enum value, which is an SQL literal so that the planner can use partial indexes. */
 export function wordFilter<const Words extends readonly [string, ...string[]]>(
   words: Words,
   column: PgColumn,

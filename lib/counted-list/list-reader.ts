@@ -6,17 +6,17 @@ import { customers } from '@/db/schema';
 import { toJsonAmounts } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageBounds, pageRequest, toPage } from '../page';
 
-/** The offset, in rows, up to which a page is read without the help of the block counts. */
+/** The largest offset, in rows, at which a page is read without the block counts. */
 const NEAR = 1000;
 
 /** A filter of a counted list. Its value is a bound parameter. */
 export interface CountedFilter {
   matches(value: SQL): SQL;
-  /** Whether the counts are kept per value of this filter. */
+  /** Whether rows are counted separately for each value of this filter. */
   isClosed?: boolean;
   /** The closed filter of which this filter takes several values, as the text of an array. */
   severalOf?: string;
-  /** Set if the filter is the first or the last day. */
+  /** Set if the filter is the first or the last day of a range. */
   end?: 'from' | 'to';
 }
 
@@ -26,12 +26,12 @@ interface Counted {
 }
 
 interface CountedListOptions<Row> extends CountedTable {
-  /** The filters of the staff's list. `more` contains the filters that only other callers, such as tools, use. */
+  /** The filters of the staff page. `more` contains filters for other callers only, such as MCP tools. */
   filters?: Record<string, { counted?: Record<string, CountedFilter> }>;
   more?: Record<string, CountedFilter>;
   /** Another day of the rows, which may be missing. A request with one of its filters reads the list by this day. */
   otherDay?: OtherDay;
-  /** A filter that finds few rows, and their sort order, so that PostgreSQL does not scan the list's index. */
+  /** A filter that matches few rows, and an unindexed order, so that PostgreSQL finds these rows first. */
   sorted?: readonly [by: string, order: SQL];
   /** The columns of a row. If `customer` is among them, the row's customer is joined. */
   columns: SelectedFields;
@@ -59,8 +59,8 @@ type Request = { page?: number | undefined; per_page?: number | undefined; custo
 
 /**
  * Makes the queries of a list whose rows are counted: one for a page with its total, and one for the total of a page
- * beyond the last. Filters by counted columns have a constant cost. Any other filter needs its own index, by which its
- * rows are counted.
+ * beyond the last. Filters by counted columns have a constant cost. Any other filter needs its own index,
+ * because each query counts the matching rows.
  */
 export function countedList<Row>(options: CountedListOptions<Row>) {
   const { table, columns } = options;
@@ -259,25 +259,25 @@ interface CountedTable {
   table: PgTable & { id: PgColumn; customer_id?: PgColumn };
   blocks: PgTable;
   deltas: PgTable;
-  /** The order of the list: a day and the id, newest first; or a number. */
+  /** The columns by which the list is sorted: either a day and the id, newest first, or a number. */
   order: SQLWrapper[];
   newestFirst: boolean;
 }
 
-/** Counts the rows of some kinds. A kind is '' for all rows, or the values of the closed filters, separated by spaces. */
+/** Counts the rows of some kinds: '' for all rows, or the values of the `isClosed` filters joined by spaces. */
 const countKinds = ({ blocks, deltas }: CountedTable, kinds: SQL): SQL =>
   sql`((select coalesce(sum(row_count), 0) from ${blocks} where kind = any(${kinds}))
     + (select coalesce(sum(row_count), 0) from ${deltas} where kinds && ${kinds}))`;
 
-/** The days from and to, both inclusive. Undefined if that end is open. */
+/** A range of days, both inclusive. An end is undefined if the range is open there. */
 interface Days {
   from: SQL | undefined;
   to: SQL | undefined;
 }
 
 /**
- * Counts the rows of some kinds on some days. It adds up the blocks that lie within these days, and the rows of the two
- * blocks that reach beyond them.
+ * Counts the rows of some kinds in a range of days. Adds up the counts of the blocks inside the range, and counts
+ * the rows of the two blocks at its ends.
  *
  * @param matching the condition that the rows of the kinds fulfil
  */
@@ -318,7 +318,7 @@ const endDay = ({ to }: Days) => (to ? sql`(${to}::date + 1)` : sql`'infinity'::
 const orderOf = ({ order }: CountedTable): SQL => sql`(${sql.join(order, sql`, `)})`;
 
 interface Place {
-  /** Returns one row: the key of the block, and the number of rows `passed` before it. */
+  /** Selects one row: the key of the block, and the number of rows before the block as `passed`. */
   query: SQL;
   /** The condition for the rows from that block on. */
   isBeyond: SQL;
@@ -351,7 +351,7 @@ function findByDay(
   const { table, blocks, deltas } = list;
   const row = orderOf(list);
   const isBefore = days.to ? sql`and (day, row_id) < (select day, row_id from last_block)` : sql``;
-  // In the block that contains the end of the days, only the rows before that end count.
+  // In the block that contains the end of the range, only the rows before that end count.
   const last = days.to
     ? sql`union all select day, row_id, (
         select count(*)::int from ${table} where ${matching ?? sql`true`}

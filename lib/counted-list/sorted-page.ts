@@ -6,9 +6,9 @@ import { toCsv } from '../csv';
 import { MAX_ID, type Page } from '../page';
 import { type CursorPage, literal, type PageStart, readCursorPage } from '../page-query';
 
-/** The number of rows in a page that goes into a file. */
+/** The number of rows that one query reads for a CSV file. */
 export const BATCH = 1000;
-/** The limit up to which rows are counted. To count millions would cost more than to read the page. */
+/** Counting stops at this number of rows. Counting millions would cost more than reading the page. */
 export const MAX_COUNTED = 10_000;
 /** The number of rows to search first, in the list's order, if more rows match than can be sorted quickly. */
 const NEAR = 5000;
@@ -77,7 +77,7 @@ export async function addCount<Row>(
   return { ...page, count: isWhole ? page.data.length : await countSome(tx, rows) };
 }
 
-/** @param near limits the search to this number of rows in the order, whether or not they match */
+/** @param near searches only the first `near` rows in the list's order, whether or not they match */
 async function readIds(
   tx: Database,
   { table, where, by, descends, few }: SortedRows,
@@ -104,7 +104,7 @@ async function readIds(
     .limit(limit);
 }
 
-/** Returns an order in a form that no index supports. */
+/** Wraps a sort expression so that PostgreSQL cannot use an index for it. */
 export const withoutIndex = (by: SQLWrapper): SQL => sql`coalesce(${by}, ${by})`;
 
 /** Counts the rows that match, up to `MAX_COUNTED + 1`. */
@@ -135,7 +135,7 @@ export type StaffPage<Row> = Page<Row> | CursorList<Row>;
 
 export const isNumbered = <Row>(page: StaffPage<Row>): page is Page<Row> => 'last_page' in page;
 
-/** Returns all rows of a list as CSV, in chunks. @param read reads the page after a cursor */
+/** Returns all rows of a list as CSV, in chunks. @param read returns the page after a cursor */
 export function pagesToCsv<Row>(
   columns: string[],
   read: (start: PageStart) => Promise<CursorPage<Row>>,

@@ -72,12 +72,12 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
   return readByPairs(db, { ...values, pairs: JSON.stringify(letterPairs(text)) });
 }
 
-// The limit of each query of a search. One more than is shown, so that the search can tell whether more match.
+// The row limit of each search query. It is one more than is shown, to detect that more customers match.
 const WANTED = MAX_MATCHES + 1;
 
-/** If no field has more matches at its start than this, `findBeginnings` reads all of them by index and sorts them. */
+/** The most matches per field for which `findBeginnings` reads all matches by index and then sorts them. */
 const FEW = 200;
-/** The second limit of `findBeginnings` instead of `FEW`, if the first rows of the list contain too few matches. */
+/** Replaces `FEW` in a second attempt, if the first rows of the list contain too few matches. */
 const SOME = 5000;
 /** The number of first rows of the list to search for fields that start with a frequent text. */
 const NEAR = 2000;
@@ -88,7 +88,7 @@ const FAR = 5000;
 /** The search form of a text. It is a subquery, so that PostgreSQL computes it once and not for each row. */
 const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
 
-/** The ids of customers whose whole number or email address is the text. */
+/** The ids of customers whose number or email address equals the text. */
 const exactIds = (query: SQL) =>
   sql`select id from (${numbered([query])}) named
     union select id from ${customers} where lower(email) = lower(${query}::text)`;

@@ -21,7 +21,7 @@ export function spellings(text: string): string[] {
   return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];
 }
 
-/** Finds the id of the customer with a `#id` or a whole customer number. Null if it does not exist. */
+/** Finds a customer's id by `#id` or by the whole customer number. Null if the customer does not exist. */
 export async function findCustomerId(db: Database, text: string): Promise<number | null> {
   const id = idAfterHash(text);
   const [found] = await db
@@ -97,8 +97,8 @@ export function matchMention(text: string): SQL | undefined {
 const MAX_NAMED = 200;
 
 /**
- * Makes the filter of a list by customer. A whole number or `#id` selects one customer. Any other text selects the
- * customers with it in their number, name, company or email address. Only the filter for one customer supports counts.
+ * Makes the filter of a list by customer. A whole number or `#id` selects one customer and supports counts.
+ * Any other text selects the customers whose number, name, company or email address contains it.
  */
 export function customerFilter(column: PgColumn) {
   return {

@@ -6,7 +6,7 @@ import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import type { CustomerRow } from './schema';
 
-/** Selects `id` and `customer_number` by numbers in any case. For a merged customer, the id is the remaining one's. */
+/** Selects ids by number, in any case. The number of a merged customer has the remaining customer's id. */
 export function numbered(numbers: (string | SQL)[]): SQL {
   const wanted = sql.join(
     numbers.map((number) => sql`lower(${number}::text)`),
@@ -15,7 +15,7 @@ export function numbered(numbers: (string | SQL)[]): SQL {
   return having((number) => sql`${number} in (${wanted})`);
 }
 
-/** Selects the numbers that fulfil a condition, with their customers. @param isWanted for a number in lower case */
+/** Selects numbers that fulfil a condition, and their ids. @param isWanted takes the number in lower case */
 const having = (isWanted: (number: SQL) => SQL): SQL => sql`
   select id, customer_number from ${customers} where ${isWanted(sql`lower(customer_number)`)}
   union all select customer_id, customer_number from ${mergedCustomers} where ${isWanted(sql`lower(customer_number)`)}`;
@@ -41,7 +41,7 @@ export async function findCustomerIds(db: Database, numbers: string[]): Promise<
   );
 }
 
-/** Finds ids like `findCustomerIds`, without erased customers, to which nothing may be written. */
+/** Finds ids like `findCustomerIds`, but leaves out erased customers because they accept no writes. */
 export async function findWritableCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
   const ids = await findCustomerIds(db, numbers);
   if (ids.size === 0) return ids;
@@ -94,7 +94,7 @@ export async function listMergedInto(db: Database, id: number) {
     .orderBy(asc(mergedCustomers.created_at), asc(mergedCustomers.id));
 }
 
-/** Selects all ids of a customer: its own, and those of the customers that were merged into it. */
+/** Selects all ids of a customer: its own id, and the ids of the customers that were merged into it. */
 export const idsOf = (id: number): SQL =>
   sql`select ${id}::int as id union all select id from ${mergedCustomers} where customer_id = ${id}::int`;
 

@@ -9,7 +9,7 @@ import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import type { RecordWriter } from '../records/record-kind';
 
-/** The limit of a note in characters. */
+/** The maximum length of a note, in characters. */
 export const MAX_NOTE = 5000;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose

@@ -76,7 +76,7 @@ export function customerName(
   return record.company || [record.first_name, record.last_name].filter(Boolean).join(' ');
 }
 
-/** Returns the columns to select for a row's schema: those of its table, and `customer` with those of its customer. */
+/** Returns the columns to select for a row's schema: its table's columns, and `customer` for its customer. */
 export function rowColumns<T extends PgTable, Shape extends z.ZodRawShape>(
   table: T,
   { shape }: z.ZodObject<Shape>,
@@ -102,7 +102,7 @@ export const fileColumns = ({ shape }: z.ZodObject, ...more: string[]): string[]
   ...CUSTOMER_COLUMNS,
 ];
 
-/** Replaces the customer of a row by the columns that `CUSTOMER_COLUMNS` names. */
+/** Replaces the customer of a row with the columns that `CUSTOMER_COLUMNS` names. */
 export function inColumns<Row extends { customer: CustomerSnippet }>({ customer, ...row }: Row) {
   return {
     ...row,

@@ -51,16 +51,16 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
   if (before?.erased_at) return [{ field: '', message: ERASED }];
   const isNamed = after.company || after.last_name || after.first_name;
   const problems = isNamed ? [] : [{ field: 'company', message: 'or a name is needed' }];
-  // Values that were stored before this rule, or that came from Stripe, do not prevent other changes.
+  // An invalid VAT ID from before this rule, or from Stripe, must not block changes of other fields.
   const isGiven = changes.vat_id !== undefined || changes.country !== undefined;
   if (!isGiven || after.vat_id == null) return problems;
   const message = vatIdProblem(String(after.vat_id), after.country == null ? null : String(after.country));
   return message === undefined ? problems : [...problems, { field: 'vat_id', message }];
 }
 
-/** Returns the next customer number. Sync numbers the customers that it creates in the same way. */
+/** Returns the next customer number. The Stripe sync numbers its customers by the same SQL function. */
 async function nextCustomerNumber(tx: Database): Promise<string> {
-  await lockKey(tx, 'customer numbers'); // no row can refer to a number before it is assigned
+  await lockKey(tx, 'customer numbers'); // a number that is not assigned yet has no row to lock
   const [next] = await rows<{ number: string }>(tx, sql`select next_customer_number() as number`);
   return String(next?.number);
 }
@@ -70,8 +70,8 @@ const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefin
 /** Lets the daily job recheck the Stripe customers that named one of these customer numbers before it existed. */
 async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
-  // With this lock, a commit of sync that found no customer with this number either precedes this transaction or sees
-  // the number (`commit_plan`).
+  // `commit_plan` takes this lock when it found no customer with a number. So it either precedes this
+  // transaction, or sees the new number and is retried.
   await lockKey(tx, 'customer numbers');
   const numbers = JSON.stringify(written.map(({ after }) => after.customer_number));
   // Each number is looked up by index, because PostgreSQL cannot estimate how many links contain a number.
@@ -85,7 +85,7 @@ async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<v
     )`);
 }
 
-/** The fields of a customer in a form. The status is missing, because it changes by steps. */
+/** The fields of a customer in a form. The status is missing, because `customerSteps` change it. */
 export const typedCustomer = {
   kind: customerKind,
   fields: {
@@ -105,7 +105,7 @@ export const typedCustomer = {
   },
 } satisfies TypedKind;
 
-/** The steps of a customer's status. Files may also contain `blocked`, which has the same effect as `inactive`. */
+/** Status changes of a customer. Imports may also set `blocked`, which has the same effect as `inactive`. */
 export const customerSteps = {
   kind: customerKind,
   steps: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { customerStatus } from '@/db/schema';
 import { textLine } from '../fields';
 
-/** The limit of matches of a search. */
+/** The maximum number of matches that a search returns. */
 export const MAX_MATCHES = 25;
 
 export const customerQuery = z.preprocess(

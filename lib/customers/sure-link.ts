@@ -9,8 +9,8 @@ const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 
 /**
  * Whether the link from a Stripe customer to our customer is reliable: made by number or by staff. A link by email
- * address is not reliable, since payers type it. Without a reliable link, Stripe's subscriptions neither set the dates
- * of services nor can they be linked to subscriptions that we sold.
+ * address is not reliable, since payers type it. Without a reliable link, Stripe's subscriptions do not set
+ * the dates of services and cannot be linked to subscriptions that we sold.
  */
 export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);
@@ -18,14 +18,14 @@ export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
 
 /** Whether the Stripe customer of a row has a reliable link. A row without a Stripe customer counts as reliable. */
 export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<boolean> {
-  // Nested, because drizzle leaves out the table of a selected column, and `l` has a column of the same name.
+  // Nested `sql`, because drizzle omits the table of a selected column, and `l` has a column with that name.
   const customer = sql`${row.stripe_customer_id}`;
   return sql<boolean>`not exists (select from ${stripeCustomers} l
     where l.stripe_customer_id = ${customer} and l.linked_by not in (${SURE_SQL}))`;
 }
 
 const FIELDS = {
-  // Stripe has one name field for persons and companies. Only staff know which of them it is.
+  // Stripe has one name field for persons and companies. Only staff can tell the two apart.
   name: { last_name: 'name' },
   email: { email: 'email' },
   phone: { phone: 'phone' },
@@ -35,13 +35,13 @@ const FIELDS = {
 type Column = 'last_name' | 'email' | 'phone' | 'street' | 'postal_code' | 'city' | 'country';
 type CreatedColumns = Record<Column, string | null>;
 
-/** Groups of columns of a created customer. The columns of a group come from the same field of Stripe's data. */
+/** The columns of a created customer, grouped by the field of Stripe's data that they come from. */
 export const CREATED_COLUMNS = Object.values(FIELDS).map((columns) => Object.keys(columns) as Column[]);
 
 /**
  * Returns the columns of a customer that is created from Stripe's data.
  *
- * @param details the first of each field counts
+ * @param details only the first detail of each field is used
  */
 export function toCreatedColumns(details: Pick<NotedDetail, 'field' | 'value'>[]): CreatedColumns {
   const columns = Object.fromEntries(

@@ -34,7 +34,7 @@ export const CONSEQUENCES = [
  * Removes or replaces all personal data of a customer. The books keep their numbers, amounts and dates. The customer's
  * Stripe customers stay linked forever, so that later events are booked without storing personal data.
  *
- * @throws AppError not_found; conflict if the customer has open business or was erased before
+ * @throws AppError not_found; conflict if the customer has open records or was already erased
  */
 export async function eraseCustomer(db: Database, id: number, { actor, now }: { actor: Actor; now: Date }) {
   await requireErasable(db, id);
@@ -58,7 +58,7 @@ export async function eraseCustomer(db: Database, id: number, { actor, now }: { 
   });
 }
 
-/** Returns the time ten minutes ago. The margin is needed because rows have the start time of their transaction. */
+/** Returns the time ten minutes ago. Rows have the start time of their transaction, which commits later. */
 async function shortlyBefore(db: Database): Promise<string> {
   const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
   return String(found?.at);
@@ -68,7 +68,7 @@ async function shortlyBefore(db: Database): Promise<string> {
  * Checks that a customer can be erased now.
  *
  * @returns the customer number
- * @throws AppError not_found; conflict if the customer has open business or was erased before
+ * @throws AppError not_found; conflict if the customer has open records or was already erased
  */
 export async function requireErasable(db: Database, id: number): Promise<string> {
   const [customer] = await db
@@ -130,7 +130,7 @@ async function stripeCustomersOf(db: Database, id: number): Promise<string[]> {
   return links.map((link) => link.id);
 }
 
-/** Locks the keys of the Stripe customers, then their links, then the customer, as all our transactions do. */
+/** Locks the Stripe customers' keys, then their links, then the customer, as all other transactions do. */
 async function lockCustomer(tx: Database, id: number): Promise<string[]> {
   const known = await stripeCustomersOf(tx, id);
   for (const key of known) await lockKey(tx, key);

@@ -56,7 +56,7 @@ const ALL: Redacted[] = [
   { table: auditLog, rows: auditsOf },
 ];
 
-/** Fields that become null in all audit entries of the customer, except in those of notes. */
+/** Fields that become null in all audit entries of the customer, except entries about notes. */
 const EMPTIED = new Set([
   ...columnsOf('customers', 'cleared', 'derived'),
   ...columnsOf('customer_services', 'cleared'),
@@ -108,7 +108,7 @@ const list = (columns: string[]) =>
 const each = (values: (string | number)[]) =>
   sql`jsonb_array_elements_text(${JSON.stringify(values)}::jsonb)`;
 
-/** Selects the reconciliation changes of the customer's records. One query per kind, so that each can use the index. */
+/** Selects the reconciliation changes of the customer's records, by one indexed query per kind. */
 function changesOf(of: Subject): SQL {
   const its = (entity: string, ids: SQL) =>
     sql`select id from reconciliation_changes where entity = ${entity} and entity_id in (${ids})`;
@@ -135,7 +135,7 @@ function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
     sql`select id from audit_log
       where entity in ('customer_note', 'service', 'invoice', 'sales_document', 'subscription') and ${isIts}`,
     its('payment', sql`select id from payments where customer_id = ${id}::int`),
-    // entries of deleted payments
+    // Deleted payments are missing from `payments`, so their audit entries are found by the logged customer.
     its(
       'payment',
       sql`select entity_id from audit_log where entity = 'payment' and action <> 'payment.create' and ${isIts}`,
@@ -180,7 +180,7 @@ export async function findEventsNaming(db: Database, texts: string[], since = '-
 /** Cursor: the last event of a batch. */
 type Place = { created: string; id: string };
 
-/** Returns the given event ids, with those of all events about the customer's Stripe customers and disputes. */
+/** Returns the given event ids and those of all events about the customer's Stripe customers and disputes. */
 export async function listEventIds(tx: Database, customerId: number, ids: string[]): Promise<string[]> {
   const found = await rows<{ id: string }>(
     tx,

@@ -21,7 +21,7 @@ const COLUMNS = [
   'record', // one of RECORDS
   'event', // see EVENTS
   'date', // the posting date
-  'original_date', // the entry's own date, which is earlier if its month was over when it was recorded
+  'original_date', // the entry's own date, earlier than `date` if its month was over when it was recorded
   'customer_number',
   'customer_name',
   'invoice_number',
@@ -39,7 +39,7 @@ type Entry = typeof accountingEntries.$inferSelect;
 
 /** The kinds of entries, in the file's order. */
 const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
-/** Values of the column `event`: for an amount from zero on, for a negative amount, and for a reversal. */
+/** Values of the column `event` for amounts of zero or more, for negative amounts, and for reversals. */
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],
   credit: ['credit_withdrawn', 'credited', 'credit_withdrawn'],

@@ -74,7 +74,7 @@ export const EXPORT_KINDS = {
       withKey,
       { table: next, on: eq(next.id, salesDocuments.converted_to_document_id) },
     ],
-    // An import must find the order confirmation that an offer became, so offers with one come last.
+    // An offer may refer to an order confirmation that was made from it, so an import needs such offers last.
     inTurn: [
       isNull(salesDocuments.converted_to_document_id),
       isNotNull(salesDocuments.converted_to_document_id),
@@ -139,7 +139,7 @@ async function* readRecords(db: Database, kind: ExportKind, since: Date | null) 
   }
 }
 
-/** A row with the columns of the file and, as `place 0` and so on, its place in the order. */
+/** A row with the columns of the file, and its sort values as `place 0`, `place 1` and so on. */
 type Found = Record<string, unknown>;
 
 /** Reads the batch after the last record. Records that are added in the meantime do not shift it. */
@@ -173,7 +173,7 @@ interface ExportKind {
   /** Integer columns, unique together, by which the rows are sorted. */
   order: PgColumn[];
   updatedAt: PgColumn;
-  /** Conditions that divide the rows: one part is read after the other. If absent, all rows are read in one pass. */
+  /** Conditions that split the rows into groups, read in this order. If absent, there is one group. */
   inTurn?: SQL[];
 }
 
@@ -196,7 +196,7 @@ function pick(table: PgTable, names: readonly string[], ofOthers: Record<string,
 /** Converts a value to a cell. Lists are separated by spaces, and an import reads each cell as the same value again. */
 function toCell(value: unknown, column: PgColumn | SQL): string | number | null {
   if (value === null || value === undefined) return null;
-  // A number like `1.234` could also mean 1,234, and an import refuses it. A fourth decimal makes it clear.
+  // An import refuses a number like `1.234`, which could mean 1,234. A fourth decimal makes it unambiguous.
   if (column instanceof PgNumeric) {
     const number = Number(value);
     return /^-?[1-9]\d{0,2}\.\d{3}$/.test(String(number)) ? number.toFixed(4) : number;

@@ -124,7 +124,7 @@ function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconcil
   return codes.has('reconciliation_drift') ? 'drift' : 'ok';
 }
 
-/** The number of days for which an alert reports an event of the other mode or a thin event. */
+/** The number of days for which an alert reports a thin event, or an event of the wrong Stripe mode. */
 const IGNORED_DAYS = 7;
 
 type Found = {
@@ -146,9 +146,9 @@ type Found = {
 };
 
 /**
- * Lists the current problems, the most serious first.
+ * Lists the current problems. Problems of the disk come first.
  *
- * @returns also whether a reconciliation run was ever started
+ * @returns the problems, and whether a reconciliation run was ever started
  */
 export async function listAlerts(
   db: Database,

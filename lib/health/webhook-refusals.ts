@@ -5,11 +5,11 @@ import { perProcess } from '@/db/per-process';
 import type { Env } from '../env';
 import type { Logger } from '../log';
 
-/** The number of refused deliveries, with none accepted in between, from which staff see an alert. */
+/** Staff see an alert after this number of refused deliveries without an accepted one in between. */
 const MANY_REFUSALS = 10;
 /** The number of days that the alert stays after the last refusal. Stripe retries a delivery for three days. */
 const ALERT_DAYS = 3;
-/** The maximum age in days of an event that Stripe may still deliver by itself. */
+/** The maximum age in days of an event that Stripe may still deliver automatically. */
 const REDELIVERED_DAYS = 4;
 const MINUTE_MS = 60_000;
 
@@ -32,8 +32,8 @@ const tallies = perProcess('refusals', () => new WeakMap<Database, Tally>());
 /**
  * Counts a delivery whose signature was refused. At most one write and one log line happen per minute.
  *
- * @param age seconds since one of our secrets signed the delivery, if only its time is wrong; negative if the time is
- * in the future; otherwise null
+ * @param age seconds since the time that the delivery states, negative for a future time; null if none of our
+ * secrets signed the delivery
  */
 export function countRefusal(world: World, age: number | null): void {
   const tally = tallies.get(world.db) ?? { count: 0, age };
@@ -92,7 +92,7 @@ function inWords(seconds: number): string {
 /** Whether no webhook secret is configured, so that no signature can be valid. */
 const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
 
-// `created_at` and `last_at` have the database's clock. An accepted delivery restarts the count in all processes.
+// `created_at` and `last_at` use the database's clock. An accepted delivery restarts the shared count.
 const accepted = sql`exists (
   select from stripe_events
   where created_at > webhook_refusals.last_at

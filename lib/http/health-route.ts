@@ -13,7 +13,7 @@ interface Probe {
   health: Promise<Health>;
 }
 
-/** The last probe by runtime. `WITHOUT_RUNTIME` is the key while no runtime is built. */
+/** The last probe of each runtime. `WITHOUT_RUNTIME` is the key while no runtime is built. */
 const probes = perProcess('probes', () => new WeakMap<object, Probe>());
 const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 

@@ -29,7 +29,7 @@ export type Handler = (
 /** The handlers of a path by method. Next's route files export them, and our own server's route table holds them. */
 export type Route = Record<Method, Handler>;
 
-/** The limit of a request body that a route does not set itself: 1 MiB. */
+/** The default limit of a request body: 1 MiB. */
 const MAX_BODY_BYTES = 1_048_576;
 
 // A sender that is cut off sees a connection reset instead of the response. So the server reads a body that is too
@@ -236,7 +236,7 @@ export function methodNotAllowed(allow: string): Route {
   return { ...everyMethod(refuse), OPTIONS: options };
 }
 
-/** Returns a route that uses one handler for all methods. Next itself would answer methods that are not exported. */
+/** Returns a route that uses one handler for all methods. Next would answer methods that are not exported. */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }
@@ -246,7 +246,7 @@ export function answerUnknownPath(): Response {
   return problemResponse(new AppError('not_found', 'There is no page at this address.'));
 }
 
-/** Next keeps parameters in an object, where a parameter with this name is lost before a route sees the URL. */
+/** Next stores parameters in an object, and loses a parameter with this name before a route sees the URL. */
 const LOST = '__proto__';
 /** The name that replaces `__proto__` on the way through Next. No real parameter has this name. */
 const CARRIED = `${LOST}\n`;

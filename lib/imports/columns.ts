@@ -20,7 +20,7 @@ export interface Column {
   empty: 'null' | 'left out' | 'none' | 'refused';
 }
 
-/** Returns the columns of an import file for these fields. A field whose value does not fit into a cell has none. */
+/** Returns the file's columns for these fields. A field whose value does not fit a cell has no column. */
 export function toColumns(fields: z.ZodObject): Column[] {
   return Object.entries(fields.shape).flatMap(([name, schema]) => {
     const { inner, isOptional, isNullable } = unwrap(schema);
@@ -114,8 +114,8 @@ const OTHER_NAMES: Record<string, string> = {
 };
 
 /**
- * Proposes our most likely column for each unknown column of a file. Never proposes one of our columns twice, or one
- * that another column of the file already fills.
+ * Proposes our most likely column for each unknown column of a file. Never proposes one of our columns twice,
+ * and never a column that the file already has.
  *
  * @param theirs unknown column names of the file
  * @param columns all columns of the file, with our column for each known one

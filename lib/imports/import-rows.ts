@@ -31,7 +31,7 @@ export interface ImportListener {
 
 type Source = RowSource & { options: { dryRun: boolean }; importId: number | null };
 
-/** Rows that are written together, with their draft or the reason why it is refused. */
+/** Rows that are written together, with their draft or the reasons why they are refused. */
 interface Prepared {
   unit: RowUnit;
   draft: Draft | Refused;
@@ -58,7 +58,7 @@ export class ImportRows {
   /**
    * Parses rows and combines those that are written together.
    *
-   * @param isLast true for the last call, which holds none back
+   * @param isLast true for the last call; any other call may keep the last rows for the next call
    */
   prepare(rows: CsvRow[], isLast: boolean): Prepared[] {
     const units = this.held;
@@ -124,7 +124,7 @@ export class ImportRows {
     return { unit, draft: { values }, namesEarlier: isEarlier };
   }
 
-  /** Returns a problem if a unit has no key, or the same key as an earlier unit. Notes the key otherwise. */
+  /** Returns a problem if a unit has no key, or the same key as an earlier unit. Otherwise stores the key. */
   private keyProblems({ key, rows: [first] }: RowUnit): FieldError[] {
     if (!key) {
       return [{ field: this.kind.keys[0] ?? '', message: 'must not be empty: a row is known again by it' }];
@@ -139,7 +139,7 @@ export class ImportRows {
     return `${field} ${this.kind.toKey(key)}`;
   }
 
-  /** Whether only the dry run refuses a draft: it rolled back the batch with the earlier row that the draft names. */
+  /** Whether a draft is refused only because the dry run rolled back the earlier row that it refers to. */
   private willPass(problems: FieldError[]): boolean {
     const { dryRun } = this.source.options;
     return dryRun && problems.every(({ field }) => field === this.kind.namesEarlier);

@@ -14,7 +14,7 @@ import { WHMCS } from './whmcs';
 
 const NEXT = 'converted_to_document_number';
 
-/** Sales documents for import: a new document needs a date. In a form, an omitted date becomes today. */
+/** Sales documents in files. A new document needs a date, whereas in a form a missing date becomes today. */
 const datedKind: RecordKind = {
   ...salesDocumentKind,
   check: (writing) =>
@@ -37,7 +37,7 @@ const salesDocumentImport: ImportKind = {
     }),
 };
 
-/** All import kinds. A kind refers to records of kinds before it, or of its own. */
+/** All import kinds, in import order. Records refer only to records of the same or an earlier kind. */
 export const IMPORT_KINDS = {
   customers: ofRecords(customerKind),
   servers: ofRecords(serverKind),

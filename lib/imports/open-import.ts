@@ -139,7 +139,7 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
   return readCell(NAMES.has(column.name) ? text.trim() : text, column.type, separator);
 }
 
-/** Compares the currencies of amounts, such as `€ 9.90`, with the row's currency. A row without one gets theirs. */
+/** Compares currencies in amounts, such as `€ 9.90`, with the row's currency. Sets that if it is missing. */
 function currencyProblems(
   values: Row,
   found: { field: string; currencies: readonly string[] }[],
@@ -156,7 +156,7 @@ function currencyProblems(
     }
     possible = common;
   }
-  // A line has no currency of its own. `lineProblems` compares its currencies with that of its invoice or document.
+  // A line has no currency field. `lineProblems` compares these with the invoice's or document's currency.
   if (!hasCurrency) values.currencies = possible;
   else if (possible.length === 1) values.currency = possible[0];
   else {
@@ -178,7 +178,7 @@ function emptyValue({ empty }: Column): CellValue {
 
 const DELIMITERS = [',', ';', '\t'];
 const MAX_HEADER = 100_000;
-/** Maximum number of lines before the header, and of lines of a header with line breaks. */
+/** Maximum number of lines before the header, and of lines within a header. */
 const MAX_LINES = 20;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line that has them has no names
 const BINARY = /[\u0000-\u0008\u000b-\u001f\u007f\ufffd]/;

@@ -77,7 +77,7 @@ export const paymentImport: ImportKind = {
 
 type Parsed = ReturnType<typeof fields.safeParse>;
 
-/** Replaces a row's reference with its import key if an earlier import stored it under that key. Avoids duplicates. */
+/** Prevents duplicates: replaces a row's reference with its import key if an earlier import used that key. */
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
   if (keys.length === 0) return parsed;

@@ -51,14 +51,14 @@ export async function previewFile(path: string, name: ImportName, asked: Preview
   }
 }
 
-/** Returns our column for each column of the file. Proposes the likeliest for an unknown one; undefined if none fits. */
+/** Returns our column, known or proposed, for each column of the file. Undefined if none fits. */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
   const unknown = columns.flatMap(({ theirs, ours }) => (ours ? [] : theirs));
   const found = proposeColumns(unknown, columns, toColumns(IMPORT_KINDS[name].fields)).values();
   return columns.map(({ ours }) => ours?.name ?? found.next().value);
 }
 
-/** Parses the header in the chosen format, or in the one that knows most of its columns. Our own format wins a tie. */
+/** Parses the header in the chosen format, or in the format that knows most columns. Our own wins a tie. */
 function bestHeader(raw: string, name: ImportName, { delimiter, format }: PreviewOptions) {
   const known = toColumns(IMPORT_KINDS[name].fields);
   const ours: FileFormat = { columns: Object.fromEntries(known.map((column) => [column.name, column.name])) };

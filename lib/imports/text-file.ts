@@ -95,7 +95,7 @@ const CHECK = 'correct it, or choose the encoding of the whole file with --encod
 const NOT_UTF8 = `is not in UTF-8, the encoding of the other lines: ${CHECK}`;
 const UTF8_WITHIN = `is in UTF-8, and the other lines are in Windows-1252: ${CHECK}`;
 const UNLIKELY_TEXT = 'is neither in UTF-8 nor in Windows-1252: save the file as CSV UTF-8';
-// Bytes that Windows-1252 does not define, and symbols within a word: DOS or Mac encodings use their bytes for letters.
+// Undefined bytes of Windows-1252, and symbols inside words that are letters in DOS or Mac encodings.
 const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d]|\p{L}[„”ŠŸŽ§™]\p{Ll}/u;
 
 const isUtf16 = (bytes: Buffer) =>

@@ -46,7 +46,7 @@ const oneOf =
   (cell: string): string =>
     values[cell.trim().toLowerCase()] ?? cell;
 
-/** Reads a currency code. Old reports contain a number instead, which only this WHMCS installation can resolve. */
+/** Reads a currency code. Old reports contain a number, whose meaning depends on the WHMCS installation. */
 function currency(cell: string): Translated {
   const code = cell.trim().toLowerCase();
   if (!/^\d+$/.test(code)) return code;

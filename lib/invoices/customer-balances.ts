@@ -47,7 +47,7 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
       >`sum(${invoices.amount_due}) filter (where ${eq(invoices.status, 'overdue')})`,
     })
     .from(invoices)
-    // must match the condition of the partial index
+    // The status condition must match that of the partial index.
     .where(and(inArray(invoices.customer_id, ids), sql`${invoices.status} in ('sent', 'overdue')`))
     .groupBy(invoices.customer_id, invoices.currency)
     .orderBy(invoices.currency);

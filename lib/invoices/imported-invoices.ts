@@ -19,8 +19,8 @@ const ofStripe = {
 const AMOUNTS = ['amount_paid', 'amount_due', 'amount_credited'] as const;
 
 /**
- * Invoices from files: our own and those that Stripe manages. A new invoice of Stripe's takes the values of the file
- * until Stripe reports it. An existing invoice of Stripe's is changed only by Stripe.
+ * Invoices in files, both our own and those that Stripe manages. An import can create a Stripe invoice, which
+ * keeps the file's values until Stripe reports it. An import never changes an existing Stripe invoice.
  */
 export const importedInvoiceKind: RecordKind = {
   ...invoiceKind,

@@ -33,7 +33,7 @@ export const linesField = z
   .min(1, 'must be at least one')
   .max(MAX_LINES, `must be at most ${MAX_LINES}`);
 
-/** A line as its row stores it: amounts are decimal text. */
+/** A line as stored in its table, with amounts as decimal text. */
 export type LineRow = ReturnType<typeof toLineRow>;
 
 export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<typeof lineField>) => ({
@@ -117,7 +117,7 @@ const currencyOf = (row: Row): string => String(row.currency ?? 'eur');
 /** The kind of record that lines belong to. Each kind has its own table of lines. */
 export type Owner = 'invoice' | 'sales_document';
 
-/** Maximum lines in one statement, which may have at most 65,535 values. */
+/** Maximum number of lines in one statement, which may have at most 65,535 parameters. */
 const BATCH = 5000;
 
 /** Reads the lines of one record, in order. */

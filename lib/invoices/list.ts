@@ -34,7 +34,7 @@ export function toInvoiceRow(record: RecordOf<typeof invoices, typeof invoiceCol
   };
 }
 
-/** The states that invoices can be filtered by: their statuses, unpaid ones, and partly refunded ones. */
+/** Values of the status filter: each status, `open` for unpaid invoices, and `refunded_in_part`. */
 export const INVOICE_STATES = [...invoiceStatus.enumValues, 'open', 'refunded_in_part'] as const;
 
 const ofStatus = wordFilter(invoiceStatus.enumValues, invoices.status);

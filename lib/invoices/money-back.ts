@@ -51,7 +51,7 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
 
 const amountOrNull = (amount: string | null | undefined) => (amount == null ? null : toJsonAmount(amount));
 
-/** SQL condition for invoices whose payments were refunded, but not wholly. */
+/** SQL condition for invoices whose payments were partly refunded. */
 export function isRefundedInPart(): SQL {
   // Start from the few refunds and disputes, since no index on payments serves this condition.
   return sql`${invoices.id} in (

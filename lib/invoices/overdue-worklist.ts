@@ -12,7 +12,7 @@ import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
 import { dueOn } from './list';
 
-/** First and last day of each age, in days since the due date. An invoice with a failed payment may not be due yet. */
+/** Each age in days since the due date. A failed payment makes an invoice overdue before its due date. */
 const AGES = {
   'not-due': [null, 0],
   '1-14': [1, 14],
@@ -41,7 +41,7 @@ export async function listOverdue(
   size = per_page,
 ): Promise<CursorList<OverdueInvoice>> {
   const [from, to] = age === 'over-30' ? [31, null] : age ? AGES[age] : [null, null];
-  // must match the condition of the partial index
+  // The status condition must match that of the partial index.
   const where = and(
     sql`${invoices.status} = 'overdue'`,
     from === null ? undefined : sql`${dueOn} <= ${addDays(today, -from)}::date`,

@@ -55,7 +55,7 @@ export async function getInvoice(db: Database, id: number) {
 
 export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;
 
-/** Amounts of an invoice that its payments do not show, in whole units of its currency. 0 if one does not apply. */
+/** Amounts of an invoice beyond its payments, in whole units of its currency. 0 if one does not apply. */
 export type BesidePayments = ReturnType<typeof besidePayments>;
 
 type Amounts = Pick<
@@ -72,9 +72,9 @@ type Amounts = Pick<
 >;
 
 /**
- * Explains an invoice whose payments do not add up to its total. Stripe takes the balance of a customer into account
- * before it collects the rest. If Stripe has not reported the balance, the amount that is neither paid, due nor
- * credited stands for it.
+ * Explains an invoice whose payments do not add up to its total. Stripe applies the balance of a customer
+ * before it collects the rest. If Stripe has not reported the applied balance, it is calculated: total less
+ * the amounts paid, due and credited.
  */
 export function besidePayments(invoice: Amounts) {
   const { status, amount_off_stripe, balance_applied } = invoice;

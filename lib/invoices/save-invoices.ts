@@ -33,7 +33,7 @@ export const invoiceKind: RecordKind = {
   name: 'invoice',
   table: invoices,
   key: 'number',
-  // Falls back to Stripe's invoice if no invoice of our own has this number. Otherwise a write would create a copy of it.
+  // Falls back to a Stripe invoice if none of ours has this number. Otherwise a write would duplicate it.
   hasKey: (numbers) =>
     sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,
@@ -64,7 +64,7 @@ export const invoiceKind: RecordKind = {
   },
 };
 
-/** Finds drafts by their import key, since they have no number. The key still works after the draft was sent. */
+/** Finds invoices by import key, because drafts have no number. A draft keeps its key after it was issued. */
 async function findByImportKey(tx: Database, drafts: Draft[]): Promise<Draft[]> {
   const keys = drafts.flatMap(({ id, values }) => (id === undefined ? keyOf(values) : []));
   if (keys.length === 0) return drafts;
@@ -104,7 +104,7 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   if (after.total === undefined) return columns;
   if (before && before.status !== 'draft') {
     const claimed = toThousandths(String(amount_paid ?? (status === 'paid' ? after.total : 0)));
-    const isMore = claimed > toThousandths(String(before.amount_paid)); // the check refuses it
+    const isMore = claimed > toThousandths(String(before.amount_paid)); // `sentProblems` refuses it
     const state = stateAfter(before, after, status, writer);
     return { ...columns, ...state, ...(isMore && { amount_paid: fromThousandths(claimed) }) };
   }
@@ -117,7 +117,7 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   return Object.assign(columns, stateBy(owed, paid, writer));
 }
 
-/** Returns the state of an issued invoice. Only payments decide its paid amount, but people may cancel it. */
+/** Returns the state of an issued invoice. Only payments change its paid amount, but staff may cancel it. */
 function stateAfter(before: Row, after: Row, wanted: unknown, writer: RecordWriter): Row {
   const isStep = wanted === 'cancelled' || wanted === 'draft' || before.status === 'cancelled';
   const status = isStep && wanted !== undefined ? wanted : before.status;
@@ -137,7 +137,7 @@ function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
   return { ...settledBy(invoice, paid, { today: toCalendarDate(now, timeZone), now }) };
 }
 
-/** Derived fields, which may always change. */
+/** Derived fields. `sentProblems` has separate checks for `amount_paid` and `number`. */
 const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
 
 const MANAGED = 'Stripe manages this invoice';
@@ -151,7 +151,7 @@ function checkInvoice(writing: Writing): FieldError[] {
   return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
 }
 
-/** Returns why an invoice must not be deleted. Null for our drafts: no number is missing afterwards. */
+/** Returns why an invoice must not be deleted. Null for our drafts, which leave no gap in the numbers. */
 function checkDelete({ status, stripe_invoice_id }: Row): string | null {
   if (stripe_invoice_id) return `${MANAGED}.`;
   return status === 'draft' ? null : 'The invoice was issued: cancel it instead of deleting it.';
@@ -215,7 +215,7 @@ export const typedInvoice = {
 /** Form field of a sent invoice. Only its due date may change. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
-/** The steps between statuses of our own invoices that staff can take. Only payments make an invoice paid. */
+/** The status changes of our own invoices that staff can make. Only payments make an invoice paid. */
 export const invoiceSteps = {
   kind: invoiceKind,
   steps: {

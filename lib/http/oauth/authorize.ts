@@ -27,7 +27,7 @@ const PASSED_ON = [
   ...['request', 'request_uri', 'response_mode'],
 ];
 
-/** The form of a SHA-256 in base64url (RFC 7636, 4.2). */
+/** The format of a SHA-256 hash in base64url (RFC 7636, 4.2). */
 const S256 = /^[\w-]{43}$/;
 
 /**
@@ -48,8 +48,8 @@ export async function answerAuthorize(request: Request): Promise<Response> {
     runtime.log.error({ component: 'oauth', status: answer.status }, 'the provider did not answer');
     return refuse('server_error');
   }
-  // The provider checks the session but not whether a step is due, so a person with a due step is redirected to its
-  // page.
+  // The provider checks only the session. A person who must first change a temporary password or set up a
+  // second factor is redirected to the page of that step.
   const owes = Boolean((await findStaffSession(runtime, request.headers))?.due);
   return redirectTo(runtime, location, { asked: url, owes });
 }
@@ -107,7 +107,7 @@ async function redirectTo(
   return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
 }
 
-/** Returns an OAuth error, or null. Checks what the provider checks only when the code is redeemed, or never. */
+/** Returns an OAuth error, or null. The provider checks this only when the code is redeemed, or never. */
 function problemOf(asked: URLSearchParams): string | null {
   if (asked.get('prompt') === 'none') return 'interaction_required';
   const isOfQuery = (asked.get('response_mode') ?? 'query') === 'query';
@@ -146,12 +146,12 @@ interface Decision {
 }
 
 /**
- * Passes a member of staff's decision to the provider. The provider checks only the session, so a person with a due
- * step is refused first.
+ * Passes the decision of a member of staff to the provider. The provider checks only the session. So a person
+ * who must first change a password or set up a second factor is refused here.
  *
  * @param headers with the session's cookie
- * @returns the address to which the browser is redirected: the client's, with a code or with `access_denied`; or the
- *   page that explains why the decision was refused
+ * @returns the address to redirect to: the client's address with a code or `access_denied`, or the page that
+ *   explains why the decision was refused
  */
 export async function decideConsent(
   runtime: Runtime,

@@ -86,10 +86,10 @@ async function registerByHand(trial: Trial): Promise<null> {
   return null;
 }
 
-/** The challenge of RFC 7636's example. */
+/** The code challenge of the example in RFC 7636. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-/** The User-Agent of a browser, because a person's browser opens the authorization address, and not the client. */
+/** The User-Agent of a browser, because a browser opens the authorization address for the client. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
 /** Starts an authorization request up to the sign-in page. It stops there, so no code is issued. */
@@ -191,7 +191,7 @@ function isStateless(revision: string): boolean {
   return revision >= STATELESS;
 }
 
-/** Input of the checks that need no registered client, but only its User-Agent. */
+/** Input of the checks that need only a User-Agent and no registered client. */
 interface Asker {
   runtime: Runtime;
   traits: Pick<ClientTraits, 'userAgent'>;

@@ -27,7 +27,7 @@ export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'pu
 /** The traits of most clients: they run on a person's own machine and send what the official SDK sends. */
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
-/** The clients in autumn 2026, from their docs, sources and metadata documents, else with the official SDK's values. */
+/** Clients as of autumn 2026. Values come from their docs, source or metadata, else from the official SDK. */
 export const CLIENTS: ClientTraits[] = [
   {
     ...USUAL,
@@ -80,7 +80,7 @@ export const CLIENTS: ClientTraits[] = [
     userAgent: 'node',
     registers: 'itself',
     redirect: 'http://localhost:7777/oauth/callback',
-    resource: 'origin', // older releases; the current one sends the exact address
+    resource: 'origin', // sent by older releases; the current release sends the exact address
   },
   {
     ...USUAL,

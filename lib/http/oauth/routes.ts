@@ -69,8 +69,8 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
- * Maps the path of a metadata document to the path of its issuer. Besides our own issuer, these are the issuers that
- * older clients derive from the tool server's address or its origin. RFC 8414 and OpenID specify the documents' paths.
+ * Maps the paths of metadata documents to their issuer's path. Besides our own issuer, these are issuers that
+ * older clients derive from the MCP server's address or origin. RFC 8414 and OpenID define the paths.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>
@@ -81,7 +81,7 @@ const SERVER = new Map<string, string>(
   ),
 );
 
-/** Responds to every path below `.well-known` with JSON, even unknown ones. HTML would end a client's search. */
+/** Responds to every path below `.well-known` with JSON. A client stops its discovery if it gets HTML. */
 export async function answerMetadata(request: HttpRequest): Promise<Response> {
   const answer = await metadataFor(request);
   return request.method === 'HEAD' ? new Response(null, answer) : answer;

@@ -32,7 +32,7 @@ interface Asker {
   named: Credentials;
 }
 
-/** A client's request, with the authentication method with which the client is registered. */
+/** A client's request, and the authentication method that the client is registered with. */
 interface Asked extends Asker {
   headers: Headers;
   form: URLSearchParams;
@@ -185,7 +185,7 @@ async function translate(asked: Asker, path: Endpoint, answer: Response): Promis
   return refused(asked, errorCode(error, text), text);
 }
 
-/** Translates the provider's error code into OAuth's. A wrong code or code verifier is an `invalid_grant`. */
+/** Translates the provider's error code into OAuth's. A wrong code or verifier is an `invalid_grant`. */
 function errorCode(error: string, text: string): string {
   if (error === 'invalid_user' || error === 'invalid_token') return 'invalid_grant';
   const ofGrant = /code verification failed|code_verifier|session no longer exists|user not found/i;
