@@ -32,7 +32,7 @@ const WARN = 40;
 
 const counted = perProcess('log-lines', () => new Map<string, number>());
 
-/** A pino hook that limits warnings and errors, which strangers cause. Only authorized requests log lower levels. */
+/** A pino hook that limits warnings and errors, which anyone can cause. Lower levels are not limited. */
 export function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, level: number): void {
   if (level < WARN) {
     write.apply(this, given);
@@ -51,14 +51,14 @@ function tellRest(log: PinoLogger, message: string): void {
   if (dropped > 0) log.warn({ dropped, message }, 'lines were left out of the log');
 }
 
-/** Number of waiting bytes from which new lines are dropped, while the reader is slow or the disk is full. */
+/** New lines are dropped while this many bytes wait, because the reader is slow or the disk is full. */
 const MOST_WAITING = 1_000_000;
 const RETRY_MS = 100;
 const MOST_TRIES_AT_EXIT = 20;
 
 /**
- * Writes log lines to stdout, one after the other. pino's own stream ends the process when the disk is full, and at the
- * exit of the process it waits for space without end. Here, a line that does not fit is written with the next one.
+ * Writes log lines to stdout in order. pino's own stream ends the process if the disk is full, and waits
+ * forever for space at exit. This stream keeps bytes that it cannot write, and retries with the next line.
  */
 class LogStream {
   private waiting = Buffer.alloc(0);
@@ -83,7 +83,7 @@ class LogStream {
     try {
       while (this.waiting.length > 0) this.waiting = this.waiting.subarray(writeSync(this.fd, this.waiting));
     } catch (error) {
-      return !isBusy(error); // the disk is full, or the reader has ended; the next line tries again
+      return !isBusy(error); // the disk is full or the pipe's reader has exited; the next line retries
     }
     return true;
   }
@@ -98,7 +98,7 @@ class LogStream {
 /** Returns whether an error means that the pipe's reader is slow. */
 const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN';
 
-/** Returns the stream of this process's log. Undefined if `stdout.write` was replaced; pino then uses that. */
+/** Returns this process's log stream. Undefined if `stdout.write` was replaced, which pino then uses. */
 function logStream(): Pick<LogStream, 'write'> | undefined {
   const { stdout } = process;
   if (stdout.write !== stdout.constructor.prototype.write) return undefined;

@@ -57,10 +57,10 @@ export function toMinorUnits(amount: string, currency: string): number {
   return amount.startsWith('-') ? -minor : minor;
 }
 
-/** Converts decimal text to thousandths for calculations. Exact, since a column has 15 digits, 3 of them decimals. */
+/** Converts decimal text to thousandths for calculations. Exact for a `numeric(15,3)` column. */
 export const toThousandths = (amount: string): number => Math.round(Number(amount) * 1000);
 
-/** Converts thousandths to decimal text with three decimals, as in a column. */
+/** Converts thousandths to decimal text with three decimals, as in a `numeric(15,3)` column. */
 export const fromThousandths = (amount: number): string => (amount / 1000).toFixed(3);
 
 /** Converts the decimal text of an amount to a JSON number. Exact up to 15 digits, the size of an amount column. */
@@ -77,7 +77,7 @@ export function toJsonAmounts<Name extends string, Row extends Record<Name, stri
   return { ...row, ...(numbers as Record<Name, number>) };
 }
 
-/** Formats an amount for people: with the currency's decimals and its code. */
+/** Formats an amount for people, with the currency's decimals and its code: `19.90 EUR`. */
 export function toAmountText(amount: string, currency: string): string {
   return `${Number(amount).toFixed(currencyDecimals(currency))} ${currency.toUpperCase()}`.trim();
 }

@@ -36,8 +36,8 @@ export function normalAddress(text: string): string | null {
 }
 
 /**
- * Returns the wider networks of an address, the widest last. A provider's customer often has an IPv6 network of 56 or
- * 48 bits, and so at least hundreds of counted addresses.
+ * Returns the wider networks of an address, the widest last. Internet providers often give one customer a /56
+ * or /48 IPv6 network, which contains at least 256 different results of `countedAddress`.
  *
  * @param address a result of `countedAddress`: an IPv6 network of 64 bits, an IPv4 address or `unknown`
  */
@@ -59,8 +59,8 @@ export const UNKNOWN_ADDRESS = 'unknown';
  * Returns the rate limit key of a client: an IPv4 address, or an IPv6 network of 64 bits, since a client with one
  * address of the network has all of them.
  *
- * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. In a chain of several,
- *   it is unknown which part the client wrote.
+ * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. A list of
+ *   several addresses is not trusted, because the client may have written a part of it.
  */
 export function countedAddress(forwardedFor: string | null): string {
   const address = normalAddress(forwardedFor?.trim() ?? '');

@@ -28,7 +28,7 @@ import { NotMigratedError, StartError } from './errors';
 const LOOK_MS = 250;
 
 export interface OpenOptions {
-  /** True for a dry run. On a server, it gets the read-only connection of `openScratch`. */
+  /** True for a dry run. A PostgreSQL server is then opened with `openScratch`, which cannot change it. */
   scratch?: boolean;
   /** Milliseconds to wait while a command (not a server) has the embedded database open. */
   patience?: number;
@@ -43,7 +43,7 @@ export class DatabaseBusyError extends StartError {
   constructor(
     dataDir: string,
     readonly pid: number,
-    /** Socket on which the other process accepts commands. Undefined if it does not accept commands, or not yet. */
+    /** Socket on which the other process accepts commands. Undefined if it does not (yet) accept any. */
     readonly socket: string | undefined,
   ) {
     super([
@@ -133,7 +133,7 @@ export function makeDataDir(dataDir: string): void {
 
 type ServerEnv = Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler'>;
 
-/** Error code of a pooler when a client requests settings of the session. */
+/** Error code with which a pooler refuses a connection that requests session settings. */
 const PROTOCOL_VIOLATION = '08P01';
 const NEEDS_DIRECT =
   'A dry run needs a session of its own, which the pooler of DATABASE_URL does not give: set DATABASE_URL_DIRECT to the address of the database itself.';
@@ -160,7 +160,7 @@ async function openServer(url: string, { databasePooler }: ServerEnv): Promise<D
 }
 
 /**
- * Opens one direct session to the server. It can write only its own temporary tables, and only read all others.
+ * Opens one direct session to the server. It can write only its own temporary tables, and read all others.
  *
  * @throws StartError with advice; NotMigratedError
  */
@@ -198,7 +198,7 @@ export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEn
 /**
  * Connects to a server's database, runs `use` and disconnects. The database may have the schema of any version.
  *
- * @throws StartError with the problem of the address
+ * @throws StartError that explains why the database cannot be reached
  */
 export async function withServer<T>(url: string, use: (db: Database) => Promise<T>): Promise<T> {
   const handle = openPostgres(url, { max: 1, pooler: TRANSACTION_POOLER });
@@ -246,10 +246,10 @@ const SENTENCES: [code: RegExp, sentence: string, url?: RegExp][] = [
 ];
 
 /**
- * Connects to a server's database for the first time, with a timeout: a server that does not speak PostgreSQL may
- * never answer.
+ * Connects to a server's database for the first time. There is a timeout, because a server that does not
+ * speak PostgreSQL may never answer.
  *
- * @throws StartError with the problem of the address; the handle is then closed
+ * @throws StartError that explains why the database cannot be reached; the handle is then closed
  */
 export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () => Promise<T>): Promise<T> {
   const silence = new AbortController();
@@ -264,7 +264,7 @@ export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () 
     await handle.close();
     throw toStartError(error, url);
   } finally {
-    tooLong.catch(() => {}); // aborted, or reported above
+    tooLong.catch(() => {}); // its rejection is only the abort, or was reported above
   }
 }
 
@@ -285,7 +285,7 @@ const NOT_UNICODE =
 const newerSentence = ({ found, known }: NewerDatabaseError) =>
   `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;
 
-/** Checks that the database has exactly this version's migrations. @throws NotMigratedError if it has not */
+/** Checks that the database has exactly this version's migrations. @throws NotMigratedError otherwise */
 export async function requireMigrated(db: Database): Promise<void> {
   if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
 }

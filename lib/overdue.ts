@@ -6,7 +6,7 @@ type UnpaidStatus = (typeof UNPAID_STATUSES)[number];
 
 export const isUnpaid = (status: string): boolean => UNPAID_STATUSES.some((one) => one === status);
 
-/** The fields that can make an invoice overdue. The last two exist only on Stripe's invoices. */
+/** The fields that can make an invoice overdue. The last two are set only on Stripe invoices. */
 interface Owed {
   due_date: string | null;
   paymentFailed?: boolean;
@@ -24,7 +24,7 @@ export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, t
   return uncollectible || paymentFailed || isPastDue ? 'overdue' : 'sent';
 }
 
-/** Returns the SQL condition that the due date is over. */
+/** Returns the SQL condition that the due date has passed. */
 export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql`${dueDate} < ${today}`;
 
 /**

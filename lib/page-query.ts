@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Page, type PageRequest, pageBounds, toPage } from './page';
 
-/** Reads one page. Counts all rows only if the total does not follow from the page, as it does from the last page. */
+/** Reads one page. Calls `count` only if the page is full or past the end: any other page is the last. */
 export async function readPage<Row>(
   request: PageRequest,
   read: (bounds: { limit: number; offset: number }) => Promise<Row[]>,
@@ -26,7 +26,7 @@ export function literal(value: number): number {
 export const startOfDaySql = (date: string, timeZone: string): SQL =>
   sql`(${date}::date::timestamp at time zone ${timeZone}::text)`;
 
-/** The start of a page: after the row of a cursor, or before it. Without a cursor, the page is the first. */
+/** Selects the page after or before a cursor. Without a cursor, it is the first page. */
 export interface PageStart {
   after?: string | undefined;
   before?: string | undefined;
@@ -43,7 +43,7 @@ export interface CursorPage<Row> {
 /**
  * Reads the page after or before a cursor.
  *
- * @param read reads at most `limit` rows beyond a cursor, or from the start if it is null; `backwards` in reverse order
+ * @param read reads up to `limit` rows beyond the cursor, or from the start if null; reversed if `backwards`
  */
 export async function readCursorPage<Row>(
   { after, before }: PageStart,
@@ -65,8 +65,8 @@ export async function readCursorPage<Row>(
 }
 
 /**
- * Returns one of our own words, such as an enum value, as a literal in the statement's text. The number of rows per
- * word differs a millionfold, and a generic plan for a bound parameter cannot consider that.
+ * Returns a word such as an enum value as a literal in the statement's text. One value can have a million
+ * times the rows of another, and a generic plan for a bound parameter cannot consider that.
  */
 export function constant(word: string): SQL {
   if (!/^[\w.]+$/.test(word)) throw new RangeError('not a word of the schema');

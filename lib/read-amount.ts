@@ -8,7 +8,7 @@ export interface Amount {
   currencies: readonly string[] | null;
 }
 
-/** `readings`: the two amounts that the text may mean, as decimal texts, the larger one first. */
+/** An amount, or both amounts that an ambiguous text may mean, as decimal texts, the larger one first. */
 type AmountReading = Amount | { readings: [string, string] };
 
 /** The separator before the decimals. */
@@ -156,5 +156,5 @@ export function ambiguityProblem(text: string): string | undefined {
   return `can mean ${whole} or ${small}: write ${whole}, or ${isShort ? Number(small).toFixed(2) : `${fraction}0`}`;
 }
 
-/** Returns decimal text for a form field. Adds a fourth decimal to three, since `1.500` would be ambiguous. */
+/** Returns decimal text for a form field. `1.500` becomes `1.5000`, because it could also be read as 1500. */
 export const unmistakable = (text: string): string => (typedAmounts(text).length > 1 ? `${text}0` : text);

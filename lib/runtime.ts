@@ -13,7 +13,7 @@ import { type OpenOptions, openDatabase, requireMigrated } from './open-database
 export interface Runtime {
   env: Env;
   db: Database;
-  /** Stripe's client. Null without STRIPE_SECRET_KEY. */
+  /** The Stripe client. Null without STRIPE_SECRET_KEY. */
   stripe: Stripe | null;
   now(): Date;
   newId(): string;
@@ -120,7 +120,7 @@ export function worldOf(env: Pick<Env, 'logLevel'>): Pick<Runtime, 'now' | 'newI
 const REQUESTS_PER_SECOND = 10;
 
 /**
- * Creates the Stripe SDK with a timeout (three tries of 10 s) and a rate limit.
+ * Creates a Stripe client with a timeout (three tries of 10 s) and a rate limit.
  *
  * @param apiBase address of another Stripe API, for tests and the demo
  */

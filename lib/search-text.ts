@@ -11,7 +11,7 @@ export function containsPattern(text: string): string {
 /** Returns true if a text has three letters or digits in a row, so that a trigram index can find texts with it. */
 export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
-/** Returns all pairs of adjacent letters in a text. A single letter returns itself. */
+/** Returns all pairs of adjacent letters in a text. For a single letter, returns that letter. */
 export function letterPairs(text: string): string[] {
   const letters = [...text];
   return letters.length === 1 ? letters : letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
@@ -22,7 +22,7 @@ export function prefixPattern(text: string): string {
   return `${wholePattern(text)}%`;
 }
 
-/** Returns an ILIKE pattern for exactly this text, in any case. */
+/** Returns an ILIKE pattern for exactly this text, ignoring case. */
 export function wholePattern(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

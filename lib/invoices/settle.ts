@@ -17,8 +17,8 @@ interface At {
 }
 
 /**
- * Returns the state of our own invoice after its payments have changed. A draft or a cancelled invoice keeps its status,
- * and a cancelled one owes nothing. An invoice imported as paid stays paid until its payments add up to as much.
+ * Returns the state of an invoice outside Stripe after its payments changed. Drafts and cancelled invoices
+ * keep their status. Cancelled invoices owe nothing. An imported paid amount stays until payments exceed it.
  *
  * @param invoice the invoice before the change
  * @param paid the sums of its completed payments before and after the change, in thousandths
@@ -32,7 +32,7 @@ export function settledAfter(
   return settledBy(invoice, Math.max(paid.after, imported > paid.before ? imported : 0), at);
 }
 
-/** Returns an invoice's state if `paid` is its paid amount, in thousandths. A cancelled invoice owes nothing. */
+/** Returns an invoice's state if `paid` thousandths were paid. A cancelled invoice owes nothing. */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
   const { status, paid_at } = invoice;
   const due = status === 'cancelled' ? 0 : Math.max(0, toThousandths(invoice.total) - paid);

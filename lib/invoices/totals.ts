@@ -10,12 +10,12 @@ interface LineAmounts {
   tax_rate: string;
 }
 
-/** Sums of a record's lines, as text with three decimals, like their columns. */
+/** Totals of the lines of an invoice or a sales document, as text with three decimals, as in the database. */
 export type LineTotals = ReturnType<typeof lineTotals>;
 
 /**
- * Calculates the sums of lines. The net of a line is rounded to the currency's decimals. The tax of a rate is rounded
- * once, on the sum of its nets. Halves are rounded away from zero.
+ * Calculates the totals of lines. A line's net amount is rounded to the currency's decimals. Tax is rounded
+ * once per tax rate, on the sum of the net amounts at that rate. Halves are rounded away from zero.
  */
 export function lineTotals(lines: LineAmounts[], currency: string) {
   const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // in thousandths
@@ -67,7 +67,7 @@ function roundedTo(unit: bigint, numerator: bigint, denominator: bigint): bigint
   return ((numerator * 2n + half) / (step * 2n)) * unit;
 }
 
-/** The values that determine the amount due of our own invoice, in whole units. */
+/** The values that determine the amount due of an invoice outside Stripe, in major units of its currency. */
 export interface OwedBy {
   status: string;
   total: number;
@@ -78,8 +78,8 @@ export interface OwedBy {
 }
 
 /**
- * Returns the amount due of our own invoice after an amount of its completed payments is refunded or deleted, as
- * `settledAfter` returns it. An amount that was imported as paid beyond the payments stays paid.
+ * Returns the amount due of an invoice outside Stripe after `back` of its payments is refunded or deleted, as
+ * `settledAfter` does. If the imported paid amount exceeds the payments, the amount due does not change.
  */
 export function owedAfter(
   { status, total, amount_paid, amount_due, recorded }: OwedBy,

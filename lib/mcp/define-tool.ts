@@ -16,15 +16,15 @@ export const TOKEN_CHARACTERS = 3.5;
 interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   name: string;
   title: string;
-  /** The scope without which a caller does not see the tool. */
+  /** The scope that a caller needs to see and call the tool. */
   scope: ReadScope;
   /** Tells the model when to use the tool, what it returns, and which tool comes next. */
   description: string;
   input: Input;
   output: Output;
   /**
-   * Returns the answer, which is sent as it is, unless personal data is masked. It must match `output` exactly, so that
-   * a new column cannot leak, and must contain no amounts if the reader may not read billing data.
+   * Returns the answer, in which personal data may still be masked. It must match `output` exactly, so that
+   * no new column leaks, and must not contain amounts if the reader may not read billing data.
    */
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
   /** The limit of an answer in characters, announced to clients that would otherwise cut a long answer off. */
@@ -126,9 +126,9 @@ const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
 const MASKED = '[masked]';
 
 /**
- * Masks personal data of customers in an answer. A customer is an object with a customer number, or the value of
- * "customer", even if the caller asked only for the name. Fields named `domain`, and domains in names, are masked too.
- * The answer says that it is masked. Numbers and statuses stay, so that questions about them can still be answered.
+ * Masks personal data of customers in an answer and adds `personal_data: 'masked'`. A customer is an object
+ * with a customer number, or the value of `customer`, which may lack the number. Fields named `domain`, and
+ * domains in names, are masked too. Other numbers and statuses stay, so that the answer is still useful.
  */
 export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {
   return { ...maskObject(output), personal_data: 'masked' };
@@ -198,7 +198,7 @@ function show(value: unknown): string {
 
 type WireSchema = WireTool['inputSchema'];
 
-/** Converts a zod object to JSON Schema, without parts that only use up a model's context. */
+/** Converts a zod object to JSON Schema. Omits parts that models do not need, to save their context. */
 function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   const { $schema, ...wire } = z.toJSONSchema(schema, {
     io,
@@ -215,7 +215,7 @@ export const lean = (row: z.ZodObject) => row.meta({ isLean: true });
 
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   if (io === 'output') {
-    // Zod has already checked which properties are required and allowed, so a model does not need these rules.
+    // A model only reads answers, so it does not need to know which properties are required or allowed.
     delete schema.required;
     delete schema.additionalProperties;
     delete schema.propertyNames;
@@ -372,7 +372,7 @@ async function forCustomer<Answer extends { total: number }>(
 export const unknownCustomer = (key: string): string =>
   `No customer with ${key}. Use find-customer-tool to search by name or e-mail.`;
 
-/** Refuses filters on masked fields, since their results would reveal a field's value letter by letter. */
+/** Refuses filters on masked fields, since repeated searches could reveal a value letter by letter. */
 function refusePersonal(given: Row, personalFilters: string[]): void {
   const used = personalFilters.find((name) => given[name] !== undefined);
   if (used === undefined) return;

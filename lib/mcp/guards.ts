@@ -51,7 +51,7 @@ type OriginSettings = Pick<Env, 'publicUrl' | 'mcpAllowedOrigins' | 'development
 const LOCAL = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
 /**
- * Refuses web pages of origins that are not allowed, against DNS rebinding. Programs send no `Origin`.
+ * Refuses web pages whose origin is not allowed, to prevent DNS rebinding. Other clients send no `Origin`.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
 export function checkOrigin(request: HttpRequest, env: OriginSettings): Response | null {
@@ -79,7 +79,7 @@ function isAllowed(origin: string, env: OriginSettings): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** The rate limit of all users of an app together, as a multiple of the rate limit of one user. */
+/** The rate limit for all users of an app together, as a multiple of one user's rate limit. */
 const OF_CLIENT = 5;
 
 const counted = perProcess('mcp-rate', () => ({ minute: 0, requests: new Map<string, number>() }));
@@ -188,7 +188,7 @@ export function checkProtocolVersion(request: HttpRequest, message: unknown): Re
   if (requested === null || PROTOCOL_VERSIONS.includes(requested)) return null;
   return rpcError(400, ProtocolErrorCode.UnsupportedProtocolVersion, 'Unsupported protocol version.', {
     message,
-    // A client that sends no `initialize` compares these revisions with those of server/discover.
+    // A stateless client compares these revisions with the ones that server/discover returned.
     data: {
       supported: isStateless(message) ? STATELESS_PROTOCOL_VERSIONS : PROTOCOL_VERSIONS,
       requested: requested.slice(0, 40),

@@ -158,7 +158,7 @@ async function answerCall(
   }
 }
 
-/** Whether a message uses a protocol revision with `initialize`. */
+/** Whether a message uses a session revision, which starts with `initialize`. */
 function isOfSession(request: HttpRequest, message: unknown): boolean {
   const version = request.headers.get('mcp-protocol-version');
   return (version === null || SESSION_PROTOCOL_VERSIONS.includes(version)) && !isStateless(message);
@@ -167,7 +167,7 @@ function isOfSession(request: HttpRequest, message: unknown): boolean {
 const LIST_TTL_MS = 300_000;
 
 /**
- * Serves all revisions of the protocol. The guards have checked the request before.
+ * Serves all revisions of the protocol. `answer` has already run the checks of guards.ts on the request.
  *
  * The handlers are registered on the low-level server, because registerTool would convert every schema again for each
  * request, and would put an error's message into the response.
@@ -184,11 +184,11 @@ const serveProtocol = createMcpHandler(
     instructions: INSTRUCTIONS,
     capabilities: { tools: { listChanged: false } },
     supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
-    // The tools do not change while a version of the service runs. Which tools are listed depends on the caller.
+    // The tools do not change while this version of the service runs, but each caller sees only some of them.
     cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
     // The lists never change, so a stream of changes would only hold a connection open.
     maxSubscriptions: 0,
-    // Only a server that sends forms to people needs this.
+    // Only elicitation (forms for the user) needs a validator, and this server does not use it.
     jsonSchemaValidator: {
       getValidator: () => {
         throw new Error('this server validates no JSON Schema');
@@ -197,7 +197,7 @@ const serveProtocol = createMcpHandler(
   },
 );
 
-/** Returns the caller whom the guards have authenticated. */
+/** Returns the authenticated caller, which `toProtocolRequest` has attached to the request. */
 function callerOf(authInfo: AuthInfo | undefined): Caller {
   const caller = authInfo?.extra?.caller;
   if (!caller) throw new Error('a request has passed the guards without a caller');
@@ -228,8 +228,8 @@ interface ToolParams {
 }
 
 /**
- * Runs a tool. An error that the model can correct becomes a result that says how. Of an internal error, the result
- * contains only a reference to the log, because a driver's message contains the parameters, and so personal data.
+ * Runs a tool. An error that the model can correct becomes a result that says how. The result of an internal
+ * error contains only a reference to the log, because a driver's message can contain personal data.
  *
  * @throws ProtocolError invalid params for a tool that does not exist or that the caller may not use
  */

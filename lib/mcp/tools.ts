@@ -95,7 +95,7 @@ const input = z
     message: 'Give exactly one of id or customer_number.',
   });
 
-/** Number of characters of an answer that stay free for the placeholders of masked fields. */
+/** Number of characters in an answer that are reserved for the placeholders of masked fields. */
 const MARGIN = 5000;
 
 const output = z.object({
@@ -272,7 +272,7 @@ const listSalesDocumentsTool = defineListTool({
   example: ['document_number', 'total', 'customer.name'],
 });
 
-/** The number of servers above which an answer explains how to ask for less. */
+/** The number of servers above which the answer explains how to request fewer columns. */
 const MANY = 100;
 
 /** The largest limit that clients let a tool announce, in characters. */

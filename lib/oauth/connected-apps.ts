@@ -92,7 +92,7 @@ export async function disconnectApp(
   });
 }
 
-/** Completes a consent that the provider has written, and notes that its client must no longer be deleted as unused. */
+/** Completes a consent that the provider has written, and protects its client from deletion as unused. */
 export async function recordConsent(
   db: Database,
   { clientId, referenceId, actor, scopes, hidesPersonalData, now }: NewConsent,
@@ -127,7 +127,7 @@ const TOKENS = [oauthAccessTokens, oauthRefreshTokens];
 interface Grant {
   clientId: string;
   userId: string;
-  /** Null for older grants. Those of one client and person share one consent. */
+  /** Null for older grants. All older grants of one client and person share one consent. */
   referenceId: string | null;
 }
 
@@ -170,8 +170,8 @@ export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Prom
 }
 
 /**
- * Ends new tokens if their consent has been removed. A disconnect at the same time could not see these tokens, because
- * they were not written yet.
+ * Ends new tokens if their consent has been removed. A simultaneous `disconnectApp` could not delete them,
+ * because they were not written yet.
  *
  * @returns true if the tokens are no longer valid
  */

@@ -28,7 +28,7 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
   const documentHost = client.clientDiscoveryId === DOCUMENT_CLIENT ? new URL(clientId).host : null;
   return {
     clientId,
-    /** The name in the client's registration or document. `vouched` tells whether to trust it. */
+    /** The name in the client's registration or document. Only trustworthy if `vouched` is not `nobody`. */
     name: client.name,
     /** The host of the client's metadata document. Null if the client has no document. */
     host: documentHost,
@@ -43,11 +43,11 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
 /** A request for consent, as the consent page shows it. */
 export type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readConsentRequest>>>;
 
-/** Lifetime of the claim on a consent, in milliseconds. The provider accepts the consent for less time. */
+/** Lifetime of the claim on a consent, in milliseconds. The provider refuses the consent earlier. */
 const KEPT_MS = 1_200_000;
 
 /**
- * Claims a consent request before its decision is passed on, so that the consent page works only once.
+ * Claims a consent request before the provider gets the decision, so that the consent page works only once.
  *
  * @param query the query of the consent page as the provider signed it
  * @returns a function that releases the claim; null if the request was already claimed
@@ -77,8 +77,8 @@ const CODE = /^[a-z_]{1,60}$/;
 
 /**
  * Whether the browser may be redirected to a client with an error before the person has clicked. This is allowed for
- * programs on the person's machine and for sites that an admin has added. Anyone can register another site, and would
- * use us as an open redirector.
+ * programs on the person's machine and for sites that an admin has added. Anyone can register other sites,
+ * and could misuse this service as an open redirector.
  * https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2
  */
 export async function mayGoBack(db: Database, clientId: string, to: URL): Promise<boolean> {
@@ -88,7 +88,7 @@ export async function mayGoBack(db: Database, clientId: string, to: URL): Promis
 }
 
 /**
- * Returns the link by which a person can go back to the client from the error page after a refused authorization.
+ * Returns the link back to the client, for the error page after a refused authorization.
  *
  * @param query the query of the error page. Anyone can write it, so the link leads only to a registered https redirect
  *   URI.

@@ -17,7 +17,7 @@ import {
 
 /** The `clientDiscoveryId` of clients whose id is the URL of their metadata document. */
 export const DOCUMENT_CLIENT = 'metadata-document';
-/** Age in milliseconds up to which a stored document is used without reading it again. An authorization is shorter. */
+/** Milliseconds before a stored document is read again. An authorization takes less time. */
 const FRESH_MS = 900_000;
 const MAX_ID_LENGTH = 300;
 
@@ -65,7 +65,7 @@ export function clientDiscovery(world: World): ClientDiscovery {
   };
 }
 
-/** Reads and checks a client's metadata document. @returns the metadata, or text that says why it is rejected */
+/** Reads and checks a client's metadata document. @returns the metadata, or the reason why it is rejected */
 export async function readDocument(
   { env, fetchDocument: fetch = fetchDocument }: Pick<World, 'env' | 'fetchDocument'>,
   clientId: string,
@@ -110,7 +110,7 @@ const CLOSED = toNetworks([
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ]);
-/** The IPv6 network of all public addresses. */
+/** The IPv6 network that contains all public addresses. */
 const GLOBAL6 = toNetworks(['2000::/3']);
 /** Parts of GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnel addresses. */
 const CLOSED6 = toNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);

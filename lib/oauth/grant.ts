@@ -26,7 +26,7 @@ export function withGrant<Value>(reference: string, work: () => Promise<Value>):
   return storage().run(reference, work);
 }
 
-/** Returns the reference of the grant that `withGrant` is writing. Undefined outside it. */
+/** Returns the reference of the grant that `withGrant` is writing. Undefined outside `withGrant`. */
 export function currentGrant(): string | undefined {
   return storage().getStore();
 }
@@ -50,12 +50,12 @@ type Row = typeof oauthRefreshTokens.$inferSelect;
 
 export interface RefreshToken
   extends Pick<Row, 'id' | 'clientId' | 'userId' | 'referenceId' | 'authorizationCodeId' | 'scopes'> {
-  /** `rotating`: another request exchanges it. `rotated`: used, within the grace period. `stale`: used before that. */
+  /** `rotating`: being exchanged. `rotated`: exchanged, in its grace period. `stale`: after that. */
   state: 'unused' | 'rotating' | 'rotated' | 'stale';
 }
 
 /**
- * Finds a refresh token. Waits while another request uses the token, so that both can get the same answer.
+ * Finds a refresh token. Waits while another request exchanges it, so that both can get the same new tokens.
  *
  * @returns null if the client has no such token
  */
@@ -91,8 +91,8 @@ function stateOf({ revoked, rotationReplayExpiresAt, rotationReplayResponse }: R
 }
 
 /**
- * Returns the scopes for a refresh, which may ask for fewer scopes than granted. A grant that hides personal data by
- * the old scope keeps that scope.
+ * Returns the scopes for a refresh, which may ask for fewer scopes than granted. A grant with the old scope
+ * for hiding personal data (`OLD_MASK`) keeps that scope.
  *
  * @returns undefined if all granted scopes stay; null if the request asks for a scope that was not granted
  */

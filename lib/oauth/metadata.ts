@@ -69,7 +69,7 @@ export function serverMetadata(env: Settings, path: string) {
     token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     code_challenge_methods_supported: ['S256'],
-    // Authorization responses contain the issuer of the tokens (RFC 9207), so only its document announces this.
+    // Authorization responses name `issuer` (RFC 9207), so only its own document announces that.
     ...(named === issuer && { authorization_response_iss_parameter_supported: true }),
     client_id_metadata_document_supported: true,
     protected_resources: [resourceOf(env)],
@@ -87,7 +87,7 @@ export type ReadScope = (typeof READ_SCOPES)[number];
 
 /** The scope that includes all read scopes. */
 export const ALL_READ = 'mcp:read' satisfies Scope;
-/** The scope without which the provider issues no refresh token. */
+/** The scope that the provider requires for a refresh token. */
 export const OFFLINE = 'offline_access';
 
 /** The scopes that the metadata offers to clients. */
@@ -95,7 +95,7 @@ const OFFERED_SCOPES = [ALL_READ, ...READ_SCOPES];
 
 /** The scopes that the provider accepts. It needs OLD_MASK to refresh tokens that still have this scope. */
 export const PROVIDER_SCOPES = [...READ_SCOPES, OLD_MASK, OFFLINE];
-/** Scopes that have no effect in a request: those for ID tokens, OLD_MASK, and OFFLINE, which is always added. */
+/** Scopes ignored in a request: the ID token scopes, OLD_MASK, and OFFLINE, which is always added. */
 const PASSED_OVER = ['openid', 'profile', 'email', OLD_MASK, OFFLINE];
 
 /** Returns the read scopes that a token's scopes include. */
@@ -104,7 +104,7 @@ export function toReadScopes(scopes: readonly string[]): ReadScope[] {
   return READ_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/** Maps a client's scopes to the provider's: all read scopes if it names none. Unknown scopes stay, to be refused. */
+/** Maps requested scopes to the provider's. None means all read scopes. The provider refuses unknown ones. */
 export function toProviderScopes(scope: string | undefined): string[] {
   const asked = (scope ?? '').split(' ').filter((one) => one !== '' && !PASSED_OVER.includes(one));
   const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));

@@ -71,7 +71,7 @@ export async function registerClient(
       return { ...parsed, ...made };
     },
     'oauth registration',
-    'oauth registration', // concurrent registrations would not count each other
+    'oauth registration', // lock key, since concurrent registrations would not count each other
   );
 }
 
@@ -93,7 +93,7 @@ function slowDown(sentence: string): OAuthProblem {
   return problem('slow_down', `${sentence} Try again in an hour.`);
 }
 
-/** Whether an address or one of its networks has too many unused clients. Otherwise one could use up `MAX_UNUSED`. */
+/** Whether an address or its networks have too many unused clients. No network may use up MAX_UNUSED. */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
   const { registeredFrom } = oauthClients;
@@ -112,8 +112,8 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
 }
 
 /**
- * Whether another client with a metadata document can be stored. Strangers can name any number of documents, so there
- * is a limit. Documents without a consent are deleted after an hour, and read again when needed.
+ * Whether another client with a metadata document can be stored. There is a limit, because anyone can name
+ * many documents. Documents without a consent are deleted after an hour, and read again when needed.
  */
 export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);
@@ -182,7 +182,7 @@ function isUnused(db: Database) {
   );
 }
 
-/** Deletes expired tokens, ended grants and unused clients. Used refresh tokens stay: their reuse reveals a theft. */
+/** Deletes expired tokens, ended grants and unused clients. Keeps used refresh tokens to detect theft. */
 export async function clearOver(db: Database, now: Date): Promise<void> {
   for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions]) {
     await db.delete(table).where(lt(table.expiresAt, now));
@@ -213,7 +213,7 @@ const optionalUrl = z
   .optional()
   .catch(undefined);
 
-/** The fields that we read of a client's metadata (RFC 7591). Other fields are ignored, as clients expect. */
+/** The fields of a client's metadata (RFC 7591) that we read. The RFC requires ignoring unknown fields. */
 const metadata = z.object({
   redirect_uris: z.array(z.unknown()).min(1).max(MAX_GIVEN),
   client_name: z.string().trim().max(100).regex(VISIBLE).optional().catch(undefined),
@@ -237,8 +237,8 @@ interface OAuthProblem {
 }
 
 /**
- * Checks a client's metadata. Redirect URIs that are not allowed are left out, because vendors list those of all their
- * apps.
+ * Checks a client's metadata. Leaves out redirect URIs that are not allowed, because a vendor may list the
+ * URIs of all its apps.
  *
  * @returns the metadata as we store it, or an error, such as for metadata without an allowed redirect URI
  */
@@ -296,7 +296,7 @@ export function isLoopback(uri: string): boolean {
 }
 
 /**
- * Checks a redirect URI of a registration. It must be https, http on the loopback (whose port is ignored later), or a
+ * Checks a redirect URI of a registration. It must be https, http on localhost (with any port), or a
  * private scheme on the allowlist. The client's declared type does not matter.
  *
  * @returns the problem, or null if the URI is allowed

@@ -3,7 +3,7 @@ import { MAX_PER_PAGE } from '../page';
 import { paymentFilters } from '../payments/schema';
 import { empty, errors, json, ownErrors, queryParameters, type Responses, schemaRef } from './responses';
 
-/** Example of a request body with a whole payment. */
+/** Example of a request body with a complete payment. */
 const PAYMENT_BODY = {
   invoice_id: 1,
   customer_id: 1,
@@ -199,7 +199,7 @@ function toJavaScript({ method, url, body }: Request): string {
   ].join('\n');
 }
 
-/** Writes the request with `requests`. A JSON object of texts and numbers is also valid Python. */
+/** Writes the request in Python. A JSON object of strings and numbers is also valid Python. */
 function toPython({ method, url, body }: Request): string {
   return [
     'import os',

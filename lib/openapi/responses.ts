@@ -52,7 +52,7 @@ export function errors(...codes: ApiErrorCode[]): Responses {
   );
 }
 
-/** Returns responses with these errors as examples, by HTTP status, for an operation whose error texts differ. */
+/** Returns responses with these errors as examples, keyed by HTTP status. They override `errors`. */
 export function ownErrors(...errors: AppError[]): Responses {
   return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
 }
@@ -142,7 +142,7 @@ function plain({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
 
-/** Removes the bounds of JavaScript's exact integers, which say nothing about the field. */
+/** Removes the bounds of JavaScript's safe integers, which zod adds to every integer field. */
 function withoutSafeBounds({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

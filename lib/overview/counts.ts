@@ -13,7 +13,7 @@ import {
 } from '@/db/schema';
 import { literal } from '../page-query';
 
-/** The number up to which the records of one kind are counted. */
+/** The records of one kind are counted up to this number. */
 export const MAX_RECORDS = 1000;
 
 type OwnedTable = PgTable & { id: PgColumn; customer_id: PgColumn };
@@ -48,7 +48,7 @@ export interface StateCount {
   count: number;
 }
 
-/** Counts subscriptions by status, in the order of a subscription's life. */
+/** Counts subscriptions by status, in the order of `subscriptionStatus`. */
 export async function countSubscriptions(db: Database): Promise<StateCount[]> {
   return countBy(db, subscriptions.status, subscriptionStatus.enumValues);
 }

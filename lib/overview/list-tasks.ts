@@ -11,7 +11,7 @@ import { countLinkProposals } from '../sync/staff/stripe-customers';
 import { countOpenTasks } from '../tasks/staff-tasks';
 import { sumOpenInvoices } from './money';
 
-/** A problem that needs a person: an alert of the health check, or a number of records to look at. */
+/** A problem that needs a person: an alert of the health check, or a count of records to review. */
 export interface Task {
   code: Alert['code'] | keyof typeof TEXTS;
   message: string;
@@ -41,7 +41,7 @@ export async function listTasks(
     items_unlinked: await countUnlinkedItems(db),
     checkouts_waiting: await db.$count(subscriptions, isWaitingForStaff()),
     links_proposed: proposed,
-    customers_created: created - proposed, // a proposed customer is already in `links_proposed`
+    customers_created: created - proposed, // those with a proposed link are in `links_proposed`
   };
   const tasks = Object.entries(TEXTS).flatMap(([name, [one, many, rest]]) => {
     const code = name as keyof typeof TEXTS;
@@ -51,7 +51,7 @@ export async function listTasks(
   return [...alerts, ...tasks];
 }
 
-/** The sentences of the tasks, most serious first: the words after the number 1, after other numbers, and the rest. */
+/** The parts of each task's sentence, most serious task first: singular, plural, and the rest. */
 const TEXTS = {
   staff_tasks: ['task is', 'tasks are', 'waiting for a decision.'],
   money_back_excess: ['payment has', 'payments have', 'more refunded than was paid.'],
@@ -91,7 +91,7 @@ async function countUnlinkedItems(db: Database): Promise<number> {
 
 export type Attention = Awaited<ReturnType<typeof getAttention>>;
 
-/** Returns what customers owe: overdue invoices, the oldest one's due day, and the number of past-due subscriptions. */
+/** Returns the sums of overdue invoices, the oldest due date, and the number of past-due subscriptions. */
 export async function getAttention(db: Database) {
   const { overdue } = await sumOpenInvoices(db);
   const [first] = await db

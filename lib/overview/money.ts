@@ -5,14 +5,14 @@ import { addDays, startOfDay } from '../dates';
 import { toJsonAmount, toJsonAmounts } from '../money';
 import { cameBackSince, isOpenDispute } from '../payments/money-back';
 
-/** A sum in whole units of its currency, and the number of records in it. */
+/** A sum in major units of its currency, and the number of records in it. */
 export interface CurrencySum {
   currency: string;
   count: number;
   total: number;
 }
 
-/** The periods that staff look at, in days. */
+/** The periods that staff can choose on the overview page, in days. */
 export const PERIODS = [30, 90, 365] as const;
 
 export type Period = (typeof PERIODS)[number];
@@ -21,16 +21,16 @@ export type Period = (typeof PERIODS)[number];
 type Today = Record<'today' | 'timeZone', string>;
 
 /**
- * Returns the money received in the last days, including today: payments less refunds and lost disputes.
+ * Returns the money received in the last `period` days, including today, minus refunds and lost disputes.
  *
  * A payment counts with its whole amount on its date, even if it is refunded later. The returned amount is subtracted
  * on the day of the return (see `COUNTED_BACK`), in the service's time zone, so past days do not change. A payment that
  * was marked as refunded without a matching refund does not count. A total is negative if more was returned than
  * received. A count is the number of payments.
  *
- * @param wanted the currency of the days, if it has payments; otherwise the currency with the most payments is used
- * @returns the amounts per currency, the currency with the most payments first; and all days of the period, including
- *   those without a payment, in one currency, which is null without any payment
+ * @param wanted the currency of `days`, if it has payments; defaults to the currency with the most payments
+ * @returns `sums`: one per currency, the one with the most payments first; `currency`: null without any
+ *   payment; `days`: all days of the period in `currency`, including days without a payment
  */
 export async function getMoneyReceived(
   db: Database,
@@ -54,7 +54,7 @@ export async function getMoneyReceived(
 }
 
 async function readReceivedDays(db: Database, { first, today, timeZone }: Today & { first: string }) {
-  // In the sum of all days of a currency, the date is null.
+  // The grouping set `(currency)` adds a row per currency with the sum of all days and a null date.
   const found = await rows<
     Record<'currency' | 'total' | 'returned', string> & { date: string | null; count: number }
   >(

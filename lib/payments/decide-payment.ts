@@ -43,7 +43,7 @@ export interface PaymentDecision {
 /**
  * Returns the keys of all rows that a decision about a change reads.
  *
- * @param known the payment to change, once it was read
+ * @param known the payment to change; absent before the first read
  */
 export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys {
   if (change.kind === 'record') {
@@ -71,7 +71,7 @@ export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys
   });
 }
 
-/** Finds the payment that a change is about among the rows that were read. */
+/** Finds the payment that a change concerns in the snapshot. */
 export function findChanged({ rows }: Snapshot, change: PaymentChange): StoredPayment | undefined {
   if (change.kind !== 'record') return rows.payments.get(change.id);
   const { payment_reference: reference } = change.input;
@@ -86,7 +86,7 @@ export class PaymentDraft {
   readonly audits: AuditEntry[] = [];
   readonly tasks: StaffTask[] = [];
   readonly tombstones: string[] = [];
-  /** References that name Stripe's money. Sync must not record the same money at the same time. */
+  /** References that are ids of Stripe payments. Sync must not record the same payments at the same time. */
   readonly money = new Set<string>();
   private readonly paid: Map<number, Paid>;
   private readonly seen = new Set<number>();
@@ -106,7 +106,7 @@ export class PaymentDraft {
     return this.lastId;
   }
 
-  /** Ids of the invoices whose payments these decisions have changed. */
+  /** Ids of the invoices whose payments have changed in this draft. */
   get invoiceIds(): number[] {
     return [...this.seen];
   }
@@ -126,7 +126,7 @@ export class PaymentDraft {
     });
   }
 
-  /** Returns the id of the customer a payment means. If the named one was merged, that is the remaining customer. */
+  /** Replaces the id of a merged customer with the id of the customer into which it was merged. */
   meantCustomer(id: number, invoice: StoredInvoice | undefined): number {
     return invoice && invoice.customer_id !== id ? (this.snapshot.mergedInto.get(id) ?? id) : id;
   }
@@ -137,7 +137,7 @@ export class PaymentDraft {
     return { refunds: this.refunds.all().filter(isIts), disputes };
   }
 
-  /** Settles our own invoices whose payments have changed. */
+  /** Settles the invoices outside Stripe whose payments have changed. */
   settle({ now, timeZone }: { now: Date; timeZone: string }): void {
     for (const id of this.seen) {
       const invoice = this.invoices.before(id);
@@ -170,7 +170,7 @@ export class PaymentDraft {
         return invoice ? { id, version: invoice.version } : [];
       }),
       concerned,
-      // Raise the versions of the links, so that a simultaneous decision of sync about these customers conflicts.
+      // Raise these Stripe customers' versions, so that a simultaneous sync decision about them conflicts.
       touched: concerned.flatMap((id) => {
         const link = links.get(id);
         return link ? { stripe_customer_id: id, version: link.version } : [];
@@ -187,10 +187,10 @@ export class PaymentDraft {
 
 /**
  * Decides on a change of a payment, and adds its rows to the draft. The caller then settles the draft once. A refused
- * new payment leaves the draft as it was.
+ * new payment leaves the draft unchanged.
  *
  * @throws AppError validation_failed if the payment does not fit its invoice, or for a changed read-only field; conflict
- *   if another payment has the reference, or if sync has recorded the money that it names; precondition_failed; not_found
+ *   if another payment has the reference or counts the named Stripe payment; precondition_failed; not_found
  */
 export function decidePayment(
   draft: PaymentDraft,
@@ -279,7 +279,7 @@ function create(draft: PaymentDraft, input: PaymentInput & Refunded, writer: Pay
   return made;
 }
 
-/** Changes a payment. Returns it as it is if no value differs. */
+/** Changes a payment. Returns `before` itself if no value differs. */
 function update(
   draft: PaymentDraft,
   before: StoredPayment,
@@ -297,7 +297,7 @@ function update(
   }
   const values = { ...wanted, currency, amount: wanted.amount.toFixed(3) };
   if (isSame(before, values, changes.cameBack)) return before;
-  // Check only changed values, so that a payment already stored with a future day can still change otherwise.
+  // Check only changed values, so that other fields of a payment with a future date can still be changed.
   if (wanted.payment_date !== before.payment_date || wanted.status !== before.status) {
     refuseFuture(wanted, writer);
   }
@@ -335,10 +335,10 @@ function remove(draft: PaymentDraft, payment: StoredPayment, writer: PaymentWrit
   addAudit(draft, { action: 'payment.delete', before: payment, after: null }, writer);
 }
 
-/** Maximum sum of an invoice's payments, in thousandths. The column of the paid amount cannot store more. */
+/** Maximum sum of an invoice's payments, in thousandths. The column `amount_paid` cannot store more. */
 const MAX_PAID = 1000 * (MAX_AMOUNT + 1) - 1;
 
-/** Refuses a payment of our own invoice if the sum of the invoice's payments would exceed MAX_PAID. */
+/** Refuses a payment of an invoice outside Stripe if the sum of its payments would exceed MAX_PAID. */
 function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, after: StoredPayment): void {
   const { invoice_id } = after;
   if (draft.invoices.get(invoice_id)?.stripe_invoice_id !== null) return;
@@ -366,7 +366,7 @@ function noteMoney(draft: PaymentDraft, { payment_reference }: StoredPayment): v
   if (namesStripeMoney(payment_reference)) draft.money.add(payment_reference);
 }
 
-/** Refuses a reference to Stripe's money that sync recorded on this invoice or, by intent or charge, on any other. */
+/** Refuses a Stripe payment's id as reference if sync recorded it, or any payment of this Stripe invoice. */
 function refuseCounted(
   { payments, invoices }: PaymentDraft,
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
@@ -427,7 +427,7 @@ export function checkPayment<
 /** True if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
 const tookPayments = ({ status }: Pick<StoredInvoice, 'status'>): boolean => status !== 'draft';
 
-/** Refuses a future day from staff or a file unless the payment is pending. The REST API's contract allows any day. */
+/** Refuses a future date from staff or a file unless the payment is pending. The REST API allows any date. */
 function refuseFuture(
   { payment_date, status }: Pick<StoredPayment, 'payment_date' | 'status'>,
   { source, now, timeZone }: PaymentWriter,
@@ -452,7 +452,7 @@ const withChanges = (before: StoredPayment, changes: PaymentChanges) => ({
   status: changes.status ?? before.status,
 });
 
-/** Returns whether a payment already has these values. @param told the refunded amount, if the writer gives it */
+/** Returns whether a payment already has these values. @param told the refunded amount, if it is set */
 function isSame(
   before: StoredPayment,
   values: Partial<Record<keyof StoredPayment, unknown>>,
@@ -470,11 +470,11 @@ function isSame(
 }
 
 /**
- * Creates a staff task if a change adds money to one of Stripe's invoices that Stripe does not count, or if more is
- * then recorded than Stripe asks for. The payment is still accepted, because received money is always booked. Call this
- * function after all payments of a draft are decided.
+ * Creates a staff task if a change adds money to a Stripe invoice and Stripe does not count it, or if more is
+ * then recorded than is due in Stripe. The payment is still accepted, because received money is always
+ * booked. Call this function after all payments of a draft are decided.
  *
- * @returns a warning for the writer if the change adds money and more is then recorded than Stripe asks for
+ * @returns a warning for the writer if the change adds money and more is then recorded than is due in Stripe
  */
 export function warnOfExcess(draft: PaymentDraft, { before, after }: PaymentDecision): string | undefined {
   const invoice = after && draft.invoices.get(after.invoice_id);

@@ -18,13 +18,13 @@ import { containsPattern } from '../search-text';
 import { isOpenDispute } from './money-back';
 import { normalReference, type PaymentRow, paymentRow, toPaymentRow } from './schema';
 
-/** The states that payments can be filtered by: their own statuses, and those of their refunds and disputes. */
+/** The states that payments can be filtered by: their statuses, partly refunded, and disputed. */
 export const PAYMENT_STATES = [...paymentStatus.enumValues, 'refunded_in_part', 'disputed'] as const;
 
 const p = payments;
 
 const filters = {
-  /** Number of the invoice, or `#` and our id. */
+  /** The invoice's number, or `#` and its id in our database. */
   invoice: filter(textLine(100), (text, db) => {
     const named = db.select({ id: invoices.id }).from(invoices).where(matchInvoice(text));
     return { where: inArray(p.invoice_id, named), few: true };
@@ -41,7 +41,7 @@ const filters = {
       return { where: inArray(p.id, open), few: true };
     },
   },
-  /** Part of the reference, in any case. */
+  /** Part of the reference, case-insensitive. */
   reference: filter(textLine(255, normalReference), (text) => ({
     where: ilike(p.payment_reference, containsPattern(text)),
     few: true,
@@ -71,7 +71,7 @@ export const paymentList = defineList({
   }),
 });
 
-/** Returns the latest payments, without filter and count. */
+/** Returns the latest payments without counting them. */
 export async function listLatestPayments(db: Database, limit: number): Promise<NamedPayment[]> {
   const selection = { where: undefined, few: false, by: 'date', descends: true } as const;
   return (await readPage(db, selection, { start: {}, size: limit, isCounted: false })).data;

@@ -24,7 +24,7 @@ type Dispute = typeof disputes.$inferSelect;
 
 interface Common {
   id: number;
-  /** Id of the payment. Null if the payment is unknown; then the reference is null, too. */
+  /** Id of the payment. Null if the payment is unknown; then `payment_reference` is null, too. */
   payment_id: number | null;
   payment_reference: string | null;
   amount: number;
@@ -38,7 +38,7 @@ interface Common {
   stripe_payment: string | null;
 }
 
-/** A refund or a dispute, with amounts in whole units of its currency. */
+/** A refund or a dispute, with amounts in major units of its currency. */
 export type MoneyBackRow =
   | (Common & { kind: 'refund' } & Pick<Refund, 'status' | 'source'>)
   | (Common & { kind: 'dispute' } & Pick<
@@ -127,7 +127,7 @@ function toCommon(row: Stored, stripe_id: string | null): Common {
   };
 }
 
-/** Sorts the latest first. Of the same time, refunds come before disputes, and rows with greater ids come first. */
+/** Sorts the latest first. At equal times, refunds come before disputes, and greater ids before smaller. */
 function latestFirst(a: MoneyBackRow, b: MoneyBackRow): number {
   const later = b.issued_at.getTime() - a.issued_at.getTime();
   return later || b.kind.localeCompare(a.kind) || b.id - a.id;
@@ -138,9 +138,9 @@ export const isOpenDispute = sql`${disputes.status} not in ${decidedDisputes}
   and ${disputes.provider_gone_at} is null`;
 
 /**
- * Query for all money that came back, by the same rule as `cameBack`: one row for each succeeded refund and each lost
- * dispute, with the time of the money's return. That is the time when a refund was issued, or when the bank withdrew a
- * disputed amount. Without a withdrawal, it is the time when the dispute was opened.
+ * Query for all money returned to customers, by the same rule as `cameBack`: one row for each succeeded
+ * refund and each lost dispute. `at` is the time when the refund was issued or the bank withdrew the disputed
+ * amount. Without a withdrawal, `at` is the time when the dispute was opened.
  *
  * Columns: payment_id, currency, amount, at.
  */
@@ -154,8 +154,8 @@ export const COUNTED_BACK: SQL = sql`
     and ${disputes.funds_withdrawn_at} is not null and ${disputes.funds_returned_at} is null)`;
 
 /**
- * Returns a query for the money that came back since a time. Money beyond the paid amount does not count. To find that
- * amount, the query also reads all earlier refunds and disputes of the same payments.
+ * Returns a query for the money returned since a time. Money beyond the paid amount does not count. To know
+ * how much of it is left, the query also reads all earlier refunds and disputes of the same payments.
  *
  * Columns: payment_id, currency, at, and `back`, the amount that counts. Includes only completed and
  * refunded payments, and only money in the payment's own currency.
@@ -184,7 +184,7 @@ function paymentsSince(since: Date): SQL {
     where ${disputes.issued_at} >= ${at} or ${disputes.funds_withdrawn_at} >= ${at}`;
 }
 
-/** Days of refunds and disputes to check for questions that a person should answer. */
+/** Number of past days whose refunds and disputes are checked for questions to staff. */
 export const QUESTION_DAYS = 35;
 
 /** Questions that refunds and disputes can raise for staff, the most serious first. */
@@ -204,7 +204,7 @@ export function raising(question: Question, now: Date): Which {
   };
 }
 
-/** Returns a query for payments with more money back than was paid, and with some of it since this instant. */
+/** Returns a query for payments with more money returned than paid, at least part of it since this time. */
 function paidBackTooMuch(since: Date): SQL {
   return sql`
     select p.id from ${payments} p
@@ -255,7 +255,7 @@ interface RefundDraft {
  * new status is given, a refunded payment with a refund recorded here stays refunded. Amount and status of Stripe's
  * refunds never change.
  *
- * @throws AppError validation_failed if the given refunded amount is less than what already came back
+ * @throws AppError validation_failed if the given refunded amount is less than the amount already returned
  */
 export function refundedAfter(
   draft: RefundDraft,
@@ -284,7 +284,7 @@ export function refundedAfter(
 function withdrawRefunds(draft: RefundDraft, paymentId: number): void {
   for (const refund of draft.moneyBackOf(paymentId).refunds) {
     if (refund.stripe_refund_id === null) draft.refunds.put({ ...refund, status: 'cancelled' });
-    // Then a refund that is pending at Stripe counts only when it has succeeded.
+    // With the source `stripe`, a pending refund counts only after it has succeeded.
     else if (refund.status === 'pending') draft.refunds.put({ ...refund, source: 'stripe' });
   }
 }
@@ -338,10 +338,10 @@ interface MoneyBack {
 }
 
 /**
- * Sums the money that came back from a payment, in whole units: succeeded refunds and lost disputes in the payment's
- * currency. `isPaidBack` and `isLost` decide which of them count.
+ * Sums the money returned for a payment in its currency: succeeded refunds and lost disputes.
+ * `isPaidBack` and `isLost` decide which of them count.
  *
- * @returns `refunded`, at most the payment's amount, and `excess`, the amount beyond it
+ * @returns in major units: `refunded`, at most the payment's amount, and `excess`, the amount beyond it
  */
 export function cameBack(payment: Pick<Payment, 'amount' | 'currency'>, { refunds, disputes }: MoneyBack) {
   const isIts = ({ currency }: { currency: string }) => currency === payment.currency;
@@ -362,8 +362,8 @@ function isLost({ status, funds_withdrawn_at, funds_returned_at }: DisputeFacts)
 }
 
 /**
- * Returns the status of a payment after its refunds have changed: refunded if the whole amount came back, else
- * completed. If the previous status did not follow from the refunds, a person had set it, and it stays.
+ * Returns the status of a payment after its refunds have changed: refunded if the whole amount was returned,
+ * else completed. If the previous status did not follow from the refunds, a person had set it, and it stays.
  */
 export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
   return payment.status === statusOf(payment) ? statusOf(after) : payment.status;

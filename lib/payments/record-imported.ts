@@ -21,18 +21,18 @@ import type { PaymentChange, PaymentInput, PaymentWriter, Refunded } from './sch
 import { namesStripeMoney } from './stripe-payment';
 import { decideAndCommit, updatePayment } from './write-payment';
 
-/** A payment from a file, with the time of its refund if it has one. */
+/** A payment from a file, with its refunded amount and the time of the refund if it has one. */
 export type GivenPayment = PaymentInput & Refunded;
 
 export type Recorded =
   | { outcome: 'created' | 'unchanged'; id: number }
   | { outcome: 'refused'; problems: FieldError[] }
-  /** A payment with this reference differs, or the reference names Stripe's money. Use `recordPayment` instead. */
+  /** A payment with this reference differs, or the reference is a Stripe payment id. Use `recordPayment`. */
   | { outcome: 'alone'; payment: StoredPayment | undefined };
 
 /**
- * Creates all payments that are new in one commit. Each has the same result as with `recordPayment`. Payments that
- * exist are not changed. The given references must be unique.
+ * Creates all new payments in one commit, each with the same result as `recordPayment`. Existing payments are
+ * not changed. The given references must be unique.
  *
  * @returns the outcome of each payment, in the same order
  */
@@ -91,8 +91,8 @@ interface GivenRefund {
 }
 
 /**
- * Records a partial refund of a payment once. A refund whose reference was imported before is not recorded again, even
- * if its row has been changed since.
+ * Records a partial refund of a payment once. A refund whose reference was imported before is not recorded
+ * again, and is refused if it now has another payment, amount or date.
  *
  * @throws AppError validation_failed with the fields
  */

@@ -12,7 +12,7 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 // Spaces of any kind: no-break, thin, ideographic …
 const SPACES = /\p{Z}+/gu;
 
-/** Normalizes a payment reference, so that those that look alike are equal. Joins runs of spaces and trims the ends. */
+/** Normalizes a payment reference, so that texts that look alike are equal. Joins spaces and trims. */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
 }
@@ -38,7 +38,7 @@ const fields = {
   payment_reference: textLine(255, normalReference).meta({
     description:
       'Names the payment: a POST with a known reference updates. One line of readable text, kept and looked up in NFC, without characters that show nothing, with spaces of any kind as one and none at the ends.',
-    // The same rule as the checks of a text line, for readers of the schema.
+    // Repeats the checks of `textLine` for programs that read the published schema.
     pattern: '^[^\\p{Cc}\\p{Cs}]*[^\\p{Z}\\p{C}\\p{Default_Ignorable_Code_Point}][^\\p{Cc}\\p{Cs}]*$',
     examples: ['BANK-2026-0310'],
   }),
@@ -59,7 +59,6 @@ export type PaymentChanges = z.infer<typeof changes>;
 
 const readOnly = z.unknown().optional().meta({ readOnly: true });
 
-/** The read-only fields of a payment. */
 const readOnlyFields = {
   id: readOnly,
   currency: readOnly,
@@ -99,7 +98,7 @@ export type PaymentFilters = z.infer<typeof paymentFilters>;
 
 const instant = z.string().meta({ format: 'date-time', examples: ['2026-03-10T09:30:00.000Z'] });
 
-/** A payment in REST, MCP and pages: amounts in whole units of the currency, instants in UTC. */
+/** A payment in REST, MCP and pages, with amounts in major units of the currency and times in UTC. */
 export const paymentRow = z.object({
   id: z.int().meta({ examples: [1] }),
   invoice_id: z.int().meta({ examples: [1] }),
@@ -139,9 +138,9 @@ export interface PaymentWriter {
 }
 
 export interface Refunded {
-  /** The whole refunded amount, if the writer gives it. What exceeds the amount known so far becomes a new refund. */
+  /** The new refunded amount in total. The difference from the known refunds is recorded as a new refund. */
   cameBack?: number | undefined;
-  /** Time of a refund that this write records. If absent, the time is that of the write. */
+  /** Time of a refund that this write records. Defaults to the time of the write. */
   refundedAt?: Date | undefined;
 }
 
@@ -150,7 +149,7 @@ export type Precondition<Current = PaymentRow> = (current: Current) => boolean;
 
 type Changes = PaymentUpdate & Refunded;
 
-/** The requested changes, or a function that derives them from the payment. The latter never moves or renames it. */
+/** The requested changes, or a function of the payment, which must not change its invoice or reference. */
 export type RequestedChanges = Changes | ((current: StoredPayment) => Changes);
 
 /** A change that a person or a program requests. */

@@ -16,7 +16,7 @@ export const namesStripeMoney = (reference: string): boolean => stripeMoney.test
 
 export const isIntent = (id: string): boolean => id.startsWith('pi_');
 
-/** Returns whether a payment was recorded here and is not Stripe's money. */
+/** Returns whether a payment was recorded here and its reference is not the id of a Stripe payment. */
 export const isOffStripe = ({ source, payment_reference }: StoredPayment): boolean =>
   source !== 'stripe' && !namesStripeMoney(payment_reference);
 
@@ -29,7 +29,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/** Returns a payment's intent, or its reference to an intent or charge. Null without these or without the payment. */
+/** Reads a payment and returns the result of `stripePaymentOf`. Null if the payment does not exist. */
 export async function findStripePayment(db: Database, id: number): Promise<string | null> {
   const [found] = await db
     .select({ intent: payments.stripe_payment_intent_id, reference: payments.payment_reference })
@@ -38,7 +38,7 @@ export async function findStripePayment(db: Database, id: number): Promise<strin
   return found ? stripePaymentOf(found) : null;
 }
 
-/** Returns the payment intent of a payment, or its reference if that names Stripe's money. Null if it has neither. */
+/** Returns a payment's intent, or its reference if that is an intent or charge id. Otherwise null. */
 export function stripePaymentOf(payment: { intent: string | null; reference: string }): string | null {
   const { intent, reference } = payment;
   return intent ?? (namesStripeMoney(reference) ? reference : null);
@@ -49,7 +49,7 @@ type Owed = Pick<
   'number' | 'currency' | 'amount_due' | 'amount_off_stripe' | 'stripe_invoice_id'
 >;
 
-/** Returns whether a payment recorded here now pays more of one of Stripe's invoices than before the change. */
+/** Returns whether a payment recorded here pays more of a Stripe invoice than before the change. */
 export function isMoreAtStripe(
   { stripe_invoice_id }: Owed,
   before: StoredPayment | null,
@@ -61,11 +61,11 @@ export function isMoreAtStripe(
 }
 
 /**
- * Returns the staff task for a payment on one of Stripe's invoices, whose state only Stripe decides: either more is
- * recorded than Stripe asks for, or Stripe does not know the payment and still asks for the money. Undefined if neither
- * applies.
+ * Returns the staff task for a payment on a Stripe invoice, whose state only Stripe decides. Either more is
+ * recorded than is due in Stripe, or Stripe does not know the payment and still demands the money. Otherwise
+ * undefined.
  *
- * @param beside sum of the invoice's other payments recorded here that are not Stripe's money, in thousandths
+ * @param beside sum of the invoice's other payments for which `isOffStripe` is true, in thousandths
  */
 export function toMoneyTask(invoice: Owed, after: StoredPayment, beside: number): StaffTask | undefined {
   const { id: entity_id, payment_reference } = after;
@@ -90,7 +90,7 @@ export function toMoneyTask(invoice: Owed, after: StoredPayment, beside: number)
   };
 }
 
-/** One of Stripe's invoices, with the amount recorded here that Stripe does not count as paid. */
+/** A Stripe invoice, with the amount recorded here that Stripe does not count as paid. */
 export interface Uncounted {
   id: number;
   number: string | null;
@@ -101,7 +101,7 @@ export interface Uncounted {
 /** Maximum invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/** Lists Stripe's invoices of one customer, or one invoice, with payments recorded here that Stripe does not count. */
+/** Lists a customer's Stripe invoices, or one, with payments recorded here that Stripe does not count. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

@@ -99,12 +99,12 @@ const typedCorrection = typedPayment.extend({ invoice: z.string().trim() });
 export const CORRECTION_FIELDS = typedCorrection.keyof().options;
 
 /**
- * Corrects a payment's amount, day, reference or invoice. A payment that is moved to another customer's invoice becomes
- * that customer's. The journal cancels the old payment, in the current month if the payment's month is over.
+ * Corrects a payment's amount, date, reference or invoice. If the new invoice belongs to another customer, so
+ * does the payment. The journal reverses the old payment, in the current month if its month is over.
  *
  * @param typed values of `CORRECTION_FIELDS`; the invoice is its number, or `#` and its id
  * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict if the reference is
- *   taken, or the payment is Stripe's
+ *   taken, or Stripe reported the payment
  */
 export async function correctPayment(
   db: Database,
@@ -122,7 +122,7 @@ export async function correctPayment(
   return updatePayment(db, id, { ...values, ...moved }, writer, precondition);
 }
 
-/** Returns whether staff may correct a payment. Payments that Stripe reported are corrected only at Stripe. */
+/** Returns whether staff may correct a payment. Stripe's payments can be corrected only in Stripe. */
 export const isCorrectable = ({ source }: Pick<PaymentRow, 'source'>): boolean => source !== 'stripe';
 
 async function targetOf(db: Database, payment: PaymentRow, text: string) {
@@ -146,7 +146,7 @@ export const REFUND_FIELDS = typedRefund.keyof().options;
  * refunded. This moves no money and does not inform Stripe.
  *
  * @param typed values of `REFUND_FIELDS`
- * @throws AppError validation_failed with the fields; not_found; precondition_failed; conflict if it is not completed
+ * @throws AppError validation_failed; not_found; precondition_failed; conflict if the status is not completed
  */
 export async function recordTypedRefund(
   db: Database,
@@ -167,7 +167,7 @@ export async function recordTypedRefund(
   return updatePayment(db, id, changes, writer, precondition);
 }
 
-/** Returns the time of a refund: now if it was today, else the beginning of its day. */
+/** Returns the time of a refund: now if its date is today, otherwise the start of that date. */
 function instantOf(date: string, { payment_date }: StoredPayment, { now, timeZone }: PaymentWriter): Date {
   const today = toCalendarDate(now, timeZone);
   if (date > today) throw invalidField('date', 'must not be in the future');

@@ -42,11 +42,11 @@ export function apiWriter(
  * Creates a payment, or updates the one with the same reference. If several simultaneous calls use the same new
  * reference, exactly one of them creates the payment.
  *
- * @returns `warning` is set if more is recorded on one of Stripe's invoices than Stripe asks for
+ * @returns `warning` is set if more is recorded on a Stripe invoice than is due in Stripe
  * @param options.onlyNew refuses a known reference instead of updating it
  * @param options.precondition checks the current payment, or null if it does not exist
  * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict with
- *   `onlyNew`, or if sync has recorded the money that the reference names
+ *   `onlyNew` if the reference is known, or if sync has recorded the Stripe payment that the reference names
  */
 export async function recordPayment(
   db: Database,
@@ -65,9 +65,9 @@ export async function recordPayment(
 /**
  * Changes some fields of a payment. The caller must have checked that the writer may change it.
  *
- * @param changes the new values, or a function that derives them from the payment; the latter never moves or renames it
- * @throws AppError not_found; precondition_failed; validation_failed if it does not fit its invoice, or for a changed
- *   read-only field; conflict if another payment has the reference
+ * @param changes the new values, or a function of the payment, which must not change its invoice or reference
+ * @throws AppError not_found; precondition_failed; validation_failed if the payment does not fit its invoice,
+ *   or for a changed read-only field; conflict if another payment has the reference
  */
 export async function updatePayment(
   db: Database,
@@ -106,7 +106,7 @@ export interface WrittenChange extends PaymentDecision {
   warning: string | undefined;
 }
 
-/** Reads, decides and commits one change. @throws AppError the reason of a refusal, see `decidePayment` */
+/** Reads, decides and commits one change. @throws AppError if it is refused, see `decidePayment` */
 export async function writePayment(
   store: Store,
   change: PaymentChange,
@@ -121,7 +121,7 @@ export async function writePayment(
   return written ? toWrittenChange(result, written) : result;
 }
 
-/** Replaces the temporary id, the version and the times of a change by those that the commit wrote. */
+/** Replaces the temporary id, the version and the times of a change with the values that the commit wrote. */
 function toWrittenChange({ before, after, warning }: WrittenChange, { at, ids }: Written): WrittenChange {
   if (!after || after === before) return { before, after, warning };
   const id = ids.get(after.id) ?? after.id;
@@ -149,7 +149,7 @@ interface Question<Decision, Result> {
  * Reads, decides and commits. The commit compares the versions of all rows that the decision read. After a conflict
  * with another write, all steps are repeated with the invoices locked, so that no other write can come in between.
  *
- * @param turn writes with the same key run one after the other within a process, because they would only conflict
+ * @param turn writes with the same key run one after the other within a process, because they would conflict
  */
 export async function decideAndCommit<Decision, Result>(
   store: Store,

@@ -47,7 +47,7 @@ export const instantOrDay = z.iso
   .date()
   .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
 
-/** Converts an `instantOrDay` to an instant: a date to the start of the day in `timeZone`, any non-text to null. */
+/** Converts an `instantOrDay` to a time: a date to its start in `timeZone`, and null or undefined to null. */
 export function toInstant(value: unknown, timeZone: string): Date | null {
   if (typeof value !== 'string') return null;
   return value.length === 10 ? startOfDay(value, timeZone) : new Date(value);

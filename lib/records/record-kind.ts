@@ -69,7 +69,7 @@ export interface RecordKind {
   toKey?(key: string): string;
   /** Condition for rows with one of the normalized keys. If absent, the key's column is compared. */
   hasKey?(keys: string[]): SQL;
-  /** Finds which of these normalized keys no record may have. Returns the error message for each. */
+  /** Returns an error message for each of these normalized keys that is not allowed. */
   findUnavailable?(tx: Database, keys: string[]): Promise<Map<string, string>>;
   /** Schema of all writable fields of a complete record. */
   fields: z.ZodObject;
@@ -86,7 +86,7 @@ export interface RecordKind {
   addParts?(tx: Database, rows: Row[]): Promise<void>;
   /** Returns the next free key, for a record that is saved without a key. */
   nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string>;
-  /** Returns true if a record stays without a key for now. */
+  /** Returns true if a record does not get a key yet, such as a draft invoice. */
   isKeyless?(row: Row): boolean;
   /** Runs after the rows were written, in the same transaction. */
   afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;

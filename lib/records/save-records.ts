@@ -132,7 +132,7 @@ function parseDraft(
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): { columns: Row; problems: FieldError[] } {
-  // Builds a new object, because V8 makes objects slow after a property was deleted, and an import has many objects.
+  // Build a new object, because deleting a property makes an object slow in V8, which delays large imports.
   const columns: Row = {};
   const parsed = schemasOf(kind)[before ? 'changes' : 'complete'].safeParse(values);
   if (!parsed.success) return { columns, problems: parsed.error.issues.flatMap(toProblems) };
@@ -146,7 +146,7 @@ function parseDraft(
     if (key === undefined) continue;
     const id = key === null ? null : idsOf(name).get(String(key));
     if (id === undefined) problems.push({ field: name, message: problem });
-    // Two fields may refer to the same record by different keys. An empty field does not clear the id of the other.
+    // Two fields may set the same column by different keys. An empty one does not clear the other's value.
     else columns[column] ??= id;
   }
   if (problems.length > 0) return { columns, problems };
@@ -218,7 +218,7 @@ export async function findIds(tx: Database, key: PgColumn, id: PgColumn, keys: s
   return new Map(found.map((row) => [String(row.key), Number(row.id)]));
 }
 
-/** Finds the records that the drafts reference. The returned function maps a field's name to their ids by key. */
+/** Finds the records that the drafts reference. Returns a function from a field's name to ids by key. */
 async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const found = new Map<string, Map<string, number>>();
   for (const [name, { find }] of Object.entries(kind.references ?? {})) {

@@ -157,7 +157,7 @@ function toAmount(amount: number, currency: string): string {
 export interface Merged {
   /** New texts of the form: typed changes, otherwise the stored values. */
   typed: Typed;
-  /** Fields that the other person changed. `typed` is null if the person who submitted the form did not change it. */
+  /** Fields that the other person changed. `typed` is null if the submitted form has not changed it. */
   theirs: { field: string; stored: string; typed: string | null }[];
 }
 

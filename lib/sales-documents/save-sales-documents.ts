@@ -118,7 +118,7 @@ function checkDocument(writing: Writing): FieldError[] {
   return [...problems, ...(before ? changeProblems(writing, before) : []), ...dateProblems(after)];
 }
 
-/** Checks that only drafts change, and the status by one step at a time. A sent document without lines may get some. */
+/** Checks that only drafts change, except to add lines if there are none, and the status by one step. */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);
   const names = Object.keys(changes).filter((name) => name !== 'status');
@@ -211,7 +211,7 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
       ? salesDocuments.converted_to_invoice_id
       : salesDocuments.converted_to_document_id;
   return transact(db, async (tx) => {
-    // Lock the source before the draft, as a conversion does, so that the two cannot deadlock.
+    // Lock the source before the draft, as `convertDocument` does, so that the two functions cannot deadlock.
     const sources = await tx.select().from(salesDocuments).where(eq(became, seen.id)).for('update');
     for (const before of sources) {
       const [after = null] = await tx
@@ -226,7 +226,7 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
   });
 }
 
-/** The fields of a draft of a sales document in a form. */
+/** The form fields of a draft sales document. */
 export const typedSalesDocument = {
   kind: salesDocumentKind,
   fields: {
@@ -238,7 +238,7 @@ export const typedSalesDocument = {
   },
 } satisfies TypedKind;
 
-/** The fields of a new sales document in a form. Its type decides the series of its number. */
+/** The form fields of a new sales document. Its type determines its number series. */
 export const typedNewSalesDocument = {
   kind: salesDocumentKind,
   fields: { type: 'text', ...typedSalesDocument.fields },

@@ -25,14 +25,14 @@ import { MAX_HITS, type SearchGroup, type SearchHit, type SearchKind, type Searc
 
 /**
  * Finds records that match a text, grouped by kind. Kinds with an exact hit come first. The search ignores case, except
- * in Stripe ids. A `#` before our id finds the record with this id.
+ * in Stripe ids. The text `#31` finds the records whose id in our database is 31.
  *
  * @param text output of `searchText`
  */
 export async function search(db: Database, text: string): Promise<SearchResults> {
   const found = await readLimited(db, async (tx) => {
     // If many rows match, the planner prefers a sequential scan, which is slow if the matches are at the table's end.
-    // Without scans, plans look so expensive that PostgreSQL would compile them, which takes longer than running them.
+    // Disabled scans raise the estimated costs so far that JIT would start, which is slower than the query.
     await tx.execute(sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`);
     const groups: (SearchGroup & { exact: number })[] = [];
     for (const { kind, label, find } of KINDS) groups.push({ kind, label, ...(await find(tx, text)) });
@@ -89,7 +89,7 @@ interface HitKind<Columns extends SelectedFields> {
   join?: { table: PgTable; on: SQL };
   order: SQLWrapper[];
   toHit(record: Selected<Columns>): Pick<SearchHit, 'title' | 'detail' | 'figure'>;
-  /** Matches the rows whose number, name or id equals the text. Undefined if none can. */
+  /** Matches the rows whose number, name or id equals the text. Undefined if no row can match. */
   exact(text: string): SQL | undefined;
   /** Conditions for other hits, such as numbers that contain the text, cheapest first. Undefined ones are skipped. */
   others?(text: string): (SQL | undefined)[];
@@ -350,7 +350,7 @@ const documentHits = hitsOf({
   others: (text) => [or(...beginnings(d.document_number, text), ...endings(d.document_number, text))],
 });
 
-/** Finds events by id, or by the id of a checkout session, since we store nothing else of a checkout session. */
+/** Finds events by their id or by a checkout session's id, since checkout sessions are not stored. */
 const eventHits = hitsOf({
   kind: 'event',
   label: 'Stripe events',

@@ -41,7 +41,7 @@ function isMethod(method: string): method is Method {
   return METHODS.some((known) => known === method);
 }
 
-/** A request for our handlers, without the copies that a `Request` would make. */
+/** A request for our handlers. Unlike a `Request`, it does not copy the headers and the body. */
 class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly url: string;
