@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { isPoolerInstalled } from './support/pooler';
 
-// The tests that `npm test` leaves out, because they take long or repeat tests on another database or through Next.
+// Runs the tests that `npm test` leaves out, because they take long or repeat tests in another environment.
 
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
@@ -19,7 +19,7 @@ const BEHIND_POOLER = [
   ...testsIn('integration').filter((file) => usesServer(file) && sharesSessions(file)),
 ];
 const LONG_ON_POSTGRES = ['start-on-postgres', 'counts-after-kill', 'killed-processes', 'run-faults'];
-/** Tests that `npm test` runs through our own server. */
+/** Tests to repeat through Next. `npm test` runs them through our own server. */
 const THROUGH_NEXT = [
   'tests/mcp',
   ...['cron', 'openapi', 'payments', 'unwell-database', 'webhook'].map((name) => `tests/http/${name}`),

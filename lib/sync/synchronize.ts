@@ -11,7 +11,7 @@ import type { SyncDeps } from './sync-deps';
 
 /** Maximum restarts after conflicts. */
 const MOST_CONFLICTS = 6;
-/** Maximum questions to Stripe for one piece of work. */
+/** Maximum lookups at Stripe for one piece of work. */
 const MOST_FETCHES = 4;
 /** Maximum snapshots read in one attempt. */
 const MOST_READS = 8;
@@ -75,7 +75,7 @@ export async function untilDone<T>(
   }
 }
 
-/** Creates the attempt of `synchronize`. It remembers the keys that earlier attempts lacked. */
+/** Creates the attempt of `synchronize`. Repeated attempts also read the keys that earlier ones lacked. */
 export function attemptOf<T>(deps: SyncDeps, work: Work<T>): Attempt<Done<T>> {
   let { keys } = work;
   return async (store, known) => {
@@ -161,7 +161,7 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /** Returns the answer to a question, if known. It holds until the version of the Stripe customer's link changes. */
+  /** Returns the known answer, if any. It is valid until the version of the customer's link changes. */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;

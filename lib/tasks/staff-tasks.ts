@@ -48,7 +48,7 @@ export function countOpenTasks(db: Database): Promise<number> {
   return db.$count(staffTasks, isNull(staffTasks.done_at));
 }
 
-/** Lists the open tasks about a record, oldest first. For a customer, those about the invoices and payments. */
+/** Lists open tasks, oldest first, about an invoice, a payment, or a customer's invoices and payments. */
 export async function listTasksOf(db: Database, entity: 'customer' | 'invoice' | 'payment', id: number) {
   const { entity_id } = staffTasks;
   const isOf = (name: 'invoice' | 'payment') => eq(staffTasks.entity, name);
@@ -67,7 +67,7 @@ export async function listTasksOf(db: Database, entity: 'customer' | 'invoice' |
 }
 
 /**
- * Marks a task as done. If it is done already, the person who did it first stays recorded.
+ * Marks a task as done. If it is already done, the first person stays recorded.
  *
  * @param by the email address of a member of staff
  * @throws AppError not_found

@@ -113,7 +113,7 @@ type Scope = Omit<TimelineOptions, 'before'> & { db: Database; customerId: numbe
 type Source = ReturnType<typeof toSource>;
 
 interface Reading<Row> {
-  /** The form of a cursor. A group `id` holds the id of a row. */
+  /** The pattern of a cursor. If it has a group `id`, the group matches a row id. */
   form: RegExp;
   /** Returns the rows older than a cursor's position, newest first. Null starts at the newest row. */
   read(scope: Scope, place: Place | null, limit: number): Promise<Row[]>;
@@ -131,7 +131,7 @@ function toSource<Row>({ form, read, toEntry, cursorOf }: Reading<Row>) {
       const { id = '0', date } = placeOf(text) ?? { id: 'none' };
       return Number(id) <= MAX_ID && (date === undefined || calendarDate.safeParse(date).success);
     },
-    /** Reads one entry more than a page has, so that the page knows whether there are older ones. */
+    /** Reads one entry more than fits on a page, to find out whether older entries exist. */
     async read(scope: Scope, cursor: string | null): Promise<{ entry: TimelineEntry; cursor: string }[]> {
       const rows = await read(scope, cursor === null ? null : (placeOf(cursor) ?? {}), LIMIT + 1);
       return rows.map((row) => {
@@ -170,7 +170,7 @@ const paymentSource = toSource({
   cursorOf: ({ payment }) => `${payment.payment_date}.${payment.id}`,
 });
 
-/** Returns the time of a payment: that of its recording if it was on the same day. Otherwise only the day is known. */
+/** Returns when a payment was recorded, or only the payment's day if it was recorded on another day. */
 function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
   const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
   return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
@@ -224,7 +224,7 @@ const eventSource = toSource({
   cursorOf: (event) => `${toEpoch(event.stripe_created)}.${event.id}`,
 });
 
-/** The form of a cursor that is an id. */
+/** The pattern of a cursor that is a row id. */
 const ID = /^(?<id>\d{1,10})$/;
 
 type Group = Record<'run_id' | 'last_id' | 'at', number> & { changes: FieldChange[] };
@@ -244,7 +244,7 @@ const changesSource = toSource({
   cursorOf: ({ last_id }) => String(last_id),
 });
 
-/** Reads the changes by run and record. `at` is the time in milliseconds since 1970. */
+/** Reads the changes, grouped by run and record. `at` is the time in milliseconds since 1970. */
 async function readGroups(db: Database, customerId: number, place: Place | null, limit: number) {
   return rows<Group>(
     db,
@@ -350,5 +350,5 @@ const callSource = toSource({
   cursorOf: ({ id }) => String(id),
 });
 
-/** The sources of every timeline. Of entries with the same time, that of the first source comes first. */
+/** The sources of every timeline. Entries with the same time are listed in the order of their sources. */
 const SOURCES = [paymentSource, eventSource, changesSource, auditSource, moneyBackSource, noteSource];

@@ -26,11 +26,11 @@ const waiting = perProcess('tool-calls', () => ({
   flushing: Promise.resolve(),
 }));
 
-/** Records a call after its response. It is written together with others within a second. */
+/** Records a call after its response. The call is written together with others within a second. */
 export function recordToolCall(world: World, call: NewToolCall): void {
   if (waiting.rows.length < MAX_WAITING) waiting.rows.push(call);
   if (world.env.vercel)
-    waitUntil(flushToolCalls(world)); // there, the process may be suspended before a timer fires
+    waitUntil(flushToolCalls(world)); // on Vercel, the process may be suspended before a timer fires
   else waiting.timer ??= setTimeout(() => void flushToolCalls(world), EVERY_MS).unref();
 }
 
@@ -74,12 +74,12 @@ const KEPT = [
 const MAX_UNKNOWN_TEXT = 3;
 const MAX_KEPT_TEXT = 100;
 const MAX_ARGUMENTS = 20;
-/** The form of the tools' argument names. A name of another form is shortened in the log. */
+/** The pattern of the tools' argument names. Any other name is shortened in the log. */
 const ARGUMENT = /^[a-z_]{1,20}$/;
 
 /**
- * Shortens the arguments of a call for the log. Of a text that may contain personal data, only the first characters
- * stay.
+ * Shortens the arguments of a call for the log. Texts that may contain personal data keep only their first
+ * characters.
  *
  * @param wasTaken whether the tool accepted the arguments; a refused argument may hold any text under any name
  */
@@ -120,7 +120,7 @@ const CLEARED_AT_ONCE = 5000;
 /**
  * Deletes up to 5,000 of the calls that are older than `days` days, oldest first.
  *
- * @returns the number of deleted calls, and whether no such call is left
+ * @returns the number of deleted calls, and whether all such calls are deleted
  */
 export async function clearToolCalls(db: Database, { now, days }: { now: Date; days: number }) {
   const before = new Date(now.getTime() - days * DAY_MS).toISOString();

@@ -107,11 +107,11 @@ function constantProblems(
 }
 
 /**
- * Reads the first rows of an uploaded file and proposes options: those of its last run, else those of the last import
- * of a file with the same header, else what the column names suggest.
+ * Reads the first rows of an uploaded file and proposes options. They come from the file's last run, else
+ * from the last import of a file with the same header, else from the column names.
  *
  * @param asked options chosen on the page; if there are any, earlier imports are ignored
- * @returns the preview, the proposed options, and whether the last import of a file with the same header proposed them
+ * @returns the preview, the proposed options, and whether they come from an import with the same header
  * @throws StartError if the file is not CSV, or cannot be read
  */
 export async function firstChoice(

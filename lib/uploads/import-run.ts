@@ -57,7 +57,7 @@ const imports = perProcess<{ job?: ImportJob | undefined }>('imports', () => ({}
 
 export const currentJob = (): ImportJob | undefined => imports.job;
 
-/** Returns true if the latest run is a completed dry run with the same options, so that people saw its result. */
+/** Returns true if the latest run is a completed dry run with the same options. */
 export function isTried(
   run: (Pick<ImportRun, 'dry_run' | 'chosen'> & { status: string }) | null,
   chosen: ChosenOptions,
@@ -71,7 +71,7 @@ export function writeRun(dataDir: string, { upload, run }: ImportJob): Promise<v
   return writeJson(pathOf(dataDir, upload.id), run);
 }
 
-/** Reads the latest run of a file: null before the first run, `interrupted` if the process of the run has ended. */
+/** Reads a file's latest run. Null before the first run. Status `interrupted` if its process has ended. */
 export async function readRun(dataDir: string, id: string) {
   const job = currentJob();
   if (job?.upload.id === id) return job.run;
@@ -93,7 +93,7 @@ interface Wanted {
 }
 
 /**
- * Starts an import or a dry run of an uploaded file in this process. It continues after the page is closed.
+ * Starts an import or dry run of an uploaded file in this process. Closing the page does not stop it.
  *
  * @returns a promise for the end of the run, which does not reject; the run records a failure
  * @throws AppError conflict while another import runs

@@ -25,7 +25,7 @@ const UPLOAD = 'upload.json';
 const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
-/** Returns the path of the file. It has its original name, which the log and the file of rejected rows use. */
+/** Returns the path of the file. The log and the file of rejected rows repeat its original name. */
 export function fileOf(dataDir: string, { id, file_name }: Pick<Upload, 'id' | 'file_name'>): string {
   return join(folderOf(dataDir, id), 'file', file_name);
 }
@@ -126,7 +126,7 @@ export async function addUpload(
   }
 }
 
-/** Checks an upload's size, before the body is read if the request states it. @throws AppError payload_too_large */
+/** Checks an upload's size, as declared in the request or as received. @throws AppError payload_too_large */
 export function requireUploadSize(bytes: number): void {
   if (bytes <= MAX_UPLOAD_BYTES) return;
   throw new AppError(
@@ -149,7 +149,7 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Turns an uploaded file's name into one that every file system accepts, without folders. */
+/** Turns an uploaded file's name into a name without folders that every file system accepts. */
 function toFileName(name: string): string {
   const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
   let fits = [...safe.replace(/^\.+/, '')];

@@ -56,7 +56,7 @@ const WORLD: { home: string; also?: string; says: string; matches(node: ts.Node)
   },
   {
     home: 'lib/runtime.ts',
-    // The proxy draws the nonce of a page's policy and has no runtime.
+    // The proxy generates the nonce of a page's content security policy, and cannot access the runtime.
     also: 'proxy.ts',
     says: 'draws chance',
     matches: (node) =>

@@ -30,7 +30,7 @@ export function withSeededDatabase(work: (db: Database, url: string) => Promise<
   });
 }
 
-/** The same on a copy of the small database of the scale bench. */
+/** Runs `work` on a copy of the scale bench's small database, and drops the copy afterwards. */
 export async function withFilledDatabase(work: (db: Database, url: string) => Promise<void>): Promise<void> {
   const { url, handle } = await openFilled(SERVER, 1);
   await handle.close();
@@ -40,7 +40,7 @@ export async function withFilledDatabase(work: (db: Database, url: string) => Pr
   });
 }
 
-/** The same on a database without rows. */
+/** Runs `work` on a new database without rows, and drops the database afterwards. */
 export function withMigratedDatabase(work: (db: Database, url: string) => Promise<void>): Promise<void> {
   return withNewDatabase('', async (handle, url) => {
     await migrate(handle);
@@ -90,7 +90,7 @@ export function benchDeps(db: Database): SyncDeps {
   };
 }
 
-/** Handles events as a delivery does after its signature was checked. */
+/** Handles events like a webhook delivery whose signature was checked. */
 export async function take(deps: SyncDeps, payloads: string[]): Promise<void> {
   for (const payload of payloads) {
     const event = toProviderEvent(JSON.parse(payload));

@@ -8,10 +8,10 @@ import { CONNECTIONS } from './measure';
 
 /**
  * Supabase's sync engine, which stores Stripe's objects as they are, one table per kind. It gets its own database,
- * because its migrations would take our types for its own.
+ * because its migrations would mistake our types for its own.
  */
 export async function openEngine(server: string) {
-  // As an ES module the package does not find its migrations.
+  // Loaded as an ES module, the package does not find its migrations.
   const { runMigrations, StripeSync }: typeof StripeSyncEngine = createRequire(import.meta.url)(
     '@supabase/stripe-sync-engine',
   );

@@ -5,9 +5,9 @@ import postgres, { type ISql } from 'postgres';
 import { openEngine } from './engine';
 import { type Input, type Row as Payment, readPayment, readToken, toJson as toPayment } from './same-sql';
 
-// The floor of the benches: node:http and the driver. It runs the product's reading statements, and writes a payment with
-// one statement, whose triggers keep the counts and sums. It validates nothing, decides nothing and settles nothing.
-// With BENCH_ENGINE it hands deliveries to Supabase's sync engine instead, after the same check of the signature.
+// The benches compare the product with this minimal server, called the floor, which uses only node:http and
+// the driver. It runs the product's reading statements, and writes a payment with one statement, unchecked.
+// With BENCH_ENGINE it passes each delivery to Supabase's sync engine instead, after checking the signature.
 
 /** A statement as the product sent it to the database. */
 interface Statement {
@@ -124,12 +124,12 @@ function isSigned(payload: string, header: string): boolean {
   return signature !== '' && timingSafeEqual(Buffer.from(signature, 'hex'), expected);
 }
 
-/** Writes the rows that the product does, in one transaction; it decides nothing and looks nothing up twice. */
+/** Writes the same rows as the product in one transaction, without decisions or repeated lookups. */
 async function takeDelivery(payload: string): Promise<void> {
   const event: Event = JSON.parse(payload);
   const { object } = event.data;
   await sql.begin(async (tx) => {
-    // Sent first, and not awaited before the rest is sent.
+    // These statements are sent first, but not awaited until all statements are sent.
     const first = [
       tx`select pg_advisory_xact_lock(hashtextextended(${object.customer}, 0))`,
       tx`insert into stripe_events (id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
@@ -163,7 +163,7 @@ function moveSubscription(tx: ISql, { id, customer, items }: Subscription, now: 
   ]);
 }
 
-/** The first event of an invoice inserts it and its customer, whichever type it has. */
+/** Updates an invoice. The first event of an invoice, of any type, inserts it and its customer. */
 async function writeInvoice(tx: ISql, invoice: Invoice, now: Date): Promise<void> {
   const paid = invoice.amount_paid / 100;
   const [known] = await tx<{ id: number; customer_id: number }[]>`
@@ -219,14 +219,14 @@ async function listPayments(statements: Statement[] = []) {
   return { ...pageOf(found), data: found.map((row) => toPayment(row as unknown as Payment)) };
 }
 
-/** The answer to a tool call, always with the arguments that were recorded. */
+/** Answers a tool call with the recorded statements. Ignores the arguments of the call. */
 async function callTool({ id, params: { name } }: { id: number; params: { name: string } }) {
   const content = toContent(name, await runAll(recorded[name], name === CUSTOMER));
   const result = { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content };
   return { result, jsonrpc: '2.0', id };
 }
 
-/** The same rows as in the product's answer, in a similar shape. */
+/** Returns the same rows as the product's answer, in a similar shape. */
 function toContent(tool: string, answers: Row[][]): Row {
   const [first = [], ...others] = answers;
   if (tool === CUSTOMER) return { ...first[0], details: others.map((found) => found.map(toRow)) };
@@ -237,7 +237,7 @@ function toContent(tool: string, answers: Row[][]): Row {
   return { count: matches.length, truncated: known.size > MAX_MATCHES, matches };
 }
 
-/** Runs statements one after the other, or all but the first at the same time. */
+/** Runs statements one after the other. If `isAtOnce`, runs all but the first at the same time. */
 async function runAll([first, ...rest]: Statement[] = [], isAtOnce = false): Promise<Row[][]> {
   const answers = first ? [await run(first)] : [];
   if (isAtOnce) return [...answers, ...(await Promise.all(rest.map(run)))];
@@ -245,7 +245,7 @@ async function runAll([first, ...rest]: Statement[] = [], isAtOnce = false): Pro
   return answers;
 }
 
-/** The rows of a statement. The columns from a second `id` on become the property `customer`. */
+/** Returns the rows of a statement. The columns from the second `id` on become the property `customer`. */
 async function run({ text, values }: Statement): Promise<Row[]> {
   const found = await sql.unsafe<Row[]>(text, values, { prepare: true }).values();
   const names = found.columns.map(({ name }) => name);
@@ -260,7 +260,7 @@ async function run({ text, values }: Statement): Promise<Row[]> {
   });
 }
 
-/** The last column of each row is the total. */
+/** Returns the paging fields. The last column of each row contains the total. */
 function pageOf([row = {}]: Row[]) {
   const total = Number(Object.values((row.customer as Row | undefined) ?? row).at(-1) ?? 0);
   return { page: 1, per_page: 25, total, last_page: Math.max(1, Math.ceil(total / 25)) };

@@ -40,10 +40,10 @@ import { buildCopy, type Served, serveCopy, serveNext, serveScript } from './ser
 
 const ROUND_MS = 700;
 const SUBSCRIPTIONS = 300;
-/** Measures only the operations whose name matches, and leaves docs/performance.md alone. */
+/** If set, only operations with a matching name are measured, and docs/performance.md is not updated. */
 const ONLY = process.env.BENCH_ONLY ? new RegExp(process.env.BENCH_ONLY) : undefined;
 
-/** The least share of the floor's requests per second with 20 connections and with one, and of Next's with 20. */
+/** Minimum share of the floor's requests per second on 20 connections and on one, and of Next's on 20. */
 interface Least {
   ofFloor: number;
   alone?: number;
@@ -114,14 +114,14 @@ try {
   copy.remove();
 }
 
-/** Records the statements of the product's reading operations, so that the floor can run the same. */
+/** Records the statements of the product's reading operations, so that the floor can run the same ones. */
 async function recordStatements(url: string): Promise<Recorded> {
   let statements: Recorded[string] = [];
   const client = postgres(url, { max: 1, debug: (_, text, values) => statements.push({ text, values }) });
   const db = drizzle({ client });
   limitWriters(db, 1);
   const record = async (run: (db: Database) => Promise<unknown>) => {
-    await run(db); // the first time also asks for types
+    await run(db); // the first run also queries the types
     statements = [];
     await run(db);
     const recorded = statements;
@@ -212,7 +212,7 @@ async function operationsOf(
   return operations.filter(({ name }) => ONLY?.test(name) ?? true);
 }
 
-/** @throws if a tool answers with another number of rows. The floor's rows have another shape. */
+/** @throws if the servers return different numbers of rows. The floor's rows have another shape. */
 async function requireAsManyRows(targets: Target[]): Promise<void> {
   const counts = await Promise.all(
     targets.map(async (target) => {

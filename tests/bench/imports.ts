@@ -9,8 +9,8 @@ import { importFile } from '@/lib/imports/import-file';
 import type { ImportName } from '@/lib/imports/kinds';
 import { BENCH_ACTOR, withMigratedDatabase } from './database';
 
-// Imported rows per second and the memory for it, next to a floor: the same rows by bare inserts of a thousand rows
-// into the same tables, with their indexes and triggers.
+// Measures imported rows per second and memory use. The baseline is bare inserts of the same rows, a thousand
+// at a time, into the same tables with their indexes and triggers.
 
 const CUSTOMERS = Number(process.env.BENCH_CUSTOMERS ?? 100_000);
 const MOST_MEMORY_MB = 150;
@@ -24,7 +24,7 @@ interface Kind {
   wanted: number;
   header: string;
   toLine(n: number): string;
-  /** Inserts the rows of a series of numbers n. */
+  /** Returns SQL that inserts one row for each number n of a series. */
   insert(series: SQL): SQL;
 }
 
@@ -61,7 +61,7 @@ const KINDS: Partial<Record<ImportName, Kind>> = {
         date '2026-01-10' + n % 240, '2026-12-01', 100, 19, 119, case n % 4 when 0 then 0 else 119 end,
         case n % 4 when 0 then 119 else 0 end ${series}`,
   },
-  // One for every second invoice. It also writes an audit log entry and settles its invoice.
+  // One payment for every second invoice. Its import also writes an audit log entry and settles the invoice.
   payments: {
     rows: CUSTOMERS / 2,
     wanted: 1000,
@@ -139,7 +139,7 @@ async function importAll(db: Database, kind: ImportName): Promise<void> {
   await importFile(deps, kind, join(folder, `${kind}.csv`), options, listener);
 }
 
-/** Samples the process's memory. `stop` returns by how many megabytes it grew at most. */
+/** Samples the process's memory. `stop` returns the largest growth in megabytes. */
 function watchMemory(): { stop(): number } {
   const inUse = () => process.memoryUsage().rss / 2 ** 20;
   const before = inUse();

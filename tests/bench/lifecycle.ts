@@ -20,7 +20,7 @@ import { type Served, serve } from './serve';
 const STARTS = 10;
 const MOST_START_MS = 1000;
 const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 50_000);
-/** Until then the server loads and compiles its code, and its heap grows to its working size. */
+/** Requests before measuring. They load and compile the code, and the heap grows to its working size. */
 const WARM_UP = 10_000;
 const STEPS = 5;
 const MOST_MB = 20;
@@ -28,7 +28,7 @@ const MOST_MB = 20;
 const REST_MS = 2000;
 const HOOK = fileURLToPath(import.meta.resolve('./collect-on-signal.mjs'));
 const RESTARTS = Number(process.env.BENCH_RESTARTS ?? 100);
-/** Every fifth restart is a kill -9 of the first process. */
+/** In every fifth restart, `npm start` is killed with SIGKILL. */
 const KILLED = 5;
 const POLL_MS = 5;
 const SLOWEST_END_MS = 15_000;
@@ -145,13 +145,13 @@ async function heldBy(pid: number, file: string): Promise<Held> {
   const path = `${file}-${pid}`;
   process.kill(pid, 'SIGUSR2');
   while (!existsSync(path)) await sleep(POLL_MS);
-  await sleep(POLL_MS); // the file is written in one go
+  await sleep(POLL_MS); // lets the server finish writing the file
   const { rss, heapUsed } = JSON.parse(readFileSync(path, 'utf8'));
   rmSync(path);
   return { rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 };
 }
 
-/** Starts and ends the product again and again on one port and one database. @returns the leftovers */
+/** Repeatedly starts and stops the product on one port and one database. @returns what was left behind */
 async function restartOften(name: string, dataDir: string, env: Record<string, string>): Promise<string[]> {
   const port = await freePort();
   const left: string[] = [];
@@ -176,7 +176,7 @@ async function restartOften(name: string, dataDir: string, env: Record<string, s
   return left;
 }
 
-/** The lock file and its drafts. */
+/** Lists the lock file and its unfinished drafts in a data folder. */
 function locksOf(dataDir: string): string[] {
   return existsSync(dataDir) ? readdirSync(dataDir).filter((file) => file.startsWith('lock.json')) : [];
 }
@@ -189,7 +189,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The server that the first process of `npm start` starts. */
+/** Returns the process id of the server, which is a child process of `npm start`. */
 function serverOf({ pid }: Served): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }

@@ -3,7 +3,7 @@ import { asking, CONNECTIONS, compareAll, requireRatio, send, type Target } from
 import { mcpRequest, toolCall } from './requests';
 import { buildCopy, serveCopy } from './serve';
 
-// A tool next to a plain route with the same answer, and to itself with a stateless protocol version.
+// Compares an MCP tool with a plain route of the same answer, and with a stateless protocol version.
 
 const ROUNDS = { rounds: 9, roundMs: 2000 };
 const LEAST_RATIO = 0.7;
@@ -29,7 +29,7 @@ try {
   copy.remove();
 }
 
-/** Requests for the same page of 25 invoices. */
+/** Returns the compared requests, which all ask for the same page of 25 invoices. */
 function targetsOf(url: string, token: string): Target[] {
   const tool = toolCall(url, token, NAME, { per_page: 25 });
   const _meta = {
@@ -54,7 +54,7 @@ async function compare(targets: Target[]): Promise<void> {
   requireRatio('tool / plain', ratio, LEAST_RATIO);
 }
 
-/** @throws if the rows of the answers differ, or the bytes of the plain route and the tool */
+/** @throws if the answers contain different rows, or the plain route and the tool return different bytes */
 async function requireSameRows(targets: Target[]): Promise<void> {
   const answers = await Promise.all(targets.map(async (target) => (await send(target)).body));
   if (answers[0] !== answers[1]) throw new Error(`plain and tool differ:\n${answers[0]}\n${answers[1]}`);

@@ -6,10 +6,10 @@ import { performance } from 'node:perf_hooks';
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 
-/** The number of connections for which the benches promise a speed. */
+/** The number of simultaneous connections for which the benches require a minimum speed. */
 export const CONNECTIONS = 20;
 
-/** One of the things that a bench compares. It is called again and again. */
+/** One subject of a comparison. The bench calls `once` repeatedly. */
 export interface Contender {
   name: string;
   once(agent: Agent): Promise<unknown>;
@@ -20,7 +20,7 @@ export interface Contender {
 export interface Figures {
   /** Calls per second, by round. */
   perSecond: number[];
-  /** Milliseconds of a call. */
+  /** Median duration of a call in milliseconds. */
   p50: number;
   p99: number;
   /** Milliseconds of CPU time per call. NaN if the process cannot be observed. */
@@ -32,11 +32,11 @@ interface Rounds {
   rounds?: number;
   roundMs?: number;
   warmUpMs?: number;
-  /** Measures the CPU time of this database, too. */
+  /** If given, the CPU time of this database is measured, too. */
   db?: Database;
 }
 
-/** Compares the contenders and prints a line for each. @returns for each the median of its ratios to the first */
+/** Compares the contenders and prints a line for each. @returns the median ratio of each to the first one */
 export async function compareAll(
   what: string,
   contenders: Contender[],
@@ -60,7 +60,7 @@ export async function compareAll(
   });
 }
 
-/** Prints whether a ratio on all connections is high enough. Otherwise the bench fails. */
+/** Prints whether the ratio on all connections is high enough. If it is not, the bench fails. */
 export function requireRatio(what: string, ratio: number, least: number): void {
   const isMet = ratio >= least;
   console.log(
@@ -106,32 +106,32 @@ export async function measureAll(
   });
 }
 
-/** Calls per second, the median of all rounds. */
+/** Returns the median of the calls per second over all rounds. */
 export const medianOf = ({ perSecond }: Figures): number =>
   percentile(
     perSecond.toSorted((a, b) => a - b),
     0.5,
   );
 
-/** The median of the ratios of all rounds. */
+/** Returns the median over all rounds of the ratio of two contenders' calls per second. */
 export const ratioOf = (ours: Figures, theirs: Figures): number =>
   medianOf({
     ...ours,
     perSecond: ours.perSecond.map((figure, round) => figure / (theirs.perSecond[round] ?? Number.NaN)),
   });
 
-/** The figure that a share of the sorted figures stays below. */
+/** Returns a percentile of sorted figures. For the 99th percentile, `share` is 0.99. */
 export function percentile(sorted: number[], share: number): number {
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN;
 }
 
 interface Load {
   perSecond: number;
-  /** Milliseconds of each call. */
+  /** Duration of each call in milliseconds. */
   times: number[];
 }
 
-/** Keeps that many new connections busy; a server may have closed those of an earlier round. */
+/** Keeps new connections busy, because a server may have closed the connections of an earlier round. */
 async function keepBusy({ once }: Contender, milliseconds: number, connections: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -156,7 +156,7 @@ export function cpuMsOf(pid: number | undefined): number {
   return (user + system) * 10;
 }
 
-/** The same for each process that serves another connection to the database. Empty if it runs on another machine. */
+/** CPU time of each PostgreSQL process that serves another connection. Empty if PostgreSQL is remote. */
 async function databaseCpu(db: Database | undefined): Promise<Map<number, number>> {
   if (!db) return new Map();
   const found = await rows<{ pid: number }>(
@@ -182,7 +182,7 @@ export interface Target {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   url: URL;
   headers: Record<string, string>;
-  /** A function makes a new body for each request. */
+  /** A function is called for each request and returns its body. */
   body?: string | (() => string);
 }
 
@@ -228,7 +228,7 @@ export async function writeSection(
   await writeFile(PAGE, `${[head, ...all].join('\n\n')}\n`);
 }
 
-/** When and on which machine a bench ran. */
+/** Returns the date, the machine and the command of a bench run. */
 function measuredBy(bench: string): string {
   const [processor] = cpus();
   const machine = `${cpus().length} × ${processor?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB`;
@@ -236,7 +236,7 @@ function measuredBy(bench: string): string {
   return `${day}, ${machine}, Node.js ${process.version}; by \`npm run bench -- ${bench}\`.`;
 }
 
-/** A table with aligned columns. The first line is its head. */
+/** Returns a Markdown table with aligned columns. The first line is the header row. */
 export function toMarkdown(lines: string[][]): string {
   const [head = [], ...rest] = lines;
   const widths = head.map((_, i) => Math.max(3, ...lines.map((line) => line[i]?.length ?? 0)));

@@ -8,7 +8,7 @@ import { writeSection } from './measure';
 import { GROWTH, openFilled } from './scale-fill';
 import { serveCopy } from './serve';
 
-// Each list of the staff pages over HTTP, with the large database of the scale bench.
+// Measures each list of the staff pages over HTTP, on the large database of the scale bench.
 
 const TIMES = 5;
 const MOST_MS = 300;
@@ -139,13 +139,13 @@ async function signIn(): Promise<string> {
     .join('; ');
 }
 
-/** The link to the next page in the footer of a list. */
+/** Returns the link to the next page in the footer of a list. */
 function nextOf(html: string): string | undefined {
   const link = html.match(/<a [^>]*>/g)?.find((tag) => tag.includes('rel="next"'));
   return /href="([^"]*)"/.exec(link ?? '')?.[1]?.replaceAll('&amp;', '&');
 }
 
-/** The median of some requests, after one that does not count. */
+/** Measures the median duration of some requests, after a first request that does not count. */
 async function timed(path: string, cookie: string, firstByte = false): Promise<{ ms: number; text: string }> {
   const times: number[] = [];
   let text = '';
@@ -173,7 +173,7 @@ ${TIMES} requests after one that is not measured, with L (1,000,000 customers, 3
 10,000,000 invoices, 10,000,000 payments, 1,000,000 sales documents, 2,000,000 events). It may be ${MOST_MS} at most.`;
 }
 
-/** A list without parameters, in each of its orders, and with each filter. Orders and filters stand between spaces. */
+/** Returns a list without parameters, in each order, and with each filter. Spaces separate the parts. */
 function listOf(name: string, orders: string, ...filters: string[]): MeasuredPage[] {
   const path = `/admin/${name}`;
   const split = (text: string) => text.split(' ').filter(Boolean);

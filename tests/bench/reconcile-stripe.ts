@@ -6,13 +6,13 @@ import { createWorld } from '@/lib/stripe-local/world';
 import { createCreditNote, openDispute, refundPayment, updateSubscription } from '../support/stripe-actions';
 import { startStripeLocal } from '../support/stripe-server';
 
-/** Orders of the bench to its Stripe, which has its own process so that its memory does not count as ours. */
+/** Orders of the bench to the local Stripe API, whose own process keeps its memory out of the measurement. */
 export type Order = { order: 'drift' | 'return'; share: number } | { order: 'count' };
 
 export interface Returned {
-  /** Refunds, disputes and credit notes. A run finds them in lists. */
+  /** Number of refunds, disputes and credit notes, which a run finds in lists. */
   listed: number;
-  /** Credited invoices. A run has to retrieve each. */
+  /** Number of credited invoices, each of which a run has to retrieve. */
   retrieved: number;
 }
 
@@ -30,7 +30,7 @@ process.on('message', (message: Order) => {
 });
 process.send?.(server.url);
 
-/** Renews a share of the subscriptions without events. @returns how many */
+/** Renews a share of the subscriptions without sending events. @returns their number */
 function drift(share: number): number {
   const every = Math.round(1 / share);
   let drifted = 0;
@@ -42,7 +42,7 @@ function drift(share: number): number {
   return drifted;
 }
 
-/** Refunds, disputes and credits a share of the payments without events. */
+/** Refunds, disputes or credits a share of the payments without sending events. */
 function giveBack(share: number): Returned {
   const every = Math.round(1 / share);
   let [listed, retrieved] = [0, 0];

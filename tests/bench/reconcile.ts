@@ -58,7 +58,7 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
     throw new Error(`a process of the benchmark ended with ${code}`);
   });
   const [answer] = await Promise.race([once(child, 'message'), ended]);
-  ended.catch(() => {}); // the process ends later
+  ended.catch(() => {}); // prevents an unhandled rejection when the process ends later
   return answer;
 }
 
@@ -77,7 +77,7 @@ function report<T extends Measured & { requests: number }>(name: string, run: T)
   return run;
 }
 
-/** The number of open objects, which a run has to list. None was created within the run's window. */
+/** Counts the open objects, which a run has to list. All are older than the run's window. */
 async function openAtStripe(db: Database): Promise<number> {
   const [row] = await rows<{ open: number }>(
     db,
@@ -94,7 +94,7 @@ function require(holds: boolean, what: string): void {
 
 /**
  * Creates live subscriptions, each with a customer, one item with a service, and an old paid invoice with its payment.
- * Every twentieth also has an open invoice.
+ * Every twentieth subscription also has an open invoice.
  */
 async function fillCompany(db: Database, subscriptions: number): Promise<void> {
   const n = sql.raw(`generate_series(1, ${subscriptions}) as n`);

@@ -20,13 +20,13 @@ export interface Door {
 
 export interface PaymentOperation {
   name: string;
-  /** The same request to each door. */
+  /** The same request to each server. */
   targets: Target[];
 }
 
 export type Invoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'currency'>;
 
-/** The measured requests. Writes go to all payable invoices in turn, so that they rarely wait for a row lock. */
+/** Returns the measured requests. Writes use the payable invoices in turn, so that row locks are rare. */
 export async function paymentOperations(
   db: Database,
   doors: Door[],
@@ -62,7 +62,7 @@ export async function paymentOperations(
   ];
 }
 
-/** Changes of known payments in turn, and payments that are created and deleted. One function for each door. */
+/** Returns a function per server that changes known payments, and one that creates and deletes a payment. */
 export async function otherWrites(
   db: Database,
   doors: Door[],
@@ -97,7 +97,7 @@ export async function otherWrites(
   ];
 }
 
-/** Payable invoices that are not Stripe's, so that each payment settles its invoice. */
+/** Returns payable invoices that are not from Stripe, so that each payment settles its invoice. */
 export function openInvoices(db: Database): Promise<Invoice[]> {
   return db
     .select({ id: invoices.id, customer_id: invoices.customer_id, currency: invoices.currency })
@@ -117,7 +117,7 @@ function post({ name, url }: Door, token: string, body: () => string): Target {
   return { name, method: 'POST', url: new URL(url), headers, body };
 }
 
-/** @throws if the doors answer a reading request with different JSON */
+/** @throws if the servers answer a reading request with different JSON */
 export async function requireSameReads(operations: PaymentOperation[]): Promise<void> {
   for (const { targets } of operations.filter(({ targets: [first] }) => first?.method === 'GET')) {
     requireEqual(await Promise.all(targets.map(answerOf)));
@@ -126,7 +126,7 @@ export async function requireSameReads(operations: PaymentOperation[]): Promise<
 
 const REFERENCE = 'BENCH-SAME';
 
-/** @throws if a payment that is recorded and then changed has other answers or other rows at one of the doors */
+/** @throws if recording and then changing a payment leads to different answers or rows on the servers */
 export async function requireSameWrites(db: Database, doors: Door[], token: string): Promise<void> {
   const [invoice] = await openInvoices(db);
   assert(invoice, 'no invoice takes a payment');
@@ -177,7 +177,7 @@ export function toolCall(url: string, token: string, name: string, args: object)
   return mcpRequest(url, token, { method: 'tools/call', params: { name, arguments: args } });
 }
 
-/** A message to the tool server, with a protocol version of 2025. */
+/** Returns a request to the MCP server with a protocol version of 2025. */
 export function mcpRequest(url: string, token: string, message: { method: string; params?: object }): Target {
   const headers = {
     Authorization: `Bearer ${token}`,
@@ -191,7 +191,7 @@ export function mcpRequest(url: string, token: string, message: { method: string
 
 export const SECRET = 'whsec_bench';
 
-/** A signed delivery, as Stripe sends it. */
+/** Returns a signed webhook delivery like those of Stripe. */
 export function signedDelivery(url: string, payload: string): Target {
   const timestamp = Math.floor(Date.now() / 1000);
   const header = Stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET, timestamp });
@@ -230,10 +230,10 @@ export async function requireAllProcessed(db: Database): Promise<void> {
 const EVENT_ID = 'evt_BENCH';
 const CREATED = 1_700_000_007;
 const PERIOD_END = 1_700_000_011;
-/** Days. The sync engine stores no instant after 2038. */
+/** Number of days. Period ends stay before 2038, because the sync engine cannot store later times. */
 const TEN_YEARS = 3650;
 
-/** Endless events. Each is one second newer than the one before. */
+/** An endless source of events. Each event is one second newer than the previous event. */
 export interface EventSource {
   /** The first event of each subscription. */
   created: string[];
@@ -241,9 +241,9 @@ export interface EventSource {
 }
 
 /**
- * Updates of subscriptions in turn, each with a new period end.
+ * Returns updates of the subscriptions in turn, each with a new period end.
  *
- * @param name part of all ids, so that those of two sources differ
+ * @param name part of all ids, so that no two sources share an id
  */
 export function subscriptionEvents(name: string, subscriptions: number): EventSource {
   let second = 1_700_000_000;
@@ -279,7 +279,7 @@ export function subscriptionEvents(name: string, subscriptions: number): EventSo
 
 const PAID_TYPES = ['invoice.finalized', 'invoice.paid', 'invoice.payment_succeeded'];
 
-/** In turn the three events of an invoice that a new customer pays, and one update of one of 200 subscriptions. */
+/** Alternates between the three events of a new customer's paid invoice and an update of a subscription. */
 export function mixedEvents(name: string): EventSource {
   const subscriptions = subscriptionEvents(`${name}sub`, 200);
   const templates = paidInvoice(name);
@@ -298,7 +298,7 @@ export function mixedEvents(name: string): EventSource {
   };
 }
 
-/** The three events of one invoice. All ids contain `NTH`, which stands for its number. */
+/** Returns the three events of a paid invoice. In all ids, `NTH` stands for the invoice's number. */
 function paidInvoice(name: string): string[] {
   const world = createWorld({ now: () => new Date(CREATED * 1000), chance: seededChance(name.length) });
   const { object: customer } = act.createCustomer(world, { email: `${name}-NTH@example.com` });

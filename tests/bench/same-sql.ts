@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import postgres, { type ISql, type Sql } from 'postgres';
 
-/** What the payments API asks of the database, by hand: no drizzle, no zod, every statement prepared. */
+/** The SQL statements of the payments API, written by hand and prepared, without drizzle and zod. */
 
 interface Token {
   id: number;
@@ -29,7 +29,7 @@ export interface Row extends Omit<Input, 'amount'> {
 
 let opened: Sql | undefined;
 
-/** The pool of this process, with the size and the options of the product's. */
+/** Returns the pool of this process, which has the size and options of the product's pool. */
 export function openSql(): Sql {
   opened ??= postgres(process.env.DATABASE_URL ?? '', {
     max: 10,
@@ -39,7 +39,7 @@ export function openSql(): Sql {
   return opened;
 }
 
-/** The token of an `Authorization` header, if it has the scope. */
+/** Returns the token of an `Authorization` header. Returns null if it is not valid or lacks the scope. */
 export async function readToken(sql: Sql, header: string | null, scope: string): Promise<Token | null> {
   const hash = createHash('sha256')
     .update(header?.slice('Bearer '.length) ?? '')
@@ -67,7 +67,7 @@ export async function readPage(sql: Sql) {
 export async function upsertPayment(sql: Sql, token: Token, input: Input) {
   const { payment_reference, invoice_id } = input;
   return sql.begin(async (tx) => {
-    // Sent together, and run in this order, as the product does.
+    // As in the product, the statements are sent together and run in this order.
     const [, invoices, [before]] = await Promise.all([
       tx`select pg_advisory_xact_lock(hashtextextended(${`payment ${payment_reference}`}, 0))`,
       tx`
@@ -123,7 +123,7 @@ async function settle(tx: ISql, invoiceId: number, today: string) {
     where i.id = ${invoiceId} and i.stripe_invoice_id is null`;
 }
 
-/** A payment as the API answers it. */
+/** Converts a row to the JSON that the payments API returns. */
 export function toJson(row: Row) {
   return {
     id: row.id,

@@ -21,20 +21,20 @@ export const GROWTH = 100;
 interface Filled {
   table: string;
   count: number;
-  /** Inserts the rows of a series of numbers n. */
+  /** Returns SQL that inserts one row for each number n of a series. */
   insert(series: SQL, counts: typeof SMALL): SQL;
 }
 
-/** One of the values, chosen by the row's number so that every run has the same rows. */
+/** SQL for one of the values. The row's number determines the value, so that every run has the same rows. */
 const oneOf = (values: string[], by: string) =>
   sql.raw(`(array['${values.join("','")}'])[1 + abs(hashint4(n * 7 + ${by})) % ${values.length}]`);
 const chance = (by: number) => sql.raw(`(abs(hashint4(n * 11 + ${by})) % 1000)`);
-/** A day of ten years, in the order of the rows. Every fiftieth row has the same day. */
+/** SQL for a day within ten years, roughly in row order. Every fiftieth row has 3 May 2021. */
 const day = (count: number) => sql`(case when n % 50 = 0 then date '2021-05-03'
   else date '2016-11-22' + (n::bigint * 3640 / ${count}::int)::int + abs(hashint4(n)) % 10 end)`;
 /** Amounts from 1.00 to 900.99 that do not depend on the day. */
 const AMOUNT = sql`(100 + abs(hashint4(n * 17)) % 90000) / 100.0`;
-/** Days of the next year, each about as often. */
+/** Days of the next year, about evenly distributed. */
 const COMING = sql`date '2026-11-22' + abs(hashint4(n * 13)) % 365`;
 const FIRST = 'Ada Grace Jürgen Anna Peter Zoë Lukas Marie Karl Ute Björn Nora'.split(' ');
 const LAST = 'Müller Schmidt Weber Fischer Strauß Meyer Wagner Becker Hoffmann Koch'.split(' ');
@@ -134,7 +134,7 @@ function tables(counts: typeof SMALL): Filled[] {
   ];
 }
 
-/** Opens a database with that many times the small one's rows. It is filled once and kept for the next run. */
+/** Opens a database with `times` the rows of the small one. It is filled once and kept for the next run. */
 export async function openFilled(
   server: string,
   times: number,
@@ -157,11 +157,11 @@ export async function openFilled(
     await migrate(loader);
     await fill(loader.db, times);
     await loader.close();
-    await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // it is complete
+    await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // marks it as complete
   }
   await admin.close();
   const handle = openPostgres(url, { max: 1 });
-  await migrate(handle); // an earlier version may have filled it
+  await migrate(handle); // an earlier release may have filled it
   return { url, handle };
 }
 
@@ -170,7 +170,7 @@ async function fill(db: Database, times: number): Promise<void> {
     Object.entries(SMALL).map(([name, count]) => [name, count * times]),
   ) as unknown as typeof SMALL;
   const bar = new ProgressBar();
-  // Without triggers, foreign keys and indexes. The indexes are created once the rows are there.
+  // Fill the tables without triggers, foreign keys and indexes. Create the indexes after the rows.
   await db.execute(sql`select set_config('session_replication_role', 'replica', false),
     set_config('maintenance_work_mem', '512MB', false)`);
   for (const { table, count, insert } of tables(counts)) {

@@ -109,7 +109,7 @@ async function measureAll(times: number): Promise<Map<string, Measured>> {
 }
 
 async function time(db: Database, run: () => Promise<unknown>): Promise<Figures> {
-  // The server needs some runs to choose its plans. A slow operation gets fewer.
+  // PostgreSQL needs some runs to choose its plans. A slow operation gets fewer runs.
   const warm = performance.now() + LONG_MS;
   for (let i = 0; i < 6 && performance.now() < warm; i += 1) await run();
   const before = await spentBy(db);
@@ -184,11 +184,11 @@ was busy with an operation at S.`;
 
 interface Operation {
   name: string;
-  /** With the product's own functions. */
+  /** Runs the operation with the product's own functions. */
   run(db: Database): Promise<unknown>;
-  /** The same answer by ILIKE, count(*) and OFFSET. */
+  /** Statements for the same answer with ILIKE, count(*) and OFFSET. */
   naive: SQL[];
-  /** The same request to the tool server or the payments API. */
+  /** The same request to the MCP server or the payments API. Null if not measured over HTTP. */
   http: { tool: string; arguments: object } | { path: string } | null;
 }
 

@@ -20,7 +20,7 @@ export interface Served {
   /** Milliseconds from the start of the process to the first 200 of /api/health. */
   startMs: number;
   pid: number | undefined;
-  /** Milliseconds of CPU time that it has used. NaN on a system without /proc. */
+  /** Milliseconds of CPU time that the server has used. NaN on a system without /proc. */
   cpuMs(): number;
   /** @returns the exit code, or null after SIGKILL */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
@@ -30,11 +30,11 @@ export interface Served {
 export const serveCopy = (folder: string, databaseUrl: string, env: Env = {}) =>
   serve(['dist/server.js'], folder, { DATABASE_URL: databaseUrl, ...env });
 
-/** Starts `next start` on the same build. */
+/** Starts `next start` on the build of a copy of the product. */
 export const serveNext = (folder: string, databaseUrl: string, env: Env = {}) =>
   serve([NEXT.bin, 'start'], folder, { DATABASE_URL: databaseUrl, ...env });
 
-/** Starts a server that is one script. It is ready when `/api/health` answers. @param file its URL */
+/** Starts a script as a server and waits until `/api/health` answers. @param file URL of the script */
 export const serveScript = (file: string, databaseUrl: string, env: Env = {}) =>
   serve(['--import', 'tsx', fileURLToPath(file)], NEXT.cwd, { DATABASE_URL: databaseUrl, ...env });
 
@@ -85,7 +85,7 @@ async function untilReady(url: string, server: ChildProcess): Promise<void> {
   throw new Error(`the server did not answer within ${SLOWEST_START_MS} ms`);
 }
 
-/** What a build needs. */
+/** The files and folders that a build needs. */
 const SOURCES = [
   ...['app', 'db', 'lib', 'instrumentation.ts', 'next.config.ts', 'package.json'],
   ...['postcss.config.mjs', 'proxy.ts', 'tsconfig.json'],

@@ -12,12 +12,12 @@ import {
   subscriptionEvents,
 } from './requests';
 
-// The handling of deliveries (`http` measures them over HTTP) next to a floor of one transaction with two statements, and to another open source sync engine.
+// Compares delivery handling without HTTP to a two-statement transaction (the floor) and to another engine.
 
 const LEAST_RATIO = 0.5;
 
 await withSeededDatabase(async (db, databaseUrl) => {
-  // With the pool of the product, so that the deliveries share fewer connections.
+  // Use the product's pool, which has fewer connections than there are simultaneous deliveries.
   const { db: pooled, close } = openPostgres(databaseUrl);
   const deps = benchDeps(pooled);
   const floor = await openFloor(databaseUrl);
@@ -60,7 +60,7 @@ async function compareHandler(
   return ratios;
 }
 
-/** Both sides take events whose signature was checked. @returns handler / engine */
+/** Compares our handler with the engine, without signature checks. @returns the ratio handler / engine */
 async function compareEngine(url: string, deps: SyncDeps, floor: Floor): Promise<number> {
   const [ours, theirs] = [mixedEvents('ours'), mixedEvents('theirs')];
   await take(deps, ours.created);
@@ -80,12 +80,12 @@ async function compareEngine(url: string, deps: SyncDeps, floor: Floor): Promise
 }
 
 interface Floor {
-  /** Writes one event of the source with the fewest statements possible. */
+  /** Returns a function that writes one event of the source with as few statements as possible. */
   writer(source: EventSource): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** One transaction that inserts the raw event and updates one row by its key, with the same driver. */
+/** For each event, one transaction inserts the raw event and updates one row, with the product's driver. */
 async function openFloor(url: string): Promise<Floor> {
   const client = postgres(url, { max: CONNECTIONS, onnotice: () => {} });
   await client`create table bench_events (id text primary key, payload text not null)`;

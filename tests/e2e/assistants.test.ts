@@ -23,7 +23,7 @@ beforeAll(async () => {
   host = await publishDocuments([SITE_CLIENT, ...PUBLISHED.map(({ document }) => document)]);
 });
 afterAll(() => host?.close());
-// A fresh site, because its server reads the documents from `host`, and a test later demands a second factor of staff.
+// Use a fresh site. Its server reads the documents from `host`, and a later test requires a second factor.
 const site = useSite('company', { fresh: true, env: () => host.env });
 
 let page: Page;
@@ -218,7 +218,7 @@ test('the connection check in the browser finds no problem except the local addr
   await page.getByText('6 of 10 clients can connect.').waitFor();
   const told = await page.getByRole('status').getByRole('listitem').allTextContents();
   const failed = told.filter((sentence) => !sentence.includes(': It can connect'));
-  // the test’s address is not public
+  // the test server has no public address, so these clients cannot reach it
   for (const sentence of failed) expect(sentence).toContain(`do not reach ${site.url}`);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Claude Code' }).click();

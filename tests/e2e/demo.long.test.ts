@@ -35,7 +35,7 @@ test('restarting the demo keeps its data and password but replaces the access to
 
   const first = await start();
   const { cronSecret } = JSON.parse(readFileSync(join(env.DATA_DIR, 'demo.json'), 'utf8'));
-  // The run catches up on the payment that the demo missed, and skips the event that can never be applied.
+  // Reconciliation records the payment that the demo missed, and skips the event that can never be applied.
   const reconcile = async () => (await get('cron/reconcile', cronSecret)).json();
   await expect
     .poll(reconcile, { timeout: 30_000, interval: 500 })

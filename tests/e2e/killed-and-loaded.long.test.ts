@@ -25,7 +25,7 @@ const folder = temporaryFolder();
 let started: Command[] = [];
 beforeAll(() => ensureBuild(), 400_000);
 afterEach(async () => {
-  // The child processes end by themselves.
+  // The servers that these processes started end by themselves.
   for (const { child } of started) child.kill('SIGKILL');
   for (const { exited } of started.splice(0)) await exited;
 });
@@ -45,7 +45,7 @@ async function startServer(
 const childOf = ({ child: { pid } }: Command) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
 
-// Enough rows for several batches. A server writes two batches at once; those of the embedded database are smaller.
+// Enough rows for several batches. PostgreSQL gets two batches at once; embedded databases get smaller ones.
 const ROWS = onPostgres() ? 5000 : 1000;
 test.each(['SIGKILL', 'SIGINT'] as const)(
   'an import interrupted by %s completes when it runs again',
@@ -107,7 +107,7 @@ describe('a killed server', () => {
 
 describe('stopping npm start while payments are recorded', () => {
   const WRITERS = 18;
-  /** They read a page that Next renders. */
+  /** Connections that read a page rendered by Next. */
   const READERS = 2;
   const INVOICES = 5;
   /** Payments answered before the signal, so that it arrives under load. */
@@ -291,7 +291,7 @@ describe.runIf(canSeeProcesses)('npm start with more page requests than it can r
     let memory = 0;
     let isOver = false;
     const askForPages = async (_: unknown, i: number) => {
-      // Every second connection leaves early, and the first one pipelines many requests.
+      // Every second connection closes early, and the first one pipelines many requests.
       const page = head('GET /sign-in', { Connection: 'close' });
       const requests = i === 0 ? head('GET /sign-in').repeat(2000) : page;
       while (!isOver) {

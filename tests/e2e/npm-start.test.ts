@@ -109,7 +109,7 @@ describe('a server on the embedded database', () => {
     dataDir = await makeDataDir(join(folder, 'served'));
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    // The worst configuration of an operator: new files readable by everyone, and few open files allowed.
+    // Start with a poor configuration: new files are readable by everyone, and few open files are allowed.
     const command = `umask 0; ulimit -n 256; exec ${process.execPath} ${START}`;
     const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'error', TRUSTED_PROXIES: PROXY };
     server = await startUntil(/Listening/, ['bash', '-c', command], env);
@@ -139,7 +139,7 @@ describe('a server on the embedded database', () => {
   });
 
   test.runIf(existsSync('/proc/self'))(
-    'a server action posted to another page is answered when the server is behind a proxy',
+    'a server behind a proxy answers a server action posted to a page without that action',
     async () => {
       const action = listServerActions('1').find(({ name }) => name.endsWith('connect/actions.ts#check'));
       if (!action) throw new Error('the action is not built');

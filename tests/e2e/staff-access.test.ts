@@ -142,7 +142,7 @@ describe('pages for staff', () => {
     expect(await page.getByText('Too late').count()).toBe(0);
   });
 
-  test('the staff page does not offer admins to remove or demote themselves', async () => {
+  test('the staff page does not let admins remove or demote themselves', async () => {
     const page = await site.open('/admin/staff');
     await page.locator('tbody tr').filter({ hasText: '(you)' }).click();
     await page.getByRole('heading', { name: ADMIN.name }).waitFor();

@@ -11,13 +11,13 @@ import { useSite } from './support/use-site';
 
 const NEW_PASSWORD = 'another battery staple';
 
-// A fresh site, because an admin demands a second factor of everyone, which ends the sessions of other test files.
+// Use a fresh site, because one test requires a second factor of all staff, which affects all sessions.
 const site = useSite('company', { fresh: true });
 
 const arrive = (page: Page, path: string) => page.waitForURL((url) => url.pathname === path);
 const alert = (page: Page, text: string | RegExp) =>
   page.getByRole('alert').filter({ hasText: text }).waitFor();
-/** Signs in with a password. The page that follows depends on the person. */
+/** Signs in with a password and waits for `path`, the page that follows for this person. */
 async function enter(who: { email: string; password: string }, path: string): Promise<Page> {
   const page = await site.open('/sign-in', { as: null });
   await signIn(page, who.email, who.password);
@@ -28,7 +28,7 @@ async function typeCode(page: Page, code: string): Promise<void> {
   await page.getByLabel('Code').fill(code);
   await press(page, 'Continue');
 }
-/** Sets up an authenticator app. @returns a generator of its codes, and the recovery codes */
+/** Sets up an authenticator app. @returns a function that generates its codes, and the recovery codes */
 async function setUpApp(page: Page, password: string) {
   await page
     .getByRole('form', { name: 'Set up two-factor authentication' })

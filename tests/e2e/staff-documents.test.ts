@@ -23,7 +23,7 @@ const INVOICES = '/admin/invoices';
 
 const site = useSite('company');
 
-/** Connects the official client to the site's tools. @returns a function that calls a tool, and one that disconnects */
+/** Connects the official MCP client to the site. @returns functions that call a tool and disconnect */
 async function connectTools() {
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   const headers = { authorization: `Bearer ${site.facts.toolsToken}` };

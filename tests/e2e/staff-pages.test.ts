@@ -124,7 +124,7 @@ describe('signing in and out', () => {
     await page.getByRole('button', { name: `Account of ${KEYS.name}` }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL(`${site.url}/sign-in`);
-    // The remaining cookie marks this browser as a known device, which strangers cannot lock out.
+    // The remaining cookie marks a known device, which failed sign-ins on other devices cannot lock out.
     expect(await page.context().cookies()).toMatchObject([
       { name: expect.stringMatching(/^w5t\.device\./), httpOnly: true, sameSite: 'Strict' },
     ]);
@@ -195,7 +195,7 @@ describe('layout of the pages', () => {
   });
 });
 
-/** A link to click. A question may take two clicks. */
+/** Finds a link by its name. */
 const link = (page: Page, name: string | RegExp) =>
   page.getByRole('link', { name, exact: typeof name === 'string' });
 
@@ -340,7 +340,7 @@ describe('responsive layout', () => {
         });
         if (isNarrow) await burger.click();
         if (path !== '/admin/invoices') continue;
-        // The side bar and the padding take 300 px.
+        // The side bar and padding take about 300 px, and lists are tables from about 800 px.
         expect.soft([width, await page.locator('main table').isVisible()]).toEqual([width, width >= 1100]);
       }
     }
@@ -473,7 +473,7 @@ describe('a phone in dark mode', () => {
     timeout: 120_000,
   }, async () => {
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true } as const;
-    // Links prefetch here, as they do for users.
+    // Let links prefetch in this test, as they do for users.
     const page = await site.open('/admin', { as: null, prefetch: true, ...phone });
     await signIn(page, ADMIN.email, 'not the password');
     await page.getByRole('alert').filter({ hasText: 'wrong' }).waitFor();

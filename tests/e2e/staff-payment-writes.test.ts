@@ -11,7 +11,7 @@ const LIST = '/admin/payments';
 
 const site = useSite('company');
 
-/** Id of the nth payment of invoice W2E-1. */
+/** Returns the id of payment n of invoice W2E-1, counted from 0. */
 const id = (n: number) => site.facts.changed.ids[n];
 const path = (n: number) => `${LIST}/${id(n)}`;
 const api = (under: string, init: RequestInit = {}) =>
@@ -110,7 +110,7 @@ describe('recording payments', () => {
   test('the server action that records a payment does nothing without a session', async () => {
     const page = await site.open(newPath());
     await fillIn(page, '3', 'FORGED-W2E');
-    site.allowComplaints(/ERR_FAILED|Failed to fetch/); // the browser reports the request that the test held back
+    site.allowComplaints(/ERR_FAILED|Failed to fetch/); // the browser reports the aborted request
     const action = await interceptAction(page, () => recordButton(page).click());
     const { headers } = await sendAction(action);
     expect(headers.get('x-action-redirect')).toContain('/sign-in');

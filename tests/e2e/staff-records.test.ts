@@ -336,7 +336,7 @@ test('a note on a customer appears in the timeline with its author', async () =>
   await expect.poll(() => entry.textContent()).toContain(`Note by ${STAFF.email}`);
   expect(await entry.textContent()).toContain('Called.\nWill pay on Friday.');
   expect(await page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('');
-  // Change the text, so that the message about this note is not taken for the answer to the next one.
+  // A note that was typed before the session expired is restored after signing in.
   await page.getByRole('textbox', { name: 'Note' }).fill('Paid.');
   await endSession(page);
   await press(page, 'Add note');

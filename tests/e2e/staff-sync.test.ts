@@ -5,7 +5,7 @@ import { STAFF } from './support/company';
 import { choose, endSession, fillFilter, press, told } from './support/forms';
 import { useSite } from './support/use-site';
 
-// A fresh site, because runs, replays and checks with Stripe change data that other test files show.
+// Use a fresh site, because runs, replays and checks with Stripe change data that other test files read.
 const site = useSite('company', { fresh: true });
 
 const section = (page: Page, title: string) =>

@@ -16,10 +16,10 @@ import {
 import { HTTPS_URL, useSite } from './support/use-site';
 
 const FORGED = '__Host-w5t.session_token=forged.signature';
-/** Text of pages that only signed-in staff or admins may read. */
+/** Matches text that only signed-in staff or admins may read. */
 const DATA = /K1\d{4}|€\d|example\.(com|org)|payment_reference|Mary Jackson/;
 
-// A fresh site, because the last test carries out every action.
+// Use a fresh site, because one test runs the actions that change tokens, staff and settings.
 const site = useSite('https', { fresh: true, as: ADMIN });
 let uploadId = 'not-uploaded-yet';
 
@@ -160,7 +160,7 @@ describe('access to pages and route handlers', () => {
       const answer = await site.fetch(path, { as: null, method, headers: { cookie } });
       const text = await answer.text();
       const isRefused = isSignIn(answer) || [401, 403, 405].includes(answer.status);
-      // OPTIONS may list the methods, and nothing else.
+      // A response to OPTIONS may list the methods in a header, but must have no body.
       const isSafe = isRefused || (method === 'OPTIONS' && text === '');
       expect([path, method, isSafe]).toEqual([path, method, true]);
       expect(text).not.toMatch(DATA);
@@ -181,7 +181,7 @@ describe('access to pages and route handlers', () => {
     }
   });
 
-  test('staff without admin rights are refused exactly the admin routes with 403', {
+  test('staff without admin rights get 403 from every admin route and from no other route', {
     timeout: 120_000,
   }, async () => {
     for (const { path, kind, forAdmins } of routes) {
@@ -284,8 +284,8 @@ describe('access to server actions', () => {
         const form = await postForm(site.url, action, headers);
         expect([action.name, isSignIn(form)]).toEqual([action.name, true]);
       }
-      // Sent to a page that is open to visitors, the action must not run:
-      // "refused server actions change nothing in the database" checks it.
+      // Also send the action to a page that is open to visitors. The test "refused server actions change
+      // nothing in the database" checks that the action did not run.
       await postAction(site.url, { ...action, path: '/sign-in' }, argsOf(action));
     }
   });
@@ -304,7 +304,7 @@ describe('access to server actions', () => {
         const elsewhere = await postAction(site.url, { ...action, path }, argsOf(action), { cookie });
         expect(await elsewhere.text()).not.toMatch(/w5t_[\w-]{43}/);
       }
-      // A form without scripts is redirected to its page, and the page then refuses.
+      // A form that is submitted without scripts is redirected to its page, which then answers 403.
       const form = await postForm(site.url, action, { cookie });
       expect([action.name, form.status, form.headers.get('location')]).toEqual([
         action.name,
@@ -357,7 +357,7 @@ describe('access to server actions', () => {
   });
 });
 
-/** Returns a digest of every table except the sign-in counters, and the actions in the audit log. */
+/** Digests every table except the sign-in counters. Also returns a session count and the audited actions. */
 async function look(db: Database) {
   const tables = await rows<{ name: string }>(
     db,

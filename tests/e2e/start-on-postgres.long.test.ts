@@ -23,7 +23,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
   const name = `w5t_start_${process.pid}`;
   const env = { DATABASE_URL: withDatabase(address, name), BETTER_AUTH_SECRET: 'x'.repeat(32) };
   const folder = temporaryFolder();
-  /** An empty database, with a connection of the test to it. */
+  /** The test's connection to a new, empty database. */
   let database: DatabaseHandle;
   let servers: Command[];
 

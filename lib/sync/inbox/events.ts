@@ -74,7 +74,7 @@ export async function listEventsOf(db: Database, objectId: string, except = ''):
 
 const newestFirst = [desc(e.stripe_created), desc(e.id)];
 
-/** Returns the types of stored events that are not handled. They are few, and each costs one index lookup. */
+/** Returns the unhandled types of stored events. There are few, and each costs one index lookup. */
 async function otherTypes(tx: Database): Promise<string[]> {
   const found = await rows<{ type: string }>(
     tx,
@@ -134,7 +134,7 @@ function beyond(cursor: string, backwards: boolean): SQL {
 }
 
 export const OTHER_TYPES = 'other';
-/** Filter for events that were ignored because their mode, live or test, is not that of the configured keys. */
+/** Filter for events that were ignored because their mode (live or test) differs from the keys' mode. */
 export const OTHER_MODE = 'other_mode';
 
 /** Filter for events that were ignored because they are thin: they name their object but do not contain it. */
@@ -150,7 +150,7 @@ export const eventFilters = z
   .object({
     type: z.enum(EVENT_TYPES, 'must be one of the types listed').optional(),
     outcome: oneOf(EVENT_OUTCOMES).optional(),
-    /** Stripe's id of an event, of a customer, or of the object that an event is about. */
+    /** Stripe's id of an event, of a customer, or of the object that an event describes. */
     id: textLine(255).optional(),
     ...dateRange,
   })
@@ -229,7 +229,7 @@ export async function replayForStaff(
 
 async function tryReplay(deps: SyncDeps, id: string): Promise<EventOutcome | 'failed' | 'dropped'> {
   try {
-    // Also replays an event of the other mode, since the page says that a replay applies it.
+    // Accept events of both modes, because the event's page promises that a replay applies the event.
     return await replayEvent({ ...deps, mode: null }, id);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;

@@ -30,7 +30,7 @@ import {
   untilDone,
 } from '../synchronize';
 
-/** Commits an event's changes and inbox row. On an error, stores it as failed if the database works, and rethrows. */
+/** Commits an event's changes and inbox row. On errors, marks the event as failed if it can, and rethrows. */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,
@@ -94,16 +94,16 @@ const MOST = 16;
 interface Waiting {
   delivery: Delivery;
   keys: Keys;
-  /** Result of this delivery in its group. Null if it must be taken in alone. Undefined until the group is done. */
+  /** This delivery's result. Null if it must be processed alone. Undefined until its group is done. */
   taken?: Taken | null;
 }
 
 const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waiting[]>>());
 
 /**
- * Queues a delivery behind others of its Stripe customer. Returns a function to call when it is the delivery's turn.
- * The function takes in the queued deliveries with one read and one commit, unless an earlier delivery's turn already
- * did. It returns this delivery's result, or null if the delivery must be taken in alone.
+ * Queues a delivery behind others of its Stripe customer. Returns a function to call at the delivery's turn.
+ * The function processes the queued deliveries with one read and one commit, unless an earlier turn already
+ * did. It returns this delivery's result, or null if the delivery must be processed alone.
  */
 function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);
@@ -135,7 +135,7 @@ async function takeFirst(
   const taken = await takeAll(deps, key, group, close).catch((error: unknown) => {
     if (group.length === 0) close();
     for (const one of group) one.taken = null;
-    // Each delivery of a failed group is taken in alone, so that only the cause of the error fails again.
+    // Each delivery of a failed group is processed alone, so that only the cause of the error fails again.
     if (group.length === 1) throw error;
     return null;
   });
@@ -144,7 +144,7 @@ async function takeFirst(
   return isLacking && group.length === 1 ? taken : null;
 }
 
-/** Takes in a group of deliveries with one read and one commit. @param close fills the group when the read begins */
+/** Processes a group of deliveries with one read and one commit. @param close fills the group at the read */
 async function takeAll(
   deps: SyncDeps,
   key: string,
@@ -199,7 +199,7 @@ export async function failEvent(
     });
 }
 
-/** Returns whether the event mentions an erased customer. Takes no lock, since a failed lock may be the failure. */
+/** Returns whether the event mentions an erased customer. Takes no lock, since a lock may be what failed. */
 async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
   const [found] = await db
     .select({ id: customers.id })
@@ -297,13 +297,13 @@ const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
 export const isSettled = (outcome: StoredOutcome) => SETTLED.includes(outcome);
 
-/** Reduces the event of an erased customer before it is decided or stored, so that nothing personal stays in it. */
+/** Removes personal data from the event of an erased customer, before the event is decided or stored. */
 function toReduced(delivery: Delivery): Delivery {
   const payload = withoutPersonalData(delivery.payload);
   return { ...delivery, event: fromInbox(payload), payload };
 }
 
-/** Returns null for an event to store and ignore: thin, unhandled, of the other mode or of a connected account. */
+/** Returns null for events that are thin, unhandled, in the other mode, or of a connected account. */
 function handledOf({ event, expectedMode }: Delivery): HandledEvent | null {
   const isOurs = expectedMode === null && event.account === null;
   return isOurs && !event.isThin && isHandled(event) ? event : null;

@@ -21,8 +21,8 @@ import {
 import type { Run } from './run';
 
 /**
- * Returns a step that applies one of Stripe's lists, page by page. Its next cursor is empty if the list must start
- * again.
+ * Returns a step that applies one of Stripe's lists page by page. The step returns an empty cursor if the
+ * list must start again.
  *
  * @param from returns the earliest creation time of the objects to list; null for all of history
  */
@@ -58,7 +58,7 @@ export const listed =
     return page.next;
   };
 
-/** Answers for `findInSync`. Stripe was asked about a customer when it was first reported, and lists add nothing. */
+/** Answers for `findInSync`, which never asks Stripe. Customers are unavailable, other answers missing. */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
@@ -96,7 +96,7 @@ async function fromStart<T>(
   }
 }
 
-/** Returns a step that retrieves the objects of our open rows that no list of this run showed. */
+/** Returns a step that retrieves the objects of those open rows that were in no list of this run. */
 export const unseen =
   (kind: ListedKind): StepPage<StripeDeps> =>
   async (deps, run, after) => {
@@ -146,7 +146,7 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
 
 const DAY_MS = 86_400_000;
 
-/** Days to list before the run's window: a refund may fail 30 days later (docs.stripe.com/refunds#failed-refunds). */
+/** Extra days of listed refunds. A refund can fail 30 days later (docs.stripe.com/refunds#failed-refunds). */
 const REVISED_DAYS = 32;
 
 /** Days to look back for open disputes. Most are decided within three months; `unseen` retrieves older ones singly. */
@@ -174,7 +174,7 @@ export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Dat
   return open?.oldest ? earliest(revised, new Date(open.oldest)) : revised;
 }
 
-/** Retrieves invoices that were credited, or whose credit note was voided, after their stored state. */
+/** Retrieves invoices if a credit note was created or voided after the time of their stored state. */
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
   const { notes, next } = await listProviderCreditNotes(deps.stripe, {
     status: null,

@@ -82,7 +82,7 @@ function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
 }
 
 const DAY_MS = 86_400_000;
-/** Days after a refund or dispute was created during which Stripe is asked for its invoice. */
+/** Stripe is asked for the invoice of a refund or dispute for this many days after its creation. */
 export const ASKED_DAYS = 32;
 
 export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
@@ -103,7 +103,7 @@ export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   return kind === 'refund' ? 'dispute 0' : null;
 };
 
-/** Finds refunds or disputes to link: their payment is here, or they are recent and Stripe may know the invoice. */
+/** Finds unlinked refunds or disputes whose payment is stored, and recent ones to ask Stripe about. */
 function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {
   const since = new Date(now().getTime() - ASKED_DAYS * DAY_MS).toISOString();
   const [table, column] =

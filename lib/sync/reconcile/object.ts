@@ -22,7 +22,7 @@ export async function inRun<T>(
   return result;
 }
 
-/** Applies an object that one of Stripe's lists showed. */
+/** Applies an object from one of Stripe's lists. */
 export async function applyListed(deps: SyncDeps, run: Run, object: Provided, asOf: Date): Promise<void> {
   await inRun(deps, run, {
     stripeCustomerId: 'customer' in object.value ? (object.value.customer?.stripeCustomerId ?? null) : null,

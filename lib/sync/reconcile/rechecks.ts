@@ -21,7 +21,7 @@ import {
 } from './object';
 import type { Run } from './run';
 
-/** Returns a step to retrieve objects decided without Stripe's answer and subscriptions only other objects mention. */
+/** Returns a step that retrieves objects marked for a recheck and subscriptions known only by reference. */
 export const recheck =
   (kind: 'subscription' | 'invoice'): StepPage<StripeDeps> =>
   async (deps, run, after) => {
@@ -59,7 +59,7 @@ export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
     .orderBy(first)
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
-    if (object === 'event' || object === 'customer') continue; // the inbox and the link record their own retries
+    if (object === 'event' || object === 'customer') continue; // events and customers have their own steps
     await retrieveGuarded(deps, run, object, stripeId);
   }
   return nextAfter(failed);

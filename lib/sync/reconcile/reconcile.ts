@@ -149,7 +149,7 @@ type Step = { name: string; phase: Phase } & (
 /** Returns the time from which the run lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
-/** A run's steps, in order. They read only objects open here, or open or new at Stripe, so history adds no cost. */
+/** A run's steps, in order. They ask Stripe only for open or recent objects, so history adds no requests. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   {
@@ -181,10 +181,10 @@ export const STEPS: Step[] = [
   { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  // By now, all links of Stripe customers were rechecked. A checkout is linked only to rows of its own customer.
+  // Checkouts come after the customer rechecks, since a checkout is linked only to its customer's rows.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheck('subscription') },
-  // By now, every collected amount has a payment.
+  // Refunds come after the payments, so that the refunded payment exists.
   { name: 'refunds', phase: 'money_back', needs: 'stripe', page: listed('refund', null, refundsFrom) },
   { name: 'unseen refunds', phase: 'money_back', needs: 'stripe', page: unseen('refund') },
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: listed('dispute', null, disputesFrom) },

@@ -14,9 +14,9 @@ import type { StripeDeps } from './object';
 import { performRun } from './reconcile';
 import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
-/** 03:40 every day. Vercel has the same line in vercel.json, and reads it as UTC. */
+/** 03:40 every day. vercel.json repeats this schedule, which Vercel reads as UTC. */
 const DAILY = '40 3 * * *';
-/** Every two minutes, so that a run whose process died need not wait until the night. */
+/** Every two minutes, so that a dead run is resumed long before the next daily run. */
 const POLL = '*/2 * * * *';
 /** Hours after which the last run is too old: one day, with an hour's margin for a run that started late. */
 const OVERDUE_HOURS = 25;
@@ -130,7 +130,7 @@ export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSe
   );
 }
 
-/** Maximum stored Stripe customers to ask Stripe for. The key is right if Stripe knows one of them. */
+/** Maximum stored Stripe customers to look up at Stripe. The API key is right if one of them is found. */
 const ASKED_FOR = 3;
 
 /**

@@ -45,7 +45,7 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
 
 const BOOKED_AT_ONCE = 500;
 
-/** Books invoices and payments that an older version wrote without a journal entry since the window's start. */
+/** Books invoices and payments of the run's window that an older release wrote without a journal entry. */
 export async function bookMissed(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [kind = '', last = '0'] = (after ?? 'invoices 0').split(' ');
   const table = kind === 'payments' ? sql`payments` : sql`invoices`;
@@ -106,9 +106,9 @@ export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null
 }
 
 /**
- * Reports it if the Stripe account's time zone has other calendar days than ours. An invoice of a month's last evening
- * may then be in another month at Stripe. If Stripe does not answer, the run continues, because nothing else depends on
- * the answer.
+ * Reports if the Stripe account's time zone has other calendar days than ours. An invoice from a month's last
+ * evening may then be in another month at Stripe. If Stripe does not answer, the run continues, because
+ * nothing else depends on the answer.
  */
 export async function compareTimeZone(
   { db, stripe, log, now, timeZone }: StripeDeps,

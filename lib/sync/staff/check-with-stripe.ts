@@ -27,8 +27,8 @@ import { synchronize, type Work } from '../synchronize';
 export type Checkable = 'payment' | 'invoice' | 'subscription';
 
 /**
- * Compares a record with Stripe, and applies what differs: a subscription, an invoice with its payments, or a payment
- * with its invoice. Each payment includes its refunds and disputes.
+ * Compares a record with Stripe and applies the differences. Checks an invoice with its payments, a payment
+ * with its invoice, and each payment with its refunds and disputes.
  *
  * @throws AppError not_found; conflict if the record has no id at Stripe, or if there is no API key
  */
@@ -120,7 +120,7 @@ async function paymentsOf(db: Database, invoiceId: number): Promise<number[]> {
 const unknownTo = (entity: Checkable) => new AppError('conflict', `Stripe does not know this ${entity}.`);
 const notFound = (entity: Checkable, id: number) => new AppError('not_found', `There is no ${entity} ${id}.`);
 
-/** Checks all refunds and disputes of a payment that Stripe lists, then the stored ones that it does not list. */
+/** Checks the refunds and disputes that Stripe lists for a payment, then the other stored ones. */
 async function checkPaidBack(check: Check, paymentId: number, invoice: string | null): Promise<void> {
   await attempt(check, async () => {
     const listed = new Set<string>();
@@ -230,7 +230,7 @@ const NAMES: Partial<Record<FieldChange['entity'], [table: WithId, name: PgColum
   dispute: [disputes, disputes.stripe_dispute_id],
 };
 
-/** Replaces the temporary ids of new rows in the changes by the ids that the commit created. */
+/** Replaces the temporary ids of new rows in `changes` with the ids that the commit created. */
 async function withNewIds(db: Database, changes: FieldChange[]): Promise<FieldChange[]> {
   const isNew = ({ entity_id }: FieldChange) => entity_id !== null && entity_id < 0;
   const ids = new Map<string, number>();

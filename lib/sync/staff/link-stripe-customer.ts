@@ -111,7 +111,7 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/** Links Stripe customers to customers by a file's numbers. Outcome `already`: staff had made this link before. */
+/** Links Stripe customers by a file's customer numbers. Outcome `already` means that staff made the link. */
 export async function linkByNumber<Link extends NumberedLink>(deps: SyncDeps, actor: Actor, links: Link[]) {
   const numbers = links.map(({ customer_number }) => customer_number);
   const ids = await readIds(deps.db, numbers);

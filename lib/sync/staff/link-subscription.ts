@@ -22,7 +22,7 @@ import { synchronize } from '../synchronize';
 
 export type Obstacle = Mismatch | 'customer_unsure' | 'other_customer' | 'already_linked' | 'cancelled';
 
-/** Obstacles to a link of two subscriptions that staff may override. */
+/** Obstacles that staff may override when they merge a subscription into the sold one. */
 const MAY_BE: ReadonlySet<Obstacle> = new Set([
   'nothing_sold',
   'nothing_billed',
@@ -33,9 +33,9 @@ const MAY_BE: ReadonlySet<Obstacle> = new Set([
 export type Reference = NonNullable<Awaited<ReturnType<typeof getReference>>>;
 
 /**
- * Finds the sold subscription that a subscription's checkout names. `obstacle` is the reason why the two are not
- * linked. If it is null, the next state from Stripe links them. Returns null if the subscription does not wait for a
- * link.
+ * Finds the sold subscription that a subscription's checkout names. `obstacle` is the reason why they are not
+ * merged. If it is null, the next state from Stripe merges them. Returns null if the subscription does not
+ * wait for a merge.
  */
 export async function getReference(db: Database, subscriptionId: number) {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
@@ -67,7 +67,7 @@ export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: nu
   });
 }
 
-/** Notes that a subscription must not be merged into the one that its checkout names. @throws AppError not_found */
+/** Stores that staff refused to merge a subscription into the sold one. @throws AppError not_found */
 export function declineReference(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<void> {
   return decide(deps, subscriptionId, (draft, { made }) => {
     const after = draft.subscriptions.put({ ...made, reference_declined: true });

@@ -30,7 +30,7 @@ import { bookedOn, Inquiry, readAndDecide, settingsOf } from '../synchronize';
 
 type Customer = typeof customers.$inferSelect;
 
-/** A customer, and its version as the page showed it. */
+/** A customer's id, and the row version that the page showed. */
 export interface Seen {
   id: number;
   version: number;
@@ -38,9 +38,9 @@ export interface Seen {
 
 /**
  * Merges the customer `gone` into the customer `kept`: moves all rows, deletes `gone`, and keeps its number as an
- * alias. This cannot be undone. Stripe customers for which either customer was created become linked by staff.
+ * alias. This cannot be undone. A link whose customer sync had created then counts as made by staff.
  *
- * @param taken the fields that the remaining customer takes over from the other one
+ * @param taken the fields that the remaining customer takes over from the deleted one
  * @throws AppError validation_failed if both are the same; not_found; conflict if one has changed or was erased
  */
 export async function mergeCustomers(
@@ -79,7 +79,7 @@ async function lockInOrder(tx: Database, gone: number, kept: number): Promise<vo
   }
 }
 
-/** Reads and locks both customers, so that neither gets new rows before they are merged. */
+/** Reads and locks both customers, so that no rows are added to either before the merge. */
 async function readSeen(tx: Database, kept: Seen, gone: Seen): Promise<[Customer, Customer]> {
   const found = await tx
     .select()
@@ -132,7 +132,7 @@ async function audit(
 }
 
 /**
- * Links items and checkouts again, because they may name rows that the other customer had. Does not ask Stripe.
+ * Links items and checkouts again, because they may name rows of the deleted customer. Does not ask Stripe.
  *
  * @param deps with the merge's transaction as `db`
  */

@@ -103,7 +103,7 @@ export async function listItemsOfOthers(db: Database, stripeCustomerId: string, 
     .orderBy(asc(subscriptionItems.id));
 }
 
-/** A Stripe customer that neither a number nor staff has linked, and the customer that its e-mail address suggests. */
+/** A Stripe customer not linked by number or by staff, and the customer that its e-mail address suggests. */
 export type UnconfirmedLink = {
   stripe_customer_id: string;
   linked_by: 'created' | 'email';

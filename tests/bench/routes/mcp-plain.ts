@@ -3,7 +3,7 @@ import { invoiceFilters } from '@/lib/invoices/schema';
 import { authenticate } from '@/lib/mcp/authenticate';
 import { getRuntime } from '@/lib/runtime';
 
-/** What the tool's answer costs without a tool server: token, query, the same bytes. */
+/** Checks the token, runs the query and returns the tool's exact answer, but without an MCP server. */
 export async function POST(request: Request): Promise<Response> {
   const runtime = await getRuntime();
   const token = await authenticate(runtime, request);

@@ -11,8 +11,8 @@ const sha256 = (data: Buffer) => createHash('sha256').update(data).digest();
 const text = (bytes: Buffer) => bytes.toString('base64url');
 
 /**
- * Gives a page a device with one passkey that has verified its owner, from the next navigation on. The headless shell
- * has no authenticator, not even a virtual one, and crashes when a page asks for a passkey.
+ * Simulates a device with one passkey and a verified user, from the page's next navigation on. The headless
+ * browser supports no authenticator, not even a virtual one, and crashes when a page asks for a passkey.
  */
 export async function giveAuthenticator(page: Page): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -20,7 +20,7 @@ export async function giveAuthenticator(page: Page): Promise<void> {
   const id = randomBytes(16);
   let userHandle = '';
   const clientData = (type: string, asked: Asked) => Buffer.from(JSON.stringify({ type, ...asked }));
-  // The flags say that the user was present and verified.
+  // The flags state whether the user was present and verified.
   const head = (flags: number) => Buffer.concat([sha256(Buffer.from(RP_ID)), Buffer.of(flags, 0, 0, 0, 0)]);
 
   await page.exposeFunction('makePasskey', (asked: Asked, user: string) => {

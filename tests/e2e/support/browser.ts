@@ -9,7 +9,7 @@ const SYSTEM_CHROMIUM = '/usr/bin/chromium';
 
 /** Starts the system's Chromium or, if there is none, the one from the npm package. */
 export async function launchBrowser(): Promise<Browser> {
-  // The package's own arguments suit one page at a time: they use a single process, which ends with the page.
+  // Do not use the package's own arguments. Their single browser process ends when one page is closed.
   return chromium.launch({
     executablePath: existsSync(SYSTEM_CHROMIUM) ? SYSTEM_CHROMIUM : await unpackChromium(),
     args: [
@@ -41,7 +41,7 @@ export async function visit(page: Page, url: string): Promise<void> {
   await page.locator('[id^="S:"]').first().waitFor({ state: 'detached' });
 }
 
-/** Collects the complaints of a page from now on: console errors, uncaught errors and violations of its policy. */
+/** Collects a page's console errors and warnings, uncaught errors and CSP violations from now on. */
 export async function watchComplaints(page: Page): Promise<string[]> {
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -73,13 +73,13 @@ export async function fillCompany(db: Database) {
     wren: await fillWren(db),
     form: await fillForms(db),
     ...(await fillErasable(db)),
-    /** Some tests only read the first payments; others change the second ones. */
+    /** Tests only read the payments of `paid`, but change the payments of `changed`. */
     paid: await fillPayments(db, 'E2E'),
     changed: await fillTask(db, await fillPayments(db, 'W2E')),
   };
 }
 
-/** Inserts a run of yesterday without changes, and one of today with changes and a failure. @returns the id */
+/** Inserts a run of yesterday and a run of today with changes and a failure. @returns today's run id */
 async function insertRuns(db: Database, now: Date): Promise<number> {
   const run = (startedAt: number) => ({
     phase: 'done' as const,
@@ -143,7 +143,7 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
   return run_id;
 }
 
-/** K-WREN owes 300.00 EUR and has twelve payments and one of every other record. Tests only read it. */
+/** K-WREN owes 300.00 EUR and has twelve payments and all other kinds of records. Tests only read it. */
 async function fillWren(db: Database): Promise<number> {
   const { id: customer_id } = await createCustomer(db, {
     customer_number: 'K-WREN',
@@ -183,7 +183,7 @@ async function fillWren(db: Database): Promise<number> {
   return customer_id;
 }
 
-/** K-DESK has an invoice made from an offer, and a service on a server that a subscription bills. */
+/** K-DESK has an invoice made from an offer, and a service that runs on a server and has a subscription. */
 async function fillDesk(db: Database) {
   const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });
   const subscription = await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_desk' });
@@ -215,7 +215,7 @@ async function fillDesk(db: Database) {
   await createStripeCustomer(db, { stripe_customer_id: 'cus_new', customer_id, linked_by: 'created' });
 }
 
-/** K-FORM with a service on a server, K-ALONE without any records, and a draft of each kind. */
+/** Creates K-FORM with a service on a server, K-ALONE without records, a draft of each kind, and more. */
 async function fillForms(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-FORM', company: 'Form & Co' });
   const { id: alone } = await createCustomer(db, { customer_number: 'K-ALONE', company: 'Alone' });
@@ -235,7 +235,7 @@ async function fillForms(db: Database) {
   return { customer, alone, server, service, invoice, unpaid, document, pending, completed };
 }
 
-/** K-GONE can be erased once its service has ended. K-OLD and K-NEW are the same customer twice. */
+/** K-GONE can be erased once its service has ended. K-OLD and K-NEW are duplicates of one customer. */
 async function fillErasable(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-GONE', company: 'Gone & Co' });
   const { id: service } = await createService(db, { customer_id: customer, service_number: 'S-GONE' });
@@ -281,7 +281,7 @@ async function fillBroken(db: Database) {
     from generate_series(1, 1500) i order by i desc`);
 }
 
-/** K-ASKED is the customer in the everyday questions. Also adds a server in maintenance. Tests only read them. */
+/** K-ASKED is for tests of everyday questions. Also adds a server in maintenance. Tests only read both. */
 async function fillAsked(db: Database) {
   const customer = await createCustomer(db, { customer_number: 'K-ASKED', company: 'Asked & Sons' });
   const of = { customer_id: customer.id };

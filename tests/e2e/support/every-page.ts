@@ -9,17 +9,17 @@ import type { useSite } from './use-site';
 type Site = ReturnType<typeof useSite>;
 type Facts = Site['facts'] & { upload?: string };
 
-/** The most compressed bytes of JavaScript that a page may load. */
+/** The maximum size of the JavaScript that a page may load, in compressed bytes. */
 const MAX_SCRIPT = 250_000;
 
 /**
  * The largest layout shift of a page. A slow browser paints what it has parsed so far, and then a right-aligned row of
- * buttons moves with each parsed button. That sums up to a few thousandths; a tenth counts as good
- * (web.dev/articles/cls).
+ * buttons moves with each parsed button. These shifts add up to a few thousandths. Values up to 0.1 count as
+ * good (web.dev/articles/cls).
  */
 const MAX_SHIFT = 0.01;
 
-/** Pages that need a certain kind of record. `{form.invoice}` is replaced by that fact of the site. */
+/** Addresses of pages that need a certain record. `pathOf` replaces `{form.invoice}` with this fact. */
 const OF_RECORDS: Record<string, string> = {
   '/admin/webhooks/1': '/admin/webhooks/{failedEvent}',
   '/admin/subscriptions/stripe-customers/1': '/admin/subscriptions/stripe-customers/{stripeCustomer}',
@@ -41,7 +41,7 @@ export const EVERY_PAGE = [
   '/',
 ];
 
-/** Some pages in further states. */
+/** More addresses, of filtered lists, of further records, and of pages that show an error or message. */
 export const MORE_STATES = [
   '/admin/search?q=a',
   '/admin/webhooks?outcome=failed',
@@ -118,7 +118,7 @@ export async function fitsAt(page: Page, path: string, width: number): Promise<v
 
 type Shifted = typeof window & { shifted?: number };
 
-/** Sums up the layout shifts that no user input caused. */
+/** Sums up the layout shifts of a page in `window.shifted`. */
 async function watchShifts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     new PerformanceObserver((list) => {

@@ -11,7 +11,7 @@ const PRELOADED = pathToFileURL(join(import.meta.dirname, 'small-internet.mjs'))
 
 export const CALLBACK = 'http://127.0.0.1:47110/callback';
 
-/** A client with a metadata document on its website, where its redirect address is, too. */
+/** A client whose metadata document and redirect address are both on its website. */
 export const SITE_CLIENT = {
   client_id: 'https://app.example/client.json',
   client_name: 'Example app',

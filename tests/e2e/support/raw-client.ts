@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { head } from '../../support/raw-connection';
 
-/** The status of a response. `none`: the connection was refused or ended before a response; `half`: during one. */
+/** A response's status. `none` if the connection failed before a response, `half` if it ended during one. */
 export type Outcome = number | 'none' | 'half';
 
 /** Sends requests one after the other on one connection, and detects a response that is cut off at any byte. */
@@ -32,7 +32,7 @@ export class RawClient {
   private open(): Socket {
     if (this.socket && !this.socket.destroyed) return this.socket;
     this.socket = connect(this.port, '127.0.0.1');
-    return this.socket.on('error', () => {}); // `close` is emitted next and handles it
+    return this.socket.on('error', () => {}); // the `close` event follows, and `lose` handles it
   }
 }
 

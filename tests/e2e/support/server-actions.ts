@@ -4,7 +4,7 @@ import type { Page } from 'playwright';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Everything below these paths or with this ending is for admins. All staff may use the rest of /admin. */
+/** Paths for admins: these with everything below them, and the matches of ENDS_FOR_ADMINS. */
 const FOR_ADMINS = ['/admin/imports', '/admin/tokens', '/admin/staff', '/admin/settings'];
 const ENDS_FOR_ADMINS = /^\/admin\/customers\/[^/]+\/(erase|merge)$/;
 
@@ -133,7 +133,7 @@ export async function interceptAction(page: Page, press: () => Promise<void>): P
   return action;
 }
 
-/** Sends the action again, with this cookie or without one. */
+/** Sends an intercepted action to the server, with this cookie or without one. */
 export function sendAction({ url, headers, body }: SentAction, cookie?: string): Promise<Response> {
   return fetch(url, {
     method: 'POST',
@@ -229,7 +229,7 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   'app/admin/staff/actions.ts#resetFactor': [otherId],
   'app/admin/staff/actions.ts#invite': [otherId],
   'app/admin/staff/actions.ts#remove': [otherId],
-  // must be the last, because it forces the admin to set up a second factor
+  // must be the last staff action, because it forces the admin to set up a second factor
   'app/admin/staff/actions.ts#demand': [true],
   'app/admin/account/actions.ts#changePassword': [
     '/admin/account',

@@ -33,7 +33,7 @@ export async function openSite(fill: (db: Database) => Promise<void>): Promise<S
   return startSite(dataDir, await createDatabase(dataDir, fill));
 }
 
-/** Returns a time zone in which it is noon, so that the daily run at 03:40 does not change what the tests look at. */
+/** Returns a time zone in which it is noon, so that the daily run at 03:40 does not disturb the tests. */
 function zoneOfNoon(): string {
   const hours = 12 - new Date().getUTCHours();
   return `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;
@@ -50,7 +50,7 @@ export async function startSite(
   const url = `http://localhost:${port}`;
   let log = '';
   const start = async () => {
-    // With a channel to its parent, the server stops when the parent ends for any reason.
+    // The IPC channel lets the server stop when its parent ends for any reason.
     const started = spawn(process.execPath, [SERVER], {
       cwd: NEXT.cwd,
       env: {

@@ -36,11 +36,11 @@ export async function fillStripe(db: Database) {
   const account = {
     /** The event of a payment that was not recorded. */
     failedEvent,
-    /** A subscription with an item without a service, beside one with a service. */
+    /** A subscription, and an item of it that is not linked to a service. */
     unlinked: { subscriptionId: first.id, itemId: await unlinkedItem(db, first.id) },
     /** Subscriptions that changed at Stripe without an event. */
     drifted: { checked: third.id, reconciled: fourth.id },
-    /** Payments that Stripe collected and partly returned. No event reported the refund of `silent`. */
+    /** Payments that were disputed or refunded in part. The refund of `silent` is not recorded yet. */
     paidBack: await takeBack(db, world),
     /** The Stripe customer of the first subscription. */
     stripeCustomer: first.stripeCustomer,
@@ -118,7 +118,7 @@ async function failPayment(db: Database, world: World): Promise<string> {
   return event.id;
 }
 
-/** Disputes one payment and refunds one in part, with events. Refunds another one in part without an event. */
+/** Disputes one payment and refunds two in part. Records the first two changes by a check with Stripe. */
 async function takeBack(db: Database, world: World) {
   const found = await db
     .select({

@@ -274,7 +274,7 @@ async function newContext(
   return context;
 }
 
-/** Answers prefetch requests with nothing. Runs in the page. Each page would prefetch some twenty links twice. */
+/** Answers prefetches with an empty response. Runs in the page, which would prefetch about 20 links twice. */
 function skipPrefetches(): void {
   const { fetch } = window;
   window.fetch = (input, init) => {

@@ -47,7 +47,7 @@ export function toServiceDates(
   };
 }
 
-/** Stripe's date wins. Without one, clear the date only if sync wrote it; a date that a person set stays. */
+/** Prefers Stripe's date. Without one, clears a date that sync wrote and keeps a date that staff wrote. */
 function follow(own: { stored: string | null; synced: string | null }, reported: string | null): typeof own {
   if (reported === own.stored) return own;
   if (reported !== null) return { stored: reported, synced: reported };
@@ -64,8 +64,8 @@ export function combineBilled(all: Billed[]): Billed | undefined {
 }
 
 /**
- * Returns the period's end and scheduled end for each item that bills the service. Only live subscriptions with a
- * reliable link count. `read_snapshot` applies the same rule to subscriptions outside the snapshot.
+ * Returns the period's end and scheduled end for each item that bills the service. Only live subscriptions of
+ * reliably linked customers count. The SQL function `read_snapshot` does the same for unread subscriptions.
  */
 function billed(draft: Draft, serviceId: number): Billed[] {
   const own = draft.items.all().flatMap((item): Billed[] => {

@@ -37,7 +37,7 @@ export function applySubscription(
   const hasEnded = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
   const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
   if (decision === 'stale' || (hasEnded && revives)) {
-    // Even a stale state may match what was sold.
+    // Even a stale state may show that this is the subscription that staff sold.
     if (isSure(link)) adoptSold(draft, row, [incoming]);
     return 'stale';
   }
@@ -132,7 +132,7 @@ export function toSubscriptionState(
   };
 }
 
-/** Returns whether a checkout makes the subscription active: it completed when or after Stripe reported this state. */
+/** Returns whether a checkout completed at or after `asOf`, which makes an incomplete subscription active. */
 function isActivated(row: StoredSubscription, provider: ProviderSubscription, asOf: Date): boolean {
   return (
     provider.status === 'incomplete' &&
