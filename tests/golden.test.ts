@@ -7,9 +7,9 @@ import { openApiDocument } from '@/lib/openapi/document';
 import { useApi } from './support/api';
 
 /**
- * Contracts with clients, written down in tests/golden. A changed file is a changed contract. The tools are in
- * tests/mcp/tools-list.txt and the help of every command is in docs/commands.md. tests/integration/seed.test.ts
- * compares the rows of the demo.
+ * Compares a contract with clients to its file in tests/golden. A change in such a file changes the contract.
+ * Other tests cover the MCP tools (tests/mcp/tools-list.txt), the help of the commands (docs/commands.md) and
+ * the rows of the demo (tests/integration/seed.test.ts).
  */
 const golden = (name: string, lines: Iterable<string>) =>
   expect(`${[...lines].join('\n')}\n`).toMatchFileSnapshot(`golden/${name}`);

@@ -17,7 +17,7 @@ import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 const CRON_SECRET = 'a-secret-of-the-cron-job';
 const MIB = 1_048_576;
 
-/** Headers that differ between two answers by nature: per connection, per moment or per request. */
+/** Headers that always differ, because they depend on the connection, the time or the request. */
 const ITS_OWN = ['date', 'connection', 'keep-alive', 'vary', 'content-encoding', 'x-request-id'];
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
@@ -57,7 +57,7 @@ test.each(Object.entries(FAST_ROUTES))(
   },
 );
 
-/** Sends every request to a handler. Its database contains only one invoice. */
+/** Sends every request to `handle`, with one invoice in the database. Returns each request and its answer. */
 async function play(handle: Handler) {
   const env = { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET };
   const api = await openApi(handle, { env });
@@ -92,7 +92,7 @@ async function ask(url: string, { method, path, headers = {}, body }: Sent) {
     });
     sent.once('error', reject).end(body);
   });
-  // An empty body may end in different ways, so ignore these headers.
+  // The servers may mark the end of an empty body differently, so ignore the headers that do this.
   const ignored = answer.text === '' ? [...ITS_OWN, 'content-length', 'transfer-encoding'] : ITS_OWN;
   const told = Object.entries(answer.headers).filter(([name]) => !ignored.includes(name));
   const text = answer.text.replaceAll(INSTANT, 'an instant');
@@ -115,7 +115,7 @@ const send = (method: string, path: string, headers = {}, body?: string): Sent =
 });
 const get = (path: string, headers = {}) => send('GET', path, headers);
 
-/** Returns every method on every path of the fast table, and on paths that almost match one. */
+/** Returns requests with every method for each path of FAST_ROUTES, and requests for similar paths. */
 function toPaths(): Sent[] {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
   const payments = ['/api/w5t/payments', '/api/w5t/payments/1'];
@@ -135,7 +135,7 @@ function toPaths(): Sent[] {
   ];
 }
 
-/** Returns valid and invalid requests for payments. A request comes after those that it depends on. */
+/** Returns valid and invalid payment requests, each after the requests that it depends on. */
 function toPayments(writer: string, reader: string): Sent[] {
   const path = '/api/w5t/payments';
   const payment = { payment_date: '2026-03-10', payment_reference: 'BANK-1' };

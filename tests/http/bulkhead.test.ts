@@ -73,7 +73,7 @@ async function deliverEvents(type: string, customer: string): Promise<number[]> 
   return Promise.all(Array.from({ length: AT_ONCE }, send));
 }
 
-/** Issued before anything is locked, because issuing a token queues behind other writes. */
+/** The token is issued before anything is locked, because issuing it waits for other writes. */
 let reader: Promise<string> | undefined;
 const lookAround = async () => {
   reader ??= server.token('mcp:read');
@@ -81,7 +81,7 @@ const lookAround = async () => {
 };
 
 test('twelve concurrent payments for one invoice all succeed', async () => {
-  await lookAround(); // warms the cache of the health check, so that a busy machine stays within its time limit
+  await lookAround(); // fills the cache of the health check, so that it is fast enough on a busy machine
   const invoice = await createInvoice(server.runtime.db);
   const [statuses] = await Promise.all([postPayments([invoice]), lookAround()]);
   expect(statuses).toEqual(Array(AT_ONCE).fill(201));
@@ -97,7 +97,7 @@ if (postgres) {
     );
     const other = openPostgres(withDatabase(postgres?.url ?? '', row?.name ?? ''), { max: 1 });
     try {
-      await lookAround(); // does the work that only a first request causes, such as opening connections
+      await lookAround(); // a warm-up, because a first request also opens connections
       const quiet = await lookAround();
       let working: Promise<number[]> = Promise.resolve([]);
       const seen = await other.db.transaction(async (tx) => {

@@ -13,7 +13,7 @@ async function call(authorization: string, method = 'GET') {
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-describe('the endpoint of the daily job', () => {
+describe('the cron endpoint', () => {
   test.each(['', 'Bearer', 'Bearer wrong-secret-altogether', SECRET])(
     'the cron endpoint refuses the Authorization header %j with 401',
     async (authorization) => {
@@ -61,7 +61,7 @@ describe('the endpoint of the daily job', () => {
     expect([status, body]).toMatchObject([200, { run_id: 'id' in run ? run.id : 0, already_running: true }]);
   });
 
-  test('a run stopped at Vercel’s time limit continues in a new request', async () => {
+  test('a reconciliation run stopped at Vercel’s time limit continues in a new request', async () => {
     const { runtime } = server;
     await runtime.db.delete(reconciliationRuns);
     const { now, env } = runtime;

@@ -46,12 +46,12 @@ describe('the OpenAPI document and the API', () => {
 
   const input = schemaOf('PaymentInput');
   const properties = input.properties as Record<string, Body>;
-  /** Fixes what a schema cannot express: an existing invoice of this customer, an amount in its currency's decimals. */
+  /** Changes a generated body so that its ids exist and its amount has at most two decimals. */
   const fitting = (body: Body): Body => ({
     ...body,
     ...('invoice_id' in body && { invoice_id: invoice.id }),
     ...('customer_id' in body && { customer_id: invoice.customer_id }),
-    // The API stores references in normal form, as the document says.
+    // The API stores references in normal form, as the OpenAPI document states.
     ...('payment_reference' in body && {
       payment_reference: normalReference(String(body.payment_reference)),
     }),

@@ -89,7 +89,7 @@ describe('forwarding headers', () => {
   });
 });
 
-describe('requests from Next to our own server', () => {
+describe('internal requests from Next to our own server', () => {
   const CLIENT = { 'x-forwarded-for': '198.51.100.1', 'x-forwarded-host': 'admin.example.com' };
   const told = ({ headers }: IncomingMessage) => [headers['x-forwarded-for'], headers['x-forwarded-host']];
 
@@ -280,7 +280,7 @@ describe('request targets, hosts and headers', () => {
     expect(seen.map((request) => [request.url, request.headers.host])).toEqual([[url, host]]);
   });
 
-  test('every response of a site on https carries HSTS', async () => {
+  test('every response contains an HSTS header if the public URL uses https', async () => {
     const hsts = async (publicUrl: string, path: string) => {
       const { url } = await serve(undefined, { publicUrl });
       const answer = await fetch(url + path, {
@@ -348,7 +348,7 @@ describe('slow clients', () => {
     expect(text()).toMatch(/^HTTP\/1\.1 401 .*no/s);
   });
 
-  test('a malformed request is answered with 400', async () => {
+  test('a malformed request is answered with 400 and an oversized header with 431', async () => {
     const { port } = await serve();
     for (const [start, status] of [
       ['nonsense\r\n\r\n', 400],
@@ -466,7 +466,7 @@ describe('concurrency limits of pages', () => {
     pagePlaceMs: 5000,
   };
 
-  /** Serves pages that end when the test ends them. */
+  /** Serves pages that respond only when the test calls their function in `ends`. */
   async function servePages(changed = {}) {
     const begun: string[] = [];
     const ends = new Map<string, () => void>();

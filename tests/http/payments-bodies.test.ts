@@ -93,7 +93,7 @@ describe('values of the wrong type', () => {
     ['payment_date', 'invalid', dates],
     ['payment_reference', 'invalid', references],
     ['status', 'invalid', ['"done"', '"Completed"', '""', 'null', '1']],
-  ])('a payment whose %s is %s is refused, naming the field', (field, _, texts, currency) => {
+  ])('a payment whose %s is %s is refused with the name of the field', (field, _, texts, currency) => {
     for (const text of texts) {
       const refused = refusedFields(paymentInput, textWith(field, text), currency);
       expect([...new Set(refused)], short(text)).toEqual([field]);
@@ -166,7 +166,7 @@ describe('values of the wrong type', () => {
   });
 });
 
-test('a byte order mark before a payment body is ignored', () => {
+test('a payment body may have a byte order mark, outer whitespace and repeated fields', () => {
   const text = JSON.stringify(GOOD);
   for (const written of [
     `\ufeff${text}`,
@@ -197,7 +197,7 @@ describe('bodies over HTTP', () => {
     ['eur', 99_999_999_999.99],
     ['bhd', 99_999_999_999.999],
     ['jpy', 1200],
-  ])('a payment amount in %s is stored exactly: %f', async (currency, amount) => {
+  ])('a payment in %s with the amount %f is stored exactly', async (currency, amount) => {
     const { body } = await openInvoice({ currency });
     const { body: payment } = await call('POST', '', { ...body, amount });
     expect(payment).toMatchObject({ amount, currency });

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { auditLog, payments } from '@/db/schema';
 import { usePayments } from '../support/payments-server';
 
-// Races are hard to reproduce, so keep the errors in the log.
+// A failed race is hard to reproduce, so log its errors.
 const { server, call, openInvoice, recorded, stateOf } = usePayments({ LOG_LEVEL: 'error' });
 
-/** More than the pool has connections. */
+/** More requests than the database pool has connections. */
 const MANY = 30;
 
 const times = <T>(count: number, send: (i: number) => Promise<T>) =>

@@ -87,7 +87,7 @@ describe('ETags of payments', () => {
   test('POST of a known payment reference changes nothing if its precondition fails', async () => {
     const { body, etag, path, payment } = await recorded();
     for (const headers of [{ 'If-None-Match': '*' }, { 'If-Match': '"other"' }, { 'If-Match': ' ' }]) {
-      // The precondition is checked before the fields of the payment.
+      // Invoice 2,000,000,000 does not exist, but the precondition is checked first.
       for (const invoice_id of [body.invoice_id, 2_000_000_000]) {
         const answer = await call('POST', '', { ...body, invoice_id, amount: 7 }, headers as never);
         expectProblem(answer, 'precondition_failed');

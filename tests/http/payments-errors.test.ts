@@ -94,7 +94,7 @@ describe('addresses and methods of the payments API', () => {
     ['PATCH', '', 'GET, HEAD, POST, OPTIONS'],
     ['DELETE', '', 'GET, HEAD, POST, OPTIONS'],
     ['POST', '/1', 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
-  ])('%s of the path "%s" below payments is answered with 405', async (method, path, allow) => {
+  ])('the payments API answers 405 to %s of /api/w5t/payments%s', async (method, path, allow) => {
     const answer = await call(method, path, {});
     expectProblem(answer, 'method_not_allowed');
     expect(answer.headers.get('allow')).toBe(allow);

@@ -9,7 +9,7 @@ import { expectProblem, fieldsOf, usePayments } from '../support/payments-server
 
 const { server, call, openInvoice, recorded, stateOf } = usePayments();
 
-// tests/integration/settlement.test.ts checks the effect of writes on payments, invoices and the log against a model.
+// tests/integration/settlement.test.ts compares the effects of payment writes with a model.
 test('a payment can be created, read, updated and deleted through the API', async () => {
   const { invoice, body } = await openInvoice();
   const created = await call('POST', '', body);
@@ -136,7 +136,7 @@ describe('the list of payments', () => {
     await recorded({ customer_id: invoice.customer_id });
   });
 
-  /** Returns the payments of a list, each as the number in its reference. */
+  /** Requests the payment list. @returns for each payment the number at the end of its reference */
   async function found(query: string): Promise<string[]> {
     const { status, body } = await call('GET', `?${query}`);
     expect(status).toBe(200);
@@ -182,7 +182,7 @@ describe('the list of payments', () => {
     expect((await call('GET', new URL(first).search)).body).toEqual(page);
   });
 
-  test('a payment keeps a reference that looks like the mark of a new id', async () => {
+  test('a payment reference that looks like a placeholder for a new id is stored unchanged', async () => {
     for (const reference of ['\\u0001(-1)', '\\u0001<1>', '%1$s \\\\u0001(-1)']) {
       const { body } = await openInvoice();
       const answer = await call('POST', '', { ...body, payment_reference: reference });
@@ -206,7 +206,7 @@ describe('the list of payments', () => {
     expect(headers.get('link')?.split(', ').sort()).toEqual(links.sort());
   });
 
-  // openapi.test.ts draws the values that a parameter's schema refuses.
+  // openapi.test.ts also tests generated values that violate the schema of a parameter.
   test.each([
     ['per_page', ['1e1', '0x10', '%2B5', '+5', encodeURI('５')]],
     ['page', ['-0', '20000001', '99999999999999999999', '1&page=2', '1&page=1']],

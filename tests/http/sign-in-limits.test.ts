@@ -100,7 +100,7 @@ describe('failed sign-ins', () => {
   test('parallel failed sign-ins share one limit', async () => {
     const answers = await Promise.all(Array.from({ length: 25 }, () => told({ from: STRANGER })));
     const tried = answers.filter((answer) => answer === '401').length;
-    // A network has few places in the queue. The remaining guesses were turned away and did not count.
+    // The hashing queue accepts only a few sign-ins of one network. The others do not count as failures.
     expect(await fail(5 - tried, STRANGER)).toEqual(Array.from({ length: 5 - tried }, () => '401'));
     expect(await told({ from: STRANGER })).toBe('429 30');
   });
@@ -152,7 +152,7 @@ describe('known devices', () => {
     expect(await told({ cookie })).toBe('401');
   });
 
-  // Uses up the five tries of an address. The sixth is refused for a stranger but not for a known device.
+  // After five failures from an address, its sixth sign-in is refused unless the device is known.
   const isStranger = async (cookie: string) => {
     const answers = await fail(5, STRANGER);
     return [...answers, await told({ from: STRANGER, cookie })].at(-1) === '429 30';
@@ -221,7 +221,7 @@ describe('the queue for password hashing', () => {
   const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000 });
 
   beforeEach(() => {
-    // The queue of the process depends on the number of cores, and its time-outs are too short for a slow test.
+    // The default queue depends on the number of cores, and its time-outs are too short for a slow test.
     Object.assign(globalThis, { [QUEUE]: createHashQueue(LIMITS) });
   });
   afterEach(() => {
@@ -269,7 +269,7 @@ describe('the queue for password hashing', () => {
   test.each([
     ['one address', () => STRANGER],
     ['one IPv6 network of 48 bits', (i: number) => `2001:db8:7:${i * 256}::1`],
-  ])('sign-ins from %s leave places in the hashing queue to other devices', async (_, from) => {
+  ])('sign-ins from %s leave places in the hashing queue for other devices', async (_, from) => {
     isHeld = true;
     const crowded = Array.from({ length: 12 }, (_, i) =>
       told({ email: `p${i}@example.com`, password: 'crowd', from: from(i) }),

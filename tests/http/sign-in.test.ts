@@ -173,13 +173,13 @@ describe('routes below /api/auth', () => {
   });
 });
 
-describe('accounts of staff with an overdue account step', () => {
+describe('staff who still have to secure their account', () => {
   let cookie = '';
   beforeAll(async () => {
     cookie = (await attempt({ ...GRACE })).headers.getSetCookie()[0]?.split(';')[0] ?? '';
   });
   const act = <T>(run: () => T) => asAction({ cookie }, run);
-  /** Expects each action to redirect to the page for the overdue step. */
+  /** Expects each action to redirect to /sign-in/due, where staff complete a required account step. */
   async function expectDue(...tried: (() => Promise<unknown>)[]): Promise<void> {
     for (const one of await Promise.allSettled(tried.map(act))) {
       const digest = expect.stringMatching(/^NEXT_REDIRECT;\w+;\/sign-in\/due/);
@@ -217,7 +217,7 @@ describe('accounts of staff with an overdue account step', () => {
   const beginApp = () => actions.beginApp(GRACE.password);
   const changePassword = () => actions.changePassword('/admin', {}, new FormData());
 
-  test('staff who owe a new password cannot add a passkey or an authenticator app', async () => {
+  test('staff with a temporary password cannot add a passkey or an authenticator app', async () => {
     const { db } = server.runtime;
     await db.update(staffUsers).set({ passwordTemporary: true });
     await expectDue(...others, beginApp, () => actions.confirmApp('000000'));
@@ -227,7 +227,7 @@ describe('accounts of staff with an overdue account step', () => {
     await db.update(staffUsers).set({ passwordTemporary: false });
   });
 
-  test('staff who owe an authenticator app can only set up the app', async () => {
+  test('staff without the required authenticator app can only set up the app', async () => {
     await demandTwoFactor(server.runtime.db, true, commandActor('test'));
     await expectDue(...others, changePassword);
     expect(await act(beginApp)).toHaveProperty('recoveryCodes');

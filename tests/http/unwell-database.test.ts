@@ -39,7 +39,7 @@ const rpc = (method: string, params: unknown) =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
 
-/** Returns the health report after the ten seconds for which it is cached. */
+/** Advances the clock past the ten-second cache of the health check, and returns a new report. */
 async function healthLater(seconds = 10) {
   server.later(seconds);
   const response = await get('/api/health', `Bearer ${CRON_SECRET}`);
@@ -146,7 +146,7 @@ describe('failing queries', () => {
     expect(JSON.stringify(server.logged)).not.toContain(body.payment_reference);
   });
 
-  test('a failed query of a tool is logged without the customer’s data', async () => {
+  test('a failed query of an MCP tool is logged without the customer’s data', async () => {
     const { db } = server.runtime;
     server.logged.length = 0;
     await db.execute(sql`alter table customers rename column search_text to gone`);
@@ -172,7 +172,7 @@ describe('a full disk', () => {
     const message = 'The disk of DATA_DIR has less than 1000000000 MB left.';
     const alerts = [{ code: 'disk_low', message }];
     expect(await healthLater()).toEqual({ ...well, status: 'degraded', disk: 'low', alerts });
-    env.databaseUrl = 'postgres://elsewhere/w5t'; // a database server has a disk of its own
+    env.databaseUrl = 'postgres://elsewhere/w5t'; // a database server does not use the disk of DATA_DIR
     expect(await healthLater()).toEqual(well);
     env.databaseUrl = null;
     env.alerts.diskMb = 200;

@@ -76,7 +76,7 @@ describe('refused uploads', () => {
         Object.entries(headers()).map(([name, value]) => [name === 'origin' ? 'Origin' : name, value]),
       ),
     });
-    // the head of the request, without any of the body
+    // Send the request headers without the body.
     const { socket, text: answer } = openRaw(Number(new URL(server.url).port), start);
     await vi.waitFor(() => expect(answer()).toContain(text));
     expect(answer()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

@@ -48,7 +48,7 @@ describe('refused deliveries', () => {
   }
 
   /**
-   * Waits until this many rows are written. The clock must not advance meanwhile, or the driver's connections time out.
+   * Waits until the stored count is `count`. Advancing the clock meanwhile would time out connections.
    */
   const written = (count: number) =>
     vi.waitFor(
@@ -65,7 +65,7 @@ describe('refused deliveries', () => {
   });
 
   afterEach(async () => {
-    await minute(); // the next test starts a new minute, and so writes at once
+    await minute(); // so that the first refusal of the next test is written at once
     await minute();
     vi.useRealTimers();
     await server.runtime.db.delete(webhookRefusals);
@@ -150,7 +150,7 @@ describe('refused deliveries', () => {
     await written(3);
   });
 
-  test('staff are told that webhook deliveries were refused because no secret is set', async () => {
+  test('staff see that webhook deliveries were refused because no secret is set', async () => {
     const { db, log, env, now } = server.runtime;
     const warned = vi.spyOn(log, 'warn');
     const secrets = env.stripe.webhookSecrets;

@@ -67,7 +67,7 @@ describe('webhook deliveries', () => {
     });
   }
 
-  test('an event that changes nothing is answered with the reason', async () => {
+  test('a webhook event that changes nothing is answered with its outcome', async () => {
     const [other, older] = [draw(voided('in_5')), draw(finalized('in_1'))];
     expect(await send(other)).toEqual({ status: 200, body: { received: true, outcome: 'ignored' } });
     expect(await sync.invoiceOf('in_5')).toBeUndefined();
@@ -210,7 +210,7 @@ describe('concurrent deliveries', () => {
       const more = { customer_email: `twin-${round}@example.com` };
       const deliverBoth = () =>
         statuses(twins.map((id) => send(draw(finalized(id, { ...own(id), ...more })))));
-      // Either event may be the first, and its customer is linked by its next event.
+      // The events arrive in either order, so a Stripe customer may be linked only by its second event.
       expect([await deliverBoth(), await deliverBoth()]).toEqual([
         [200, 200],
         [200, 200],

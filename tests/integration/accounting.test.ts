@@ -31,7 +31,7 @@ async function postedIn(month: string) {
   });
 }
 
-/** Creates one of our own invoices over 119 EUR with the status sent. */
+/** Creates a sent invoice over 119 EUR that Stripe does not manage. */
 async function sendOwn(number: string) {
   const { customer_number } = await createCustomer(sync.db);
   const values = { number, customer_number, status: 'sent', subtotal: 100, tax: 19, total: 119 };
@@ -51,7 +51,7 @@ test('the accounting export of a past month is not changed by later corrections'
       { invoice_id: of.id, customer_id: of.customer_id, amount: 119, payment_date, payment_reference },
       sync.writer(),
     );
-  // October: what the exported month holds.
+  // October: create the records of the exported month.
   const partial = await sync.bill();
   await sync.happen(() => act.payInvoicePart(world, partial, 5_000));
   const [failing, won, lost, pending, credited, voided] = [
@@ -87,7 +87,7 @@ test('the accounting export of a past month is not changed by later corrections'
     ].sort(),
   );
 
-  // November: changes of October's records.
+  // November: change October's records.
   sync.runtime.setNow(NOVEMBER);
   await sync.happen(() => act.payInvoice(world, partial));
   act.settleRefund(world, refund, 'failed');

@@ -35,7 +35,7 @@ describe('command arguments', () => {
     return runCommandFile(file, [...first, ...args], env);
   };
 
-  test('every npm script explains itself with --help even in an invalid environment', async () => {
+  test('every npm script prints its help with --help even in an invalid environment', async () => {
     const names =
       'bench customer:erase db:migrate db:recount db:seed demo dev reconcile simulate staff stripe:event token';
     const folder = await bundledCommands();
@@ -158,7 +158,7 @@ describe('a server with the embedded database', () => {
     expect(done).toEqual({ code: 0, out, err: '' });
   });
 
-  test('npm run staff creates a new password', async () => {
+  test('npm run staff -- reset-password prints a new password', async () => {
     const reset = await ask('staff', ['reset-password', 'a@example.com']);
     expect(reset).toMatchObject({ code: 0, out: expect.stringMatching(/^Password: \S{12,}$/m) });
     expect((await ask('staff', ['list'])).out).toMatch(/^a@example\.com\tadmin\t/);
@@ -213,7 +213,7 @@ describe('a server with the embedded database', () => {
     const script = await runCommandFile('import', ['customers', join(folder, 'in.csv')], {
       DATA_DIR: dataDir,
     });
-    expect(script.out).not.toMatch(/--yes/); // The rows exist already.
+    expect(script.out).not.toMatch(/--yes/); // All rows exist, so there is nothing to confirm.
     files.write('more.csv', ['customer_number,company', 'T3,Three', '']);
     const more = await runCommandFile('import', ['customers', join(folder, 'more.csv')], {
       DATA_DIR: dataDir,
@@ -271,11 +271,11 @@ describe('a server with the embedded database', () => {
     expect(await ask('token', ['list'])).toMatchObject({ code: 0 });
   });
 
-  /** Also takes commands for another data folder. */
+  /** Makes the same server accept commands for another data folder. */
   const serveFor = (other: string) =>
     serveCommands({ ...server.runtime, env: { ...server.runtime.env, dataDir: other } });
 
-  test('a command socket with a too long path is created in a temporary folder', async () => {
+  test('a command socket whose path would be too long is created in a temporary folder', async () => {
     const other = join(folder, 'x'.repeat(120));
     mkdirSync(other);
     const unlock = lockDataDir(other);

@@ -28,7 +28,7 @@ import { DAY, GRACE, typed, useSync } from '../support/sync';
 const CONFLICT = { code: '40001' };
 const sync = useSync();
 
-/** Returns the commit that a delivery decides on now, without asking Stripe. */
+/** Decides from the current rows what a delivery changes. Neither asks Stripe nor writes anything. */
 async function decide(payload: string): Promise<Commit> {
   const event = toProviderEvent(JSON.parse(payload));
   if (!event) throw new Error('this is not an event');
@@ -107,13 +107,13 @@ describe('commits decided on outdated rows', () => {
     await sync.happen(() => billUntil(60));
     sync.later(60);
     const decided = await decide(toBody(typed(billUntil(2).events, 'customer.subscription.updated')));
-    // The other subscription ends before the stored date, so only the version of the service changes.
+    // `other` ends before the stored billing date, so it changes only the version of the service.
     const metadata = { service_number };
     await sync.happen((world) => act.updateSubscription(world, other.id, { metadata }));
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
 
-  test('committing the deletion of an item is refused if the item has changed', async () => {
+  test('committing the deletion of a subscription item is refused if the item has changed', async () => {
     const { stripeCustomerId } = await sync.subscribe(await createCustomer(sync.db), [{}]);
     const snapshot = await read(sync.db, { ...noKeys(), whole: [stripeCustomerId] });
     const [item] = snapshot.rows.items.values();
@@ -127,7 +127,7 @@ describe('commits decided on outdated rows', () => {
 });
 
 describe('commits of several deliveries in one statement', () => {
-  /** Finalizes an invoice and returns its undelivered event. Creates a Stripe customer unless one is given. */
+  /** Finalizes an invoice and returns its undelivered event. By default, creates a Stripe customer for it. */
   function finalize(customer = act.createCustomer(sync.world, {}).object.id) {
     const { object: invoice } = act.createInvoice(sync.world, { customer, lines: [{ amount: 1900 }] });
     const event = typed(act.finalizeInvoice(sync.world, invoice.id).events, 'invoice.finalized');
@@ -181,7 +181,7 @@ describe('commits of several deliveries in one statement', () => {
   });
 });
 
-describe.runIf(inject('postgres'))('commits next to other connections, on a server', () => {
+describe.runIf(inject('postgres'))('commits concurrent with other transactions, on a server', () => {
   /** Starts a commit while a transaction is open, and waits until the commit waits for a lock. */
   async function whileOpen(decided: Commit, before: Work, after: Work = async () => {}) {
     let committed: Promise<unknown> = Promise.resolve();
@@ -269,7 +269,7 @@ describe.runIf(inject('postgres'))('commits next to other connections, on a serv
     expect(found).toEqual({ count: 600, span: 600 });
   });
 
-  test('a created customer skips a customer number that another transaction has locked', async () => {
+  test('a new customer does not get a number that another transaction has locked', async () => {
     const [next] = await rows<{ number: string }>(sync.db, sql`select next_customer_number() as number`);
     const number = String(next?.number);
     await sync.db.transaction(async (tx) => {

@@ -34,7 +34,7 @@ function startWriter(): ChildProcess {
   });
 }
 
-/** Ends all sessions as a crash of the server would, so that transactions are rolled back, and waits for their end. */
+/** Ends all database sessions, which rolls back their transactions, and waits until they have ended. */
 const endSessions = async () =>
   await admin?.db.execute(
     sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`,

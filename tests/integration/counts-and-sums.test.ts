@@ -28,7 +28,7 @@ import { runCommandHere } from '../support/run-command';
 const base = useDatabase();
 const ids = { customer: 0, other: 0, invoice: 0 };
 beforeAll(async () => {
-  // With one connection, the seed makes every run the same. On a server, the order of the writers varies anyway.
+  // With one connection, the seed makes every run the same. On a server, the order of the writers varies.
   await base.db.execute(sql`select setseed(0.5)`);
   const invoice = await createInvoice(base.db, { status: 'paid' });
   const { id: other } = await createCustomer(base.db);
@@ -40,7 +40,7 @@ const chance = (below: number) => Math.floor(drawn.draw() * below);
 const oneOf = <Value>(values: readonly Value[]) => values[chance(values.length)] as Value;
 const day = (days: number) => `2026-03-${String(1 + chance(days)).padStart(2, '0')}`;
 
-// Only a server has concurrent writers.
+// Only a PostgreSQL server has concurrent writers, so it gets more writes.
 const WRITES = onPostgres() ? 2500 : 300;
 
 /** Makes changes from 32 concurrent writers. Every tenth change is rolled back. */
@@ -68,7 +68,7 @@ async function recount() {
   return found;
 }
 
-// More rows than one block holds, so that several blocks are counted.
+// Counts are stored per block of rows, and this many rows fill several blocks.
 const ROWS = 6000;
 
 interface Listed {
@@ -159,7 +159,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
       select ${made} from generate_series(1, ${count}::int)`;
   }
 
-  /** Inserts, changes or deletes a row, or folds the deltas counted so far. */
+  /** Inserts, changes or deletes a row, or adds the pending deltas to the stored counts. */
   function change(): SQL {
     const some = sql.raw(`id = (select id from ${table} offset floor(random() * 500) limit 1)`);
     const [filter, type] = oneOf(Object.entries(closed)) ?? [];
@@ -270,7 +270,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
   });
 });
 
-describe('folds of counts', () => {
+describe('adding deltas to the stored counts', () => {
   test('stored invoice counts match the table after a bulk update', async () => {
     await base.db.execute(sql`truncate invoices cascade`);
     await base.db.execute(sql`insert into invoices

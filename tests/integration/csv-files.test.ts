@@ -98,7 +98,7 @@ async function bookAll(now: Date): Promise<void> {
 
 describe('files of many rows', () => {
   let customer: string;
-  // More than two batches. Few different amounts and days, so that many rows have equal sort keys.
+  // These rows fill more than two batches. Their few amounts and days give many rows equal sort keys.
   const MANY = 2100;
 
   beforeAll(async () => {
@@ -233,7 +233,7 @@ describe('the export of accounting', () => {
   });
 
   test.each([[[]], [['--month', '2026-13']], [['--month', '2026-1']], [['--month', '0000-01']]])(
-    'an accounting export with the options %j is refused without a valid month',
+    'an accounting export is refused if the options %j contain no valid month',
     async (args) => {
       expect(await exportAccounting(...args)).toEqual({
         code: 1,

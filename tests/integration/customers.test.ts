@@ -91,7 +91,7 @@ describe('the staff list of customers', () => {
       expect([wrong, customerList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
   });
 
-  // More matches than the count limit (10,000), and more other rows than the first scan reads (5,000).
+  // The matches exceed the count limit (10,000), and the other rows exceed the first scan (5,000).
   test('a search with 10,001 matching customers keeps the order of the list', async () => {
     await base.db.execute(sql`insert into customers (customer_number, company)
       select 'N' || n, case when n <= 10001 then 'Many' else 'Other' end from generate_series(1, 15100) n`);

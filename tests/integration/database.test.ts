@@ -74,7 +74,7 @@ test('an audit entry for a creation stores SQL null as the state before', async 
 });
 
 test('an error of the database driver contains neither SQL nor parameters', async () => {
-  // The first call is the driver's. The second is Drizzle's, for the message of its error.
+  // The driver calls this first. Drizzle then calls it again for its error message.
   const asText = vi.fn(() => 'text');
   asText.mockImplementationOnce(() => {
     throw new Error('it has no text');
@@ -120,7 +120,7 @@ describe('the sample data in a database', () => {
   });
   afterAll(() => fresh?.close());
 
-  test('the demo has an overpaid invoice and a run with changes', async () => {
+  test('the demo has an overpaid invoice and a reconciliation run with changes', async () => {
     const { db } = base;
     await showStates(db, { now, timeZone: 'UTC' });
     const codes = (await listTasks(db, now, parseEnv({}))).map(({ code }) => code);

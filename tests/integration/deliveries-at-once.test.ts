@@ -12,7 +12,7 @@ import { watchedDatabase } from '../support/watched-database';
 
 const sync = useSync();
 
-/** Creates a subscription and undelivered updates of it. Their period ends are a day apart. */
+/** Creates a subscription and undelivered update events, whose period ends are a day apart. */
 async function makeUpdates(count: number) {
   const { stripeCustomerId, subscription } = await sync.subscribe(await createCustomer(sync.db), [{}]);
   const updates = Array.from({ length: count }, (_, i) => {
@@ -68,7 +68,7 @@ describe('concurrent deliveries of one customer', () => {
     const { outcomes, statements } = await deliver(atOnce.updates);
     for (const event of oneByOne.updates) await sync.take(event);
     expect(new Set(outcomes)).toEqual(new Set(['processed']));
-    expect(statements).toBe(4); // two for the first delivery, which starts alone, and two for the others together
+    expect(statements).toBe(4); // two for the first delivery, and two for the batch of all other deliveries
     expect(await atOnce.date()).toBe('2031-01-08');
     const [one, ...others] = await inboxOf(atOnce.updates);
     expect(one).toMatchObject({ outcome: 'processed', moved: [expect.any(String), expect.any(String)] });

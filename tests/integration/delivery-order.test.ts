@@ -42,8 +42,8 @@ test('an event with an e-mail address containing a Turkish İ is processed', asy
 
 describe('many concurrent deliveries of one invoice', () => {
   /**
-   * Lets an invoice live until Stripe collects it. Payments fail repeatedly, and between them the due date changes
-   * or a part is paid, often within one second.
+   * Simulates an invoice until it is paid. Payments fail repeatedly. In between, the due date changes or a
+   * part is paid, often within the same second.
    */
   function liveThrough(chance: Chance, attempts: number): { id: string; told: WorldEvent[] } {
     const { world } = sync;
@@ -61,7 +61,7 @@ describe('many concurrent deliveries of one invoice', () => {
       act.failInvoicePayment(world, id);
     }
     act.updateInvoice(world, id, { dueDate: epochNow(world) + 30 * DAY, metadata: { last: 'yes' } });
-    act.payInvoice(world, id); // Paid in the same second in which a payment failed.
+    act.payInvoice(world, id); // in the same second as the last failed payment
     const told = world.history.slice(begun).filter(({ type }) => TOLD.includes(type));
     sync.later(60);
     return { id, told };

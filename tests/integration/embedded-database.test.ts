@@ -256,7 +256,7 @@ describe('an embedded database on a small disk', () => {
     return () => handle.close();
   });
 
-  test('writes are refused while the disk has less than 32 MB of free space', async () => {
+  test('the embedded database refuses writes while the disk has less than 32 MB free', async () => {
     disk.megabytes = 31;
     await expect(add('K-SECOND')).rejects.toEqual(noRoom);
     expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
@@ -303,7 +303,7 @@ describe('an embedded database on a small disk', () => {
     expect(existsSync(reserve)).toBe(true);
   });
 
-  test('the write-ahead log does not grow while the database stays open', async () => {
+  test('the write-ahead log of the embedded database stays small during many writes', async () => {
     const segments = () =>
       readdirSync(join(small, 'pglite/pg_wal')).filter((name) => /^[\dA-F]{24}$/.test(name));
     for (let written = 0; written < 160; written += 16)

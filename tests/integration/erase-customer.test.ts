@@ -35,7 +35,7 @@ import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
 
 const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
-/** Personal texts that no other test writes. */
+/** Matches personal data that only the tests of this file write. */
 const PERSONAL = /mustermann|erika|lindenweg|musterstadt|erased-me|4930123/i;
 
 const sync = useSync();
@@ -51,7 +51,7 @@ const books = () =>
       from invoices i left join payments p on p.invoice_id = i.id order by i.id, p.id`,
   );
 
-/** Creates a customer whose name is in every table that can hold it, with a live, paid subscription at Stripe. */
+/** Creates a customer with a paid Stripe subscription and its name in every table that can contain it. */
 async function openCase() {
   const values = {
     ...{ first_name: 'Erika', last_name: 'Musterfrau-Geheim', email: 'erased-me@example.com' },

@@ -103,7 +103,7 @@ describe('a search in few customers', () => {
 
 describe('a search in many customers', () => {
   const base = useDatabase();
-  // More customers than the search reads by prefix, and more than it scans from the start.
+  // This exceeds the customers that the search reads by prefix and those that it scans from the start.
   const CUSTOMERS = 6000;
   let forms: { id: number; number: string; email: string; begins: string[] }[];
 

@@ -8,7 +8,7 @@ import { useFiles } from '../support/run-command';
 const base = useDatabase();
 const { write, run } = useFiles();
 
-/** The outcome of an import: expected fields of the record, or the sentence that refuses it. */
+/** The expected outcome of an import: fields of the record, or a pattern of the error message. */
 type Outcome = Record<string, unknown> | RegExp;
 interface ForeignFile {
   name: string;
@@ -36,7 +36,7 @@ const FROM_BANK = map('Buchungstag=payment_date', 'Verwendungszweck=payment_refe
   map('Rechnung=invoice_number', 'Betrag=amount', 'Währung=currency'),
 );
 
-/** A file with one amount, in the format of each program. */
+/** For each program, a function that returns a file with one amount in its format. */
 const WRITERS: Record<string, (cell: string, key: string) => Omit<ForeignFile, 'name' | 'key' | 'outcome'>> =
   {
     Excel: (cell, key) => ({
@@ -90,7 +90,7 @@ const AMOUNTS: [string, number | RegExp][] = [
   ['#WERT!', /is #WERT!, an error of a spreadsheet/],
 ];
 
-/** Fields that differ if a row has no currency column. */
+/** The expected outcomes that differ if a file has no currency column. */
 const WITHOUT_CURRENCY: Record<string, Outcome> = {
   '$9.90': /may be in USD, CAD, AUD or another currency: add a column currency/,
   '9.90 USD': { price: '9.900', currency: 'usd' },

@@ -18,7 +18,7 @@ const SECRET = 'a-secret-of-the-cron-job';
 type Run = typeof reconciliationRuns.$inferInsert;
 
 const server = useApi({ '/api/health': route }, { CRON_SECRET: SECRET });
-/** Sends a request ten seconds later each time, because the health check caches its result for ten seconds. */
+/** Advances the clock by ten seconds before each request, so that the health check’s cache has expired. */
 const get = (secret?: string) => {
   server.runtime.setNow(new Date(server.runtime.now().getTime() + 10_000));
   return fetch(`${server.url}/api/health`, { headers: secret ? { authorization: `Bearer ${secret}` } : {} });
@@ -59,7 +59,7 @@ test.each([
   ['failed', 1, 'failed', 'degraded'],
   ['completed_with_errors', 1, 'failed', 'degraded'],
 ] as const)(
-  'the health check reports a run that is %s and began %d h ago as %s',
+  'the health check reports a reconciliation run that is %s and began %d h ago as %s',
   async (ran, hoursAgo, reconciliation, status) => {
     await addRun('failed', 40);
     await addRun('completed', 39);

@@ -233,7 +233,7 @@ describe('an import of invoice lines', () => {
       'd-1,L1,draft,2026-03-01,100,19',
     ];
     expect((await importing('invoices', draft)).at(-1)).toMatch(/: 1 new/);
-    // More lines than fit into one batch.
+    // These are more lines than fit into one batch.
     const all = Array.from({ length: 300 }, (_, i) => `,d-1,${i},Part ${i},1,${i < 100 ? 1 : 0},19`);
     const taken = (count: number) => [`f.csv (UTF-8): ${count} new, 0 changed, 0 unchanged, 0 rejected.`];
     expect(await importing('invoice-lines', [HEADER, ...all])).toEqual(taken(300));
@@ -277,7 +277,7 @@ describe('the files of docs/examples in the demo', () => {
   };
 });
 
-// Later than all example payments, since future payments are refused, and before unpaid examples are due.
+// After all example payments, because future payments are refused, and before unpaid examples are due.
 const NOW = new Date('2026-09-10T12:00:00Z');
 const MAPPED = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
 

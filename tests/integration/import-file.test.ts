@@ -72,7 +72,7 @@ describe('an import of customers', () => {
     expect(await readRows(base.db, auditLog)).toMatchObject([entry]);
   });
 
-  test('a corrected row of the rejected rows is imported', async () => {
+  test('a corrected row in the file of rejected rows is imported', async () => {
     const { said } = await importing('customers', 'c.csv');
     expect(said).toContain('c.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 9 rejected.');
     write('c.rejected.csv', [FILE[0] ?? '', 'I2,Two,,no,DE', 'I1,"Müller, AG",a@example.com,yes,DE']);
@@ -100,7 +100,7 @@ describe('an import of customers', () => {
   });
 
   test('a stopped import keeps the rows that it has imported', async () => {
-    const count = onPostgres() ? 5000 : 600; // Several batches.
+    const count = onPostgres() ? 5000 : 600; // enough rows for several batches
     const lines = Array.from({ length: count }, (_, i) => `T${i},Company ${i}`);
     write('long.csv', ['customer_number,company', ...lines]);
     const stop = new AbortController();
@@ -173,7 +173,7 @@ describe('an import without --yes', () => {
     expect(told.said[0]).toMatch(/^Unknown: "KUNDENNUMMER", "Preis"/);
   });
 
-  test('constants of an import are not reused by the next import', async () => {
+  test('the --set values of an import are not reused by the next import', async () => {
     write('set.csv', ['Nr,company', 'ASK4,Four']);
     await importing('customers', 'set.csv', '--map', 'Nr=customer_number', '--set', 'status=inactive');
     write('set.csv', ['Nr,company', 'ASK5,Five']);

@@ -16,14 +16,14 @@ const HEADER = 'stripe_customer_id,email,name,filed_under,customer_number,matche
 
 const files = useFiles();
 
-/** Sets up four Stripe customers, one of each kind, and a function that runs the command in this process. */
+/** Sets up a Stripe account with four customers, and a function that runs the command in this process. */
 function useAccount() {
   const sync = useSync({ withKey: true });
   beforeAll(() => fillUnreadAccount(sync.db, 36, sync.world));
   beforeEach(() => sync.api.faults.clear());
   return {
     sync,
-    /** Ids of the Stripe customers: linked by number, with one customer's address, with that of two, with neither. */
+    /** Ids of Stripe customers: one linked by number, three with the address of one, two or no customers. */
     ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
       files.run(sync.db, 'import stripe', ['stripe', ...args], { runtime: sync.runtime, ...more }),
@@ -67,7 +67,7 @@ describe('the first import of a Stripe account', () => {
     ]);
   });
 
-  test('the option --link-by-email links a Stripe customer with one customer’s address', async () => {
+  test('the option --link-by-email links a Stripe customer whose address one customer has', async () => {
     const [, one, two, none] = at.ids();
     const { code, said } = await at.run(['--link-by-email']);
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
@@ -199,7 +199,7 @@ describe('refused imports from Stripe', () => {
     expect(await at.sync.db.$count(stripeCustomers, byStaff)).toBe(0);
   });
 
-  test('a Stripe import is refused while another run has a recent heartbeat', async () => {
+  test('a Stripe import is refused while a reconciliation run has a recent heartbeat', async () => {
     const started_at = at.sync.now();
     const lease = { trigger: 'schedule', started_at, heartbeat_at: started_at } as const;
     await at.sync.db.insert(reconciliationRuns).values(lease);

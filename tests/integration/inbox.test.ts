@@ -167,7 +167,7 @@ describe('the records of an event', () => {
     expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
   });
 
-  test('a changed record is shown with the name that staff know', async () => {
+  test('a record changed by an event is shown with its name or number', async () => {
     const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
     const service = await createService(sync.db, { customer_id: customer.id });
     const item = await createSubscriptionItem(sync.db);
@@ -198,7 +198,7 @@ describe('replays by staff', () => {
     sync.db.select().from(payments).where(eq(payments.payment_reference, invoiceId));
   const created = expect.objectContaining({ entity: 'payment', field: 'created' });
 
-  /** Creates an invoice that Stripe collected, and the stored event of its payment with the outcome failed. */
+  /** Creates an invoice that Stripe collected, and stores the event of its payment as failed. */
   async function failedPayment(amount = 1000) {
     const { object: customer } = await sync.happen((world) => act.createCustomer(world));
     const { object } = await sync.happen((world) =>
@@ -377,7 +377,7 @@ describe('bodies of old events', () => {
     expect(kept.sort()).toEqual(['evt_failed', 'evt_recent', 'evt_unmatched']);
   });
 
-  test('one run drops the bodies of more than a thousand old events', async () => {
+  test('one reconciliation run drops the bodies of more than a thousand old events', async () => {
     const before = await bodiless();
     const made = Array.from({ length: 1203 }, (_, i) => ({
       id: `evt_many_${i}`,

@@ -78,7 +78,7 @@ describe('overdue invoices', () => {
     }
   });
 
-  describe('our own invoices', () => {
+  describe('invoices that Stripe does not manage', () => {
     const cases = invoiceStatus.enumValues.flatMap((status) =>
       DUE_DATES.map((due_date) => ({ status, due_date })),
     );
@@ -95,7 +95,7 @@ describe('overdue invoices', () => {
       ['2026-03-15T12:00:00Z', 'UTC'],
       ['2026-03-15T09:30:00Z', 'Pacific/Pago_Pago'],
       ['2026-03-15T12:00:00Z', 'Pacific/Kiritimati'],
-    ])('an invoice becomes overdue by the local calendar day at %s in %s', async (instant, zone) => {
+    ])('the local calendar day decides which invoices are overdue at %s in %s', async (instant, zone) => {
       const now = new Date(instant);
       const today = toCalendarDate(now, zone);
       const runtime = testRuntime(base.db, { now, env: { APP_TIMEZONE: zone } });

@@ -96,7 +96,7 @@ test('linking a subscription item to another customer’s service is refused', a
   await expect(link(999_999, null)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a subscription item can be linked to a service before Stripe knows its subscription', async () => {
+test('a subscription item can be linked to a service before its subscription exists at Stripe', async () => {
   const { customer, service } = await openCase();
   const { id } = await createSubscription(sync.db, {
     customer_id: customer.id,

@@ -21,7 +21,7 @@ const ownerOf = async (stripeCustomerId: string) => (await sync.linkOf(stripeCus
 const customerOf = async (id: number) =>
   (await sync.db.select().from(customers).where(eq(customers.id, id)))[0];
 
-/** Completes a checkout for a sold subscription as a new Stripe customer with its own e-mail address. */
+/** Creates a Stripe customer with this e-mail address, and completes its checkout for a sold subscription. */
 async function pays(email: string | null, reference: number, unitAmount = 990) {
   const { object } = await sync.happen((world) => act.createCustomer(world, { email }));
   const session = act.createCheckoutSession(sync.world, {
@@ -151,8 +151,8 @@ test('a checkout whose price differs from the sale waits until staff decide', as
   await expect(again).rejects.toMatchObject({ code: 'not_found' });
 });
 
-describe('customer numbers that Stripe names before they exist', () => {
-  /** Bills a Stripe customer that has its own number, or whose invoice names a number. */
+describe('customer numbers in Stripe metadata that no customer has yet', () => {
+  /** Bills a Stripe customer with the number `own` in its metadata and `named` in that of the invoice. */
   async function tellOfInvoice({
     own,
     named,
@@ -166,7 +166,7 @@ describe('customer numbers that Stripe names before they exist', () => {
   }
   const numberOf = async (id: string) => (await customerOf(await ownerOf(id)))?.customer_number;
 
-  test('a new customer does not get a customer number that Stripe has already named', async () => {
+  test('a new customer does not get a customer number that is already in Stripe metadata', async () => {
     await createCustomer(sync.db, { customer_number: 'K20000' });
     const one = await tellOfInvoice({ named: 'k20002' });
     const other = await tellOfInvoice({});
@@ -179,7 +179,7 @@ describe('customer numbers that Stripe names before they exist', () => {
     expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });
   });
 
-  test('a run links a Stripe customer once a customer has the number that Stripe named', async () => {
+  test('a reconciliation run links a Stripe customer once a customer has its number', async () => {
     sync.runtime.stripe = sync.client;
     const made = [await tellOfInvoice({ own: 'A-77' }), await tellOfInvoice({ own: 'B-78' })];
     for (const one of made) expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });

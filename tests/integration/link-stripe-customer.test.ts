@@ -218,7 +218,7 @@ describe('merging two customers with Stripe customers', () => {
       await bill(stripeCustomerId);
       expect(await invoicesOf(stripeCustomerId)).toMatchObject([{ customer_id: kept.id, status: 'sent' }]);
     }
-    // New Stripe customers. One names the old number in its own metadata, one only in its invoice.
+    // The first new Stripe customer has the old number in its metadata, the second only in its invoice.
     for (const metadata of [{ customer_number: gone.customer_number.toLowerCase() }, {}]) {
       const { object } = await sync.happen((world) => act.createCustomer(world, { metadata }));
       await bill(object.id, { customer_number: gone.customer_number });
@@ -243,7 +243,7 @@ describe('merging two customers with Stripe customers', () => {
     expect(await sync.db.$count(reconciliationChanges)).toBe(changes);
   });
 
-  test('merging a customer created for Stripe makes the link of the Stripe customer certain', async () => {
+  test('merging a customer that was created for Stripe confirms its Stripe customer’s link', async () => {
     const kept = await createCustomer(sync.db);
     const service = await createService(sync.db, { customer_id: kept.id });
     const { service_number } = service;

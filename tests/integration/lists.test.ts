@@ -291,7 +291,7 @@ describe('single records', () => {
     }
   });
 
-  test('a service lists each subscription that bills it once', async () => {
+  test('a subscription with two items for a service is listed once for the service', async () => {
     const service = await createService(base.db);
     const make = () => createSubscription(base.db, { customer_id: service.customer_id });
     const [first, second] = [await make(), await make()];

@@ -109,7 +109,7 @@ test('merging customers moves all records to the remaining customer', async () =
   expect(notes.sort()).toEqual([`Of ${gone.customer_number}`, `Of ${kept.customer_number}`].sort());
 });
 
-/** Expects every query to find this customer by the number, and the number of its subscriptions. */
+/** Expects every query to find the customer by its number, and to find this many subscriptions of it. */
 async function expectFound(number: string, id: number, subscriptions: number) {
   const { db } = base;
   expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);

@@ -6,7 +6,7 @@ import * as act from '../support/stripe-actions';
 import { DAY } from '../support/stripe-events';
 import { customer, type Rule, type Scene, testRules } from '../support/sync-rules';
 
-// These tests deliver no events about refunds or disputes. The daily job finds all of them.
+// These tests deliver no events about refunds or disputes. Reconciliation has to find them.
 
 const REFUNDED = { status: 'refunded', refunded_amount: '119.000' };
 const KEPT = { status: 'completed', refunded_amount: '0.000' };
@@ -19,7 +19,7 @@ interface Case {
 }
 type Step = (at: Case) => unknown;
 
-/** A rule whose steps follow the payment of an invoice. */
+/** Returns a test that pays an invoice, runs the steps, and expects the invoice to stay paid. */
 const inMemory = (...steps: Step[]): Rule => ({
   events: [
     async (scene) => {
@@ -80,7 +80,7 @@ const later =
   ({ scene }) =>
     scene.later(days * DAY);
 /**
- * Runs the daily job twice. The second run must change nothing.
+ * Runs the reconciliation twice. The second run must change nothing.
  *
  * @param row expected columns of the payment afterwards
  * @param changes expected changes of the first run; not checked if empty
@@ -94,7 +94,7 @@ const run =
     expect(await at.scene.night(60)).toEqual({ status: 'completed', changes: [], failures: [] });
     await payment(row)(at);
   };
-/** Changes the payment through the API's functions. */
+/** Changes the payment as the payments API does. */
 const write =
   (changes: { amount?: number; status: 'refunded' | 'completed' }): Step =>
   async ({ scene, invoice }) =>
@@ -122,7 +122,7 @@ const EXCESS = ['payment', 'refunded_amount', '119.00 EUR', '238.00 EUR', 'repor
 const TAKEN_BACK = ['dispute', 'money_came_back', null, null, 'reported'];
 const DATED = expect.any(Date);
 
-describe('silent refunds and disputes at Stripe', () => {
+describe('refunds and disputes at Stripe without webhook events', () => {
   testRules({
     'a partial refund leaves its payment completed until the rest is refunded': inSql(
       refund({ amount: 1_900 }),
@@ -271,7 +271,7 @@ describe('silent refunds and disputes at Stripe', () => {
   }
 });
 
-// Also tested on the database, where the functions of lib/payments write the refunds.
+// These rules also run on the database, where lib/payments writes the refunds.
 describe('a refund that the API recorded', () => {
   const [RECORD, COMPLETE] = [write({ status: 'refunded' }), write({ status: 'completed' })];
   testRules({

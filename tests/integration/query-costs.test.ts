@@ -13,7 +13,7 @@ const MANY = 2_000;
 const MOST_READ = 100;
 const sync = useSync();
 
-// Rows of 2,000 other Stripe customers, and a customer whose lists have many pages.
+// Creates records of 2,000 Stripe customers, and a customer whose lists have many pages.
 beforeAll(async () => {
   const { id } = await createCustomer(sync.db, { customer_number: 'K77' });
   await createCustomer(sync.db, { customer_number: 'K78' });
@@ -80,7 +80,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['list-invoices', {}, ONE],
   ['list-invoices', { status: 'sent', ...DAYS, page: 60 }, ONE],
   ['list-invoices', { status: 'paid' }, ONE],
-  ['list-invoices', { customer_id: 1 }, ONE], // K77,
+  ['list-invoices', { customer_id: 1 }, ONE], // the id of K77
   ['list-services', { status: 'active', page: 70 }, ONE],
   ['list-services', { domain: 'example' }, ONE],
   ['list-sales-documents', { type: 'offer', page: 70 }, ONE],
@@ -130,8 +130,8 @@ test('processing an event reads fewer than 100 rows per table', async () => {
 });
 
 /**
- * Returns the rows that the transaction has read, by table, without counts and sums, which a fold may read
- * completely.
+ * Returns how many rows of each table the transaction has read. Leaves out the tables of stored counts and
+ * sums, because updating these may read them completely.
  */
 async function readsOf(tx: Database): Promise<Record<string, number>> {
   const found = await rows<{ table: string; read: number }>(

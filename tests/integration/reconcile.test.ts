@@ -63,7 +63,7 @@ const stripeInvoices = (status: string) =>
 /** Returns open invoices without a payment attempt. */
 const unpaid = () => stripeInvoices('open').filter((invoice) => !invoice.attempted);
 const live = () => [...sync.world.subscriptions.values()].filter((one) => one.status === 'active');
-/** Makes Stripe fail twice to return an invoice: when the run fetches it, and when the run retries it at its end. */
+/** Makes two requests for an invoice fail: the first one of a run, and its retry at the end of the run. */
 const failTwice = (id: string) =>
   sync.api.faults.add({
     when: ({ path }) => path === `/v1/invoices/${id}`,
@@ -71,7 +71,7 @@ const failTwice = (id: string) =>
     fault: { kind: 'status', status: 500, shouldRetry: false },
   });
 
-describe('the daily job with an unchanged or silently changed Stripe', () => {
+describe('reconciliation runs with and without changes at Stripe', () => {
   test('the first reconciliation run after the webhooks changes nothing', async () => {
     const first = await sync.run();
     expect(await sync.changesOf(first)).toEqual([]);
@@ -109,7 +109,7 @@ describe('the daily job with an unchanged or silently changed Stripe', () => {
     const second = await sync.run();
     const logged = await logOf(second.runId);
     expect(second).toMatchObject({ status: 'completed', failures: 0, changes: logged.length });
-    // Each object that changed is in the world's history, or is an item of a renewed subscription.
+    // Each changed object is in the history of the simulated Stripe, or is an item of a renewed subscription.
     const expected = new Set([...world.history.slice(begun).map(({ about }) => about.id), ...renewed]);
     const strangers = logged.filter(
       ({ entity, stripe_id }) => entity !== 'customer_service' && !expected.has(stripe_id ?? ''),
@@ -147,7 +147,7 @@ describe('the daily job with an unchanged or silently changed Stripe', () => {
     expect(sync.api.requestCount() - before).toBeLessThan(40);
   });
 
-  test('a reconciliation run records a lost payment but not one that staff deleted', async () => {
+  test('a reconciliation run records a missing payment again unless staff deleted it', async () => {
     const [sub] = await sync.db
       .select()
       .from(subscriptions)
@@ -195,7 +195,7 @@ describe('a run with failures at Stripe', () => {
     expect(fetched).toHaveLength(1);
   });
 
-  test('an invoice that cannot be fetched is recorded by a run weeks later', async () => {
+  test('an invoice that cannot be fetched is recorded by a reconciliation run weeks later', async () => {
     const customer = [...sync.world.customers.values()][0]?.id ?? '';
     const { id } = act.createInvoice(sync.world, { customer, lines: [{ amount: 700 }] }).object;
     act.finalizeInvoice(sync.world, id);
@@ -203,13 +203,13 @@ describe('a run with failures at Stripe', () => {
     failTwice(id);
     expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
     expect(await sync.invoiceOf(id)).toBeUndefined();
-    sync.later(30 * DAY); // Long after every time window of the run.
+    sync.later(30 * DAY); // The invoice is too old for every list that a run reads.
     expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
     const row = { status: 'overdue', payment_failed_at: expect.any(Date) };
     expect(await sync.invoiceOf(id)).toMatchObject(row);
   });
 
-  test('a failed run without a connection to Stripe still marks invoices as overdue', async () => {
+  test('a reconciliation run that cannot connect to Stripe still marks invoices as overdue', async () => {
     const local = await overdue('LOCAL-DOWN');
     const done = await runWith({ stripe: deaf });
     expect(done.status).toBe('failed');
@@ -334,7 +334,7 @@ describe('a single run at a time', () => {
     await sync.bringInSync();
   });
 
-  test('a run whose process died is continued once its lease has expired', async () => {
+  test('a reconciliation run whose process died is continued once its lease has expired', async () => {
     const runId = await dead();
     expect(await sync.run()).toMatchObject({ status: 'running', alreadyRunning: true });
     sync.later(LEASE);
@@ -352,7 +352,7 @@ describe('a single run at a time', () => {
     expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('a run that another process takes over is finished by that process', async () => {
+  test('a reconciliation run that another process takes over is finished by that process', async () => {
     const { db } = sync;
     const running = eq(reconciliationRuns.status, 'running');
     const count: Database['$count'] = ((table: Table) => {
@@ -425,7 +425,7 @@ describe('a dry run', () => {
     return found;
   }
 
-  test('a dry run reports the changes of the next run without writing', async () => {
+  test('a dry run of the reconciliation reports the changes of the next run without writing', async () => {
     for (const [i, { id }] of unpaid().slice(0, 6).entries()) {
       if (i % 2 === 0) act.payInvoice(sync.world, id);
       else act.voidInvoice(sync.world, id);

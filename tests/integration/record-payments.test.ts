@@ -120,13 +120,13 @@ describe('payments recorded by staff', () => {
     [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 50, 19],
     [{ amount_paid: '119', recorded: 19, amount_due: 0 }, 19, 0],
     [{ status: 'cancelled', amount_paid: '0', recorded: 0, amount_due: 0 }, 19, 0],
-  ])('an invoice of 119 with %j has, after a refund of %d, the amount due %d', (values, back, owed) => {
+  ])('an invoice of 119 with %j and a refund of %d has the amount due %d', (values, back, owed) => {
     const { amount_paid, ...rest } = values;
     const invoice = { status: 'paid', total: 119, amount_due: 0, ...rest, amount_paid: Number(amount_paid) };
     expect(owedAfter(invoice, back)).toBe(owed);
   });
 
-  test('the refund page announces the amount due after the refund', async () => {
+  test('the refund page shows the amount that will be due after the refund', async () => {
     const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
     const payment = await record(invoice.id, { payment_reference: 'FORETOLD' });
     const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 4.5);
@@ -136,7 +136,7 @@ describe('payments recorded by staff', () => {
     expect(foretold).toBe(4.5);
   });
 
-  test('a typed payment with invalid fields is refused, naming each field', async () => {
+  test('a typed payment with invalid fields is refused with the name of each field', async () => {
     const invoice = await createInvoice(base.db);
     const empty = { amount: 'x', payment_date: '', payment_reference: ' ' };
     await expect(record(invoice.id, empty)).rejects.toMatchObject({
@@ -204,7 +204,7 @@ describe('an import of payments', () => {
   };
 
   type Given = [reference: string, invoice: string, amount: number, more?: Record<string, unknown>];
-  /** Each inner list is one file. */
+  /** The payments of each import file. */
   const FILES: Given[][] = [
     [
       ['FIRST', 'open', 19],
@@ -230,7 +230,7 @@ describe('an import of payments', () => {
     ],
   ];
 
-  /** Imports the files for their own invoices, `atOnce` rows at a time, and returns the resulting rows. */
+  /** Creates invoices, imports all files, `atOnce` payments at a time, and returns the resulting rows. */
   async function write(prefix: string, atOnce: number) {
     const { db } = base;
     const { id: customer_id } = await createCustomer(db);
@@ -287,12 +287,12 @@ describe('an import of payments', () => {
       /^(id|\w+_at|customer_id|invoice_id|version)$/.test(key) && key !== 'paid_at' ? undefined : value,
     );
     const { audit, refunds: made, ...rest } = JSON.parse(text.replaceAll(`${prefix}-`, ''));
-    // Only the order of these rows shows whether rows were written together.
+    // The order of these rows depends on the batch size, so it is not compared.
     const sorted = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
     return { ...rest, audit: sorted(audit), refunds: sorted(made) };
   }
 
-  test('payments imported in a batch get the same rows as payments imported one by one', async () => {
+  test('importing payments in one batch writes the same rows as importing them one by one', async () => {
     const together = await write('T', 100);
     expect(together).toEqual(await write('O', 1));
     expect(together.outcomes).toEqual([
@@ -327,7 +327,7 @@ describe('an import of payments', () => {
 describe.runIf(inject('postgres'))('payments written by two processes, on a server', () => {
   test('200 payments of one invoice from two processes all count', async () => {
     const [row] = await rows<{ name: string }>(base.db, sql`select current_database()::text as name`);
-    // Another pool is another process for the queues of writes.
+    // Writes of this second pool do not share a queue with the first, like writes of another process.
     const other = openPostgres(withDatabase(inject('postgres')?.url ?? '', row?.name ?? ''));
     const { id: invoice_id, customer_id } = await createInvoice(base.db, { total: '100' });
     const writer = { actor: commandActor('test'), source: 'api', now: NOW, timeZone: 'UTC' } as const;

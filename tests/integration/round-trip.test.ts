@@ -144,7 +144,7 @@ async function addDocument(db: Database, { customer_number }: Customer, drawn: D
   if (status === 'accepted') await convertDocument(db, { id, version, to: becomes as 'invoice' }, WRITER);
 }
 
-/** Creates an invoice with its payments as sync leaves them. */
+/** Creates a Stripe invoice and its payments, as the sync with Stripe stores them. */
 async function addStripes(db: Database, customer_id: number, { isDraft, back }: Drawn['stripes'][number]) {
   const managed = { stripe_invoice_id: key('in_'), stripe_customer_id: 'cus_1', amount_credited: '1' };
   const state = isDraft
@@ -177,7 +177,7 @@ describe('round trips through CSV', () => {
     expect(code, said.join('\n')).toBe(0);
     return said;
   }
-  /** Sorted lines of a file. Order does not matter: a sales document is exported before the invoice it became. */
+  /** Returns the lines of a file, sorted, because a file may contain the same rows in another order. */
   const rowsOf = (name: string) => files.read(name).split('\r\n').sort();
   async function expectRoundTrip(kinds: readonly (typeof EXPORT_NAMES)[number][]) {
     await run(base.db, 'export', 'all', 'out');

@@ -78,7 +78,7 @@ describe('a run in which Stripe fails to answer one request', () => {
 });
 
 test.each([404, 400, 500] as const)(
-  'a run in which Stripe answers %d for one object reconciles all other objects',
+  'a reconciliation run in which Stripe answers %d for one object reconciles all other objects',
   async (status) => {
     const calls = scene.callsForOne();
     const kinds = new Set(calls.map(({ path }) => path.replace(/^(\/v1\/\w+\/)\w+_\w+$/, '$1id')));

@@ -320,7 +320,7 @@ describe('sales documents', () => {
     expect(await read(converted_to_invoice_id ?? 0)).toMatchObject(sums);
   });
 
-  test('converting a sales document that is not accepted or sent is refused', async () => {
+  test('converting an offer that is not accepted is refused', async () => {
     for (const status of ['draft', 'sent', 'rejected', 'expired', 'converted'] as const) {
       const document = await createSalesDocument(base.db, { status });
       await expect(convert(document, 'invoice')).rejects.toMatchObject({ code: 'validation_failed' });

@@ -138,7 +138,7 @@ describe('saving records', () => {
     });
   });
 
-  test('a Stripe customer is rechecked when a customer with its named number is created', async () => {
+  test('a Stripe customer is rechecked when a customer with its customer number is created', async () => {
     const numbers = [{ number: 'K900', source: 'customer' as const, at: null, by: null }];
     const { stripe_customer_id } = await createStripeCustomer(base.db, { linked_by: 'created', numbers });
     const item = await createSubscriptionItem(base.db, { named_service_number: 'S900' });
@@ -215,7 +215,7 @@ describe('forms', () => {
     expect((await readTyped(base.db, typedCustomer, ada.id)).typed.company).toBe('Ada Ltd');
   });
 
-  test('a form conflict keeps the typed fields and updates the others', () => {
+  test('a form conflict keeps the fields that the user changed and updates all other fields', () => {
     const opened = { city: 'Linz', street: 'A 1', phone: '1', email: 'a@x' };
     const typed = { city: 'Graz', street: 'A 1', phone: '2', email: 'a@x' };
     const stored = { city: 'Wels', street: 'B 2', phone: '1', email: 'a@x' };
@@ -229,7 +229,7 @@ describe('forms', () => {
   });
 });
 
-describe('status steps and deletion', () => {
+describe('status changes and deletion', () => {
   test('a status change that the current status does not allow is refused', async () => {
     const { id } = await createService(base.db, { status: 'active' });
     const step = (name: string, version: number) =>

@@ -48,7 +48,7 @@ describe('the start of the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(times);
   });
 
-  test('a run whose process died is continued when the server starts', async () => {
+  test('a reconciliation run whose process died is continued when the server starts', async () => {
     await leave(5);
     const started = vi.fn(really);
     await start(started);
@@ -56,13 +56,13 @@ describe('the start of the daily schedule', () => {
     expect(await runs()).toMatchObject([{ status: 'completed', trigger: 'schedule' }]);
   });
 
-  test('a run with a recent heartbeat is not taken over when the server starts', async () => {
+  test('a reconciliation run with a recent heartbeat is not taken over by a starting server', async () => {
     await leave(2);
     await start(reconcile);
     expect(reconcile).not.toHaveBeenCalled();
   });
 
-  test('a run that died seven hours ago is replaced by a new run', async () => {
+  test('a reconciliation run that died seven hours ago is replaced by a new run', async () => {
     await leave(7 * 60);
     const started = vi.fn(really);
     await start(started);
@@ -74,7 +74,7 @@ describe('the start of the daily schedule', () => {
     ]);
   });
 
-  test('only one of two starting servers continues a run whose process died', async () => {
+  test('only one of two starting servers continues a reconciliation run whose process died', async () => {
     await leave(5);
     const started = [vi.fn(really), vi.fn(really)];
     const servers = await Promise.all(started.map((one) => startSchedule(deps(), one)));
@@ -90,7 +90,7 @@ describe('the daily schedule', () => {
   let stop = () => {};
 
   beforeEach(() => {
-    // Local time on purpose: the schedule’s 03:40 is in the time zone of the server.
+    // A local time, because the schedule’s 03:40 is in the time zone of the server.
     vi.useFakeTimers({ now: new Date(2026, 2, 15, 12) });
   });
 

@@ -7,7 +7,7 @@ import { createChance } from '@/db/seed/rows';
 import { addMonths } from '@/lib/dates';
 import { useDatabase } from '../support/database';
 
-// A leap day far in the east, and New Year’s Day west of Greenwich.
+// A leap day at UTC+14, and New Year’s Day at UTC−8.
 const DAYS = [
   { today: '2028-02-29', timeZone: 'Pacific/Kiritimati' },
   { today: '2027-01-01', timeZone: 'America/Los_Angeles' },
@@ -203,7 +203,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
   ];
 }
 
-/** Kinds of rows with a query each, grouped by how many rows sample data needs at least. */
+/** Queries by kind of row, grouped by the minimum number of such rows in sample data. */
 const VARIETY: Record<number, Record<string, SQL>> = {
   1: {
     'customers with two Stripe customers': sql`

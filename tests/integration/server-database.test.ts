@@ -236,7 +236,7 @@ describe.runIf(server)('a demo on DATABASE_URL', () => {
     expect(await contents()).toEqual(before);
     return { code, err };
   };
-  /** Each table with the ids of the transactions that changed its definition. */
+  /** Returns each table with the id of the last transaction that changed its definition. */
   const contents = () =>
     rows(
       own.handle.db,

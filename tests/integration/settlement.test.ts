@@ -26,7 +26,7 @@ import {
 const RUNS = Number(process.env.W5T_FUZZ_RUNS ?? 12);
 const SEED = Number(process.env.W5T_FUZZ_SEED ?? 20_260_321);
 const LONGEST_MS = 60_000 + RUNS * 2_000;
-const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // The test's day differs from the UTC day here.
+const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // Here the local day of the test is not the UTC day.
 
 const base = useDatabase();
 
@@ -138,7 +138,7 @@ function expectModel(model: PaymentModel, held: Ledger): void {
 
 const ACTIONS = { created: 'payment.create', changed: 'payment.update', deleted: 'payment.delete' };
 
-/** Expects one audit entry with the payment before and after, and only its own invoices changed. */
+/** Expects one audit entry with the payment before and after, and unchanged invoices of other payments. */
 function expectWrite(before: Ledger, after: Ledger, verdict: Verdict, id: number): void {
   const [was, is] = [before, after].map(({ payments }) => payments.find((row) => row.id === id) ?? null);
   const entry = {
@@ -154,7 +154,7 @@ function expectWrite(before: Ledger, after: Ledger, verdict: Verdict, id: number
   expect(others(after.invoices, settled)).toEqual(others(before.invoices, settled));
 }
 
-/** The order of concurrent writes is unknown, but the order of the audit log must explain the rows. */
+/** Expects the rows to result from the writes in the order of the audit log. Their real order is unknown. */
 function expectConsistent(model: PaymentModel, before: Ledger, after: Ledger): void {
   const entries = after.audit.slice(before.audit.length);
   const rows = new Map(before.payments.map((row) => [row.id, json(row)]));

@@ -307,7 +307,7 @@ describe('the one-time address of the first admin', () => {
     expect(await staff()).toHaveLength(1);
   });
 
-  test('the first-admin address creates no admin after another user was added', async () => {
+  test('a first-admin request refused because of a concurrently added user creates no admin', async () => {
     const token = await issue();
     const making = createFirstAdmin(world, token, typed());
     const [{ status }] = await Promise.allSettled([making, add('ada@example.com')]);

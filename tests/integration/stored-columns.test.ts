@@ -26,7 +26,7 @@ const CHECKED: Record<string, [string, string]> = { currency: ['usd', 'gbp'], co
 
 const base = useDatabase();
 const bookedOn = () => ({ today: '2026-04-01', timeZone: 'UTC' });
-/** Two ids in the table that a column refers to. */
+/** For each column that refers to another table, two ids in that table. */
 const others: Record<string, [number, number]> = {};
 
 beforeAll(async () => {

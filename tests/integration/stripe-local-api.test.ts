@@ -44,7 +44,7 @@ const pageOf = async (path: string) => {
   return { ids: idsOf(data), has_more };
 };
 
-/** Expects each list, given by its filters, to hold exactly these objects. */
+/** Expects the list for each filter to contain exactly the given objects. */
 async function expectLists(base: string, lists: [filters: string, ({ id: string } | undefined)[]][]) {
   for (const [filters, objects] of lists) {
     expect([filters, (await pageOf(`${base}${filters}`)).ids]).toEqual([filters, idsOf(objects)]);
@@ -255,7 +255,7 @@ describe('objects of the local Stripe API', () => {
     const types = listed?.payments?.data.map(({ payment }) => payment.type).sort();
     expect(types).toEqual(['payment_intent', 'payment_record']);
     expect((await stripe.paymentIntents.retrieve(paymentIntent)).amount_received).toBe(700);
-    // Expanding does not change the world, and null values stay null.
+    // Expanding does not change the stored objects, and a null value can be expanded.
     await stripe.subscriptions.list({ limit: 1, expand: ['data.latest_invoice'] });
     expect((await stripe.invoices.retrieve(id)).customer).toBe(customer);
   });

@@ -107,7 +107,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect(new Set(rows.map((row) => row.payment_failed_at !== null)).size).toBe(2);
     });
 
-    // Only in one time zone, because runs over the whole company take seconds.
+    // Only in one time zone, because reconciling all sample data takes seconds.
     if (timeZone === 'Pacific/Auckland') {
       test('a reconciliation run finds the silent changes in a filled local Stripe', async () => {
         prepareReturns(sync.world);
@@ -135,7 +135,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
   },
 );
 
-/** Makes the objects that some events need: a pending refund, inquiries, and a credit note on an open invoice. */
+/** Creates what some events need: a pending refund, inquiries, and a credit note on an open invoice. */
 function prepareReturns(world: World) {
   const invoices = [...world.invoices.values()];
   const [refunded, ...disputed] = invoices.filter(({ charge }) => charge !== null);

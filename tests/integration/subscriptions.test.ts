@@ -78,7 +78,7 @@ test('the subscription list can be paged forwards and backwards', async () => {
   expect((await read({ after: 'nonsense' })).data).toEqual((await read({})).data);
 });
 
-test('a subscription is read with its items', async () => {
+test('reading a subscription returns its items', async () => {
   expect(await getSubscription(base.db, ids.unlinked ?? 0)).toMatchObject({
     status: 'past_due',
     items: [{ customer_service_id: null, service: null }],
@@ -119,7 +119,7 @@ describe('renewals of subscriptions and services', () => {
   const WITHOUT_JUNE = { '2026-12': 10 };
   const NOTHING = {};
 
-  /** Creates a subscription with a monthly item of 10.00 due in December and a yearly item of 1,200.00 due in June. */
+  /** Creates a subscription: a monthly item of 10 due in December and a yearly item of 1,200 due in June. */
   const subscribe = async (values: object, [monthly, yearly]: (Date | null)[] = [DECEMBER, JUNE]) => {
     const { id } = await createSubscription(base.db, { next_billing_date: '2026-12-15', ...values });
     const of = { subscription_id: id, currency: 'eur' };
@@ -146,7 +146,7 @@ describe('renewals of subscriptions and services', () => {
       { '2026-12': 10, '2027-06': 1200 },
     ],
     ['is unpaid', { status: 'unpaid' }, NOTHING],
-  ])('the monthly renewal sums are computed for a subscription that %s', async (_, values, expected) => {
+  ])('the monthly renewal sums are correct for a subscription that %s', async (_, values, expected) => {
     const id = await subscribe(values);
     expect(await sumsOf('subscriptions')).toEqual(expected);
     const { data } = await listSubscriptionRenewals(

@@ -44,7 +44,7 @@ describe('a delivery during a database fault', () => {
     for (const event of events) expect(await deliver(event)).toBe(200);
   }
 
-  /** Creates a customer with two services, and a Stripe customer that names the customer. */
+  /** Creates a customer with two services, and a Stripe customer with the customer number in its metadata. */
   async function knownCustomer() {
     const ours = await createCustomer(sync.db);
     const services: string[] = [];
@@ -63,7 +63,7 @@ describe('a delivery during a database fault', () => {
     return act.createCustomer(sync.world, { name: 'Eve', email }).object.id;
   }
 
-  /** Creates a subscription whose events were delivered. */
+  /** Creates a subscription and delivers its events. */
   async function subscribed() {
     const { id, items } = await knownCustomer();
     const { object, events } = act.createSubscription(sync.world, { customer: id, items });
@@ -72,7 +72,7 @@ describe('a delivery during a database fault', () => {
     return object;
   }
 
-  /** Makes the finalized invoice of a new subscription. Its event is not delivered. */
+  /** Creates a subscription and its finalized invoice, whose event is not delivered. */
   function invoiced(customer = newCustomer()) {
     const items = [{ unitAmount: 990 }];
     const { id } = act.createSubscription(sync.world, { customer, items }).object;
@@ -129,7 +129,7 @@ describe('a delivery during a database fault', () => {
       ofSent('invoice.payment_succeeded', (id) => act.payInvoice(sync.world, id)),
     'invoice.payment_failed': () =>
       ofSent('invoice.payment_failed', (id) => act.failInvoicePayment(sync.world, id)),
-    // The rows of a created customer move, and its checkout is applied again.
+    // This event moves the rows of a created customer and applies its checkout again.
     'customer.subscription.updated with a customer number': async () => {
       const { ours, items } = await knownCustomer();
       const sold = await createSubscription(sync.db, {
@@ -157,7 +157,7 @@ describe('a delivery during a database fault', () => {
     before: Rows;
     /** The rows after the event without a fault. */
     end: Meaning;
-    /** Statements and ends of transactions of the delivery without a fault. */
+    /** The statements and transaction ends of the delivery without a fault, in order. */
     passed: string[];
   }
 
@@ -235,13 +235,13 @@ describe('a delivery during a database fault', () => {
         for (const at of scene.passed.keys()) {
           if (await playFault(scene, { ...fault, at }, expected)) happened += 1;
         }
-        const harmless = fault.how === DEAD ? 0 : 1; // the mark after the commit, where a database error has no effect
+        const harmless = fault.how === DEAD ? 0 : 1; // the entry `committed`, where an error has no effect
         expect(happened).toBe(scene.passed.length - harmless);
       },
     );
   });
 
-  test('every handled event type has a scene with database faults', () => {
+  test('every handled event type is tested with database faults', () => {
     expect(Object.keys(SCENES)).toEqual(expect.arrayContaining(HANDLED_EVENT_TYPES));
   });
 });
@@ -275,7 +275,7 @@ describe('a run during a fault', () => {
   });
 
   test.each([404, 400, 500] as const)(
-    'a reconciliation run with status %d for one invoice reconciles the other objects',
+    'a reconciliation run in which Stripe answers %d for one invoice reconciles all other objects',
     async (status) => {
       const call = scene.callsForOne().find(({ path }) => path.startsWith('/v1/invoices/'));
       if (!call) throw new Error('the run asks for an invoice');

@@ -22,7 +22,7 @@ const ADA = customer('C-1');
 const [HOSTING, MAIL] = [service('S-1', ADA), service('S-2', ADA)];
 const given = [ADA, HOSTING, MAIL];
 
-/** Fields of customer C-1’s subscription, with one item `si_S-1` per service number `S-1`. */
+/** Fields of a subscription of customer C-1, with an item `si_<number>` for each service number. */
 const forServices = (...numbers: string[]) => ({
   ...named('C-1'),
   ...items(
@@ -163,7 +163,7 @@ testRules({
       paid('in_1', {}, connected),
       (scene) => scene.take(paid('in_1', {}, connected), 2, { again: true }),
       paid('in_2', {}, connected),
-      // The event of the connected account is not among the states of its second either.
+      // The events of the connected account do not count as states of in_1 within the same second.
       finalized('in_1', {}, { at: 2 }),
     ],
     rows: {
@@ -428,7 +428,7 @@ describe('subscriptions with many items', () => {
     const made = act.createSubscription(world, { customer, items: [...years, last] });
     return { id: made.object.id, items: made.object.items, events: made.events };
   }
-  /** Expects all of Stripe's items of the subscription, and these columns in its row. */
+  /** Expects the subscription to be stored with these columns and with all its items at Stripe. */
   async function expectWhole(scene: Scene, id: string, row: object) {
     const { subscriptions, items } = await scene.rows();
     const atStripe = scene.world.subscriptions.get(id)?.items ?? [];
@@ -507,7 +507,7 @@ describe('subscriptions with many items', () => {
   );
 });
 
-/** Fields of an event for the payment of an invoice by intent pi_1 and charge ch_1, by version of the API. */
+/** The ways in which API versions send the payment intent pi_1 and the charge ch_1 of a paid invoice. */
 const SHAPES: Record<string, Record<string, unknown>> = {
   'with payment intent and charge': { payment_intent: 'pi_1', charge: 'ch_1' },
   'with a list of payments': {
@@ -547,7 +547,7 @@ const refusesToRecord =
     });
   };
 
-describe('money that Stripe and a client both report', () => {
+describe('payments that Stripe and an API client both report', () => {
   for (const [shape, told] of Object.entries(SHAPES)) {
     for (const reference of ['pi_1', 'ch_1']) {
       testRules({

@@ -20,7 +20,7 @@ import { customer, type Scene, service, sold, testRules, type View } from '../su
 
 describe('customers created for Stripe', () => {
   const ADA = customer('C-1');
-  // Each event holds a part of the customer's known details.
+  // Each event contains a part of the customer's details.
   const parts = [
     finalized('in_1', { customer_name: null, customer_phone: '+49 1' }, { id: 'evt_c', at: 0 }),
     finalized(
@@ -140,7 +140,7 @@ describe('checkouts of sold subscriptions', () => {
   const ref = Number(subscription?.row.id);
   const given = [ADA, HOSTING, BOB, ...(subscription ? [subscription] : []), ...rest];
   const reference = { client_reference_id: String(ref) };
-  /** An item whose price differs from the sold one. */
+  /** An item with twice the quantity that was sold, so that its price differs. */
   const doubled = items(item('si_sub_1', { quantity: 2 }));
   const bought = { status: 'active', isSold: true, checkout_reference: null, customer: 'C-1' };
   const waiting = { isSold: false, checkout_reference: ref };
@@ -285,7 +285,7 @@ describe('a completed checkout', () => {
   });
 });
 
-/** Recorded events, each with an object id of its own, because recordings of different accounts share ids. */
+/** Recorded events with unique object ids, because recordings of different accounts share ids. */
 const recorded = recordedEvents().map(({ read }, i): Told => {
   const { data, created, ...event } = read() as { data: { object: object }; created: number; id: string };
   const object = { ...data.object, ...('id' in data.object && { id: `${data.object.id}_${i}` }) };

@@ -21,7 +21,7 @@ const USUAL_TYPES = [
 ];
 const sync = useSync();
 
-/** Wraps the database for one delivery. Counts its statements, and runs `meanwhile` just before the second. */
+/** Wraps the database for one delivery. Counts its statements, and runs `meanwhile` before the second one. */
 function watched(meanwhile: () => Promise<unknown> = async () => {}) {
   const counts = { statements: 0, transactions: 0 };
   const db = watchedDatabase(sync.db, {
@@ -37,7 +37,7 @@ function watched(meanwhile: () => Promise<unknown> = async () => {}) {
   return { db, counts };
 }
 
-/** Makes a subscription with one item of a service, and updates of it that are not delivered yet. */
+/** Creates a subscription with one item for a service. `update` returns an undelivered event. */
 async function makeScene() {
   const ours = await createCustomer(sync.db);
   const service = await createService(sync.db, { customer_id: ours.id });
@@ -58,7 +58,7 @@ async function makeScene() {
     other,
     stripeCustomerId,
     update,
-    /** A time long after each update. */
+    /** A time long after the period end of every update. */
     muchLater: new Date((end + 400 * DAY) * 1000),
     row: async () => (await sync.subscriptionOf(subscription.id)) ?? { id: 0 },
     item: async () => (await sync.itemOf(subscription.items[0]?.id ?? '')) ?? { id: 0 },
@@ -195,7 +195,7 @@ describe('a change between a delivery’s read and its commit', () => {
     await expectEnd(scene, date);
   });
 
-  test('a created customer is deleted when both of its Stripe customers are linked elsewhere', async () => {
+  test('a customer created by sync is deleted once its Stripe customers are linked elsewhere', async () => {
     sync.runtime.env.linkByEmail = true;
     const { world } = sync;
     const ours = await createCustomer(sync.db);

@@ -41,7 +41,7 @@ const say = (entry: TimelineEntry) => {
   if (entry.kind === 'event') return `${day} event ${entry.event.id}`;
   if (entry.kind === 'money_back') return `${day} ${entry.row.kind} of ${entry.row.payment_reference}`;
   if (entry.kind === 'note') return `${day} note ${entry.note.text}`;
-  // The database sets the time of these entries.
+  // The time of these entries comes from the database, so it is left out.
   if (entry.kind === 'audit') return entry.audit.action;
   if (entry.kind === 'call') return `${day} call of ${entry.call.tool}`;
   return `${day} ${entry.changes.map(({ entity, field }) => `${entity}.${field}`).join(' ')}`;

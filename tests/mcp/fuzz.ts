@@ -200,7 +200,7 @@ export function fuzzToolServer(runs: number): void {
   });
 
   test.each(TOOLS.map(({ wire }) => wire))(
-    '$name answers random arguments with rows or a readable error',
+    'the tool $name answers random arguments with rows or a readable error',
     async (tool) => {
       const args = argumentsOf((tool.inputSchema.properties ?? {}) as Record<string, Schema>);
       const property = fc.asyncProperty(args, async (given) => {

@@ -114,7 +114,7 @@ describe('JSON-RPC messages', () => {
   });
 
   test.each(['list-servers-tool', 'nope'])(
-    'a tool call of %s with null arguments equals one without arguments',
+    'a tool call of %s with null arguments gets the same response as one without arguments',
     async (name) => {
       const ask = async (message: readonly [object, Record<string, string>?]) =>
         (await mcp.post(...message)).text();

@@ -49,7 +49,7 @@ test('tool responses to the demo’s access token contain customer names', async
 });
 
 const as = async (scopes: Scope[]) => withToken((await mcp.newToken(scopes)).token);
-/** Returns a caller whose token hides personal data. */
+/** Returns a function that sends requests with a token that hides personal data. */
 const hidden = async () => {
   const { id, token } = await mcp.newToken(['mcp:read']);
   await mcp.db.update(accessTokens).set({ hides_personal_data: true }).where(eq(accessTokens.id, id));
@@ -146,7 +146,7 @@ describe('masked personal data', () => {
   );
 
   test.each([{}, { summary: true }, { fields: ['id'] }])(
-    'services cannot be searched by domain if names are masked, with %j',
+    'a list of services with %j cannot be searched by domain if names are masked',
     async (more) => {
       const found = await ask('list-services-tool', { domain: 'm', ...more });
       const missed = await ask('list-services-tool', { domain: 'x', ...more });

@@ -92,7 +92,7 @@ describe('errors for invalid arguments', () => {
       { customer_id: 999_999 },
       'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
     ],
-  ])('the error of %s names what is wrong with the arguments %j', async (name, args, text) => {
+  ])('the error of %s explains what is wrong with the arguments %j', async (name, args, text) => {
     expect(await textOf(name, args)).toBe(text);
   });
 

@@ -11,13 +11,13 @@ export interface CampaignOptions {
   seed: number;
   /** The URL of a PostgreSQL server. Null if each worker uses a database in memory. */
   server: string | null;
-  /** Plays over a model instead of a database. */
+  /** Plays the histories on an in-memory model instead of a database. */
   isPure: boolean;
   /** Counts which blocks of `decide` are reached. */
   isCounted: boolean;
   resume: boolean;
   shrinkFor: number;
-  /** The folder with the sources to play. */
+  /** The root folder of the sources to test. */
   root?: string;
   workers?: number;
 }
@@ -27,12 +27,12 @@ export interface Orders extends Pick<CampaignOptions, 'server' | 'isPure' | 'shr
   from: number;
   by: number;
   until: number;
-  /** It counts the reached blocks of `decide`, which makes it slower. */
+  /** Whether the worker counts the reached blocks of `decide`, which makes it slower. */
   isCovered: boolean;
 }
 
 /**
- * A worker's report: the outcomes since its last report, its next history, and the blocks that it has never reached.
+ * A worker's report: the outcomes since its last report, its next history, and the blocks it never reached.
  */
 export type Reported = { next: number; done: Totals; unreached?: string[] } | { failure: Failure };
 
@@ -40,8 +40,8 @@ const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
 /**
- * Garbage collector settings. A worker has one core and keeps nothing between histories, so these play a fifth more
- * histories than the defaults.
+ * Garbage collector settings. A worker has one core and keeps nothing between histories, so it plays a fifth
+ * more histories with these settings than with the defaults.
  */
 const GARBAGE = [
   ...['--single-threaded-gc', '--no-allocation-site-pretenuring'],
@@ -99,7 +99,7 @@ export async function runCampaign(
       );
     });
 
-  /** Removes the places that a worker reached. When none is left, the workers start again without counting. */
+  /** Removes the places that a worker reached. When no place is left, workers restart without counting. */
   const noteUnreached = (places: string[]) => {
     const known = state.unreached;
     if (known?.length === 0) return;
@@ -119,7 +119,7 @@ export async function runCampaign(
   return { totals: state.totals, failure, unreached: state.unreached ?? [] };
 }
 
-/** Starts a worker. One that counts blocks runs from source, so that the coverage refers to our files. */
+/** Starts a worker. If it counts blocks, it runs the source files, so that the coverage refers to them. */
 function startWorker(root: string, orders: Orders, bundle: string | null): ChildProcess {
   const isBundled = bundle !== null && !orders.isCovered;
   const [script, loader] = isBundled ? [bundle, []] : [join(root, WORKER), ['--import', 'tsx']];
@@ -127,8 +127,8 @@ function startWorker(root: string, orders: Orders, bundle: string | null): Child
 }
 
 /**
- * Bundles the worker to plain JavaScript, because tsx sets the name of each function object, which costs a tenth of the
- * time.
+ * Bundles the worker to plain JavaScript, because tsx sets the name of each function object, which costs
+ * a tenth of the time.
  */
 function bundleWorker(root: string): string {
   const outdir = join(root, FOLDER, 'worker');

@@ -227,7 +227,7 @@ async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<voi
   }
 }
 
-/** Around midnight an invoice may become overdue between two final runs, which would look like news. */
+/** Around midnight an invoice may become overdue between two final runs, which would look like new data. */
 function isNearMidnight({ now, plan: { timeZone } }: Played): boolean {
   const later = new Date(now().getTime() + FINAL_SECONDS * 1000);
   return toCalendarDate(now(), timeZone) !== toCalendarDate(later, timeZone);

@@ -390,7 +390,7 @@ describe('hiding personal data', () => {
   });
 });
 
-describe('staff with an overdue account step', () => {
+describe('staff who still have to secure their account', () => {
   const owe = {
     'a password of their own': (is: boolean) =>
       flow.server.runtime.db.update(staffUsers).set({ passwordTemporary: is }),
@@ -402,7 +402,7 @@ describe('staff with an overdue account step', () => {
   });
 
   test.each(Object.entries(owe))(
-    'a member of staff who owes %s gets no authorization code',
+    'a member of staff who still has to set up %s gets no authorization code',
     async (_, set) => {
       const { db } = flow.server.runtime;
       await db.delete(oauthConsents);

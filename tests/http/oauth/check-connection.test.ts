@@ -11,10 +11,10 @@ interface Sent {
   headers: Headers;
 }
 
-/** A stand-in for the network between client and server. It can change or replace requests, as a proxy might. */
+/** Simulates the network between client and server. Like a proxy, it may change or answer a request. */
 type Way = (sent: Sent, go: (headers?: Headers) => Promise<Response>) => Promise<Response>;
 
-/** Starts the service of a company. Requests to its public address reach the server of this test. */
+/** Starts the OAuth server and publishes the clients' documents. Requests to the public URL reach it. */
 function useCheck(env: Record<string, string> = {}) {
   const flow = useFlow(env);
   beforeEach(() => {
@@ -24,7 +24,7 @@ function useCheck(env: Record<string, string> = {}) {
 
   /**
    * Runs the connection check.
-   * @param way the network in between; by default it changes nothing
+   * @param way the simulated network; by default it changes nothing
    * @returns the report, its failures as text, and all requests to the public address
    */
   async function check(way: Way = (_, go) => go()) {
@@ -38,7 +38,7 @@ function useCheck(env: Record<string, string> = {}) {
       const headers = new Headers(init?.headers);
       const one = { url, method: init?.method ?? 'GET', headers };
       sent.push(one);
-      // Without the time-out, so that a busy machine does not fail the check.
+      // `signal: null` removes the time-out, so that the check does not fail on a busy machine.
       return way(one, (other = headers) =>
         real(url.replace(publicUrl, address), { ...init, headers: other, signal: null }),
       );
@@ -62,7 +62,7 @@ const without =
     return go(headers);
   };
 
-/** Answers the selected requests itself, instead of the service. */
+/** Answers the selected requests in place of the server. */
 const instead =
   (isMeant: (sent: Sent) => boolean, body: string | null, init?: ResponseInit): Way =>
   (sent, go) =>

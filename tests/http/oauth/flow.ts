@@ -36,7 +36,7 @@ export interface Tokens {
   error?: string;
 }
 
-/** Serves the OAuth routes with a member of staff signed in. Metadata documents come from the map `documents`. */
+/** Serves the OAuth routes with a member of staff signed in. Takes metadata documents from `documents`. */
 export function useFlow(env: Record<string, string> = {}) {
   useHash(quickHash);
   const server = useApi(
@@ -86,7 +86,7 @@ export function useFlow(env: Record<string, string> = {}) {
         body: JSON.stringify(metadata),
       });
     },
-    /** Registers a public client with the usual callback. @returns its id */
+    /** Registers a client, by default a public one with the redirect address CALLBACK. @returns its id */
     async client(metadata: Record<string, unknown> = {}): Promise<string> {
       const made = await flow.register({
         client_name: 'Test client',

@@ -113,7 +113,7 @@ describe('dynamic registration', () => {
     expect(health.status).toBe('ok'); // anyone can register clients, so a full quota must not raise an alert
   });
 
-  test('a private IP address can register 200 OAuth clients', async () => {
+  test('one private IP address can register at most 200 OAuth clients', async () => {
     const { db, now } = flow.server.runtime;
     const client = { redirectUris: ['https://x.example/cb'], registeredFrom: '10.9.9.9', createdAt: now() };
     const ids = Array.from({ length: 199 }, (_, n) => ({ id: `shared-${n}`, clientId: `shared-${n}` }));

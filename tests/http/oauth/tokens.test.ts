@@ -87,7 +87,7 @@ describe('authorization codes', () => {
     expect(await flow.exchange(await flow.client(), code)).toMatchObject(refusal('invalid_grant'));
   });
 
-  test('a narrower consent does not restrict a code that was issued before it', async () => {
+  test('a narrower consent does not restrict an authorization code issued earlier', async () => {
     const client = await flow.client();
     const before = await flow.code(client);
     const now = await flow.code(client, {}, ['servers:read'], true);
@@ -117,7 +117,7 @@ describe('authorization codes', () => {
 });
 
 describe('refresh tokens', () => {
-  /** Moves every used refresh token of a client past its grace period, in which it may be used again. */
+  /** Ends the grace period in which the client may use a rotated refresh token again. */
   const endGrace = (client: string) =>
     flow.server.runtime.db
       .update(oauthRefreshTokens)
@@ -295,7 +295,7 @@ describe('refresh tokens', () => {
   test('a refresh token whose consent was deleted yields no tokens', async () => {
     const { db } = flow.server.runtime;
     const { client, access_token, refresh_token } = await connected();
-    await db.delete(oauthConsents); // as a disconnect does; it cannot see tokens that are not written yet
+    await db.delete(oauthConsents); // as a disconnect does, which misses tokens that are not yet stored
     expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
     expect(await flow.status(access_token)).toBe(401);
     expect(await db.$count(oauthRefreshTokens, eq(oauthRefreshTokens.clientId, client))).toBe(0);
@@ -364,7 +364,7 @@ describe('unknown clients', () => {
     ['token', { grant_type: 'refresh_token', refresh_token: 'w5r_none' }],
     ['token', { grant_type: 'authorization_code', code: 'x', redirect_uri: CALLBACK, code_verifier: 'y' }],
     ['revoke', { token: 'w5r_none' }],
-  ])('an unknown OAuth client is answered with 401 at %s, for %j', async (path, form) => {
+  ])('an unknown OAuth client gets 401 from the endpoint %s for the form %j', async (path, form) => {
     for (const client_id of ['gone', 'https://app.example/gone.json']) {
       const answer = await flow.post(path, { client_id, ...form });
       expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'invalid_client' }]);
@@ -374,7 +374,7 @@ describe('unknown clients', () => {
   });
 });
 
-// The tests depend on their order, since each changes the member of staff.
+// These tests depend on their order, because each changes the same member of staff.
 describe('connected apps of a member of staff', () => {
   const { email, password } = ADA;
 
