@@ -32,8 +32,8 @@ import {
   logFailure,
   RPC,
   rpcError,
-  SERVER_INFO,
   SESSION_PROTOCOL_VERSIONS,
+  serverInfo,
 } from './protocol';
 import { listTools, TOOLS } from './tools';
 
@@ -75,7 +75,10 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
       checkScope(runtime.env, caller, message);
     if (unfit) return unfit;
     const called = answerEmptyList(request, message) ?? (await answerCall(runtime, caller, request, message));
-    return called ?? (await toPlainJson(await serveProtocol(toProtocolRequest(request, caller, read))));
+    return (
+      called ??
+      (await toPlainJson(await protocolAt(runtime.env.publicUrl)(toProtocolRequest(request, caller, read))))
+    );
   } catch (caught) {
     const error = await explainFailure(runtime, caught);
     if (error instanceof AppError) return unavailable(error.message);
@@ -172,30 +175,40 @@ const LIST_TTL_MS = 300_000;
  * The handlers are registered on the low-level server, because registerTool would convert every schema again for each
  * request, and would put an error's message into the response.
  */
-const serveProtocol = createMcpHandler(
-  ({ server }) => {
-    server.setRequestHandler('tools/list', (_, { http }) => listTools(callerOf(http?.authInfo)));
-    server.setRequestHandler('tools/call', async ({ params }, { http }) =>
-      callTool(await getRuntime(), callerOf(http?.authInfo), params),
-    );
-  },
-  {
-    serverInfo: SERVER_INFO,
-    instructions: INSTRUCTIONS,
-    capabilities: { tools: { listChanged: false } },
-    supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
-    // The tools do not change while this version of the service runs, but each caller sees only some of them.
-    cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
-    // The lists never change, so a stream of changes would only hold a connection open.
-    maxSubscriptions: 0,
-    // Only elicitation (forms for the user) needs a validator, and this server does not use it.
-    jsonSchemaValidator: {
-      getValidator: () => {
-        throw new Error('this server validates no JSON Schema');
+const serveProtocol = (publicUrl: string) =>
+  createMcpHandler(
+    ({ server }) => {
+      server.setRequestHandler('tools/list', (_, { http }) => listTools(callerOf(http?.authInfo)));
+      server.setRequestHandler('tools/call', async ({ params }, { http }) =>
+        callTool(await getRuntime(), callerOf(http?.authInfo), params),
+      );
+    },
+    {
+      serverInfo: serverInfo(publicUrl),
+      instructions: INSTRUCTIONS,
+      capabilities: { tools: { listChanged: false } },
+      supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
+      // The tools do not change while this version of the service runs, but each caller sees only some of them.
+      cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
+      // The lists never change, so a stream of changes would only hold a connection open.
+      maxSubscriptions: 0,
+      // Only elicitation (forms for the user) needs a validator, and this server does not use it.
+      jsonSchemaValidator: {
+        getValidator: () => {
+          throw new Error('this server validates no JSON Schema');
+        },
       },
     },
-  },
-);
+  );
+
+const served = new Map<string, ReturnType<typeof serveProtocol>>();
+
+/** Returns the handler of a service with this public address. The address stays the same while a process runs. */
+function protocolAt(publicUrl: string) {
+  const handler = served.get(publicUrl) ?? serveProtocol(publicUrl);
+  served.set(publicUrl, handler);
+  return handler;
+}
 
 /** Returns the authenticated caller, which `toProtocolRequest` has attached to the request. */
 function callerOf(authInfo: AuthInfo | undefined): Caller {

@@ -26,7 +26,13 @@ export function isInitialize(message: unknown): boolean {
   return isNamed && message.method === 'initialize' && !isStateless(message);
 }
 
-export const SERVER_INFO = { name: 'W5T Administration', version: '1.0.0' };
+/** Names the server to clients. @param publicUrl the origin from which they load its icon */
+export const serverInfo = (publicUrl: string) => ({
+  name: 'W5T Administration',
+  version: '1.0.0',
+  websiteUrl: publicUrl,
+  icons: [{ src: `${publicUrl}/icon.svg`, mimeType: 'image/svg+xml', sizes: ['any'] }],
+});
 
 /** Tells a model how to use the tools together. */
 export const INSTRUCTIONS = `Read-only access to a hosting company's customers, services, invoices, offers, order confirmations and servers.

@@ -39,7 +39,10 @@ describe('the initialize request', () => {
       result: {
         protocolVersion: answered,
         capabilities: { tools: { listChanged: false } },
-        serverInfo: { name: 'W5T Administration', version: '1.0.0' },
+        serverInfo: {
+          ...{ name: 'W5T Administration', version: '1.0.0', websiteUrl: 'http://localhost:3000' },
+          icons: [{ src: 'http://localhost:3000/icon.svg', mimeType: 'image/svg+xml', sizes: ['any'] }],
+        },
         instructions: expect.stringContaining('find-customer-tool'),
       },
     });
