@@ -52,7 +52,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   let world: World | undefined;
   let deadlocks = 0;
   let begun = 0;
-  // The server gets its world once, but each history has its own world.
+  // The local Stripe server gets one `World` when it starts, but each history has its own.
   const shown = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
   const stripe = await startStripeLocal({ world: shown, secretKey: KEY });
   const client = createStripeClient(KEY, stripe.url, 10_000);
@@ -69,7 +69,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       LINK_BY_EMAIL: linkByEmail ? 'on' : 'propose',
     };
     const made = testRuntime(db, { env, stripe: hasKey ? client : null });
-    // Each process has its own database object. Work queues per object, so that processes do not wait for each other.
+    // Each simulated process has its own database object, because work queues per database object.
     Object.defineProperty(made, 'db', { get: () => work.getStore()?.db ?? db });
     runtimes.set(name, made);
     return made;
@@ -105,7 +105,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       const replay = async () => {
         const { id } = rendered as { id: string };
         const outcome = await replayEvent({ ...syncDeps(current()), db: own }, id).catch((error: unknown) => {
-          // the event is too old to have a body
+          // an old event has lost its body, and replaying it is a conflict
           if (error instanceof AppError && error.code === 'conflict') return 'dropped';
           throw error;
         });
@@ -140,8 +140,8 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
 }
 
 /**
- * Builds a signed request. It is signed when the signature is checked, because other deliveries may move the clock by
- * days while the body is read.
+ * Builds a request that is signed only when its signature header is read, because other deliveries may move
+ * the clock by days while the body is read.
  */
 function toRequest(body: string, now: () => Date): HttpRequest {
   const request = new Request('http://localhost/api/stripe/webhook', {
@@ -174,14 +174,14 @@ export async function clear(db: Database): Promise<void> {
   await db.execute(CLEAR);
 }
 
-// One statement, which is much quicker than truncate for few rows.
+// For few rows, one statement with all deletes is much quicker than truncate.
 const CLEAR = sql.raw(`do $$ begin ${CLEARED.map((table) => `delete from ${table};`).join(' ')} end $$`);
 // The embedded database has no autovacuum, and dead rows would slow down every later history.
 const VACUUM = sql.raw(`vacuum ${CLEARED.join(', ')}, reconciliation_changes, reconciliation_seen`);
 
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 
-/** Returns the functions that pages and programs call. */
+/** Returns the actions of staff and programs, applied to the database. */
 export function databaseHands(deps: SyncDeps): Hands {
   const { db, now } = deps;
   const writer = () => ({ actor: ACTOR, source: 'api' as const, now: now(), timeZone: deps.timeZone });
@@ -260,7 +260,7 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
 
 type Rows = Record<TableName, Record<string, unknown>[]>;
 
-/** Reads the part of the database that the model has. */
+/** Reads the tables and columns that the in-memory model also has. */
 export async function readRows(db: Database): Promise<Rows> {
   const found: Partial<Rows> = {};
   for (const [name, table] of Object.entries(MODELLED) as [TableName, typeof mergedCustomers][]) {
@@ -280,9 +280,9 @@ export async function openOwnDatabase(server: string | null): Promise<Pick<Datab
   const name = `w5t_simulation_${process.pid}`;
   const admin = openPostgres(server, { max: 1 });
   await admin.db.execute(sql.raw(`create database ${name}`));
-  // A crash of the server is not simulated.
+  // The simulation never crashes the database server, so commits need not reach the disk.
   await admin.db.execute(sql.raw(`alter database ${name} set synchronous_commit = off`));
-  // A deadlock is detected before a transaction gives up waiting.
+  // PostgreSQL must detect a deadlock before the waiting transaction times out.
   await admin.db.execute(sql.raw(`alter database ${name} set deadlock_timeout = '10ms'`));
   const handle = openPostgres(withDatabase(server, name));
   await migrate(handle);
@@ -308,7 +308,7 @@ const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
 /**
  * Returns a database with one planned fault: before a statement, before a commit or after a commit.
  *
- * It is a new object, like the database of another process, so that the work of both does not share a queue.
+ * The result is a new object, like the database object of another process, so that it has its own work queue.
  */
 function crashing(db: Database, crash: Crash | undefined): Crashing {
   let passed = 0;
@@ -335,7 +335,7 @@ function crashing(db: Database, crash: Crash | undefined): Crashing {
         };
       },
     });
-  /** Prepared statements run through the session. */
+  /** Wraps the session, because prepared statements run through it. */
   const wrapSession = (session: Database['_']['session'], isInside: boolean) =>
     new Proxy(session, {
       get(from, name) {

@@ -32,7 +32,7 @@ const maybe = <T>(nothing: number, something: number, arbitrary: fc.Arbitrary<T>
 const upTo = (weight: number, max: number) => ({ weight, arbitrary: fc.nat({ max }) });
 type Drawn<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The chance of each fault in percent at factor 1. */
+/** The chance of each fault in percent. The swarm of a history multiplies it by a factor. */
 const FAULT_CHANCES = {
   lost: 33,
   late: 50,
@@ -63,15 +63,15 @@ const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
         ALWAYS.has(kind) ? steady : factor,
       ]),
     ),
-    /** Subscriptions with many items. */
+    /** How often subscriptions have many items. */
     manyItems: fc.constantFrom(0, 0, 1, 1, 1, 5),
     /** How often the metadata of objects contains a customer number. */
     claims: fc.constantFrom(0, 1, 5, 5, 5),
-    /** How often everything happens to one Stripe customer and a few of its objects. */
+    /** Whether all steps concern one Stripe customer and a few of its objects. */
     narrow: fc.constantFrom(1, 1, 1, 5, 5),
     /** Whether everything happens within seconds, so that late events arrive among others. */
     hasty: sometimes,
-    /** Whether the history has few steps, which leaves time for longer histories. */
+    /** Whether the history has few steps, so that other histories can be longer in the same time. */
     brief: sometimes,
   }),
 );
@@ -127,7 +127,7 @@ const number = maybe(
   fc.oneof({ weight: 6, arbitrary: whom }, { weight: 1, arbitrary: fc.constant(-1) }),
 );
 
-/** Histories of a handful of customers and up to 44 steps. */
+/** Draws the plans of histories with a few customers and up to 44 steps. */
 export const plans: fc.Arbitrary<Plan> = fc
   .record({
     swarm: fc.noBias(swarms),
@@ -202,7 +202,7 @@ function strikes(swarm: Swarm, kind: FaultKind, die: number): boolean {
   return die >= 100 - chance;
 }
 
-/** Picks a kind of step by weight. @param draw from 0 up to but below 1 */
+/** Picks a kind of step by weight. @param draw at least 0 and below 1 */
 function kindOf(swarm: Swarm, draw: number): StepKind {
   const weights = STEP_KINDS.map((kind) => STEP_WEIGHTS[kind] * (swarm[kind] ?? 1));
   let left = draw * weights.reduce((sum, weight) => sum + weight, 0);

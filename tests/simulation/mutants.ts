@@ -4,7 +4,7 @@ import { runCampaign } from './campaign';
 
 interface Edit {
   file: string;
-  /** The file contains this text exactly once, unless it is replaced everywhere. */
+  /** The text to replace. The file contains it exactly once, unless `everywhere` is set. */
   find: string;
   replace: string;
   everywhere?: boolean;
@@ -12,12 +12,12 @@ interface Edit {
 
 interface Mutant {
   name: string;
-  /** Only PostgreSQL shows it, because connections have to race. The model shows the others. */
+  /** Whether only a run on PostgreSQL can reveal the mutant, because connections must race. */
   needsDatabase?: boolean;
   edits: Edit[];
 }
 
-/** A name, its file, and one text of the file with its replacement. `PostgreSQL` marks a mutant that needs it. */
+/** A mutant has a name, a file, a text and its replacement. `PostgreSQL` marks a mutant that needs it. */
 const SINGLE_EDITS = `
 failed-refund-not-taken-back lib/payments/money-back.ts
 - return status === 'succeeded' ||
@@ -167,10 +167,10 @@ const AT_ONCE = 2;
 const FOLDER = '.data/mutants';
 
 /**
- * Lets the simulation find each mutation in a copy of the sources, two at a time.
+ * Runs the simulation against each mutant in a copy of the sources, two mutants at a time.
  *
  * @param server a PostgreSQL server; without it, the mutants that need one are left out
- * @returns whether it found all that were played
+ * @returns whether the simulation found every mutant that it ran against
  */
 export async function runMutants(
   seed: number,
@@ -202,7 +202,7 @@ async function playMutant(mutant: Mutant, seed: number, server: string | null) {
   const root = copyWith(mutant);
   const isPure = !mutant.needsDatabase;
   const given = { server: isPure ? null : server, isPure, isCounted: false, resume: false, shrinkFor: 0 };
-  // One worker each, since two mutants share the two cores. What races needs only one process.
+  // Each mutant gets one worker, since two mutants share two cores. A race needs only one process.
   const options = { runs: RUNS, seed, ...given, root, workers: 1 };
   const { totals, failure } = await runCampaign(options, () => {});
   rmSync(root, { recursive: true });

@@ -35,7 +35,7 @@ interface Here {
   isAwaited(stripeInvoiceId: string): boolean;
 }
 
-/** Acts as staff or a program would. @returns a sentence about it, or null if the step does not apply */
+/** Plays a step of staff or a program. @returns a sentence for the log, or null if the step does not apply */
 export async function doHere(here: Here, step: Step): Promise<string | null> {
   switch (step.kind) {
     case 'confirmLink':
@@ -57,7 +57,7 @@ export function pick<T>(from: T[], at: number): T | undefined {
   return from[at % Math.max(1, from.length)];
 }
 
-/** Returns whether the work succeeded, and not if it throws an `AppError` (with this code, if given). */
+/** Returns true if the work succeeds, and false if it throws an `AppError` (with this code, if given). */
 async function isDone(work: () => Promise<unknown>, code?: string): Promise<boolean> {
   try {
     await work();
@@ -68,7 +68,7 @@ async function isDone(work: () => Promise<unknown>, code?: string): Promise<bool
   }
 }
 
-/** Confirms the customer of a Stripe customer as staff, or links another one. */
+/** Acts as staff: confirms the customer of a Stripe customer, or links the Stripe customer to another one. */
 async function confirmLink({ hands, setup, deeds }: Here, { a, b }: Step): Promise<string | null> {
   const link = pick(await hands.links(), a);
   const current = setup.ours.find(({ id }) => id === link?.customer_id);
@@ -79,7 +79,7 @@ async function confirmLink({ hands, setup, deeds }: Here, { a, b }: Step): Promi
   if (!(await isDone(() => hands.linkStripeCustomer(id, { from, to: target.id })))) return null;
   if (made.staff !== null && made.staff !== target.id) made.formerly.push(made.staff);
   made.staff = target.id;
-  // Earlier choices for its items are void unless they are services of the new customer.
+  // Staff's earlier links of its items end, unless the linked service belongs to the new customer.
   for (const item of await hands.itemsOf(id)) {
     const chosen = deeds.linked.get(item ?? '') ?? null;
     if (item && chosen !== null && !target.services.some((service) => service.id === chosen)) {
@@ -116,8 +116,8 @@ async function dateService({ hands, setup, deeds }: Here, { a, b, c }: Step): Pr
 }
 
 /**
- * Records a payment of a Stripe invoice as a program, often one that was deleted before, or under the id of its payment
- * intent.
+ * Records a payment of a Stripe invoice as a program would, often for a payment that was deleted before, or
+ * under the id of the payment intent.
  */
 async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step): Promise<string | null> {
   const invoices = (await hands.invoices()).filter(({ stripe_invoice_id: id }) => id && !isStray(id));
@@ -186,7 +186,7 @@ async function changePayment(
     return `payment ${reference} is deleted here`;
   }
   if (kind === 'refundHere') {
-    // Sometimes staff also refund it at Stripe, before or after they record the refund here.
+    // Sometimes staff also refund the payment at Stripe, before or after they record the refund here.
     if (c % 4 === 1) refundAtStripe(reference);
     // The refund is refused if the currency does not allow the amount, because the local Stripe collects parts of a
     // króna.

@@ -21,36 +21,36 @@ export interface Plan {
   ours: OurCustomer[];
   stripeCustomers: StripeCustomer[];
   steps: Step[];
-  /** The delivery of each event, in the order in which they happen. Events beyond the last one arrive at once. */
+  /** The delivery of each event, in the order of the events. Events without an entry arrive at once. */
   fates: Fate[];
-  /** The fate of each request to Stripe's API, in order. Requests beyond the last one succeed. */
+  /** The result of each request to Stripe's API, in order. Requests without an entry succeed. */
   api: ApiFate[];
 }
 
 export interface OurCustomer {
-  /** The index of one of a few addresses, so that customers share some of them. */
+  /** The index of an e-mail address. Only a few addresses exist, so that customers share some of them. */
   email: number | null;
   services: number;
   /**
-   * The number of services in the sold subscription that waits for its checkout. 0 is no such subscription; 3 is one
-   * service and an item without one.
+   * The number of services in the sold subscription that waits for its checkout. 0 means no sold
+   * subscription, and 3 means one service and an item without a service.
    */
   sold: number;
 }
 
 export interface StripeCustomer {
   email: number | null;
-  /** The index of the customer whose number is in its metadata. -1 is an unknown number. */
+  /** The index of the customer whose number is in the metadata. -1 means a number that no customer has. */
   number: number | null;
-  /** The index of the customer that staff linked it to beforehand. */
+  /** The index of the customer that staff linked the Stripe customer to before the history. */
   staff: number | null;
-  /** Whether it was linked beforehand by an e-mail address that only one customer has. */
+  /** Whether the Stripe customer was linked before the history, by an address that only one customer has. */
   isLinkedByEmail: boolean;
 }
 
 export type StepKind = keyof typeof STEP_WEIGHTS;
 
-/** An action at Stripe or here. A step that does not apply is skipped. */
+/** An action at Stripe or in our service. A step that does not apply is skipped. */
 export interface Step {
   kind: StepKind;
   /** Milliseconds since the previous step. */
@@ -61,7 +61,7 @@ export interface Step {
   c: number;
   /** Whether a step of staff happens while earlier deliveries are still being handled. */
   together: boolean;
-  /** Kills the process that does the step, if it is a process of ours. */
+  /** The crash of our process during the step. Null if the process does not crash. */
   crash: Crash | null;
 }
 
@@ -71,9 +71,9 @@ export interface Fate {
   delay: number;
   /** Milliseconds until each duplicate arrives. */
   copies: number[];
-  /** Whether it is handled at the same time as the previous delivery. */
+  /** Whether the delivery is handled at the same time as the previous one. */
   together: boolean;
-  /** The crash of each attempt. */
+  /** The crash of each delivery attempt, in order. */
   crashes: Crash[];
 }
 
@@ -89,13 +89,13 @@ export interface Crash {
 
 export interface ApiFate {
   kind: 'none' | 'error' | 'limit' | 'garbage' | 'late';
-  /** The number of other things that happen before a late answer arrives. */
+  /** The number of queued steps and deliveries that run before a late answer arrives. */
   meanwhile: number;
 }
 
 export const BASIL = ['2025-03-31.basil', '2026-10-28.endive'];
 
-/** The weight of each kind of step at factor 1. */
+/** The weight of each kind of step. The swarm of a history multiplies it by a factor. */
 export const STEP_WEIGHTS = {
   subscribe: 16,
   changeItems: 5,

@@ -27,8 +27,8 @@ const LONG_AFTER = 96 * HOUR;
 /** The delays after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
- * One decision asks Stripe at most four times and may need two answers. With more rivals than this, each answer may
- * be out of date when it arrives.
+ * One decision asks Stripe at most four times and may need two answers. If more processes than this work on
+ * the same customer, each answer may be out of date when it arrives.
  */
 const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
@@ -96,7 +96,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const { hasKey, timeZone, linkByEmail } = plan;
   await stage.begin({ world, seed, hasKey, timeZone, linkByEmail, now });
   const setup = await setUp(stage.hands(), world, plan);
-  world.history.splice(0); // no event reports a new customer itself
+  world.history.splice(0); // sync handles no events about new customers
   const base = stage.requestCount();
   const played = new Played(plan, world, setup, clock);
   const { mishaps, times, unknown } = played;
@@ -181,7 +181,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else queue.push(clock.ms + wait, () => attempt(event, fate, tries + 1));
   };
 
-  /** Does work and records what happens meanwhile. Another process may be quicker, and then an answer is discarded. */
+  /** Does work and records whether other work ran meanwhile. Sync may then have discarded an answer. */
   const amidst = async <T extends Pick<Received, 'contested'>>(
     work: () => Promise<T>,
     customer: string | null = null,
@@ -247,7 +247,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     if (received.status !== 200) played.faults.push(`replaying ${id} ended with ${received.answer}`);
   };
 
-  /** Acts as staff, one action at a time, also while deliveries are handled. */
+  /** Plays a step of staff or a program. Steps run one at a time, even while deliveries are handled. */
   const doInTurn = (step: Step): Promise<string | null> => {
     const here = {
       hands: stage.hands(),
@@ -296,11 +296,9 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   return played;
 }
 
-/**
- * Returns whether all events of an object are lost, as while the endpoint is down. Then only a list reports the object.
- */
+/** Returns whether all events of an object are lost, so that only Stripe's lists report the object. */
 const isAlwaysLost = (id: string) => lotOf(id) % 5 === 0;
-/** Returns whether all events of an object are late, in their order. */
+/** Returns whether all events of an object are late but keep their order. */
 const isSlow = (id: string) => lotOf(id) % 2 === 0;
 
 const lotOf = (id: string) => id.charCodeAt(id.length - 1) + id.charCodeAt(id.length - 2);
@@ -336,7 +334,7 @@ function isAwaited(played: Played, invoice: string): boolean {
   );
 }
 
-/** Chooses the event to replay, often one whose object people changed here, since conflicts are likely there. */
+/** Chooses the event to replay. Objects that people changed are preferred, since conflicts are likely. */
 function eventToReplay(played: Played, { a, b, c }: Step): string | undefined {
   const { deeds, world } = played;
   const all = [...played.delivered];
@@ -380,7 +378,7 @@ class Queue {
     while (this.items.length > 0) await this.next();
   }
 
-  /** Lets some items happen while another one is in progress. */
+  /** Runs up to `most` batches of items while another item is in progress. */
   async proceed(most: number): Promise<void> {
     if (this.depth >= MAX_DEPTH) return;
     this.depth += 1;

@@ -29,7 +29,7 @@ const [ONE, TWO] = given as [(typeof given)[0], (typeof given)[0]];
 
 type Step = Rule['events'][number];
 
-/** Sets or removes the own number of `cus_1` at Stripe. */
+/** Sets or removes the customer number in the metadata of `cus_1`. */
 const own =
   (customer_number?: string) =>
   ({ world }: Scene) => {
@@ -67,7 +67,7 @@ const subscribes = (number?: string, ofEvent?: Partial<Told>) => {
 };
 const linked = (name: string, more: object = {}) => ({ links: { cus_1: { customer: name, ...more } } });
 
-/** Plays a step and expects exactly these requests to Stripe about `cus_1`. */
+/** Plays a step and expects exactly one request to Stripe for `cus_1`. */
 const askingOnce = (step: (scene: Scene) => unknown) => async (scene: Scene) => {
   let asked = 0;
   scene.faults.add({
@@ -129,7 +129,7 @@ describe('revisions of an invoice', () => {
 });
 
 describe('amounts paid outside of Stripe', () => {
-  /** Pays an invoice of 90, partly outside of Stripe, and delivers the finalization and one more event. */
+  /** Pays an invoice of 90, partly or wholly outside Stripe. Delivers the finalization and one more event. */
   async function pay(scene: Scene, offStripe: number | true, type: string) {
     own()(scene);
     const { id, events } = atStripe.invoice(scene);
@@ -157,7 +157,7 @@ describe('amounts paid outside of Stripe', () => {
     },
     'an amount paid outside Stripe is deducted from the Stripe payment once': async (scene) => {
       const { paid, payment } = await pay(scene, 3000, 'invoice.payment_succeeded');
-      expect(await payment()).toMatchObject({ amount: '90.000' }); // the event does not report that amount
+      expect(await payment()).toMatchObject({ amount: '90.000' }); // the event does not report the 30
       await scene.night();
       expect(await payment()).toMatchObject({ amount: '60.000', provider_amount: '60.000' });
       const succeeded = typed(paid.events, 'invoice.payment_succeeded');
@@ -205,7 +205,7 @@ describe('customers matched by e-mail address', () => {
 
 describe('several customer numbers', () => {
   const listOlder = (scene: Scene) => {
-    // A run looks again at each item whose metadata contains a service of another customer.
+    // Reconciliation rechecks each item whose metadata contains a service of another customer.
     const items = [{ unitAmount: 500, metadata: { service_number: 'S-2' } }];
     for (const number of ['C-1', 'C-3']) {
       atStripe.subscription(scene, { items, ...named(number) });
@@ -213,7 +213,7 @@ describe('several customer numbers', () => {
     }
   };
 
-  /** Removes the own number `C-1` and then reports numbers in an order. */
+  /** Removes the Stripe customer's own number `C-1`, then reports numbers in the given order. */
   const afterRemoval = (order: number[], isFailing: boolean): Rule => {
     const reported = order.map((at) => subscribes(numbers[at], { id: `evt_r${at}`, at: 10 + at }));
     const answers = order.filter((at) => at > 0).length;
@@ -363,7 +363,7 @@ describe('a customer with an earlier checkout', () => {
   const [subscription, ...rest] = sold(ONE, HOSTING);
   const reference = String(subscription?.row.id);
   const all = [...given, HOSTING, ...(subscription ? [subscription] : []), ...rest];
-  /** A checkout with a number that `C-1` gets only afterwards. */
+  /** A checkout with the number `C-9`, which customer `C-1` gets only afterwards. */
   const earlierCheckout: Step[] = [
     own(),
     withKey(false),
@@ -374,7 +374,7 @@ describe('a customer with an earlier checkout', () => {
   const expectSold = async (scene: Scene, id: string | null) =>
     expect((await scene.rows()).subscriptions[id ?? '']).toMatchObject({ isSold: true, customer: 'C-1' });
 
-  /** Shows the customer of a lost checkout by an invoice that only a much later run sees again. */
+  /** Loses a checkout. Its Stripe customer is linked only much later, when `settle` changes an invoice. */
   const shownBy =
     (settle: (scene: Scene, invoice: string) => Parameters<Scene['tell']>[0]) => async (scene: Scene) => {
       own()(scene);
@@ -489,7 +489,7 @@ describe('regressions on a database', () => {
   const rename = (id: string, metadata: { customer_number: string }) =>
     act.updateCustomer(sync.world, id, { metadata });
 
-  /** Creates a Stripe customer that is linked by its own number, and two other customer numbers. */
+  /** Creates a Stripe customer with the number of one customer, and two other customers. */
   async function threeNumbers() {
     const [before, after, other] = [
       await createCustomer(sync.db),
@@ -513,7 +513,7 @@ describe('regressions on a database', () => {
     return { before, after, other, id, invoice, refuse };
   }
 
-  test('a failure of fetching a Stripe customer is resolved once the customer is fetched', async () => {
+  test('the recorded failure to fetch a Stripe customer is resolved once a run fetches it', async () => {
     const { before, id, invoice, refuse } = await threeNumbers();
     refuse();
     await sync.take(invoice());
@@ -532,7 +532,7 @@ describe('regressions on a database', () => {
     expect(await failuresOf(id)).toMatchObject([resolved]);
   });
 
-  test('an outdated answer of Stripe about a customer is discarded', async () => {
+  test('sync discards an outdated answer of Stripe about a customer', async () => {
     await sync.run(); // handles the customers that earlier tests left
     const { after, other, id, invoice, refuse } = await threeNumbers();
     refuse();
@@ -545,7 +545,7 @@ describe('regressions on a database', () => {
       return answer;
     });
     await sync.run();
-    // the late decision, the customer itself, the event, and the repeated decision each asked
+    // four calls: the late decision, the call inside the mock, the event, and the repeated decision
     expect(retrieve).toHaveBeenCalledTimes(4);
     retrieve.mockRestore();
     expect(await sync.linkOf(id)).toMatchObject({ customer_id: after.id, recheck_at: null });
@@ -569,7 +569,7 @@ describe('regressions on a database', () => {
     expect((await sync.linkOf(id))?.customer_id).toBe(after.id);
   });
 
-  test('the failure of an event is resolved by the run after its delivery', async () => {
+  test('a run resolves the recorded failure of an event that has been handled', async () => {
     const event = (await threeNumbers()).invoice();
     await sync.take(event, { withKey: false });
     const { runId: run_id } = await sync.run();

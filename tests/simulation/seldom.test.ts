@@ -58,7 +58,6 @@ describe('several states within one second', () => {
       { status: 'active', cancel_at_period_end: true },
       2,
     ),
-    // The state at the time of the missing event is unknown, so the result may be the state in that event.
     'five updates of a subscription within one second end in the last state': changed(
       () => [
         { currentPeriodEnd: PERIODS[0] ?? 0 },

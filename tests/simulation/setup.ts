@@ -5,7 +5,7 @@ import type { Plan } from './plan';
 import type { Making } from './stage';
 
 const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
-/** Returns the e-mail address of a customer. Even numbers share addresses with null. */
+/** Returns the postal address of a Stripe customer. Odd numbers have none, and null has the address of 0. */
 const addressOf = (at: number | null) =>
   (at ?? 0) % 2 === 1
     ? null
@@ -45,7 +45,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
     });
     const staff = planned.staff === null ? null : (ours[planned.staff]?.id ?? null);
     const sameEmail = ours.filter(({ email }) => email !== null && email === object.email);
-    // With a number at Stripe it would have been linked by number instead.
+    // A Stripe customer with a customer number would have been linked by that number instead.
     const isStored =
       planned.isLinkedByEmail && planned.number === null && staff === null && sameEmail.length === 1;
     const stored = isStored ? (sameEmail[0]?.id ?? null) : null;

@@ -12,13 +12,13 @@ import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { Tables } from './tables';
 
-/** The place where histories are played one after the other: a store, a local Stripe and the product between them. */
+/** Plays histories one after the other on a store and a local Stripe, with the product between them. */
 export interface Stage {
   /** The faults of Stripe's API. */
   faults: Faults;
   /** Returns the number of requests to Stripe's API. */
   requestCount(): number;
-  /** Deadlocks since the last call, up to a second late. The retry after a deadlock hides it from the rows. */
+  /** Counts deadlocks since the last call, up to a second late. Retries hide deadlocks from the rows. */
   takeDeadlocks?(): Promise<number>;
   begin(scene: Scene): Promise<void>;
   /** @param looks collects Stripe's answers about customers */
@@ -45,9 +45,9 @@ interface Delivery {
   /** The payload of the event, as it is signed. */
   body: string;
   crash: Crash | undefined;
-  /** Whether it arrives at a process that shares nothing with the others. */
+  /** Whether the delivery is handled by a process that shares nothing with the others. */
   isOwnProcess: boolean;
-  /** Whether staff apply the event again, instead of a delivery. */
+  /** Whether staff replay the event, so that Stripe does not deliver it. */
   isReplay?: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Ran extends Pick<Received, 'crashed' | 'contested'> {
   result: Pick<ReconcileResult, 'status' | 'changes'> | null;
 }
 
-/** The data and actions of staff and programs here. Lists are ordered by id. */
+/** The actions of staff and programs on our tables, and the rows they act on. Lists are ordered by id. */
 export interface Hands extends Making {
   now(): Date;
   payments(): Promise<Pick<StoredPayment, 'id' | 'payment_reference' | 'source' | 'provider_amount'>[]>;

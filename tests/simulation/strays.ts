@@ -8,7 +8,7 @@ import type { Tables } from './tables';
 
 type Json = Record<string, unknown>;
 
-/** An event about an object that no other event reports and that Stripe itself does not know. */
+/** An event about an object that only stray events report and that Stripe itself does not know. */
 export interface Stray {
   event: WorldEvent;
   /** Its payload, which the local Stripe cannot render. */
@@ -18,7 +18,7 @@ export interface Stray {
   leaves: Left | null;
 }
 
-/** Returns whether an id is that of a stray. No other id has a second underscore. */
+/** Returns whether an id belongs to a stray object. No other id has a second underscore. */
 export const isStray = (id: string | null) => /^\w+_stray_/.test(id ?? '');
 
 export function makeStrays(scene: Scene, step: Step): Stray[] {
@@ -39,11 +39,11 @@ interface Left {
   table: 'subscriptions' | 'invoices' | 'payments' | 'links';
   id: string;
   row: object;
-  /** Whether Stripe is asked for the object, so that its row is marked as gone at Stripe. */
+  /** Whether sync asks Stripe for the object and then marks its row as gone at Stripe. */
   isAsked: boolean;
 }
 
-/** An incomplete object and its effect. */
+/** An event with an incomplete object, and its expected effect. */
 interface Sent {
   type: string;
   object: Json;
@@ -53,7 +53,7 @@ interface Sent {
   ago?: number;
 }
 
-/** Builds the events of one stray object. Something is usually missing in it. */
+/** Builds the events about one stray object, which usually lacks some fields. */
 function sent(scene: Scene, step: Step, customer: string): Sent[] {
   const { b, c } = step;
   const at = scene.strays.count;
@@ -91,7 +91,7 @@ function checkoutOf(customer: string, id: string, c: number): Sent {
   return { type, object: { id, customer, mode: 'subscription' }, leaves };
 }
 
-/** Builds a checkout of a sold subscription that bills nothing, or an item without a price. */
+/** Builds a checkout of a sold subscription. At Stripe it has no items, or one item without a price. */
 function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subscription: string): Sent[] {
   const sold = setup.ours.filter((own) => own.sold);
   const own = sold[a % Math.max(1, sold.length)];
@@ -143,7 +143,7 @@ function paidTwice({ setup }: Scene, customer: string, id: string, c: number): S
   ];
 }
 
-/** Builds an invoice of one customer for the subscription of another, which Stripe never does, within one second. */
+/** Builds an unrealistic case: events of one second about an invoice for another customer's subscription. */
 function namedByAnother(customer: string, subscription: string, id: string): Sent[] {
   const object = { id, currency: 'eur', status: 'open', total: 700, amount_due: 700, subscription };
   const row = { status: 'overdue', stripe_customer_id: `${customer}b`, amount_due: '7.000' };
@@ -159,7 +159,7 @@ function namedByAnother(customer: string, subscription: string, id: string): Sen
   ];
 }
 
-/** Checks the rows of strays. @param isAsked whether Stripe was asked for all of them */
+/** Checks the rows of strays. @param isAsked whether sync asked Stripe for all of them */
 export function checkStrays(
   { strays, delivered, deeds }: Pick<Played, 'strays' | 'delivered' | 'deeds'>,
   tables: Tables,
@@ -175,7 +175,7 @@ export function checkStrays(
     if (leaves.table === 'payments' && isDeleted) {
       return row ? [{ what: `payment ${leaves.id}`, expected: null, actual: row }] : [];
     }
-    // Stripe is not asked for an invoice whose payment was deleted.
+    // Sync does not ask Stripe for an invoice whose payment was deleted.
     const isGone = isAsked && leaves.isAsked && !isDeleted;
     const expected = { ...leaves.row, ...(isGone && { gone: true }) };
     return row && fits(expected, row) ? [] : [differing(leaves.id, expected, row ?? {})];

@@ -8,7 +8,7 @@ import type { Stage } from './stage';
  * Sets the faults of Stripe's API in a history.
  *
  * @param unknown customers that Stripe no longer knows
- * @param meanwhile lets this number of other things happen before a late answer arrives
+ * @param meanwhile runs this number of queued steps and deliveries before a late answer arrives
  */
 export function apiFaults(
   { faults, requestCount }: Pick<Stage, 'faults' | 'requestCount'>,
@@ -27,7 +27,7 @@ export function apiFaults(
   };
   return {
     none,
-    /** Gives each request its planned fate. */
+    /** Makes each request fail or succeed as planned. */
     asPlanned() {
       none();
       for (const [i, fate] of fates.entries()) {
@@ -35,7 +35,7 @@ export function apiFaults(
         if (fault) faults.add({ when: [base + i], fault });
       }
     },
-    /** Makes all requests fail from some request on, or all that retrieve one object, until `asPlanned`. */
+    /** Until `asPlanned`, fails all requests after the first few, or all that retrieve a single object. */
     failing({ b, c }: Step) {
       const before = requestCount();
       const when = ({ index, path }: RequestLogEntry) =>
@@ -97,7 +97,7 @@ function toLook(reported: Customer, kind: Look['kind']): Look {
   return { customer: id, kind, changes: changesOf(metadata), number, isDoubtful: false };
 }
 
-/** Returns the number of changes to the customer number in a Stripe customer's metadata. */
+/** Returns how often the customer number in a Stripe customer's metadata has changed. */
 export function changesOf(metadata: Readonly<Record<string, string>> | undefined): number {
   return Number(metadata?.changes ?? 0);
 }

@@ -17,7 +17,7 @@ export const TABLES = {
 };
 type Name = keyof typeof TABLES;
 
-/** The tables of the model. */
+/** The tables that the in-memory model has. */
 export const MODELLED = {
   ...TABLES,
   merged: schema.mergedCustomers,
@@ -27,7 +27,7 @@ export const MODELLED = {
 
 const isPlain = (value: unknown) => Array.isArray(value) || !['object', 'undefined'].includes(typeof value);
 
-/** Returns the column defaults of the database. Timestamps have to be added. */
+/** Returns the column defaults of the database. The caller must add timestamps. */
 export function defaultsOf(table: keyof typeof MODELLED): Record<string, unknown> {
   const columns = Object.entries(getTableColumns(MODELLED[table]));
   return Object.fromEntries(
@@ -105,11 +105,11 @@ export type DisputeRow = RowOf<'disputes'>;
 
 /** The part of our tables that the oracle reads. */
 export type Tables = { [N in Name]: RowOf<N>[] } & {
-  /** Stripe's ids of the objects that the last runs failed to sync. */
+  /** Stripe ids of the objects with an unresolved reconciliation failure. */
   failures: string[];
 };
 
-/** Reads all tables of the oracle in one query. */
+/** Reads all tables that the oracle compares, in one query. */
 export async function readTables(db: Database): Promise<Tables> {
   const [row] = await rows<{ tables: string }>(db, QUERY);
   return JSON.parse(row?.tables ?? '{}') as Tables;
@@ -136,7 +136,7 @@ function selectOf(name: Name) {
   return sql`select ${sql.raw(columns.join(', '))} from ${TABLES[name]} order by ${sql.raw(COLUMNS[name][0])}`;
 }
 
-/** Reads the tables of the oracle from a model. */
+/** Converts the rows of a model to the tables that the oracle compares. */
 export function toTables(model: { [N in Name]: Map<unknown, object> }, failures: string[]): Tables {
   const read = (value: unknown) => (value instanceof Date ? value.getTime() / 1000 : value);
   const tables = (Object.keys(TABLES) as Name[]).map((name) => {

@@ -5,8 +5,8 @@ import { startCoverage } from './pure/coverage';
 
 const TELL_MS = 500;
 /**
- * Reading the coverage is slow, so the interval grows: by this factor of the histories played, or after this many
- * histories.
+ * Reading the coverage is slow. The next reading follows when the number of histories has grown by
+ * `LOOK_GROWTH`, but after at most `LOOK_AFTER` more histories.
  */
 const LOOK_GROWTH = 1.5;
 const LOOK_AFTER = 5000;
@@ -21,7 +21,7 @@ const stop = () => {
 process.on('message', stop);
 process.on('disconnect', stop); // the campaign was killed
 
-// V8 counts blocks only in code that is compiled after the coverage starts, so everything else is imported after it.
+// V8 counts blocks only in code that is compiled after the coverage starts. The other imports must follow.
 const coverage = isCovered ? await startCoverage() : null;
 const { add, checkHistory, noTotals, seedOf } = await import('./check-history');
 const { openOwnDatabase, openStage } = await import('./database-stage');

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** How a connection is cut when it sends a certain statement. Other statements return no rows. */
+/** How the server cuts a connection: it closes the connection or resets it. */
 export type Cut = 'close' | 'reset';
 
 export interface CuttingServer {
@@ -25,7 +25,7 @@ const PREPARED = Buffer.concat([
   message('n', Buffer.alloc(0)),
 ]);
 
-/** Starts a minimal PostgreSQL server that cuts connections. It supports statements without rows and parameters. */
+/** Starts a minimal PostgreSQL server that cuts connections. Statements have no rows and no parameters. */
 export async function startCuttingServer(cutAt: (statement: string) => Cut | null): Promise<CuttingServer> {
   const connections: string[][] = [];
   const server = createServer((socket) => {

@@ -21,8 +21,8 @@ declare module 'vitest' {
 }
 
 /**
- * Creates a migrated, empty database: PGlite, or one on TEST_DATABASE_URL's server, then with its URL. This takes a
- * second and 300 MB. Use `useDatabase` unless the test needs a second database or changes the schema.
+ * Creates a migrated, empty database in PGlite, or with a `url` on the server of TEST_DATABASE_URL. This
+ * takes a second and 300 MB. Use `useDatabase` unless the test needs a second database or changes the schema.
  */
 export async function createTestDatabase(): Promise<DatabaseHandle & { url?: string }> {
   const server = inject('postgres');
@@ -56,7 +56,7 @@ export function useDatabase(): { readonly db: Database } {
 }
 
 interface WorkerDatabase {
-  /** Opens another connection pool to the database for one user. */
+  /** Opens a new handle to the database for one borrower. */
   open?: () => DatabaseHandle;
   isInUse: boolean;
 }
@@ -65,10 +65,10 @@ interface WorkerDatabase {
 const shared = perProcess<WorkerDatabase>('test-database', () => ({ isInUse: false }));
 
 /**
- * Lends the worker's database, emptied. Each user gets its own `Database` object, so that caches of the product that
- * are keyed by this object (tokens, batches, refusal counts) start empty.
+ * Lends the worker's database, emptied. Each borrower gets a new `Database` object, so that caches of the
+ * product that are keyed by this object (tokens, batches, refusal counts) start empty.
  *
- * @throws Error if another user has not returned it
+ * @throws Error if another borrower has not closed it
  */
 export async function borrowDatabase(): Promise<DatabaseHandle> {
   if (shared.isInUse) throw new Error('the worker has one database: use createTestDatabase for a second one');
@@ -114,7 +114,7 @@ export async function emptyDatabase(db: Database): Promise<void> {
   await db.execute(sql.raw(`do $empty$ begin ${statements.join('; ')}; end $empty$`));
 }
 
-/** Reads the rows of a table, by id. */
+/** Reads the rows of a table, ordered by id. */
 export async function readRows<Table extends PgTable & { id: PgColumn }>(
   db: Database,
   table: Table,
@@ -123,7 +123,7 @@ export async function readRows<Table extends PgTable & { id: PgColumn }>(
   return db.select().from<PgTable>(table).where(where).orderBy(table.id);
 }
 
-/** @throws Error if the table has no such row */
+/** @throws Error if the table has no row with this id */
 export async function readRow<Table extends PgTable & { id: PgColumn }>(
   db: Database,
   table: Table,
@@ -150,7 +150,7 @@ export async function dumpDatabase(db: Database): Promise<string[]> {
 }
 
 /**
- * Returns what a migration can change: migrations, tables and functions, each with the transaction that last wrote it.
+ * Returns the state that a migration can change. `xmin` is the transaction that last wrote the row.
  */
 export async function databaseState(db: Database) {
   return [

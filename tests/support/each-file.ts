@@ -2,7 +2,7 @@ import { afterAll, vi } from 'vitest';
 import { setRuntime } from '@/lib/runtime';
 import { restartNumbers } from './factories';
 
-// The test files of a worker share one process, so each one restores its state.
+// The test files of a worker share one process, so each file restores the state of the process.
 afterAll(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();

@@ -74,7 +74,7 @@ export async function createService(db: Database, overrides: New<typeof customer
 
 const SUMS = { subtotal: '100', tax: '19', total: '119' };
 
-/** Creates a sent, unpaid invoice over 119.00 EUR, of a new customer by default. A cancelled one has nothing due. */
+/** Creates a sent, unpaid invoice over 119.00 EUR, of a new customer by default. */
 export async function createInvoice(db: Database, overrides: New<typeof invoices> = {}) {
   const customer_id = await customerOf(db, overrides);
   const dates = { invoice_date: '2026-03-01', due_date: '2026-03-31' };
@@ -140,14 +140,14 @@ export async function createPayment(db: Database, overrides: New<typeof payments
 
 const ISSUED_AT = new Date('2026-03-12T12:00:00Z');
 
-/** Creates a refund of 5.00 EUR that Stripe made of a payment. */
+/** Creates a succeeded refund of 5.00 EUR that Stripe reported. */
 export function createRefund(db: Database, overrides: New<typeof refunds> = {}) {
   const made = { amount: '5', status: 'succeeded' as const, source: 'stripe' as const };
   const defaults = { ...made, stripe_refund_id: `re_${next()}`, issued_at: ISSUED_AT };
   return insert(db, refunds, defaults, overrides);
 }
 
-/** Creates a dispute over 10.00 EUR of a payment that needs a response. */
+/** Creates a dispute over 10.00 EUR that needs a response. */
 export function createDispute(db: Database, overrides: New<typeof disputes> = {}) {
   const made = { amount: '10', status: 'needs_response' as const, reason: 'fraudulent' };
   const defaults = { ...made, stripe_dispute_id: `dp_${next()}`, issued_at: ISSUED_AT };

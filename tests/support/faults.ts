@@ -6,10 +6,10 @@ import type postgres from 'postgres';
 import { type Database, rows } from '@/db/database';
 import { onPostgres } from './database';
 
-/** A fault and its position. Statements and ends of transactions are counted from 0, in the order of the driver. */
+/** A fault and its position. The driver's statements and ends of transactions are counted from 0. */
 export interface Fault {
   at: number;
-  /** The SQLSTATE of the error, or `DEAD` for a process that sends nothing more. */
+  /** The SQLSTATE of the error, or `DEAD` to simulate a process that sends no more statements. */
   how: string;
   /** Fails every statement from the position on, not just one. */
   lasting?: boolean;
@@ -30,7 +30,7 @@ type Run = (statement: string, ...more: unknown[]) => Promise<unknown>;
 
 const WRITES = /\b(insert|update|delete|commit_plan)\b(?! of)/i;
 
-/** Runs `after` once a query has its result. The server's driver sends a query only when it is awaited. */
+/** Runs `after` once a query has its result. postgres.js sends a query only when it is awaited. */
 function followed(answer: Promise<unknown>, after: () => void): Promise<unknown> {
   const { values } = answer as { values?: () => Promise<unknown> };
   const follow = (found: unknown) => {
@@ -57,7 +57,7 @@ export function openFaulty(db: Database): FaultyDatabase {
     if (what === 'committed' && fault.how !== DEAD) return undefined;
     happened = true;
     if (fault.how !== DEAD) return fault.how;
-    // Uses a driver's error code, since nothing can be written: the run must not continue with its next step.
+    // 57P01 (admin_shutdown) makes the run stop, as the death of its process would.
     throw Object.assign(new Error('the process is dead'), { code: '57P01' });
   };
   const failing = (run: Run): Run => {
@@ -144,7 +144,7 @@ const clientOf = <Client>(db: Database) => (db as unknown as { $client: Client }
 const raising = (code: string) =>
   `do $$ begin raise exception 'made to fail' using errcode = '${code}'; end $$`;
 
-/** All tables that sync reads or writes. A table comes after those that it references. */
+/** All tables that sync reads or writes. A table comes after the tables that it references. */
 const TABLES = [
   'customers',
   'customer_services',
@@ -187,7 +187,7 @@ export async function keepScene(db: Database): Promise<() => Promise<void>> {
   return () => runAll(db, [...DELETES, ...inserts]);
 }
 
-/** Deletes the rows of all scene tables. */
+/** Deletes all rows of the tables in `TABLES`. */
 export const clearScene = (db: Database) => runAll(db, DELETES);
 
 /** Runs the statements as one block, in a single round trip. */
@@ -207,7 +207,7 @@ export async function readRows(db: Database): Promise<Rows> {
   return JSON.parse(row?.tables ?? '{}') as Rows;
 }
 
-/** Columns that may differ between two paths to the same result: attempts and their times. */
+/** Columns that may differ between two paths to the same result, such as ids, versions and attempts. */
 const INCIDENTAL = new Set([
   'id',
   'run_id',

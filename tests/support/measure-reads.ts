@@ -38,7 +38,7 @@ export async function measureReads(url: string, token: string): Promise<ReadTime
   return { health: Math.max(...healthTimes), tools: toolTimes[Math.floor(toolTimes.length * 0.95)] ?? 0 };
 }
 
-/** Expects the promised response times. On a busy machine it accepts a multiple of the times without a lock. */
+/** Expects the promised response times. On a busy machine it accepts three times the `quiet` times. */
 export function requireQuick({ health, tools }: ReadTimes, quiet: ReadTimes): void {
   expect(health).toBeLessThan(Math.max(200, 3 * quiet.health));
   expect(tools).toBeLessThan(Math.max(500, 3 * quiet.tools));

@@ -71,7 +71,7 @@ export function usePayments(
  * Sends one request.
  *
  * @param body text, bytes and streams are sent as they are (a stream without Content-Length), the rest as JSON
- * @param headers replace the defaults; an empty one is not sent
+ * @param headers replace the default headers; a header with an empty value is not sent
  */
 async function send(
   { url, token }: { url: string; token: string },

@@ -20,7 +20,7 @@ export const isPoolerInstalled = () => spawnSync('pgbouncer', ['--version']).sta
 /**
  * Starts PgBouncer in transaction mode for all databases of a server.
  *
- * @param settings of its section `[pgbouncer]`
+ * @param settings more settings for the section `[pgbouncer]` of the configuration
  */
 export async function startPooler(server: string, settings: Record<string, string> = {}): Promise<Pooler> {
   const { hostname, port, username, password } = new URL(server);
@@ -51,7 +51,7 @@ export async function startPooler(server: string, settings: Record<string, strin
       ...Object.entries(all).map(([name, value]) => `${name} = ${value}`),
     ].join('\n'),
   );
-  // PgBouncer refuses to run as root. A machine on which we are root also has the user `postgres`.
+  // PgBouncer refuses to run as root. If the tests run as root, the machine also has the user `postgres`.
   const user = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
   const child = spawn('pgbouncer', ['-q', ...user, file], { stdio: ['ignore', 'ignore', 'inherit'] });
   const stop = async () => {

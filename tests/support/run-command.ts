@@ -15,7 +15,7 @@ interface Here {
   onProgress?: () => void;
 }
 
-/** Runs a command in this process, in a folder. @returns its exit code and output lines */
+/** Runs a command in this process with a working directory. @returns its exit code and output lines */
 export async function runCommandHere(
   db: Database,
   name: CommandName,

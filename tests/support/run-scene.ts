@@ -52,7 +52,7 @@ export function useRunScene() {
   const sync = useSync({ withKey: true });
   let faulty: FaultyDatabase;
   let restore: () => Promise<void>;
-  /** The start of the run. All of its timestamps are later. */
+  /** The start of the run. All timestamps that the run writes are later. */
   let begin: Date;
   let truth: Meaning;
   let passed: string[];
@@ -89,7 +89,7 @@ export function useRunScene() {
     return new Stripe('sk_test_local', { ...at, httpClient, telemetry: false, maxNetworkRetries, timeout });
   }
 
-  /** Creates rows by events and a first run, then changes both sides silently. */
+  /** Creates rows by events and a first run, then changes our tables and Stripe without delivering events. */
   async function drift(): Promise<void> {
     const { db, world } = sync;
     const ours = await createCustomer(db);
@@ -101,7 +101,7 @@ export function useRunScene() {
     );
     const { open, drafts, paid } = await invoice(customer);
     expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
-    sync.later(10 * DAY); // leaves the window in which a run lists everything new
+    sync.later(10 * DAY); // the next run no longer lists these objects as new
 
     act.renewSubscription(world, renewed);
     act.cancelSubscription(world, cancelled);
@@ -123,7 +123,7 @@ export function useRunScene() {
     act.finalizeInvoice(world, drafts[1] ?? '');
     await forget(paid, open[6] ?? '', failed);
     await newcomers();
-    // Objects that Stripe does not have.
+    // These objects do not exist at Stripe.
     await createSubscription(db, { customer_id: ours.id, stripe_subscription_id: 'sub_gone' });
     await createInvoice(db, { customer_id: ours.id, stripe_invoice_id: 'in_gone', number: 'GONE' });
     await sell(ours.id, customer);
@@ -132,8 +132,8 @@ export function useRunScene() {
   }
 
   /**
-   * Creates six subscriptions with their events. The first two have services, the last has more items than an event
-   * shows.
+   * Creates six subscriptions with their events. The first two have services, and the last has more items
+   * than an event shows.
    */
   async function subscribe(customer_id: number, customer: string): Promise<string[]> {
     const made: string[] = [];
@@ -149,7 +149,7 @@ export function useRunScene() {
     return made;
   }
 
-  /** Creates open invoices and a paid one, whose events are delivered, and drafts, which have no events. */
+  /** Creates open invoices and a paid one, delivers their events, and creates drafts without events. */
   async function invoice(customer: string) {
     const { world } = sync;
     const draft = (amount: number) => act.createInvoice(world, { customer, lines: [{ amount }] }).object.id;
@@ -165,7 +165,7 @@ export function useRunScene() {
     return { drafts, open, paid };
   }
 
-  /** Loses a payment, marks an invoice as doubtful, and marks a subscription as failed in an earlier run. */
+  /** Deletes a payment, marks an invoice for a recheck, and records an earlier failure of a subscription. */
   async function forget(paid: string, doubtful: string, failed: string): Promise<void> {
     const { db } = sync;
     await db.delete(payments).where(eq(payments.payment_reference, paid));
@@ -231,7 +231,7 @@ export function useRunScene() {
   /**
    * Expects a run to lead to the expected rows, and its result to match its log.
    *
-   * @param changes whether its log must match, too; the log of an object that is retried later may differ
+   * @param changes whether the logged changes must match, too; they may differ for an object that is retried
    */
   async function expectTruth(result: ReconcileResult, where: string, { changes = true } = {}): Promise<void> {
     expect(result, where).toMatchObject({ status: 'completed', failures: 0 });
@@ -269,12 +269,12 @@ export function useRunScene() {
     expect(faulty.happened(), where).toBe(true);
   }
 
-  /** Filters out differences of an object and of everything that belongs to its customer. */
+  /** Removes the differences about an object, or about a customer and all its objects. */
   function ofOthers(found: string[], subject: string): string[] {
     const all = [...sync.world.subscriptions.values(), ...sync.world.invoices.values()];
     const own = [subject, ...all.filter(({ customer }) => customer === subject).map(({ id }) => id)];
     const isOwn = (row: string) => own.some((id) => row.includes(id));
-    // Our own rows of a customer depend on the customer data that Stripe reports.
+    // Rows without a Stripe id depend on the customer data that Stripe reports.
     const isUnnamed = (row: string) => subject.startsWith('cus_') && !/"(cus|sub|si|in|evt)_/.test(row);
     return found.filter((row) => !/^. reconciliation_/.test(row) && !isOwn(row) && !isUnnamed(row));
   }
@@ -317,7 +317,7 @@ export function useRunScene() {
       expect(faulty.happened(), where).toBe(true);
       if (result) await expectNoted(result, where);
       if (result?.status === 'completed') await expectTruth(result, where, { changes: false });
-      // A run that could not write its end still counts as running in the table.
+      // A run that could not record its end still has the status `running`.
       sync.later(LEASE_MS / 1000 + 1);
       await expectTruth(await run(), where, { changes: false });
     },
@@ -328,7 +328,7 @@ export function useRunScene() {
       const timeout = fault.kind === 'timeout' ? 300 : 10_000;
       await rewind();
       const at = sync.api.requestCount() + call;
-      // The SDK itself retries a connection that was closed once.
+      // The SDK itself retries once after a reset connection.
       sync.api.faults.add({ fault, when: fault.kind === 'reset' ? [at, at + 1] : [at] });
       const result = await run(sync.db, openClient({ timeout, maxNetworkRetries: retries }));
       await expectNoted(result, where);

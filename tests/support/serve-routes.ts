@@ -13,8 +13,8 @@ import { serveHandler } from './serve-handler';
 export type RouteModule = Record<string, unknown>;
 
 /**
- * Serves route files over real HTTP in the process of the test, on the test database. Every response is checked against
- * the OpenAPI document. Paths in the table of our server are answered by that table, or by Next with TEST_THROUGH=next.
+ * Serves route files over real HTTP in the test process, on the test database. Checks each response against
+ * the OpenAPI document. Our server answers the paths in `FAST_ROUTES`, or Next does with TEST_THROUGH=next.
  *
  * @param routes path to module; `[name]` stands for one path segment
  */
@@ -31,7 +31,7 @@ export async function serveRoutes(
   );
 }
 
-/** Wraps a handler so that its responses are checked against the document. Other exports are returned unchanged. */
+/** Wraps a handler to check its responses against the OpenAPI document. Returns other exports unchanged. */
 function toHeld(exported: unknown): unknown {
   if (typeof exported !== 'function') return exported;
   const handler: RouteHandler = async (request, context) => {

@@ -80,7 +80,7 @@ export class PaymentModel {
     }
   }
 
-  /** Applies the effect of the nightly run on our own invoices: those past due become overdue. */
+  /** Marks our own invoices as overdue if they are past due, as the nightly run does. */
   night(): void {
     for (const invoice of this.invoices.values()) {
       if (!invoice.isManaged && invoice.status === 'sent' && this.isPastDue(invoice))
@@ -211,7 +211,7 @@ export const write = fc.oneof(
 );
 export type Write = typeof write extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Draws a write or a change of the day. */
+/** Draws a write or an advance of the clock. */
 export const step = fc.oneof({ weight: 9, arbitrary: write }, { weight: 1, arbitrary: clock });
 export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -235,7 +235,7 @@ const INVOICES: NewInvoice[] = [
   { total: '900', due_date: '2026-03-16', currency: 'jpy', stripe_invoice_id: 'in_yen' },
 ];
 
-/** Empties the tables and inserts the invoices above and two payments. */
+/** Empties the tables and inserts `INVOICES` and two payments. */
 export async function openLedger({ db, now, env }: TestRuntime): Promise<PaymentModel> {
   await db.execute(sql`truncate customers, invoices, payments, payment_tombstones, audit_log,
     reconciliation_runs restart identity cascade`);
@@ -271,7 +271,7 @@ export async function openLedger({ db, now, env }: TestRuntime): Promise<Payment
   return model;
 }
 
-/** Reads everything that a write may change. */
+/** Reads all rows that a write may change. */
 export async function readLedger(db: Database) {
   return {
     invoices: await db.select().from(invoices).orderBy(invoices.id),
@@ -287,7 +287,7 @@ export type Call =
   | { verb: 'patch'; id: number; changes: PaymentChanges }
   | { verb: 'delete'; id: number };
 
-/** Replaces the indexes in a write by the ids of existing rows. */
+/** Replaces the indexes in a write with the ids of existing rows. */
 export function toCall(write: Write, held: Pick<Ledger, 'invoices' | 'payments'>): Call {
   if (write.do === 'post') return { verb: 'post', input: paymentInput.parse(toFields(write, held)) };
   const id = pick(held.payments, write.target);

@@ -22,7 +22,7 @@ export interface Attempt {
 
 export type ScryptArgs = [...given: unknown[], done: (error: Error | null, key: Buffer) => void];
 
-/** Serves the sign-in endpoint on a fresh database. Hashing a password takes no time unless a test changes it. */
+/** Serves the sign-in endpoint on a fresh database. `useHash` can replace the slow password hash. */
 export function useSignIn() {
   const server = useApi({ [DOOR]: signInRoute, '/api/.*': unknownPath }, { BETTER_AUTH_SECRET: SECRET });
   let addresses = 0;

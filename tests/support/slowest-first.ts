@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Parts of paths in the order in which files run. Files that need the production build come later, because it is built
- * meanwhile. Among these the slowest come first, so that all workers end at about the same time.
+ * Path patterns in the order in which test files run. Files that need the production build come late, because
+ * it is built meanwhile. The slowest of them come first, so that all workers end at about the same time.
  */
 const ORDER = [
   '/simulation/',
@@ -18,7 +18,7 @@ const ORDER = [
   '/unit/',
 ].map((part) => new RegExp(part));
 
-/** Runs files in this order. Vitest itself could sort by duration only after a first run. */
+/** Runs test files in the order of `ORDER`. Vitest itself could sort by duration only after a first run. */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => ORDER.findIndex((part) => part.test(moduleId));

@@ -40,7 +40,7 @@ export function inVersion(version: string): VersionShape {
   };
 }
 
-/** The paths that can be expanded before basil. Those of an invoice are below. */
+/** The paths that can be expanded before basil. `invoicePaths` returns the paths of an invoice. */
 const EXPANDABLE_BEFORE_BASIL = {
   payment_intent: ['customer', 'invoice'],
   charge: ['customer', 'payment_intent', 'invoice'],
@@ -73,7 +73,7 @@ export function renderObject(object: WorldObject, shape: Shape): Json {
     case 'charge':
       return { ...json, invoice: object.invoice };
     case 'credit_note': {
-      // A credit note had at most one refund.
+      // Before basil a credit note had at most one refund.
       const gone = without(
         json,
         'customer_account pre_payment_amount post_payment_amount refunds total_taxes',

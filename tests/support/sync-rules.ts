@@ -42,7 +42,7 @@ export interface Given {
 export interface Rule {
   /** Rows that exist before the events. */
   given?: Given[];
-  /** The events in order. They get the ids `evt_1`, `evt_2` … by their position here. */
+  /** The events in order. They get the ids `evt_1`, `evt_2` … by their position in this list. */
   events: (Told | ((scene: Scene) => unknown))[];
   /**
    * The orders in which the events are delivered, each with new tables. The database tests only the first and the last.
@@ -53,7 +53,7 @@ export interface Rule {
   /** Expected row counts of some tables. */
   counts?: Partial<Record<TableName, number>>;
   settings?: Partial<Pick<SyncDeps, 'linkByEmail' | 'timeZone'>>;
-  /** Lets deliveries ask Stripe. */
+  /** Whether deliveries may ask Stripe. */
   withKey?: boolean;
   inSql?: boolean;
 }
@@ -64,7 +64,7 @@ interface Delivery {
   again: boolean;
 }
 
-/** Tables in memory or on a database. */
+/** The tables that a rule runs on, in memory or in a database. */
 interface Ground {
   deps: Pick<SyncDeps, 'db' | 'store'>;
   put(table: TableName, row: Row): Promise<unknown>;
@@ -72,7 +72,7 @@ interface Ground {
   take(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome>;
   run(deps: SyncDeps): Promise<{ status: string }>;
   rows(): Promise<Rows>;
-  /** Returns the changes of the last run, and the failures of runs. */
+  /** Returns the changes of the last run, and the unresolved failures of all runs. */
   log(): Promise<{ changes: Row[]; failures: Row[] }>;
   hands(deps: SyncDeps): Hands;
 }
@@ -152,14 +152,14 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
     /** The Stripe account, and the faults of its API. */
     world,
     faults: api.faults,
-    /** Whether deliveries may ask Stripe. The daily job always may. */
+    /** Whether deliveries may ask Stripe. Reconciliation always may. */
     hasKey: withKey,
     now: () => now,
     later: (seconds: number) => {
       now = new Date(now.getTime() + seconds * 1000);
     },
     take: (told: Told, n: number, { again = false } = {}) => deliver(toEvent(told, n), again),
-    /** Delivers an event of the account. */
+    /** Delivers an event of the Stripe account. */
     deliver: async (event: WorldEvent | undefined) => {
       if (!event) throw new Error('this event did not happen');
       return deliver(renderEvent(event, '2026-10-28.endive'), false);
@@ -172,7 +172,7 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
       scene.later(60);
       return done;
     },
-    /** Runs the daily job, a day later by default. */
+    /** Runs the nightly reconciliation, a day later by default. */
     night: async (seconds = DAY) => {
       scene.later(seconds);
       const { status } = await ground.run(depsOf(true));

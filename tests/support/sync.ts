@@ -43,7 +43,7 @@ export function typed(events: WorldEvent[], type: string): WorldEvent {
 }
 
 interface SyncOptions {
-  /** A server with the webhook. Sync uses its database and runtime. By default, sync opens its own. */
+  /** A server with the webhook, whose database and runtime sync uses. By default, sync opens its own. */
   server?: Api;
   env?: Record<string, string>;
   now?: Date;
@@ -112,7 +112,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       const deps = syncDeps(db ? { ...runtime, db } : runtime);
       return asks === undefined ? deps : { ...deps, stripe: asks ? client : null };
     },
-    /** Moves both clocks forward. */
+    /** Moves the clocks of sync and of Stripe forward. */
     later(seconds: number): void {
       const { runtime } = get();
       runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
@@ -129,14 +129,14 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       if (!event) throw new Error('this event did not happen');
       return sync.takeBody(JSON.stringify(renderEvent(event, options.version ?? NEWEST)), options);
     },
-    /** Acts at Stripe a minute later and passes on every resulting event. */
+    /** Runs an action at Stripe a minute later and passes every resulting event to sync. */
     async happen<T extends { events: WorldEvent[] }>(action: (world: World) => T): Promise<T> {
       sync.later(60);
       const done = action(get().world);
       for (const event of done.events) await sync.take(event);
       return done;
     },
-    /** Finalizes an invoice over 119 EUR and passes on its events. @returns its id */
+    /** Finalizes an invoice over 119 EUR and passes its events to sync. @returns the id of the invoice */
     async bill(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}): Promise<string> {
       const customer = input.customer ?? (await sync.happen((world) => act.createCustomer(world))).object.id;
       const { object } = await sync.happen((world) =>
@@ -153,7 +153,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       if (!payment) throw new Error(`${invoice} has no payment`);
       return { invoice, payment };
     },
-    /** Collects a payment at Stripe that belongs to no invoice, modelled on an earlier payment of an invoice. */
+    /** Collects a payment at Stripe that belongs to no invoice, as a copy of an earlier payment. */
     collectAlone(id: string): Collected {
       const { paymentIntents } = get().world;
       const like = [...paymentIntents.values()].find(isCollected);
@@ -217,7 +217,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       return { stripeCustomerId, subscription: object };
     },
 
-    /** Returns a writer of payments and records outside of sync, with the current time. */
+    /** Returns the actor and time for writes of payments and records that do not come from sync. */
     writer: () => ({
       actor: commandActor('test'),
       source: 'api' as const,

@@ -21,7 +21,7 @@ export async function startServerProcess(variables: Record<string, string>): Pro
   return { url: output().trim(), kill };
 }
 
-/** Serves in such a process: reads DATABASE_URL and prints its URL. Loads the product only there. */
+/** Runs in the separate process, which alone loads the product. Serves DATABASE_URL and prints its URL. */
 export async function serveHere(): Promise<void> {
   const webhook = await import('@/app/api/stripe/webhook/route');
   const payments = await import('@/app/api/w5t/payments/route');
@@ -74,7 +74,7 @@ export function paymentOf(invoice: { id: number; customer_id: number }, token: s
   return (url) => fetch(`${url}/api/w5t/payments`, { method: 'POST', headers, body });
 }
 
-/** Builds the delivery of an event that a Stripe invoice was paid. */
+/** Builds the delivery of an event about a paid Stripe invoice. */
 export function paidInvoiceOf(id: string): Send {
   const event = toEvent(succeeded(id, { customer: `cus_${id}` }), 1);
   return (url) => postEvent(url, { ...event, id: `evt_${id}` }, new Date());

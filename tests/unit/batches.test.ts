@@ -13,7 +13,7 @@ function open() {
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 describe('batches', () => {
-  test('concurrent requests are sent as one batch', async () => {
+  test('concurrent requests to the store are sent as one batch', async () => {
     const { batches, begun } = open();
     const answers = [1, 2, 3].map((one) => batches.run(one));
     await settled();
@@ -22,7 +22,7 @@ describe('batches', () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30]);
   });
 
-  test('requests wait while two batches are running', async () => {
+  test('requests to the store wait while two batches are running', async () => {
     const { batches, begun, given } = open();
     const run = async (one: number) => {
       const answer = batches.run(one);
@@ -44,7 +44,7 @@ describe('batches', () => {
     expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(14);
   });
 
-  test('a failed batch fails only its own requests', async () => {
+  test('a failed batch fails only its own requests to the store', async () => {
     const { batches, begun } = open();
     const failing = Promise.allSettled([batches.run(1), batches.run(2)]);
     await settled();

@@ -55,7 +55,7 @@ describe('environment variables', () => {
     expect(parseEnv({ PORT: '4000', PUBLIC_URL: 'https://a.example/' }).publicUrl).toBe('https://a.example');
   });
 
-  test('list variables can contain spaces after commas', () => {
+  test('an environment variable with a list can contain spaces after commas', () => {
     const env = parseEnv({
       STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b ',
       MCP_ALLOWED_ORIGINS: 'https://a.example, http://localhost:6274',
@@ -204,7 +204,7 @@ test.each([
   await expect(tryServer(handle, 'postgres://h/d', async () => {})).rejects.toThrow(sentence);
 });
 
-test('the proxy does not read the environment variables again at every request', () => {
+test('the Next.js proxy does not read the environment variables again at every request', () => {
   const ask = () => proxy(new NextRequest('http://localhost/sign-in')).headers.get('content-security-policy');
   const { PORT } = process.env;
   expect(ask()).toContain("default-src 'self'");

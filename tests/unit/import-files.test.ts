@@ -59,12 +59,12 @@ describe('rows of CSV files', () => {
     expect(rows.map((row) => ('cells' in row ? row.cells.join('|') : problemOf(row)))).toEqual(expected);
   });
 
-  test('a batch of CSV rows holds at most as much text as one row may', async () => {
+  test('a batch of CSV rows holds at most as much text as the longest allowed row', async () => {
     const wide = Array.from({ length: 9 }, () => `${'x'.repeat(MAX_ROW / 4)}\n`);
     expect((await read(wide, { atOnce: 1000 })).sizes).toEqual([4, 4, 1]);
   });
 
-  test('a too long CSV line is rejected without affecting later lines', async () => {
+  test('a CSV line that is too long is rejected without affecting later lines', async () => {
     const { rows } = await read(['a,', 'x'.repeat(MAX_ROW + 1), '\nb,c\n']);
     const problem = expect.stringMatching(/more than/);
     expect(rows).toMatchObject([{ problem }, { line: 2, cells: ['b', 'c'] }]);
@@ -115,7 +115,7 @@ describe('headers of CSV files', () => {
     expect(columns.map(({ ours }) => ours?.name)).toEqual([name, undefined]);
   });
 
-  test('columns with an empty name are ignored', () => {
+  test('CSV columns with an empty name are ignored', () => {
     const { columns } = header('hostname;;');
     expect(columns.map(({ theirs, ours }) => [theirs, ours?.name])).toEqual([
       ['hostname', 'hostname'],
@@ -124,7 +124,7 @@ describe('headers of CSV files', () => {
     ]);
   });
 
-  test('the error for an unknown column suggests --map options', () => {
+  test('the error for an unknown CSV column suggests --map options', () => {
     const raw = 'Servername;locaton;Größe;"a ""$b"';
     const refusal = () => header(raw);
     expect(refusal).toThrow(/--map "Servername=hostname" --map "locaton=location" --map "Größe="/);
@@ -138,7 +138,7 @@ describe('headers of CSV files', () => {
     expect(names).toEqual(['hostname', 'location', null, null]);
   });
 
-  test('a column mapped to an empty field name is ignored', () => {
+  test('a CSV column mapped to an empty field name is ignored', () => {
     const map = Object.entries({ Name: 'hostname', Colour: '' });
     const { columns } = header('Name;Colour', { map });
     expect(columns.map(({ ours }) => ours?.name ?? null)).toEqual(['hostname', null]);
@@ -318,7 +318,7 @@ describe('cells of CSV files', () => {
     ['0,5', { value: 0.5 }],
     ['12.5', { problem: expect.stringMatching(/decimal comma/) }],
     ['1,234.56', { problem: expect.stringMatching(/decimal comma/) }],
-  ])('the CSV number %j is read or refused according to its decimal comma', (cell, read) => {
+  ])('the CSV number %j is read with a decimal comma or refused', (cell, read) => {
     expect(readCell(cell, 'number', ',')).toMatchObject(read as object);
   });
 });
@@ -347,7 +347,7 @@ test.each([
   expect(unescapeFormulas(written)).toBe(text);
 });
 
-test('CSV cells split at semicolons contain no formula', async () => {
+test('a CSV cell contains no formula even if a spreadsheet splits it at semicolons', async () => {
   const unit = fc.constantFrom(...'a;="\'\t\n\r+-@ ,');
   await fc.assert(
     fc.asyncProperty(fc.string({ unit }), async (text) => {
@@ -379,7 +379,7 @@ test('Windows-1252 text is decoded, including the euro sign', () => {
   expect(decodeWindows1252(Buffer.from([0x80, 0xe4, 0x96, 0x41, 0x9f]))).toBe('€ä–AŸ');
 });
 
-test('a repeated key is reported with the line of its first use', () => {
+test('a repeated key in an import file is reported with the line of its first use', () => {
   const seen = new SeenKeys();
   for (let line = 1; line <= 2000; line += 1) expect(seen.note(`key ${line}`, line)).toBeUndefined();
   for (let line = 1; line <= 2000; line += 1) expect(seen.note(`key ${line}`, 9999)).toBe(line);

@@ -7,7 +7,7 @@ import { createHashQueue } from '@/lib/auth/hash-queue';
 import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in-limit';
 import type { AppError } from '@/lib/errors';
 
-/** Work that runs until the gate is opened. */
+/** Creates work that runs until the test opens its gate. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ describe('concurrency limits', () => {
     expect(await bulkhead.run(undefined, async () => 'next')).toBe('next');
   });
 
-  test('failed work frees its place for waiting work', async () => {
+  test('work that fails under a concurrency limit frees its place for waiting work', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1 });
     const failing = bulkhead.run('a', () => Promise.reject(new Error('no')));
     const next = bulkhead.run('a', async () => 'next');
@@ -86,7 +86,7 @@ describe('concurrency limits', () => {
 describe('the queue of password hashing', () => {
   afterEach(() => vi.useRealTimers());
 
-  /** Creates a queue whose work ends when the test ends it. */
+  /** Creates a queue whose work runs until the test calls `end`. */
   function controlled(limits: { running: number; waiting: number; ofNetwork?: number }) {
     const queue = createHashQueue({ ofNetwork: 1, ...limits, patienceMs: 5000 });
     const begun: string[] = [];

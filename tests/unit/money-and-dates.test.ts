@@ -47,7 +47,7 @@ describe('money', () => {
     for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
   });
 
-  test('amounts in minor units survive formatting and parsing', () => {
+  test('an amount in minor units is the same after it is formatted and parsed', () => {
     const currency = fc.constantFrom('eur', 'jpy', 'kwd', 'isk');
     fc.assert(
       fc.property(fc.integer({ min: -1e14, max: 1e14 }), currency, (minor, code) => {
@@ -72,7 +72,7 @@ describe('money', () => {
 });
 
 describe('the totals of lines', () => {
-  /** Lines made from their quantity, unit price and tax rate. */
+  /** Builds lines from texts such as `1 100 19`, with quantity, unit price and tax rate. */
   const linesOf = (typed: string[]) =>
     typed.map((line) => {
       const [quantity = '', unit_price = '', tax_rate = ''] = line.split(' ');
@@ -101,7 +101,7 @@ describe('the totals of lines', () => {
     },
   );
 
-  test('tax is summed by rate with the highest rate first', () => {
+  test('the tax of invoice lines is summed by rate with the highest rate first', () => {
     const typed = ['1 10 7', '1 100 19.00', '1 50 19'];
     expect(lineTotals(linesOf(typed), 'eur').rates).toEqual([
       { tax_rate: '19.00', net: '150.000', tax: '28.500' },
@@ -157,12 +157,12 @@ describe('dates', () => {
     ['2026-03-30', 'Europe/Berlin', '2026-03-29T22:00:00.000Z'],
     ['2026-03-15', 'Pacific/Kiritimati', '2026-03-14T10:00:00.000Z'],
     ['2026-03-15', 'Pacific/Pago_Pago', '2026-03-15T11:00:00.000Z'],
-    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], // no midnight there
+    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], // daylight saving time skips midnight
   ])('the day %s begins in the time zone %s at %s', (date, timeZone, expected) => {
     expect(startOfDay(date, timeZone).toISOString()).toBe(expected);
   });
 
-  test('a timestamp of Stripe is rounded down to whole seconds', () => {
+  test('a date is converted to a Stripe timestamp by rounding down to whole seconds', () => {
     expect(fromEpoch(1_773_576_000).toISOString()).toBe('2026-03-15T12:00:00.000Z');
     expect(toEpoch(new Date('2026-03-15T12:00:00.999Z'))).toBe(1_773_576_000);
     expect(toEpoch(fromEpoch(0))).toBe(0);

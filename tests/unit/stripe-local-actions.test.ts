@@ -145,7 +145,7 @@ describe('actions of the local Stripe', () => {
     expect(act.updateSubscription(world, object.id, { status: 'past_due' }).events).toEqual([]);
   });
 
-  test('cancelling a subscription immediately causes customer.subscription.deleted', () => {
+  test('an immediate cancellation of a subscription causes customer.subscription.deleted', () => {
     const { object } = subscribe();
     const scheduled = act.updateSubscription(world, object.id, { cancelAtPeriodEnd: true });
     expectEvents(scheduled, 'customer.subscription.updated');

@@ -285,7 +285,7 @@ describe('credit notes of the local Stripe', () => {
     expect(types(noted)).not.toContain('invoice.payment_succeeded');
   });
 
-  test('a credit note whose parts do not add up is refused', () => {
+  test('the local Stripe refuses a credit note whose parts do not add up', () => {
     const [invoice, cash, unpaid] = [paid(), paidOffStripe(), open()];
     const draft = act.createInvoice(world, { customer, lines: [{ amount: 5 }] }).object.id;
     const before = world.history.length;

@@ -285,7 +285,7 @@ describe('a subscription of any API version', () => {
     expect(map({ status })?.status).toBe(expected);
   });
 
-  test('the period end of an item without one is read from its subscription', () => {
+  test('a subscription item without a period end takes the period end of its subscription', () => {
     const item = (more = {}) => ({ data: [{ id: 'si_1', ...more }], has_more: false });
     const ends = (more: Record<string, unknown>) =>
       map(more)?.items.map(({ currentPeriodEnd }) => currentPeriodEnd);
@@ -321,7 +321,7 @@ describe('a subscription of any API version', () => {
     expect(map(more)?.cancelAt).toEqual(expected);
   });
 
-  test('a paused collection is read with its end', () => {
+  test('the paused collection of a subscription is read with its end', () => {
     const pauseOf = (pause_collection: object | null) => map({ pause_collection })?.pause;
     expect(pauseOf(null)).toBeNull();
     const voided = { behavior: 'void', resumesAt: at(9 * DAY) };

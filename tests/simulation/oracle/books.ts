@@ -1,7 +1,7 @@
 import type { Tables } from '../tables';
 import type { Difference } from './story';
 
-/** Expects the entries of each invoice and payment to add up to the amounts in our tables. */
+/** Expects the accounting entries of each invoice and payment to add up to the amounts in our tables. */
 export function checkBooks({ invoices, payments, entries }: Tables): Difference[] {
   const posted = new Map<string, number>();
   for (const { record, invoice_id, payment_id, gross } of entries) {
@@ -10,7 +10,7 @@ export function checkBooks({ invoices, payments, entries }: Tables): Difference[
   }
   const expected = new Map<string, number>();
   for (const row of invoices) {
-    // Invoices from before the history are posted by the first run, or together with their first payment.
+    // The first reconciliation or payment posts the invoices that existed before the history.
     const isUnknown = row.stripe_invoice_id === null && !posted.has(`invoice ${row.id}`);
     if (isUnknown || row.status === 'draft' || row.status === 'cancelled') continue;
     expected.set(`invoice ${row.id}`, Number(row.total));
@@ -43,7 +43,7 @@ export class SealedMonths {
     return today.slice(0, 7) > this.month;
   }
 
-  /** Records the entries up to the month of that day. @returns differences from the entries recorded before */
+  /** Records the entries before the month of `today`. @returns changes to the entries recorded last time */
   seal(today: string, { entries }: Tables): Difference[] {
     const differences = this.compare({ entries });
     this.month = today.slice(0, 7);

@@ -5,7 +5,7 @@ import { ANNOUNCING, type Case, differ, type Look, type Truth } from './story';
 /** The reported data of a Stripe customer. */
 interface Reported {
   emails: Set<string>;
-  /** Whether no event or certain answer reported an address, so that sync may not know it. */
+  /** True if neither an event nor a certain answer reported an e-mail address. */
   isDoubtful: boolean;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
@@ -18,7 +18,7 @@ export function checkCustomers(given: Case): void {
   const { truth, tables, full, verdict } = given;
   if (truth.mayFail && !full) return; // Stripe could not always answer
   const reported = reportedOf(truth, full);
-  if (truth.hasKey && !full && !isSame(truth, reported, reportedOf(truth, true))) return; // a run may have reported it
+  if (truth.hasKey && !full && !isSame(truth, reported, reportedOf(truth, true))) return; // a reconciliation may know more
   const groups = new Map<string, number>();
   const own = new Set(truth.ours.map(({ id }) => id));
   for (const { customer, staff, stored } of truth.stripeCustomers) {
@@ -65,7 +65,7 @@ interface Link {
   by: 'staff' | 'number' | 'email' | 'created';
 }
 
-/** The links that a Stripe customer may have. There are several if it is uncertain which of its numbers were known. */
+/** The links that a Stripe customer may have. Several are possible if sync may not have seen all numbers. */
 function linksOf(truth: Truth, id: string, known: Reported | undefined, full: boolean): Link[] {
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
   if (made && made.staff !== null) return [{ ids: [made.staff], by: 'staff' }];
@@ -94,7 +94,7 @@ function linkOf(
   return only && others.length === 0 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
 }
 
-/** Returns the customers whose number appears in other objects than the Stripe customer itself. */
+/** Returns the customers whose number is in the Stripe customer's subscriptions, invoices or checkouts. */
 function numbered(truth: Truth, known: Reported | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((reported) =>
@@ -102,14 +102,14 @@ function numbered(truth: Truth, known: Reported | undefined, full: boolean): num
     )
     .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
   const [best] = numbers;
-  // Objects in Stripe's lists do not have the time of an event, so any number of the best rank may count.
+  // Stripe's lists report objects without an event time, so that the order of the numbers is uncertain.
   if (best && truth.hasKey) {
     return numbers.filter(({ rank }) => !full || rank === best.rank).map(({ own }) => own);
   }
   return best ? [best.own] : [];
 }
 
-/** Groups Stripe customers with the same unknown address. They become one new customer if addresses link customers. */
+/** Returns the same key for Stripe customers whose shared, unknown e-mail makes them one new customer. */
 function groupOf(truth: Truth, known: Reported | undefined, id: string): string {
   const [email] = known?.emails ?? [];
   const isNew = truth.linkByEmail && email && !truth.ours.some((own) => own.email === email);
@@ -185,24 +185,24 @@ export function isSure(tables: Tables, stripeCustomerId: string | null): boolean
   return link?.linked_by === 'staff' || link?.linked_by === 'number';
 }
 
-/** Possible knowledge about a Stripe customer's own number. */
+/** A possible state of sync's knowledge about a Stripe customer's own number. */
 interface OwnNumber {
   /** The customer with this number. */
   owner: number | null;
-  /** The customer that had its previous number, if it has no number or an unknown one now. */
+  /** The owner of the previous number, which counts if the current number is missing or unknown. */
   former: number | null;
 }
 
 /**
- * Returns the possible values of a customer's own number. It is the one in Stripe's last answer, because no event
- * reports a change. If an answer may have been discarded, several numbers are possible.
+ * Returns the possible values of a Stripe customer's own number. No event reports a change of it, so the
+ * number in Stripe's last answer counts. If sync may have discarded an answer, several numbers are possible.
  */
 function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
   const looks = truth.looks
     .filter((look) => look.customer === customer && look.changes !== null)
     .sort((a, b) => Number(a.changes) - Number(b.changes));
   const certain = looks.filter(isCertain).at(-1);
-  // An expanded customer without a number reports nothing about its number.
+  // A customer that is expanded in another object counts only if it has a number.
   const mayCount = ({ kind, number }: Look) => kind === 'asked' || number !== undefined;
   const later = looks.filter(
     (look) => mayCount(look) && Number(look.changes) > Number(certain?.changes ?? -1),
@@ -213,7 +213,7 @@ function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
   });
 }
 
-/** Returns the customers whose number sync may have known last. */
+/** Returns the possible owners of the last number that sync knew. Null stands for no owner. */
 function formerOwners(truth: Truth, looks: Look[]): (number | null)[] {
   const owned = looks.filter((look) => ownerOf(truth, look) !== null);
   const certain = owned.findLastIndex(isCertain);
@@ -228,7 +228,7 @@ const isCertain = ({ kind, isDoubtful }: Look) => kind === 'asked' && !isDoubtfu
 const ownerOf = (truth: Truth, look: Look | undefined) =>
   truth.ours.find(({ number }) => number === look?.number)?.id ?? null;
 
-/** Returns whether any answer contained the customer; with `forSure`, one that was not discarded. */
+/** Returns whether an answer contained the customer. `forSure` counts only answers that were surely kept. */
 const wasSeen = (truth: Truth, customer: string, forSure = false) =>
   truth.looks.some(
     (look) => look.customer === customer && look.changes !== null && !(forSure && look.isDoubtful),
@@ -239,14 +239,14 @@ export const wasAsked = (truth: Truth, customer: string) =>
   truth.looks.some((look) => look.customer === customer && look.changes !== null && isCertain(look));
 
 /**
- * Expects Stripe to have been asked since the last event with another customer number than that of the final link.
- * Stripe is asked whenever an event contains the number of another customer than the linked one.
+ * Expects sync to have asked Stripe for the customer since the last event with the number of another
+ * customer than the linked one. Sync asks whenever such an event arrives.
  */
 function checkAsked(given: Case, customer: string, linkedTo: number): void {
   const { truth } = given;
   const looks = truth.looks.filter((look) => look.customer === customer);
   if (looks.some(({ changes }) => changes === null)) return; // a deleted customer does not change any more
-  // An expanded customer may have been discarded, unless it has the number of the final owner.
+  // Sync may have discarded an expanded customer, unless it has the number of the linked customer.
   const counted = looks.filter((look) => look.kind === 'asked' || ownerOf(truth, look) === linkedTo);
   const last = Math.max(-1, ...counted.map(({ changes }) => Number(changes)));
   for (const event of truth.history) {

@@ -18,7 +18,7 @@ import {
 const RANKS = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 };
 const STATUS = { draft: 'draft', paid: 'paid', void: 'cancelled', uncollectible: 'overdue' };
 
-/** Expects one row per invoice, with the values of an allowed moment. */
+/** Expects one row per invoice, with the values of a moment that `allowedMoments` returns. */
 export function checkInvoices(given: Case): void {
   const { truth, tables, full } = given;
   const ours = tables.invoices.filter((row) => !row.stripe_invoice_id);
@@ -40,7 +40,7 @@ export function checkInvoices(given: Case): void {
   for (const id of rows.keys()) differ(given, `invoice ${id}`, null, 'a row');
 }
 
-/** Expects the amounts of an invoice of ours to be its payments less refunds and disputes. */
+/** Expects the paid amount of our own invoice to be its payments less refunds and disputes. */
 function checkOwn(given: Case, row: InvoiceRow): void {
   const completed = given.tables.payments.filter(
     (one) => one.invoice_id === row.id && one.status === 'completed',
@@ -62,7 +62,7 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
     const highest = Math.max(...second.map(rankOf));
     return second.filter((moment) => rankOf(moment) === highest);
   });
-  // The event of its revision reports only that the invoice is void.
+  // An event about a revision reports only that the revised invoice is void.
   const isRevised = !full && isReplaced(truth.history, row.stripe_invoice_id);
   const allowed = isRevised ? [...reported, ...reported.map(toVoid)] : reported;
   const failures = failuresOf(given, story);
@@ -118,7 +118,7 @@ function failuresOf({ truth, full }: Case, story: Moment<Invoice>[]): Failures {
   };
 }
 
-/** Returns the possible rows at a moment. There are several if the due date passed around that moment. */
+/** Returns the possible rows at a moment. Several are possible if the due date passed around then. */
 function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<Invoice>, failures: Failures) {
   const { timeZone, today } = truth;
   const money = (minor: number) => amount(minor, about.currency);
@@ -158,8 +158,8 @@ function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<In
 }
 
 /**
- * Returns the possible rows while Stripe's status is unknown. The stored status is kept, although a due date may have
- * passed before.
+ * Returns the possible rows while Stripe reports an unknown status. Sync keeps the stored status, which is
+ * already `overdue` if the due date had passed.
  */
 function keptOpen<T extends { status: string }>(story: Moment<Invoice>[], row: T, failures: Failures): T[] {
   if (failures.must) return [row];
@@ -168,8 +168,8 @@ function keptOpen<T extends { status: string }>(story: Moment<Invoice>[], row: T
 }
 
 /**
- * Returns the balance applied to an invoice. A credit pays up to the total; a debt is collected with it. No total is
- * below zero.
+ * Returns the customer balance that was applied to an invoice. A credit pays up to the total, and a debt is
+ * collected with the invoice. Simulated totals are never negative.
  */
 function balanceApplied({ total, startingBalance, finalizedAt }: Invoice): number {
   if (finalizedAt === null) return 0;

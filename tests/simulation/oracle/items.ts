@@ -24,10 +24,10 @@ export const SHOWN = 10;
 export function checkItem(given: Case, now: Subscription, row: SubscriptionRow, actual: ItemRow): void {
   const { truth, tables, verdict } = given;
   const id = actual.stripe_subscription_item_id ?? '';
-  // Only staff can link an item of a customer that is not linked by staff or number.
+  // Only staff can link an item if its Stripe customer is not linked by staff or number.
   const named = isSure(tables, row.stripe_customer_id) ? servicesOf(truth, now, row, id) : [null];
   const staff = truth.linked.get(id);
-  // An item that left one subscription before the next one reported it is a new item, and staff's choice is lost.
+  // If one subscription drops an item before the next one reports it, the item loses staff's link.
   if (staff !== undefined && wasMoved(truth, id) && named.includes(actual.customer_service_id)) {
     verdict.ties += Number(actual.customer_service_id !== staff);
     return;
@@ -106,8 +106,8 @@ export function itemsAdrift(truth: Truth): Set<string | null> {
 }
 
 /**
- * Expects a sold subscription to become the one of its checkout if Stripe bills what was sold. Otherwise it keeps
- * waiting.
+ * Expects a sold subscription to get the id of its checkout's Stripe subscription if Stripe bills the sold
+ * services. Otherwise it stays incomplete.
  */
 export function checkSold(given: Case): void {
   const { truth, tables, verdict } = given;
@@ -132,16 +132,16 @@ export function checkSold(given: Case): void {
   }
 }
 
-/** The Stripe subscription that a sold subscription becomes, through the checkout with its reference. */
+/** The Stripe subscription that a checkout links to the sold subscription with the checkout's reference. */
 interface Adopted {
   id: string;
-  /** Whether this is certain. Otherwise the last report or the owner may have been another one at the time. */
+  /** Whether sync must use this id. If false, sync may have seen another state or owner at the time. */
   must: boolean;
 }
 
 /**
- * Maps the ids of sold subscriptions to Stripe's. A customer keeps what it bought while it was linked to another
- * customer.
+ * Maps the ids of sold subscriptions to Stripe subscriptions. A Stripe customer keeps a subscription that
+ * it bought while it was linked to another customer.
  */
 function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
   const found = new Map<number, Adopted>();

@@ -17,7 +17,7 @@ import {
 export function checkPayments(given: Case): void {
   const { truth, tables } = given;
   const invoices = storiesOf<Invoice>(truth.history, 'invoice');
-  // A payment that people recorded under the id of an intent counts for its invoice, so sync records no other payment.
+  // A payment recorded by people under a payment intent's id settles the invoice, so sync adds none.
   const counted = new Set([...truth.written.values()].map(({ reference }) => truth.intents.get(reference)));
   for (const row of tables.payments) {
     const { payment_reference: reference } = row;
@@ -49,7 +49,7 @@ function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | u
   const announced = story.some(({ event }) => event.type === 'invoice.payment_succeeded');
   const isFreed = [...truth.freed].some((one) => one === id || truth.intents.get(one) === id);
   const isReported = announced && truth.lossless && !isFreed;
-  // An earlier run may have found a part of the amount.
+  // An earlier reconciliation may have recorded only a part of the amount.
   const moments = (full || isReported ? [last] : story).filter(({ about }) => collectedOf(about) > 0);
   const expected = moments.flatMap((moment) => {
     const dates = full ? [lastCollected(story)] : datesOf(truth, story, moment);
@@ -107,8 +107,8 @@ export function checkMoneyBack(given: Case): void {
 }
 
 /**
- * Expects a refund or dispute to have the right payment. People may record an invoice's money under several of its ids,
- * and the refund belongs to the payment that was known then.
+ * Expects a refund or dispute to belong to the right payment. People may record an invoice's money under
+ * several ids, so any payment of that invoice is accepted.
  */
 function compareMoneyBack(
   given: Case,
@@ -125,7 +125,7 @@ function compareMoneyBack(
   compare(given, `money back ${id}`, { ...expected, payment_id }, row);
 }
 
-// An unknown status of a refund counts as pending, that of a dispute as under review.
+// An unknown refund status counts as pending, an unknown dispute status as under review.
 const REFUND_STATUSES: Record<string, string> = {
   pending: 'pending',
   succeeded: 'succeeded',
@@ -161,7 +161,7 @@ function expectedDispute(given: Case, dispute: Dispute): Partial<DisputeRow> {
   };
 }
 
-/** Returns the payment of the invoice that an intent paid, or of the intent itself. */
+/** Returns the payment recorded under the intent's id, else under the id of the invoice that it paid. */
 function paymentOf({ truth, tables }: Case, intent: string): PaymentRow | undefined {
   const find = (reference: string | undefined) =>
     tables.payments.find((row) => row.payment_reference === reference);

@@ -2,7 +2,7 @@ import { toCalendarDate } from '@/lib/dates';
 import type { Customer, Dispute, Refund, WorldEvent, WorldObject } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
 
-/** Everything that is known about a history: events at Stripe, and changes by people and programs here. */
+/** The facts about a history: events at Stripe, and changes that people and programs made in our tables. */
 export interface Truth extends Setup, Deeds {
   history: readonly WorldEvent[];
   timeZone: string;
@@ -12,7 +12,7 @@ export interface Truth extends Setup, Deeds {
   linkByEmail: boolean;
   /** Whether no delivery was lost. */
   lossless: boolean;
-  /** Whether Stripe's API failed at times, or its answers were out of date repeatedly. */
+  /** Whether Stripe's API failed at times or repeatedly gave outdated answers. */
   mayFail: boolean;
   /** API versions of the events. An older version does not report everything that a newer one does. */
   versions: readonly string[];
@@ -31,7 +31,7 @@ export interface Truth extends Setup, Deeds {
 /** One of our customers, in its state before the history. */
 export interface Own {
   id: number;
-  /** The number that Stripe uses. For some customers it is the number of a customer merged into this one. */
+  /** The customer number in Stripe's metadata. It may belong to a customer that was merged into this one. */
   number: string;
   email: string | null;
   services: OwnService[];
@@ -41,7 +41,7 @@ export interface Own {
     quantity: number;
     /** Ids of the services that the subscription was sold with. */
     services: number[];
-    /** Whether one of its items has no service, so that no bill of Stripe can match the subscription. */
+    /** Whether one of its items has no service, so that no Stripe subscription can match it. */
     isUnclear: boolean;
   } | null;
 }
@@ -50,26 +50,26 @@ export interface OwnService {
   id: number;
   number: string;
   ends_on: string | null;
-  /** Its price in minor units for this number of months. */
+  /** The price in minor units for the given number of months. */
   price: { minor: number; currency: string; months: number };
 }
 
-/** The data here and at Stripe before a history, and staff's links during it. */
+/** The data in our tables and at Stripe before a history, and the links that staff set during it. */
 export interface Setup {
   ours: Own[];
   stripeCustomers: {
     customer: Customer;
-    /** The customer that staff linked it to last, and the earlier ones. */
+    /** The customer that staff last linked the Stripe customer to. `formerly` has the earlier ones. */
     staff: number | null;
     formerly: number[];
-    /** The customer that it was linked to by e-mail address before the history. */
+    /** The customer that an e-mail address linked the Stripe customer to before the history. */
     stored: number | null;
   }[];
 }
 
-/** Changes that people and programs made here. Sync must not undo them. */
+/** Changes that people and programs made in our tables. Sync must not undo them. */
 export interface Deeds {
-  /** References of Stripe's payments that were deleted. */
+  /** References of deleted payments with the source `stripe`. */
   deleted: Set<string>;
   /** References of other deleted payments. Sync may have skipped Stripe's own payment because of them. */
   freed: Set<string>;
@@ -77,29 +77,29 @@ export interface Deeds {
   written: Map<number, { amount: string; reference: string; source: string }>;
   /** The status that people last gave to a payment, by its id. */
   statuses: Map<number, string>;
-  /** The service that staff linked to an item, by Stripe's id of the item. Null if staff unlinked it. */
+  /** The service that staff linked to an item, by the item's Stripe id. Null if staff removed the link. */
   linked: Map<string, number | null>;
   /** The dates that people gave to a service, by its id. */
   dated: Map<number, Record<'next_billing_date' | 'ends_on', string[]>>;
 }
 
-/** Times of an event, in ticks that only count up. */
+/** Times of an event, in ticks of a counter that only increases. */
 export interface EventTimes {
   happened: number;
-  /** Its first delivery attempt, if there was one. */
+  /** The first delivery attempt. Null if there was no attempt. */
   tried: number | null;
   /** The first time the event was certainly handled. */
   done: number | null;
-  /** The number of changes to its customer's own number when the event was last handled. */
+  /** How often the number of the event's Stripe customer had changed when the event was last handled. */
   changes: number | null;
 }
 
-/** An answer of Stripe about a customer that arrived here. */
+/** An answer of Stripe's API that contains a customer. */
 export interface Look {
   customer: string;
   /** `asked`: the customer was retrieved. `brought`: it was expanded in another object, and may have been discarded. */
   kind: 'asked' | 'brought';
-  /** The number of changes to the customer's own number by then. Null if the customer was deleted. */
+  /** How often the customer's own number had changed by then. Null if the customer was deleted. */
   changes: number | null;
   number: string | undefined;
   /** Whether a crash or conflict may have undone the effects of the answer. */
@@ -117,7 +117,7 @@ export interface Case {
 
 export interface Verdict {
   differences: Difference[];
-  /** The number of rows whose value the payloads left open. */
+  /** The number of rows for which the payloads allow several values. */
   ties: number;
 }
 
@@ -194,7 +194,7 @@ export function storiesOf<T extends WorldObject>(
     if (event.about.object !== kind) continue;
     const moment = { at, about: event.about as T, event, isAnnounced: ANNOUNCING.has(event.type) };
     const story = stories.get(event.about.id);
-    if (story?.at(-1)?.event.type === 'customer.subscription.deleted') continue; // a late event changes nothing
+    if (story?.at(-1)?.event.type === 'customer.subscription.deleted') continue; // an event after the deletion changes nothing
     if (story) story.push(moment);
     else stories.set(event.about.id, [moment]);
   }
@@ -238,8 +238,8 @@ interface WithStatus {
 export const hasKnownStatus = ({ object, status }: WithStatus) => KNOWN[object].has(status);
 
 /**
- * Returns the statuses that a row may have at a moment. With an unknown status of Stripe the row keeps its status,
- * which can be any that may have been stored before.
+ * Returns the statuses that a row may have at a moment. If Stripe reports an unknown status, the row keeps
+ * its stored status, so the result has every status that may have been stored.
  *
  * @param unset the status of a row before any known status was reported
  */
@@ -268,8 +268,8 @@ export function keptStatuses<T extends WithStatus>(
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * Returns whether a state may have been stored before a later one was handled. Each event of a second decides the whole
- * second again.
+ * Returns whether a state may have been stored before a later one was handled. Within one second that is
+ * always possible, because each event makes sync decide on all events of its second again.
  */
 function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
   if (others.some((one) => one.event.created === event.created)) return true;
@@ -279,8 +279,8 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
 }
 
 /**
- * Returns whether the last state was certainly stored before the others. With an API key a state may be seen as soon as
- * it exists, otherwise when it is first reported. Which state of a second is the last is certain once all are reported.
+ * Returns whether the last state was certainly stored before the others. With an API key sync may see a state
+ * at once, else on its first delivery. A second's last state is certain once all its events are handled.
  */
 function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
   const last = until.at(-1);

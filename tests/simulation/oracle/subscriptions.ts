@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from './story';
 
-/** Expects one row per subscription, with the values of an allowed moment. */
+/** Expects one row per subscription, with the values of a moment that `allowedMoments` returns. */
 export function checkSubscriptions(given: Case): void {
   const { truth, tables } = given;
   const stories = storiesOf<Subscription>(truth.history, 'subscription');
@@ -60,7 +60,7 @@ function checkSubscription(given: Case, story: Moment<Subscription>[], row: Subs
     });
   const first = allowed[0] && expected(allowed[0])[0];
   if (!first) return;
-  // Several moments may fit if the items without a certain subscription are ignored.
+  // Several moments may fit, because items whose subscription is uncertain are not compared.
   const fitting = allowed.filter((one) => expected(one).some((row) => fits(row, actual)));
   const [moment] = fitting;
   if (!moment) {
@@ -84,8 +84,8 @@ function checkSubscription(given: Case, story: Moment<Subscription>[], row: Subs
 const withoutKeys = ({ subscription_id: _, customer_service_id: __, ...item }: ItemRow) => item;
 
 /**
- * Returns the possible rows after a checkout. One that completed in this second or later activates an incomplete
- * subscription, until Stripe is asked.
+ * Returns the possible rows after a checkout. A checkout that completed in the same second or later
+ * activates an incomplete subscription, until sync asks Stripe.
  */
 function checkedOut<Row extends { status: string }>(
   { truth, full }: Case,
@@ -137,7 +137,7 @@ const sortItems = <T extends { stripe_subscription_item_id: string | null }>(ite
     String(a.stripe_subscription_item_id) < String(b.stripe_subscription_item_id) ? -1 : 1,
   );
 
-/** Returns the row if only events reported it. It has the items that they showed, and may have any earlier item. */
+/** Returns the row if only events reported it: the items in the last event, and earlier stored items. */
 function shownRow(
   { truth, tables }: Case,
   about: Subscription,
@@ -155,8 +155,8 @@ function shownRow(
 }
 
 /**
- * Returns the states in which a second may end. The creation comes first, a deletion last, and each update after the
- * state that it contains as the previous one.
+ * Returns the states in which a second may end. The creation comes first, a deletion last, and an update
+ * follows the state that it reports as the previous one.
  */
 function possibleEnds(second: Moment<Subscription>[]): Moment<Subscription>[] {
   const ends = second.filter(({ event }) => event.type === 'customer.subscription.deleted');

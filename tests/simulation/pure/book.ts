@@ -162,7 +162,7 @@ function ofPaymentRow({ rows }: ModelTables, payment: StoredPayment, timeZone: s
   return facts;
 }
 
-/** Returns the facts that are missing from the booked sums. */
+/** Returns the differences between the sums of the facts and the booked sums, as facts to book. */
 function differences(facts: Fact[], known: ModelEntry[], today: string): Fact[] {
   const sums = new Map<string, Fact & { sum: number }>();
   const add = (one: Fact | ModelEntry, sum: number, original_date: string) => {

@@ -31,7 +31,7 @@ export function commitModel(tables: ModelTables, commit: Commit, now: Date): Wri
   return { at: now, ids: made };
 }
 
-/** Takes the ids for new rows. Like a sequence, it does not take them back when the commit fails. */
+/** Reserves ids for new rows. As with a database sequence, the ids stay used if the commit fails. */
 function makeIds(tables: ModelTables, plan: Plan): Made {
   const made: Made = new Map();
   for (const table of TABLE_NAMES) {
@@ -259,7 +259,7 @@ const AMOUNTS: Partial<Record<TableName, string[]>> = {
 /** The new ids by their negative placeholder ids in the plan. */
 type Made = Map<number, number>;
 
-/** A row as its table stores it: with real ids, amounts with three decimals, and the given version. */
+/** Returns a row as its table stores it: with real ids, amounts with three decimals, and this version. */
 function toStored<Name extends keyof ModelRows>(
   name: Name,
   planned: RowOf<Name>,
@@ -291,7 +291,7 @@ function toId(id: unknown, made: Made): unknown {
   return typeof id === 'number' && id < 0 ? (made.get(id) ?? id) : id;
 }
 
-/** A value as jsonb returns it: keys are sorted by length, then alphabetically. */
+/** Returns a value as jsonb returns it: keys are sorted by length, then alphabetically. */
 export function asJsonb(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(asJsonb));
   if (typeof value !== 'object' || value === null) return value;
@@ -301,9 +301,7 @@ export function asJsonb(value: unknown): unknown {
 
 const SERIAL = /^[Kk](\d{1,15})$/;
 
-/**
- * Inserts a customer like `insert_created_customer`, with the next number that no customer has and no object contains.
- */
+/** Inserts a customer like `insert_created_customer`, with a free number that no Stripe object contains. */
 function insertCreated(tables: ModelTables, row: RowOf<'customers'>, absent: string[]): void {
   const { customers, merged, links } = tables.rows;
   const noted = [...links.values()].flatMap(({ numbers }) => numbers.map((one) => one.number.toLowerCase()));
@@ -319,7 +317,7 @@ function insertCreated(tables: ModelTables, row: RowOf<'customers'>, absent: str
   tables.put('customers', made.id, made);
 }
 
-/** Moves everything of a Stripe customer like `move_stripe_customer`. */
+/** Moves a Stripe customer's subscriptions, invoices and payments, like `move_stripe_customer`. */
 function moveStripeCustomer(tables: ModelTables, moved: string, customer_id: number, now: Date): void {
   const { rows } = tables;
   const change = { customer_id, updated_at: now };

@@ -6,7 +6,7 @@ const DECIDE = /\/(lib\/sync\/decide\/[^?]+)/;
 
 interface Script {
   file: string;
-  /** The source position of each offset, such as `lib/sync/decide/plan.ts:12:3`. Null if it cannot be reached. */
+  /** The source position of each offset, such as `lib/sync/decide/plan.ts:12:3`. Null if it has none. */
   places: (string | null)[];
 }
 
@@ -59,7 +59,7 @@ interface Ranges {
 
 function reached({ places }: Script, functions: Ranges[]): Set<string> {
   const counts = new Uint8Array(places.length).fill(1);
-  // Sorted from outer to inner ranges, because the innermost range of a place has its count.
+  // Outer ranges come first, because the innermost range of a place holds its count.
   const ranges = functions.flatMap((one) => one.ranges);
   ranges.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
   for (const { startOffset, endOffset, count } of ranges)
@@ -69,7 +69,7 @@ function reached({ places }: Script, functions: Ranges[]): Set<string> {
   return found;
 }
 
-/** Characters that belong to no block after a block that always returns. */
+/** Characters that V8 counts as part of no block if they follow a block that always returns. */
 const SILENT = new Set(' \n\t;,)}]');
 
 function placesOf(file: string, source: string): Script['places'] {

@@ -12,7 +12,7 @@ import type { RowOf, TableName } from './tables';
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 const byId = <T extends { id: number }>(rows: Iterable<T>) => [...rows].sort((a, b) => a.id - b.id);
 
-/** Returns the functions that pages and programs call, over the model. */
+/** Returns the actions of staff and programs, applied to the model. */
 export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps): Hands {
   const { tables } = model;
   const { rows } = tables;
@@ -64,7 +64,7 @@ function existing<T>(found: T | undefined, what: string): T {
   return found;
 }
 
-/** Creates rows like the factories of the tests. */
+/** Creates the same rows as the test factories. */
 function modelMaking({ tables, now }: Model): Making {
   const fresh = (name: TableName) => ({
     ...defaultsOf(name),

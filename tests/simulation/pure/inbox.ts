@@ -53,7 +53,7 @@ export function storeEvent(
   });
 }
 
-/** Stores a failed event like `failEvent`. It does not replace the outcome of another delivery. */
+/** Stores a failed event like `failEvent`. It keeps the outcome if another delivery applied the event. */
 export function failModelEvent(
   tables: ModelTables,
   event: ProviderEvent,
@@ -84,16 +84,16 @@ export function failModelEvent(
 
 const CHECKOUT = 'checkout.session.completed';
 const DAY_MS = 86_400_000;
-/** Days until the body of a checkout is dropped. Longer than the latest delivery takes. */
+/** Days until the body of a checkout event is dropped. All deliveries arrive earlier than that. */
 const RETENTION_DAYS = 30;
-/** Days until runs over a database drop the bodies of all other events. */
+/** Days until a reconciliation on a database drops the bodies of all other events. */
 const RETENTION_OF_ALL_DAYS = 180;
 
 /** Returns whether a history drops bodies. Every second one does. */
 export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 
 /**
- * Drops bodies like `dropOldBodies`, but earlier and only for checkouts. Sync decides nothing by other stored bodies.
+ * Drops bodies like `dropOldBodies`, but earlier and only for checkouts. Sync needs no other old bodies.
  */
 export function dropModelBodies(tables: ModelTables, now: Date): void {
   for (const event of tables.rows.events.values()) {
@@ -111,7 +111,7 @@ export const mayLackBody = (event: { type: string; stripe_created: number }, now
   event.stripe_created * 1000 <
   daysBefore(now, event.type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
 
-/** The time from which on events surely have their bodies. */
+/** Returns the time since which all events surely have their bodies. */
 export const oldest = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);

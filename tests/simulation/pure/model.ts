@@ -47,7 +47,7 @@ const TRIES = 6;
 
 /** A process that uses the model. One crash may happen in it. */
 export class ModelProcess implements Store {
-  /** Whether the crash happened, and whether a conflict made a decision void. */
+  /** Whether the crash happened, and whether a version conflict undid a decision. */
   readonly went = { crashed: false, contested: false };
   private passed = 0;
 
@@ -107,7 +107,7 @@ export class ModelProcess implements Store {
     }
   }
 
-  /** Runs one statement. */
+  /** Runs one statement. The process may crash before or after it. */
   async stating<T>(work: () => T | Promise<T>): Promise<T> {
     await this.model.turns.wait();
     this.pass();
@@ -225,7 +225,7 @@ class Turns {
 
   constructor(private readonly chance: Chance) {}
 
-  /** Lets other work run in between. Without other work it continues at once. */
+  /** Lets other work run first. Returns at once if there is no other work. */
   async wait(): Promise<void> {
     if (this.atWork < 2) return;
     await new Promise<void>((resolve) => {
@@ -250,8 +250,8 @@ class Turns {
   }
 
   /**
-   * Continues once no promise can make progress, like `setImmediate` but without a slow turn of the event loop. The
-   * microtask comes first, because a tick that is scheduled within a tick runs before any promise.
+   * Resumes work once no promise can make progress, like `setImmediate` but without a slow turn of the event
+   * loop. The microtask is needed because a tick scheduled within a tick runs before any promise.
    */
   private plan(): void {
     queueMicrotask(() => process.nextTick(() => this.next()));

@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 const FINAL: string[] = [...DECIDED_DISPUTES];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
-/** The steps of a run over the model, by their names in `STEPS`. */
+/** The steps of a reconciliation over the model, keyed by their names in `STEPS`. */
 export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'failed events': failedEvents,
   'live subscriptions': listed('subscription', null),
@@ -55,7 +55,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   disputes: listedDisputes,
   'unseen disputes': unseen('dispute'),
   'payments of what came back': attachPayments,
-  // The account of a history has the time zone of its plan.
+  // The simulated Stripe account always has the time zone of the plan, so this step has nothing to do.
   'time zone of the account': async () => {},
   // No history has our own overdue invoices or counted lists.
   'overdue invoices': async () => {},
@@ -215,7 +215,7 @@ async function attachPayments(night: Night): Promise<void> {
   }
 }
 
-/** Returns refunds or disputes without a payment if a payment exists now or Stripe may know their invoice now. */
+/** Returns the refunds or disputes without a payment whose payment may now be found, here or at Stripe. */
 function withPayment(rows: ModelRows, kind: MoneyBackKind, { stripe, now }: Night['deps']): string[] {
   const since = now().getTime() - ASKED_DAYS * DAY_MS;
   const known = [...rows.payments.values()];

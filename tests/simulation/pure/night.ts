@@ -47,7 +47,7 @@ export async function reconcileModel(
   return { status: isFinished ? status : 'running', changes: changes() };
 }
 
-/** A run over the model that is under way. */
+/** A reconciliation over the model that is in progress. */
 export class Night {
   readonly work: Run;
 
@@ -62,7 +62,7 @@ export class Night {
     this.work = { id, windowFrom, cursor, counts, errorCode: null, deniedCode: null, heartbeatAt };
   }
 
-  /** Runs one reading statement. */
+  /** Runs one statement that reads rows. */
   select<T>(read: (rows: ModelRows) => T): Promise<T> {
     return this.process.stating(() => read(this.model.tables.rows));
   }
@@ -107,7 +107,7 @@ export interface ModelRun {
   heartbeatAt: Date;
   windowFrom: Date | null;
   listsCompleted: boolean;
-  /** Whether a step that asks Stripe has failed. */
+  /** Whether a step has failed. The run then skips all later steps that ask Stripe. */
   hasFailed: boolean;
   cursor: string | null;
   seen: Set<string>;

@@ -27,7 +27,7 @@ const NO_LOG = { info: silent, warn: silent, error: silent } as unknown as Logge
 
 const openModel = ({ seed, now }: Scene) => new Model(seed, now);
 
-/** A stage with decisions over tables in memory, which are fast because no I/O happens. */
+/** Opens a stage that decides over in-memory tables, which is fast because no I/O happens. */
 export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = openModel): Stage {
   const api = new ModelApi();
   let scene: Scene | undefined;
@@ -112,7 +112,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
 type Params = Record<string, string | number | string[] | Record<string, string | number>>;
 type Answer = Record<string, unknown>;
 
-/** Stripe's SDK, answered directly by a world. */
+/** Creates clients with the interface of Stripe's SDK that read the `World` without HTTP. */
 export class ModelApi {
   readonly faults = createFaults();
   count = 0;
@@ -158,7 +158,7 @@ export class ModelApi {
     return this.send(this.answer(pattern, id, query));
   }
 
-  /** Returns an error, so that it is thrown only when the answer arrives. */
+  /** Returns an `ApiError` instead of throwing it. The caller throws it when the answer arrives. */
   private answer(pattern: string, id: string, query: URLSearchParams): Answer | ApiError {
     const { world } = this;
     const endpoint = ENDPOINTS[pattern];

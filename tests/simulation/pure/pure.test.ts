@@ -33,7 +33,7 @@ test('a simulation process can be stopped between two histories', async () => {
   expect(isTold).toBe(true);
 });
 
-test('a run that lost its lease does not finish in place of the new owner', () => {
+test('a simulated reconciliation that lost its lease cannot finish the run', () => {
   let now = new Date('2026-03-15T00:00:00Z');
   const model = new Model(1, () => now);
   const take = () => {

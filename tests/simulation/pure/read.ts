@@ -11,7 +11,7 @@ import type {
 } from '@/lib/store/snapshot';
 import type { ModelEvent, ModelTables } from './tables';
 
-/** Reads the same rows as `read`. */
+/** Reads from the model the rows that `read` reads from the database. */
 export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
   const items = pick(rows.items, keys.items, (row) => row.stripe_subscription_item_id);
   const of = new Set(items.map((row) => row.subscription_id));

@@ -83,11 +83,11 @@ export class ModelTables {
     events: new Map(),
     entries: new Map(),
   };
-  /** The last id of each table. A rollback does not take it back. */
+  /** The last id of each table. A rollback does not reset it. */
   readonly ids: Record<string, number> = {};
   /** Ids of customers that staff changed. */
   readonly edited = new Set<number>();
-  /** The changes of each run. */
+  /** The changes that reconciliation runs recorded. */
   readonly runChanges: { run: number; change: object }[] = [];
   audits = 0;
   private undo: (() => void)[] = [];
@@ -113,7 +113,7 @@ export class ModelTables {
     this.undo.push(() => table.set(key, before));
   }
 
-  /** Adds a task for staff unless it exists. */
+  /** Adds a staff task unless a task with the same kind and subject exists. */
   tell(task: StaffTask): void {
     const isIt = (one: StaffTask) => one.kind === task.kind && one.subject === task.subject;
     if ([...this.rows.tasks.values()].some(isIt)) return;

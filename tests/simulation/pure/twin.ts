@@ -221,7 +221,7 @@ function requireRefused(error: unknown): void {
   if (pgErrorCode(error) === undefined) throw error;
 }
 
-/** Applies the actions of staff and programs to both sides. Links and payments use a store, which compares them. */
+/** Applies actions to both sides. Links and payments go through a `TwinProcess`, which compares the sides. */
 function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
   const both =
     <Given extends unknown[], Result>(
@@ -291,7 +291,7 @@ const renewed =
   };
 
 const WAYS: Way[] = [
-  () => {}, // an unchanged commit that is too late
+  () => {}, // an outdated commit, applied unchanged
   renew,
   renewed(({ plan }) => {
     for (const name of TABLE_NAMES) plan[name].inserted = [];
@@ -354,7 +354,7 @@ async function load(tables: ModelTables, db: Database): Promise<void> {
   }
 }
 
-/** Both sides write these keys in the order of their decisions. Nothing depends on that order. */
+/** In these values the order of the keys is not compared, since nothing depends on it. */
 const LOGGED = new Set(['changes', 'before', 'after']);
 /** In these columns the order of the keys is compared, too, since jsonb sorts them. */
 const JSON_KEYS = new Set(['numbers', 'details']);

@@ -30,7 +30,7 @@ const DISPUTE_STATUSES = [
   ...(['warning_under_review', 'warning_closed', 'needs_response'] as const),
   ...(['prevented', 'under_review', 'won', 'lost'] as const),
 ];
-/** Rare refunds: in another currency, of a charge without a payment intent, with an unknown status. */
+/** Rare kinds of refunds, keyed by `b * 8 + c` of the step. */
 const ODD_REFUNDS: Record<number, object> = {
   3: { currency: 'gbp' },
   11: { paymentIntent: null },
@@ -141,7 +141,7 @@ export const INVOICE_STEPS: Steps = {
     const status = STRANGE_INVOICE as Invoice['status'];
     const invoice = scene.world.invoices.put({ ...found, status, attempted: true });
     emit(scene.world, 'invoice.updated', invoice, found);
-    // No other handled event reports such a status.
+    // No other event type that sync handles reports an unknown status.
     if (b % 4 !== 0) emit(scene.world, 'invoice.payment_failed', invoice);
     return `${found.id} becomes ${status}`;
   }),
@@ -258,7 +258,7 @@ export function intentWithoutInvoice(scene: Scene, a: number) {
   });
 }
 
-/** Does something at Stripe. @returns null if Stripe refuses it */
+/** Runs an action at Stripe. @returns null if Stripe refuses it */
 export function tried<T>(work: () => T): T | null {
   try {
     return work();

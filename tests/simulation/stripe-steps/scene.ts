@@ -15,7 +15,7 @@ export interface Scene {
   strays: { count: number };
 }
 
-/** Acts at Stripe. @returns a sentence about it, or null if the step does not apply */
+/** Plays a step at Stripe. @returns a sentence for the log, or null if the step does not apply */
 type Action = (scene: Scene, step: Step) => string | null;
 export type Steps = Partial<Record<StepKind, Action>>;
 type Of<T> = (scene: Scene, found: T, step: Step) => string | null;
@@ -48,7 +48,7 @@ export function onOwner(act: Of<{ id: string; own: Own | undefined }>): Action {
   };
 }
 
-/** Picks an object, the newest for 0, because steps usually continue with the latest object. */
+/** Picks an object, counted from the newest, because steps usually continue with the latest object. */
 export function pick<T>(from: T[], a: number): T | undefined {
   return from.at(-1 - (a % Math.max(1, from.length)));
 }
@@ -99,12 +99,12 @@ export function serviceMetadata(own: Own | undefined, c: number): Metadata {
   const service = own?.services[c % Math.max(1, own.services.length)];
   if (!service) return {};
   const other = own?.services[(c + 1) % own.services.length];
-  // The id and the number are those of different services.
+  // Here the id and the number belong to different services.
   if (c === 6 && other) return { customer_service_id: String(service.id), service_number: other.number };
   return c % 2 === 0 ? { customer_service_id: String(service.id) } : { service_number: service.number };
 }
 
-/** Builds metadata that sometimes contain a customer number, and sometimes the wrong one. `claims` says how often. */
+/** Builds metadata, sometimes with a right or wrong customer number. The swarm's `claims` sets how often. */
 export function numberMetadata({ setup: { ours }, plan }: Scene, c: number): Metadata {
   const { claims = 1 } = plan.swarm;
   const isNamed = claims > 0 && c >= (claims > 1 ? 1 : 5);

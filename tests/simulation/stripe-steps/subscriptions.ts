@@ -131,7 +131,7 @@ export const SUBSCRIPTION_STEPS: Steps = {
   }),
 
   /**
-   * Reports an update with the old state after the deletion of its subscription, because it was still in progress then.
+   * Emits an update with the old state after the deletion of the subscription, as if it arrived too late.
    */
   lateNews(scene, { a, b }) {
     const ended = scene.world.history.filter(
@@ -164,14 +164,14 @@ export const SUBSCRIPTION_STEPS: Steps = {
     return `${id} checks out ${object.subscription} (${payment}, reference ${reference})`;
   }),
 
-  /** Changes, adds or removes the customer's own number. */
+  /** Changes, adds or removes the customer number in a Stripe customer's metadata. */
   changeNumber: onOwner((scene, { id }, { b }) => {
     const { ours } = scene.setup;
     const number = b < 2 ? undefined : b === 2 ? 'NOBODY' : ours[b % Math.max(1, ours.length)]?.number;
     const { metadata: before } = scene.world.customers.get(id) ?? {};
     if (number === before?.customer_number) return null;
     const metadata = {
-      // Distinguishes Stripe's answers. The product ignores it.
+      // The oracle counts the changes of the number with this key. The product ignores it.
       changes: String(changesOf(before) + 1),
       ...(number !== undefined && { customer_number: number }),
     };
@@ -223,8 +223,8 @@ function boughtItems(scene: Scene, reference: number | null, b: number, c: numbe
 }
 
 /**
- * Returns whether deleting the customer may lose its address, because only a deleted draft or lost checkout reported
- * it.
+ * Returns whether deleting the Stripe customer may hide its e-mail address from sync, because only a
+ * deleted draft or a lost checkout reported the address.
  */
 function mayHideAddress({ world, plan }: Scene, id: string): boolean {
   const isHidden = ({ type, about }: WorldEvent) =>

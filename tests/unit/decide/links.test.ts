@@ -34,7 +34,7 @@ const noted = ({ at, ...rest }: ReturnType<typeof number>): NotedNumber => ({
 });
 
 describe('customer numbers named by Stripe', () => {
-  /** Origins from strongest to weakest. */
+  /** The origins of a customer number, from strongest to weakest. */
   const RANKING: [string, NumberOrigin][] = [
     ['the Stripe customer itself', origin('customer', 9, 'evt_z')],
     ['a subscription', origin('subscription', 1, 'evt_b')],
@@ -66,7 +66,7 @@ describe('customer numbers named by Stripe', () => {
     ['a different number', ANOTHER, [LATE, ANOTHER]],
     ['a stronger origin of a noted number', EARLY, [EARLY]],
     ['the customer’s own number', number('A', origin('customer')), [LATE, ITSELF]],
-  ])('the reported customer numbers are updated after Stripe reports %s', (_, reported, expected) => {
+  ])('the list of reported customer numbers is updated after Stripe reports %s', (_, reported, expected) => {
     expect(noteNumbers([noted(LATE)], [reported])).toEqual(expected.map(noted));
   });
 

@@ -53,13 +53,13 @@ interface State {
   invoices?: Partial<StoredInvoice>[];
   payments?: StoredPayment[];
   refunds?: StoredRefund[];
-  /** What the payments of invoice 1 add up to, in thousandths. */
+  /** The sum of the payments of invoice 1, in thousandths. */
   paid?: number;
 }
 
 const byId = <Row extends { id: number }>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]));
 
-/** Decides on a change, and returns what the plan writes. */
+/** Decides on a change. @returns the planned writes and the warning */
 function decide({ invoices = [{}], payments = [], refunds = [], paid = 0 }: State, change: PaymentChange) {
   const draft = new PaymentDraft(
     snapshotOf({
