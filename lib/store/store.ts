@@ -75,8 +75,8 @@ function togetherAt(db: Database): Together {
     reads: new Batches(async (all) => {
       const snapshot = await read(db, uniteKeys(all.map(toKeys)));
       return all.map(() => snapshot);
-    }),
-    commits: new Batches((all) => writeInTurn(db, undefined, () => commitTogether(db, all))),
+    }, AT_ONCE.reads),
+    commits: new Batches((all) => writeInTurn(db, undefined, () => commitTogether(db, all)), AT_ONCE.commits),
   };
   batches.set(db, made);
   return made;
@@ -90,9 +90,10 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-const AT_ONCE = 2;
+/** Commits may wait for a lock, and then others go on. Reads do not wait, and one batch at once makes it larger. */
+const AT_ONCE = { reads: 1, commits: 2 };
 /** Maximum calls in one batch. Larger batches cost less, but a call waits longer, and other cores have no work. */
-const MOST = 8;
+const MOST = 16;
 
 /** Performs calls in batches, two batches at once. Calls that arrive meanwhile wait, and form the next batch. */
 export class Batches<Given, Done> {
@@ -100,19 +101,22 @@ export class Batches<Given, Done> {
   private underWay = 0;
 
   /** @param perform handles a batch and returns the results in the same order; if it throws, the whole batch fails */
-  constructor(private readonly perform: (given: Given[]) => Promise<Done[]>) {}
+  constructor(
+    private readonly perform: (given: Given[]) => Promise<Done[]>,
+    private readonly atOnce: number,
+  ) {}
 
   run(given: Given): Promise<Done> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ given, resolve, reject });
-      if (this.underWay < AT_ONCE) this.start();
+      if (this.underWay < this.atOnce) this.start();
     });
   }
 
   private start(): void {
     this.underWay += 1;
-    // Wait a tick, because callers whose batch has just ended make their next call at once.
-    process.nextTick(async () => {
+    // Wait for the requests that have arrived, and for callers whose batch has just ended and who call again.
+    setImmediate(async () => {
       while (this.waiting.length > 0) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;
     });

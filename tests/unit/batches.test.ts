@@ -6,11 +6,12 @@ function open() {
   const begun: { given: number[]; end(done: number[]): void; fail(error: Error): void }[] = [];
   const batches = new Batches<number, number>(
     (given) => new Promise((end, fail) => begun.push({ given, end, fail })),
+    2,
   );
   return { batches, given: () => begun.map((batch) => batch.given), begun };
 }
 
-const settled = () => new Promise((resolve) => setTimeout(resolve));
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('batches', () => {
   test('concurrent requests to the store are sent as one batch', async () => {
@@ -31,17 +32,17 @@ describe('batches', () => {
     };
     const first = await run(1);
     const second = await run(2);
-    const others = Array.from({ length: 12 }, (_, i) => batches.run(i + 3));
+    const others = Array.from({ length: 20 }, (_, i) => batches.run(i + 3));
     await settled();
     expect(given()).toEqual([[1], [2]]);
     begun[0]?.end([1]);
     await settled();
-    expect(given()[2]).toEqual(Array.from({ length: 8 }, (_, i) => i + 3));
+    expect(given()[2]).toEqual(Array.from({ length: 16 }, (_, i) => i + 3));
     begun[1]?.end([2]);
     await settled();
-    expect(given()[3]).toEqual([11, 12, 13, 14]);
+    expect(given()[3]).toEqual([19, 20, 21, 22]);
     for (const batch of begun.slice(2)) batch.end(batch.given);
-    expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(14);
+    expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(22);
   });
 
   test('a failed batch fails only its own requests to the store', async () => {
