@@ -211,7 +211,7 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
 const MOST_SHOWN = 1000;
 
 /** Leaves the columns of a row out of the output schema. The argument `fields` lists them. */
-export const lean = (row: z.ZodObject) => row.meta({ isLean: true });
+const lean = (row: z.ZodObject) => row.meta({ isLean: true });
 
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   if (io === 'output') {

@@ -115,10 +115,10 @@ function tables(counts: typeof SMALL): Filled[] {
       table: 'sales_documents',
       count: counts.documents,
       insert: (series) => sql`insert into sales_documents
-        (id, document_number, type, status, customer_id, document_date, subtotal, tax, total) overriding system value
+        (id, document_number, type, status, customer_id, document_date, valid_until, subtotal, tax, total) overriding system value
         select n, 'D-' || n, ${oneOf(['offer', 'offer', 'order_confirmation'], '6')}::sales_document_type,
           ${oneOf(['draft', 'sent', 'accepted', 'accepted', 'rejected', 'expired', 'converted'], '7')}::sales_document_status,
-          1 + abs(hashint4(n)) % ${counts.customers}::int, ${day(counts.documents)}, a, 0, a
+          1 + abs(hashint4(n)) % ${counts.customers}::int, ${day(counts.documents)}, ${day(counts.documents)} + 30, a, 0, a
           ${series}, lateral (select ${AMOUNT} as a) drawn`,
     },
     {

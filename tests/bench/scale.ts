@@ -201,6 +201,8 @@ async function operationsOf(db: Database): Promise<Operation[]> {
     ['invoices', 'middle page', {}, 'middle'],
     ['invoices', 'last page', {}, 'last'],
     ['invoices', 'of a customer', { customer_id: '17' }],
+    ['invoices', 'due in a month', { due_date_from: '2021-05-01', due_date_to: '2021-05-31' }],
+    ['invoices', 'sent, due since 2020', { status: 'sent', due_date_from: '2020-01-01' }],
     ['payments', 'first page', {}],
     ['payments', 'middle page', {}, 'middle'],
     ['payments', 'last page', {}, 'last'],
@@ -209,9 +211,18 @@ async function operationsOf(db: Database): Promise<Operation[]> {
     ['services', 'first page', {}],
     ['services', 'active hosting', { status: 'active', service_type: 'hosting' }],
     ['services', 'last page', {}, 'last'],
+    [
+      ...(['services', 'active, billed in a month'] as const),
+      { status: 'active', next_billing_date_from: '2026-12-01', next_billing_date_to: '2026-12-31' },
+    ],
     ['sales documents', 'first page', {}],
     ['sales documents', 'sent offers', { type: 'offer', status: 'sent' }],
     ['sales documents', 'last page', {}, 'last'],
+    [
+      'sales documents',
+      'expiring in a month',
+      { valid_until_from: '2021-05-01', valid_until_to: '2021-05-31' },
+    ],
   ];
   const made = lists.map(([name, what, filters, page]) => listed(db, name, what, filters, page));
   const searches = ['gmbh', 'Müller', 'druckerei 3', 'K10042', 'zzzzqq', 'an', 'qx'].map(searched);
@@ -254,6 +265,9 @@ async function operationsOf(db: Database): Promise<Operation[]> {
   ];
 }
 
+/** Days by which a list is read if they are filtered. */
+const OTHER_DAYS = ['due_date', 'next_billing_date', 'valid_until'];
+
 async function listed(
   db: Database,
   name: string,
@@ -272,13 +286,15 @@ async function listed(
     sql` and `,
   );
   const from = sql.raw(table);
+  const day = OTHER_DAYS.find((name) => Object.keys(texts).some((key) => key.startsWith(name)));
+  const inOrder = sql.raw(day ? `l.${day} desc, l.id desc` : order);
   const customers = tool ? sql`join customers c on c.id = l.customer_id` : sql``;
   return {
     name: `${name}, ${what}`,
     run: (on) => list(on, wanted),
     naive: [
       sql`select count(*) from ${from} l where ${where}`,
-      sql`select l.* from ${from} l ${customers} where ${where} order by ${sql.raw(order)}
+      sql`select l.* from ${from} l ${customers} where ${where} order by ${inOrder}
         limit 25 offset ${(page - 1) * 25}`,
     ],
     http: tool
