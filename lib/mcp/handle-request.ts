@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { createMcpHandler } from 'mcp-handler';
 import { z } from 'zod';
+import { perProcess } from '@/db/per-process';
 import type { toolCallOutcome } from '@/db/schema';
 import { AppError } from '../errors';
 import { everyMethod, type HttpRequest } from '../http/messages';
@@ -201,7 +202,7 @@ const serveProtocol = (publicUrl: string) =>
     },
   );
 
-const served = new Map<string, ReturnType<typeof serveProtocol>>();
+const served = perProcess('mcp-handlers', () => new Map<string, ReturnType<typeof serveProtocol>>());
 
 /** Returns the handler of a service with this public address. The address stays the same while a process runs. */
 function protocolAt(publicUrl: string) {

@@ -77,13 +77,13 @@ describe('payments as CSV', () => {
 
 test('the CSV file of invoices contains the customer of each invoice', async () => {
   const HEADER =
-    'id,number,status,invoice_date,due_date,currency,subtotal,tax,total,amount_paid,amount_due,' +
+    'id,number,status,invoice_date,due_date,currency,subtotal,tax,total,amount_paid,amount_due,paid_at,' +
     'stripe_invoice_id,refunded_amount,amount_credited,amount_off_stripe,balance_applied,written_off,customer_id,customer_number,customer_name';
   const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-INV', company: '=1+1' });
   const { id } = await createInvoice(base.db, { customer_id, number: '@1', due_date: '2026-04-01' });
   expect(await invoiceLinesOf({ customer: 'K-INV' })).toEqual([
     HEADER,
-    `${id},'@1,sent,2026-03-01,2026-04-01,eur,100,19,119,0,119,,0,0,,,0,${customer_id},K-INV,'=1+1`,
+    `${id},'@1,sent,2026-03-01,2026-04-01,eur,100,19,119,0,119,,,0,0,,,0,${customer_id},K-INV,'=1+1`,
   ]);
   expect(await invoiceLinesOf({ customer: 'nobody' })).toEqual([HEADER]);
 });
