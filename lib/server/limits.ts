@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The number of files that the database, its connections and Next may have open at once. */
+/** Open files to reserve for the database, its connections and Next. */
 const OWN_FILES = 192;
 
 /** Limits on client connections and requests. Times are in milliseconds, sizes in bytes. */
 export const LIMITS = {
-  /** The body of a page's request, including server actions, which send forms. API routes limit their own bodies. */
+  /** The largest body of a page or server action request. API routes set their own limits. */
   pageBody: 131_072,
   /** Time from the connection, or from the request's first byte, to the end of the headers. */
   headersMs: 15_000,
@@ -15,7 +15,7 @@ export const LIMITS = {
   uploadMs: 900_000,
   /** The interval at which these times are checked. */
   checkMs: 1000,
-  /** How long a client may read nothing of its response. */
+  /** How long a client may leave its response unread. */
   unreadMs: 60_000,
   /** How long an idle connection stays open. */
   keepAliveMs: 5000,
@@ -23,25 +23,25 @@ export const LIMITS = {
   stopMs: 6000,
   headerBytes: 16_384,
   headers: 200,
-  /** The number of requests of a connection that may wait for the response to an earlier request. */
+  /** How many pipelined requests of a connection may wait for an earlier response. */
   sentAhead: 16,
-  /** The number of pages, and of API requests, that Next handles at once, in total and per client. Others wait. */
+  /** How many pages and API requests Next handles at once, in total and per client. Further requests wait. */
   pagesAtOnce: 4,
   pagesOfClient: 3,
   routesAtOnce: 16,
   routesOfClient: 12,
-  /** The number of pages, and of API requests, that may wait, in total and per client, and the longest wait. */
+  /** How many pages and API requests may wait, in total and per client, and the longest wait. */
   pagesWaiting: 512,
   pagesWaitingOfClient: 256,
   pagePatienceMs: 10_000,
-  /** The time after which a request that Next still handles gives up its place to another. */
+  /** The time after which a request that Next still handles no longer counts towards these limits. */
   pagePlaceMs: 2000,
   connections: maxConnections(),
 };
 
 export type Limits = typeof LIMITS;
 
-/** Returns how many connections memory and open files allow. Without /proc, assumes that 1,024 files may be open. */
+/** Returns the limit of open files minus `OWN_FILES`, from 64 to 2,000. Without /proc, assumes 1,024. */
 function maxConnections(): number {
   const limits = '/proc/self/limits';
   const told = existsSync(limits)

@@ -21,7 +21,7 @@ interface Settings {
   log: Logger;
 }
 
-/** The paths that limit their own request bodies. A path that may be rewritten (encoding, dots) counts as a page. */
+/** Paths that limit their own bodies. A path with `%`, `\` or `.` may be rewritten and counts as a page. */
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
 /** Makes the listener that passes valid requests to the handler and refuses all others. */
@@ -59,7 +59,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
 
 const HOST = /^([\w.-]*|\[[\da-f:.]+\])(:\d+)?$/i;
 
-/** Checks the Host header (RFC 9112, 3.2). Of two Host headers, a proxy could use another one than our server does. */
+/** Checks the Host header (RFC 9112, 3.2). Given two, a proxy and our server might each use another. */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   return hosts.length <= 1 && HOST.test(headers.host ?? '');
@@ -85,7 +85,7 @@ function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
 }
 
-/** `empty`: the request announced a body but sent none, and its stream ended before anyone else could listen. */
+/** `empty`: the request announced a body but sent none, and its stream ended before a handler listened. */
 type Received = 'received' | 'empty' | 'too large' | 'broken off';
 
 /**
@@ -109,7 +109,7 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
 }
 
 const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
-/** The header with a secret of this process. Next copies it from a client's request to its own requests to us. */
+/** Carries this process's secret. Next copies the header to requests that it sends to our server itself. */
 const OWN_HEADER = 'x-w5t-own-request';
 const AGAIN = ' again';
 
@@ -117,8 +117,8 @@ const AGAIN = ' again';
 const FROM_PROXIES = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'];
 
 /**
- * Makes the forwarding headers of a request trustworthy. Headers from strangers are dropped, and X-Forwarded-For holds
- * only the client's address. The headers of a request that Next sends for a client stay unchanged.
+ * Makes the forwarding headers of a request trustworthy: drops all but `FROM_PROXIES` of trusted peers, and
+ * sets X-Forwarded-For to the client's address. Requests that Next sends for a client stay unchanged.
  *
  * @param secret known only to this process
  * @returns false if the peer has already disconnected
@@ -142,8 +142,8 @@ function setForwarding(request: IncomingMessage, trusted: BlockList, secret: str
 }
 
 /**
- * Whether Next sends this request while another request waits for it: to follow the redirect of a server action, or to
- * call an action of another page.
+ * Whether Next sent this request while handling a client's request: to follow the redirect of a server
+ * action, or to call an action of another page.
  */
 export function isOwnRequest({ headers }: IncomingMessage): boolean {
   return headers[OWN_HEADER]?.toString().endsWith(AGAIN) ?? false;
@@ -176,7 +176,7 @@ const DRAINED_BYTES = 2_097_152;
 /** How long a refused client may read the response before the connection closes. */
 const LINGER_MS = 1000;
 
-/** Responds, drops the body, and closes after a moment. Otherwise a sending client sees a reset and no response. */
+/** Responds, discards the body, and closes later. Otherwise a client that still sends only sees a reset. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -203,7 +203,7 @@ export function refuse(
 export type SlowBodies = ReturnType<typeof createSlowBodies>;
 
 /**
- * Keeps the connections whose request body may take longer to arrive, until the request is answered.
+ * Tracks the connections on which an upload may exceed `requestMs`, until the request is answered.
  *
  * @param limitMs the time limit of these bodies
  */

@@ -27,7 +27,7 @@ async function prepare(env: Pick<Env, 'host' | 'port'>) {
   // Next fetches the target of a server action's redirect from this address, as it does under `next start`.
   inheritedEnv().__NEXT_PRIVATE_ORIGIN = localUrl(env);
   const { default: next } = await import('next'); // loaded late, so that the first requests need not wait
-  // This server never listens. Next adds its upgrade listener to it, and leaves our own server alone.
+  // This server never listens. Next adds its upgrade listener to this server instead of our own.
   const app = next({ dev: false, port: env.port, httpServer: new Server() });
   await app.prepare();
   return app;

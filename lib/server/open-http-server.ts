@@ -9,7 +9,7 @@ import { LIMITS, type Limits } from './limits';
 import { listen } from './listen';
 import { createListener, createSlowBodies, type Handler, type SlowBodies } from './listener';
 
-/** Our server while it listens. */
+/** A listening HTTP server, with a function that stops it. */
 export type OpenHttpServer = Awaited<ReturnType<typeof openHttpServer>>;
 
 interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies' | 'publicUrl'> {
@@ -51,7 +51,7 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);
-  // For example, if no file descriptor is left for a connection. Without a listener, the error would end the process.
+  // Raised if no file descriptor is left, for example. An unhandled error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
   /** Accepts no more connections, waits a limited time for open requests, and closes. */
@@ -67,8 +67,8 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
     maxHeaderSize: limits.headerBytes,
     highWaterMark: limits.pageBody + 1, // a page's whole body stays in its stream
   });
-  server.maxHeadersCount = 0; // no limit here, so that no header is dropped; the listener refuses too many
-  // Also called when keep-alive is over. A slow response is not the client's fault, so that connection stays open.
+  server.maxHeadersCount = 0; // no limit here, since Node would drop headers; the listener refuses too many
+  // Also called when keep-alive ends. While the server computes a response, it keeps the connection.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
   });
@@ -90,7 +90,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 type Pair = Parameters<Listener>;
 
 /**
- * Handles the requests of a connection one at a time. Node emits all requests that a client sends ahead at once, so one
+ * Handles the requests of a connection one at a time. Node emits all pipelined requests at once, so one
  * connection could start thousands of pages. A request whose client has disconnected never starts.
  *
  * @param maxWaiting requests that may wait for earlier responses. No request may follow a waiting request with a body,
@@ -101,7 +101,7 @@ function oneAtATime(listener: Listener, maxWaiting: number): Listener {
 
   const begin = (queue: Pair[]): void => {
     const [request, response] = queue[0] as Pair;
-    listener(request, response); // first, so that its own work on `close` is done before the next request starts
+    listener(request, response); // called first: its `close` handlers must run before ours
     response.once('close', () => {
       queue.shift();
       if (queue.length > 0 && request.socket.writable) begin(queue);
@@ -110,7 +110,7 @@ function oneAtATime(listener: Listener, maxWaiting: number): Listener {
 
   return (request, response) => {
     const { socket } = request;
-    if (!socket.writable) return; // closed, but Node still reads what had arrived
+    if (!socket.writable) return; // closed, but Node still emits requests that had arrived
     const queue = queues.get(socket) ?? [];
     queues.set(socket, queue);
     const last = queue.at(-1)?.[0];
@@ -127,7 +127,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Responses by error code. They are those that Node sends if no listener handles the error. */
+/** Responses by error code, the same as Node's own when no listener handles the error. */
 const ANSWERS: Record<string, string> = {
   [TIMEOUT]: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -146,7 +146,7 @@ function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   };
 }
 
-/** While the server stops, it closes idle connections, and those without complete headers, after this time. */
+/** How long a stopping server waits before it closes connections that are idle or still sending headers. */
 const GRACE_MS = 500;
 const EVERY_MS = 100;
 
@@ -195,7 +195,7 @@ function createTraffic(maxConnections: number, refused: () => void) {
       response.once('close', () => open.delete(socket));
     },
     isAnswering: (socket: Socket) => open.has(socket),
-    /** Whether the response in progress on a connection has begun. */
+    /** Whether the response in progress on a connection has sent its headers. */
     hasBegunAnswer: (socket: Duplex) => open.get(socket)?.headersSent ?? false,
     /** From now on each response closes its connection. */
     letFinish() {

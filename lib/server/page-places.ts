@@ -19,10 +19,10 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
     patience: limits.pagePatienceMs,
   };
   const pages = new Bulkhead({ ...common, atOnce: limits.pagesAtOnce, perKey: limits.pagesOfClient });
-  // API routes render nothing, and a sign-in that waits for its hash must not delay a page.
+  // API routes count separately: they render nothing, and a sign-in that hashes must not delay a page.
   const routes = new Bulkhead({ ...common, atOnce: limits.routesAtOnce, perKey: limits.routesOfClient });
   return async (request, response) => {
-    if (isOwnRequest(request)) return handle(request, response); // another request, which has a place, waits for it
+    if (isOwnRequest(request)) return handle(request, response); // sent by Next for a request with a place
     const client = request.headers['x-forwarded-for']?.toString(); // set by our server, see setForwarding
     let work: Promise<void> | undefined;
     const begin = async () => {

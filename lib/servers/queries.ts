@@ -36,13 +36,13 @@ export const serverFilters = z.object({
 });
 type ServerFilters = z.infer<typeof serverFilters>;
 
-/** Lists all servers by host name. There are few enough for one response. */
+/** Lists all servers, sorted by host name. There are few enough for one response. */
 export async function listServers(db: Database): Promise<ServerRow[]> {
   const records = await db.select().from(servers).orderBy(asc(servers.hostname));
   return records.map((record) => serverRow.parse(record));
 }
 
-/** Lists a page of the servers that match, by host name. */
+/** Lists a page of the matching servers, sorted by host name. */
 export async function listServersForStaff(db: Database, filters: ServerFilters, { page }: PageRequest) {
   const found = await listMatching(db, filters);
   const request = { page, per_page: filters.per_page };
@@ -71,7 +71,7 @@ export async function getServer(db: Database, id: number): Promise<ServerRow> {
   return serverRow.parse(found);
 }
 
-/** Returns the servers that match as CSV. The addresses of a server are in one cell, separated by spaces. */
+/** Returns the matching servers as CSV. The addresses of a server are in one cell, separated by spaces. */
 export function serversCsv(db: Database, filters: ServerFilters): AsyncGenerator<string> {
   return toCsv(Object.keys(serverRow.shape), readRecords(db, filters));
 }

@@ -43,7 +43,7 @@ export const serverKind: RecordKind = {
   }),
 };
 
-/** The fields of a server in a form. The status is missing, because it changes by steps. */
+/** The fields of a server in a form. The status is missing, because staff change it with `serverSteps`. */
 export const typedServer = {
   kind: serverKind,
   fields: {

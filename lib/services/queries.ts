@@ -87,7 +87,7 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
   };
 }
 
-/** The next billing day as the indexes contain it: `infinity` for a service without one, so that it comes last. */
+/** The indexed expression of the next billing day. Without a day it is `infinity`, which sorts last. */
 export const NEXT_BILLING = dayOrInfinity(s.next_billing_date);
 
 const filters = {

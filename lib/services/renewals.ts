@@ -10,7 +10,7 @@ import type { PageStart } from '../page-query';
 import { NEXT_BILLING, readServices } from './queries';
 
 const s = customerServices;
-/** A day after all dates of rows, but before `infinity`, which the indexes contain for rows without a date. */
+/** The default end of a range. It excludes rows without a date, which the indexes contain as `infinity`. */
 const LAST_DAY = '9999-12-31';
 
 /** The kinds of records that renew: our services, and subscriptions at Stripe. */

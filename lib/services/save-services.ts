@@ -81,7 +81,7 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
   return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
 }
 
-/** Lets the daily job recheck subscriptions naming these services, since Stripe may have sent the number first. */
+/** Schedules a recheck of subscriptions that name these services, since they may have been synced earlier. */
 async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
   const names = written
     .filter(({ changes }) => changes.service_number !== undefined || changes.customer_id !== undefined)
@@ -94,7 +94,7 @@ async function lookAgain(tx: Database, written: (Writing & { id: number })[], no
         and (i.named_service_number = n.number or i.named_service_id = n.id))`);
 }
 
-/** The fields of a service in a form. The status is missing, because it changes by steps. */
+/** The fields of a service in a form. The status is missing, because staff change it with `serviceSteps`. */
 export const typedService = {
   kind: serviceKind,
   fields: {
@@ -113,7 +113,7 @@ export const typedService = {
   },
 } satisfies TypedKind;
 
-/** The fields of a new service in a form. Its first status can be chosen; later the status changes by steps. */
+/** The fields of a new service in a form. Later, staff change the status with `serviceSteps`. */
 export const typedNewService = {
   kind: serviceKind,
   fields: { ...typedService.fields, status: 'text' },

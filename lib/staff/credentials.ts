@@ -33,7 +33,7 @@ import { endInvitations } from './invitations';
 import { deleteSessions, type GivenPassword } from './manage-staff';
 
 /**
- * Replaces a signed-in person's password with one that they choose, and ends their other sessions.
+ * Replaces a signed-in person's password with their new one, and ends their other sessions.
  *
  * @param typed the current password, and twice the new one of 12 to 128 characters
  * @throws AppError validation_failed naming the field; too_many_requests
@@ -103,8 +103,8 @@ async function confirmPassword(
  * Generates the secret of an authenticator app. It takes effect when `confirmTwoFactor` receives a code from the app.
  *
  * @param headers with the session's cookie
- * @returns the address that the app reads from the QR code, and recovery codes. A recovery code replaces a code from the
- *   app once.
+ * @returns the address that the app reads from the QR code, and recovery codes. Each of them can replace
+ *   a code from the app once.
  * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
  */
 export async function beginTwoFactor(
@@ -168,7 +168,7 @@ export async function renewRecoveryCodes(
 /**
  * Turns off a person's own authenticator app, and ends their other sessions.
  *
- * @throws AppError validation_failed for a wrong password; conflict while all staff must have an app
+ * @throws AppError validation_failed for a wrong password; conflict if all staff must use an app
  */
 export async function turnOffTwoFactor(runtime: Runtime, session: StaffSession, password: string) {
   await confirmPassword(runtime, session, password);
@@ -208,7 +208,7 @@ async function removeApp(tx: Database, userId: string): Promise<void> {
   await tx.update(staffUsers).set({ twoFactorEnabled: false }).where(eq(staffUsers.id, userId));
 }
 
-/** The limit of passkeys per person. A person has fewer devices. */
+/** The maximum number of passkeys per person. It is higher than the number of a person's devices. */
 const MAX_PASSKEYS = 20;
 const MAX_PASSKEY_NAME = 60;
 const SESSION = 'session_token';

@@ -19,7 +19,7 @@ import type { Runtime } from '../runtime';
 import { hashToken } from '../tokens/access-token';
 import { addStaffUser, createStaffUser, type NewPerson } from './manage-staff';
 
-/** The address of an invitation is this path and the token. */
+/** The path of an invitation's URL. The token follows it. */
 const INVITATION_PATH = '/sign-in/invitation';
 const INVITED = 'invitation ';
 const DAY_MS = 86_400_000;
@@ -28,7 +28,7 @@ const TOKEN = /^[\w-]{43}$/;
 type World = Pick<Runtime, 'db' | 'now' | 'newId' | 'randomBytes'>;
 type SiteWorld = World & Pick<Runtime, 'env'>;
 
-/** An invitation. At its address the person chooses a password within a day. The address is shown only once. */
+/** An invitation. At `url` the person can choose a password within a day. The URL is shown only once. */
 export interface Invitation {
   email: string;
   url: string;
@@ -65,7 +65,7 @@ export async function renewInvitation(world: SiteWorld, key: StaffKey, actor: Ac
   return { email, url: addressOf(world, token) };
 }
 
-/** Finds the person who was invited with a token. The token stays valid. Null if the token is not valid. */
+/** Returns the person invited with a token, or null if the token is not valid. Does not use up the token. */
 export async function findInvited(db: Database, token: string, now: Date): Promise<StaffUser | null> {
   if (!TOKEN.test(token)) return null;
   const [user] = await db
@@ -85,7 +85,7 @@ async function endTokens(tx: Database, identifier: string): Promise<void> {
   await tx.delete(staffVerifications).where(eq(staffVerifications.identifier, identifier));
 }
 
-/** Creates the token of a one-time address. Invalidates the previous token with the same identifier. */
+/** Creates a token for a one-time URL. Invalidates the previous token with the same identifier. */
 async function storeToken(
   { now, newId, randomBytes }: World,
   tx: Database,
@@ -118,7 +118,7 @@ export async function acceptInvitation(
   token: string,
   { password, repeated }: { password: string; repeated: string },
 ): Promise<string> {
-  // Check before hashing, so that a guessed token costs no hash, and again under the lock.
+  // Check before hashing, so that guessed tokens cause no expensive hashing, and again under the lock.
   const invited = await findInvited(world.db, token, world.now());
   if (!invited) throw invalidInvitation();
   if (password !== repeated) throw invalidField('repeated', 'must be the same password');
@@ -136,7 +136,7 @@ function invalidInvitation(): AppError {
   return new AppError('conflict', 'This invitation is no longer valid. Ask an admin for a new one.');
 }
 
-/** The address for the first admin is this path and a token. */
+/** The path of the URL at which the first admin is created. A token follows it. */
 export const FIRST_ADMIN_PATH = '/sign-in/first';
 const FIRST_ADMIN = 'first-admin';
 const HOUR_MS = 3_600_000;
@@ -149,7 +149,7 @@ interface TypedAdmin extends Credentials {
 }
 
 /**
- * Creates the token of the address for the first admin, and invalidates the previous token.
+ * Creates the token for the URL at which the first admin is created. Invalidates the previous token.
  *
  * @returns null if any person has a login
  */
@@ -160,7 +160,7 @@ export function issueFirstAdminToken(world: World): Promise<string | null> {
   });
 }
 
-/** Whether a token can create the first admin. The token stays valid. */
+/** Whether a token can create the first admin. Does not use up the token. */
 export async function isFirstAdminToken(db: Database, token: string, now: Date): Promise<boolean> {
   const held = await db.$count(
     staffVerifications,
@@ -176,7 +176,7 @@ export async function isFirstAdminToken(db: Database, token: string, now: Date):
  */
 export async function createFirstAdmin(world: World, token: string, typed: TypedAdmin): Promise<void> {
   const now = world.now();
-  // Check before hashing, so that a guessed token costs no hash, and again under the lock.
+  // Check before hashing, so that guessed tokens cause no expensive hashing, and again under the lock.
   if (!(await isFirstAdminToken(world.db, token, now))) throw invalidToken();
   if (typed.password !== typed.repeated) throw invalidField('repeated', 'must be the same password');
   await addStaffUser(world, { ...typed, role: 'admin' }, commandActor('one-time address'), async (tx) => {

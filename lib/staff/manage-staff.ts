@@ -64,7 +64,7 @@ export async function openSessionsOf(db: Database, userId: string, now: Date) {
     .limit(literal(MAX_SESSIONS_SHOWN));
 }
 
-/** Returns by which means a person can sign in. For an unknown person, all are false or 0. */
+/** Returns how a person can sign in. For an unknown person, all values are false or 0. */
 export async function getLoginState(db: Database, userId: string) {
   const ofUser = and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential'));
   const [row] = await db
@@ -159,7 +159,7 @@ export async function createStaffUser(
 }
 
 /**
- * Changes a person's role, from their next request on. Writes nothing if they already have that role.
+ * Changes a person's role from their next request on. Writes nothing if they already have that role.
  *
  * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */

@@ -40,15 +40,15 @@ export interface Written {
   ids: Map<number, number>;
 }
 
-/** Writes a whole plan or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
+/** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if a row changed meanwhile */
 export async function commit(db: Database, given: Commit): Promise<Written> {
   const { parameters, toWritten } = encode([given]);
   return toWritten(await commitPlan(db, parameters))(given);
 }
 
 /**
- * Writes those commits that are independent of each other, in one statement. Writes none if one of them fails, or if a
- * lock is not free within 50 ms.
+ * Writes the independent commits among `all` in one statement. Writes none if one of them fails, or if a lock
+ * is not free within 50 ms.
  *
  * @returns the result of each commit; undefined if it was not written
  */
@@ -69,7 +69,7 @@ function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();
   const [runId] = all.map((given) => given.runId);
   return all.filter((given, at) => {
-    // An earlier commit may create a customer, which may get one of the numbers that this decision found absent.
+    // An earlier commit may create a customer whose number this decision found unused.
     if (at > 0 && (given.runId !== runId || given.plan.absentNumbers.length > 0)) return false;
     const keys = [...toLockKeys(given), ...lockedInvoices(given.plan).map((id) => `invoice ${id}`)];
     if (keys.some((key) => taken.has(key))) return false;
@@ -88,7 +88,7 @@ const commitWith = (limit: SQL) =>
   readStatement(
     NAMES,
     ({ plan, tables, payloads }) =>
-      // The limit comes first, because a query computes its `from` before its columns.
+      // The limit is set in `from`, because a query evaluates `from` before its columns.
       sql`select commit_plan(with_new_ids(${plan}, ${tables}), string_to_array(${payloads}, chr(1))) from ${limit} as limited`,
   );
 const commitPlan = commitWith(LIMIT);
@@ -101,12 +101,12 @@ export function isVersionConflict(error: unknown): boolean {
 
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
-/** JSON has this character only escaped. Unescaped, it separates payloads. Escaped, it marks the id of a new row. */
+/** JSON contains this character only escaped. Raw, it separates payloads. Escaped, it marks new rows' ids. */
 const SEPARATOR = '\u0001';
-// A text may contain the six characters of the escape. JSON escapes their backslash, and the lookbehind excludes that.
+// The lookbehind skips a text that literally contains `\u0001`, whose backslash JSON escapes.
 const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;
 
-/** Returns an id for use inside a text. For a new row, returns a mark that the commit replaces with the real id. */
+/** Returns an id for use inside a text. For a new row, it is a placeholder that the commit replaces. */
 export const idInText = (id: number): string => (id < 0 ? `${SEPARATOR}(${id})` : String(id));
 const NAMED = new RegExp(`${SEPARATOR}\\((-\\d+)\\)`, 'g');
 
@@ -168,9 +168,9 @@ function toTemplate(plan: string, places: number): string {
 }
 
 /**
- * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time. Also
- * returns keys for e-mail addresses that the decision looked up, and for references under which a program may record
- * the same money at this moment.
+ * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased meanwhile.
+ * Also returns keys for e-mail addresses that the decision looked up, and for references under which an API
+ * client may be recording the same payment.
  */
 function toLockKeys({ plan: { concerned, emails, money, payments }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
@@ -185,14 +185,14 @@ const reportedMoney = (inserted: StoredPayment[]) =>
     .flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) => [intent, charge])
     .filter((id) => id !== null);
 
-/** Returns ids of the invoices to lock: those that a plan changes, is based on, or writes a payment of. */
+/** Returns ids of the invoices to lock: the plan changes them, is based on them, or writes their payments. */
 function lockedInvoices({ invoices, invoicesSettled, invoicesSeen, payments }: Plan): number[] {
   const rows = [...invoices.updated, ...invoicesSettled, ...invoicesSeen].map(({ id }) => id);
   const paid = [...payments.inserted, ...payments.updated].map(({ invoice_id }) => invoice_id);
   return [...rows, ...paid].filter((id) => id > 0);
 }
 
-/** Returns the lock key for the money that a reference names. */
+/** Returns the lock key for a payment reference. */
 export const keyOfReference = (reference: string): string => `payment ${reference}`;
 
 function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {

@@ -33,7 +33,7 @@ export interface Snapshot {
   billing: BillingElsewhere[];
   /** Requested numbers of merged customers, in lower case, with the id of the customer they were merged into. */
   merged: Map<string, number>;
-  /** Requested e-mail addresses, with the ids of the customers that have them, as the database compares addresses. */
+  /** Requested e-mail addresses that the database found, with the ids of the customers that have them. */
   withEmail: Map<string, number[]>;
   tombstones: Set<string>;
   /** Sums of payments, keyed by our id of the invoice. An invoice without completed payments has no entry. */
@@ -48,7 +48,7 @@ export interface Snapshot {
 /** Sums of an invoice's completed payments minus their refunded amounts, in thousandths. */
 export interface Paid {
   all: number;
-  /** Sum of those payments that were recorded here and are not Stripe's money. */
+  /** Sum of the payments that did not go through Stripe. */
   offStripe: number;
 }
 
@@ -73,8 +73,8 @@ export const noKeys = () => ({
   serviceNumbers: [] as string[],
   invoices: [] as string[],
   /**
-   * References of payments, to read the payments and the tombstones. If a reference is Stripe's id of an invoice, also
-   * to read the invoice's payments whose own reference names Stripe's money.
+   * References of payments, to read the payments and the tombstones. For a Stripe invoice id, also to read
+   * that invoice's payments whose reference is Stripe's id of a payment intent or a charge.
    */
   payments: [] as string[],
   /** Our ids of payments, to read the payments with their invoices, refunds and disputes. */
@@ -104,7 +104,7 @@ export const noKeys = () => ({
 export type Keys = ReturnType<typeof noKeys>;
 type Key = Keys[keyof Keys][number];
 
-/** Completes a set of keys: each kind of key that is not given is empty. */
+/** Completes a set of keys. Kinds of keys that are not given become empty. */
 export const keysOf = (some: Partial<Keys>): Keys => mergeKeys(noKeys(), some);
 
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
@@ -201,7 +201,7 @@ export type StoredRefund = StoredRows['refunds'];
 export type StoredDispute = StoredRows['disputes'];
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
-/** The billing of a service by a live subscription outside the snapshot. Its customer's link is reliable. */
+/** A live subscription outside the snapshot that bills a service, and whose link is reliable (`isSure`). */
 export interface BillingElsewhere {
   customer_service_id: number;
   subscription_id: number;
@@ -244,7 +244,7 @@ export interface Plan extends TablePlans {
   invoicesSeen: Pick<StoredInvoice, 'id' | 'version'>[];
   /** References of deleted or renamed Stripe payments, which sync must not record again. */
   tombstones: string[];
-  /** References of written payments that name Stripe's money. The commit conflicts if sync has just recorded that. */
+  /** Written references that name a Stripe payment. The commit conflicts if sync has just recorded it too. */
   money: string[];
   changes: FieldChange[];
   warnings: string[];

@@ -18,20 +18,20 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /** The database. Within this process, work on one Stripe customer of the same database runs one after the other. */
+  /** The database. In this process, tasks for one Stripe customer in it run one after the other. */
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
-  /** Writes a whole plan or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
+  /** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if a row changed meanwhile */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /** Runs work in a transaction that locks a key, unless null, and invoices. If it fails, its commits are undone. */
+  /** Runs work in a transaction that locks the key and invoices, if given. A failure undoes its commits. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 
 export function databaseStore(db: Database): Store {
   const together = isServer(db) ? togetherAt(db) : null;
-  // A transaction has its connection to itself. Otherwise the driver would send reads of other requests behind a commit
-  // that waits for a lock. Within the caller's transaction, a savepoint keeps it usable after a conflict.
+  // A transaction reserves its connection. Otherwise the driver would queue other requests' reads behind a
+  // commit that waits for a lock. If `db` is a transaction, a savepoint keeps it usable after a conflict.
   const isReserved = together !== null || is(db, PgTransaction);
   const commitAlone: Store['commit'] = (given, about) =>
     writeInTurn(db, about, () =>
@@ -46,7 +46,7 @@ export function databaseStore(db: Database): Store {
         db,
         async (tx) => {
           if (invoiceIds.length > 0) await lockInvoices(tx, { ids: `{${invoiceIds}}` });
-          // A conflict ends this transaction, which is then repeated. It needs no savepoint.
+          // No savepoint is needed, because `transact` repeats the whole transaction after a conflict.
           return work({ ...databaseStore(tx), commit: (given) => commit(tx, given) });
         },
         key ?? undefined,
@@ -55,7 +55,7 @@ export function databaseStore(db: Database): Store {
   };
 }
 
-/** Locks rows of invoices as every commit does. */
+/** Locks invoice rows with the same SQL function as a commit. */
 const lockInvoices = statement(
   ['ids'],
   (_, { ids }) => sql`select lock_invoices(jsonb_build_object('invoicesLocked', ${ids}::int[]))`,
@@ -90,9 +90,9 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-/** Commits may wait for a lock, and then others go on. Reads do not wait, and one batch at once makes it larger. */
+/** Maximum batches at once. While one commit waits for a lock, another goes on. Reads never wait, so one suffices. */
 const AT_ONCE = { reads: 1, commits: 2 };
-/** Maximum calls in one batch. Larger batches cost less, but a call waits longer, and other cores have no work. */
+/** Maximum calls in one batch. Larger batches cost less, but calls wait longer and other cores stay idle. */
 const MOST = 16;
 
 /** Performs calls in batches, two batches at once. Calls that arrive meanwhile wait, and form the next batch. */

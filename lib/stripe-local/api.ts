@@ -74,7 +74,7 @@ interface ListOptions<T> {
   filters: readonly string[];
   /** Valid values of the filter `status`. */
   statuses?: readonly string[];
-  /** Returns the condition of the filters that do not name an object. */
+  /** Returns the predicate for the filters that do not refer to another object. */
   matcher?(query: Query, world: World): (object: T) => boolean;
 }
 
@@ -181,7 +181,7 @@ function referencesOf<T>(world: World, query: Query): Among<T>[] {
   });
 }
 
-/** Returns the condition of the filters `status` and `price`. Without a status, canceled subscriptions do not match. */
+/** Returns the predicate for `status` and `price`. Without a status, it rejects canceled subscriptions. */
 function matchesSubscription(query: Query): (subscription: Subscription) => boolean {
   const wanted = oneOf(query, [...SUBSCRIPTION_STATUSES, 'all', 'ended']);
   const price = query.filters.get('price');
@@ -196,7 +196,7 @@ function matchesSubscription(query: Query): (subscription: Subscription) => bool
 }
 
 /**
- * Returns the condition of the `payment` filters.
+ * Returns the predicate for the `payment` filters.
  *
  * @throws ApiError 400 if a filter names a payment without its type, or if the payment intent does not exist
  */
@@ -215,7 +215,7 @@ function matchesInvoicePayment(query: Query, world: World) {
     (record === undefined || (payment.type === 'payment_record' && payment.payment_record === record));
 }
 
-/** Returns the condition of the filters `type` and `types`. A `*` in a type stands for any text. */
+/** Returns the predicate for the filters `type` and `types`. A `*` in a type stands for any text. */
 function matchesEvent(query: Query): (event: WorldEvent) => boolean {
   const type = query.filters.get('type');
   const types = type === undefined ? query.types : [type];

@@ -51,7 +51,7 @@ export function isLive({ status }: Refund): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
-/** Returns true for an inquiry, which has withdrawn no money, so that a refund can still settle it. */
+/** Returns true for an inquiry. It has withdrawn no money, so a refund can still settle it. */
 export function isChargeRefundable({ status }: Dispute): boolean {
   return status.startsWith('warning_');
 }
@@ -60,7 +60,7 @@ export function isChargeRefundable({ status }: Dispute): boolean {
 export type Paid = { paymentIntent: string } | { invoice: string };
 
 /**
- * Finds a collected payment. Of an invoice's payments, returns the first with enough money left, otherwise the first.
+ * Finds a collected payment. For an invoice, prefers the first payment that has enough money left.
  *
  * @param amount the amount needed, in minor units
  * @param leftOf returns the amount of a payment that can still be refunded or disputed

@@ -19,7 +19,7 @@ export interface View {
 /**
  * Replaces ids in rendered objects of one kind with the objects, as the parameter `expand` of Stripe's API does.
  *
- * @param paths the paths of the request; those of a list start with `data.`
+ * @param paths the requested paths; for a list, each starts with `data.`
  * @throws ApiError 400 if a path cannot be expanded
  */
 export function expand(view: View, kind: Kind, objects: Json[], paths: string[], isList: boolean): void {

@@ -55,14 +55,14 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
     created: toEpoch(row.created_at),
     email: row.email,
     name: row.company ?? ([row.first_name, row.last_name].filter(Boolean).join(' ') || null),
-    // Without a number for an unsure link, since a customer number in the metadata would confirm the link.
+    // Omit the number if the link is unsure, since a number in the metadata would confirm the link.
     metadata: isSure({ linkedBy }) ? { customer_number: row.customer_number } : {},
   };
 }
 
 const HALF_DAY = 43_200;
 
-/** Converts our dates into instants near noon of that date in one time zone. `past` never returns one after now. */
+/** Converts our dates into instants near noon in one time zone. `past` never returns an instant after now. */
 export function createCalendar(now: Date, timeZone: string) {
   const on = (date: string) => {
     const noon = Date.parse(`${date}T12:00:00Z`) / 1000;
@@ -82,8 +82,8 @@ type OurItem = {
 };
 
 /**
- * Adds our subscriptions to the world. A linked subscription is added with its state, a subscription that waits for a
- * checkout as an open checkout session.
+ * Adds our subscriptions to the world. A linked subscription keeps its state. A subscription that waits for a
+ * checkout becomes an open checkout session.
  *
  * @returns Stripe's ids by our ids
  */

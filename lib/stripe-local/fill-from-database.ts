@@ -44,8 +44,8 @@ async function fillMoneyBack(world: World, db: Database): Promise<void> {
 }
 
 /**
- * Finds the collected payment of a refund or dispute, and sets its charge to that of our row. Returns undefined if the
- * world has no such payment, or if Stripe no longer has the refund or dispute.
+ * Finds the collected payment of a refund or dispute, and sets its charge to the row's. Returns undefined if
+ * the world has no such payment, or if Stripe no longer has the refund or dispute.
  */
 function paymentOf(world: World, row: RefundRow | DisputeRow): Collected | undefined {
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge, provider_gone_at } = row;
@@ -131,7 +131,7 @@ async function fillInvoices(
   }
 }
 
-/** Reads the intents of payments that Stripe collected, by Stripe invoice id. Null if unknown, as after a deletion. */
+/** Reads intents of collected payments, by Stripe invoice id. Null if unknown, as for deleted payments. */
 async function readCollected(db: Database): Promise<Map<string, string | null>> {
   const recorded = await db
     .select({ reference: payments.payment_reference, intent: payments.stripe_payment_intent_id })
@@ -157,7 +157,7 @@ function fillInvoice(
   const customer = world.customers.get(customerOf(row.customer_id, row.stripe_customer_id));
   if (!customer) throw new Error(`no Stripe customer for the invoice ${id}`);
   const amountPaid = minor(row.amount_paid);
-  // The amount of the total that was not paid and is no longer due.
+  // The part of the total that was not paid and is no longer due.
   const unpaid = minor(row.total) - amountPaid - minor(row.amount_due);
   const creditedBefore = status === 'void' ? 0 : Math.min(minor(row.amount_credited), Math.max(0, unpaid));
   const unknownOff = status === 'paid' && !isCollected ? amountPaid : 0;

@@ -37,7 +37,7 @@ export const STATUSES = {
 /**
  * Performs an action in the world for which Stripe sends an event of the given type.
  *
- * @throws ControlError also if the event does not allow the invoice number or the status
+ * @throws ControlError if no object fits, or if the event does not allow the invoice number or the status
  * @throws WorldError if Stripe would refuse the action
  */
 export function makeHappen(type: EventType, target: Happening): { action: string; objects: WorldObject[] } {
@@ -152,7 +152,7 @@ function payable(target: Happening): Invoice {
   return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
-/** Finds the named or newest invoice with one of the statuses. @throws ControlError 409 if the named one has another */
+/** Finds the named or newest invoice with one of the statuses. @throws ControlError 409 for another status */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
   const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);
@@ -247,7 +247,7 @@ function open(target: Happening): Happened {
   return [action, object, invoice];
 }
 
-/** Moves the newest dispute that can take one of the statuses to the first of these that it can take. */
+/** Finds the newest dispute that can move to one of the statuses, and moves it to the first possible one. */
 function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
   const next = (dispute: Dispute) => statuses.find((status) => act.mayBecome(dispute, status));
   const dispute = find(target, target.world.disputes, (one) => next(one) !== undefined, noun);

@@ -1,6 +1,6 @@
 import type { disputeStatus } from '@/db/schema';
 
-/** Records of the local Stripe, without API version and immutable, so events keep them. Minor units, epoch seconds. */
+/** Immutable records of the local Stripe, independent of API versions, in minor units and epoch seconds. */
 
 export type Metadata = Readonly<Record<string, string>>;
 
@@ -59,7 +59,7 @@ export interface Subscription extends Entity<'subscription'> {
   readonly currency: string;
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
-  /** Planned end, set with `cancelAtPeriodEnd`, or alone as by the customer portal under flexible billing. */
+  /** Planned end. Set with `cancelAtPeriodEnd`, or alone by the customer portal under flexible billing. */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
   readonly endedAt: number | null;
@@ -99,7 +99,7 @@ export interface Invoice extends Entity<'invoice'> {
   readonly subtotal: number;
   readonly tax: number;
   readonly total: number;
-  /** Stripe's `amount_due`: the original amount to pay. Credit notes reduce it, payments do not. */
+  /** Stripe's `amount_due`. Credit notes reduce it, but payments do not. */
   readonly amountDue: number;
   /** The customer's balance when the invoice was created. Negative for a credit, positive for a debt. */
   readonly startingBalance: number;

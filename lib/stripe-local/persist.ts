@@ -56,7 +56,7 @@ export function createSaver(world: World, file: string, log?: (message: string) 
     return writing;
   };
   return {
-    /** Schedules a save in a moment. Several changes share one save. */
+    /** Schedules a save after `DELAY_MS`. Several changes share one save. */
     schedule() {
       timer ??= setTimeout(() => {
         save().catch((error: unknown) => {
@@ -92,7 +92,7 @@ const ADDED_TO_INVOICES = {
   revises: null,
 };
 
-/** Adds newer fields to a saved invoice, also to one inside an event. */
+/** Adds newer fields to each saved invoice, including invoices inside events. */
 function completeSaved(_key: string, saved: unknown): unknown {
   if (typeof saved !== 'object' || saved === null) return saved;
   if (!('object' in saved) || saved.object !== 'invoice') return saved;

@@ -59,7 +59,7 @@ export function collectionOf<K extends Kind>(world: World, kind: K): Collection<
   return world[COLLECTIONS[kind]] as unknown as Collection<Held<K>>;
 }
 
-/** An action that Stripe would refuse. The message is a sentence. */
+/** Thrown for an action that Stripe would refuse. The message is a full sentence. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }
@@ -125,7 +125,7 @@ export interface Among<T> {
 /** Objects of one kind in the order of Stripe's lists, indexed by id and by fields that never change. */
 export class Collection<T extends Entry> {
   readonly #objects = new Map<string, T>();
-  /** Entries sorted by creation, oldest first, then by id: of all objects, and of each value of an indexed field. */
+  /** One list of all objects, and one per value of an indexed field. Oldest first, then by id. */
   readonly #lists = new Map<string, Entry[]>();
   readonly #deleted = new Map<string, Entry>();
 
@@ -229,7 +229,7 @@ function remove(entries: Entry[], entry: Entry): void {
   if (entries[at]?.id === entry.id) entries.splice(at, 1);
 }
 
-/** Returns the first index whose entry does not come before this entry. */
+/** Returns the index of an entry in a sorted list, or the index at which to insert it. */
 function position(entries: Entry[], entry: Entry): number {
   let low = 0;
   let high = entries.length;

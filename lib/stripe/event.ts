@@ -15,7 +15,7 @@ type Verified =
  * Verifies the signature of a delivery over its bytes, then parses the delivery.
  * https://docs.stripe.com/webhooks#verify-manually
  *
- * @param secrets any of them may have signed, as during a rotation; if empty, no signature is valid
+ * @param secrets the delivery may be signed with any of them, as during a rotation; if empty, none is valid
  */
 export function verifyEvent(
   bytes: Uint8Array,
@@ -130,9 +130,9 @@ export function asReported<T extends { customer: ProviderCustomer | null }>(
 }
 
 /**
- * Returns the last of several events that one subscription has in the same second. `created` comes first and `deleted`
- * last. Between them, an update follows the event whose object equals the update's previous state. The order of arrival
- * does not matter: if several events may be the last one, the greatest event id is taken.
+ * Returns the last of several events of one subscription in the same second. `created` comes first and
+ * `deleted` last. Between them, an update follows the event whose object equals the update's previous state.
+ * The order of arrival does not matter: if several events may be the last one, the greatest id is taken.
  */
 export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined {
   const byId = [...events].sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -152,7 +152,7 @@ const MAX_CHAINED = 12;
 
 type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;
 
-/** Returns the last events of all orders in which each event follows the one before, the greatest event id first. */
+/** Returns the last event of every order in which each event follows its predecessor, greatest id first. */
 function possibleEnds(
   created: ProviderEvent | undefined,
   updates: ProviderEvent[],
@@ -220,7 +220,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return [...keys].every((key) => isSame(Reflect.get(a, key), Reflect.get(b, key)));
 }
 
-/** The event fields that are read and not personal. All others are dropped, including any that Stripe adds later. */
+/** The event fields that we read and that are not personal. All others, even future ones, are dropped. */
 const FIELDS = new Set(
   `id object type api_version livemode account created data previous_attributes
   customer metadata status mode subscription parent subscription_details
@@ -254,7 +254,7 @@ function reduce(value: unknown): unknown {
 
 function reduceField(name: string, value: unknown): unknown {
   if (name === 'metadata') return reduceMetadata(asObject(value));
-  // The field comes from the address of a payment link, where a payer can write anything.
+  // The field comes from the URL of a payment link, in which a payer can write anything.
   if (name === 'client_reference_id') return /^\d+$/.test(String(value)) ? value : null;
   return reduce(value);
 }

@@ -23,8 +23,8 @@ export type Fetched<T> =
   | { state: 'unavailable'; reason: string };
 
 /**
- * Expansions of an invoice. The payment intents, at the maximum of four levels, show whether an open, attempted
- * invoice's payment failed. `amount_paid_off_stripe` is complete for any number of payments.
+ * Expansions of an invoice. The payment intents (four levels deep, Stripe's maximum) show whether the payment
+ * of an open invoice failed. `amount_paid_off_stripe` is complete for any number of payments.
  */
 const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amount_paid_off_stripe'];
 
@@ -75,7 +75,7 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/** Retrieves an invoice with its payments: Stripe's ten, or one page of 100. If there are more, its amounts count. */
+/** Retrieves an invoice with its payments. Stripe embeds ten. If there are more, fetches up to 100. */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
   if (!found.payments?.has_more) return found;
@@ -85,8 +85,8 @@ async function retrieveInvoice(stripe: Stripe, invoice: string) {
 }
 
 /**
- * Returns the time of a response's state: the Date header minus the duration of the request, in whole seconds. So no
- * event that the response may miss looks older than the response. Without a Date header, our clock counts.
+ * Returns the time of a response's state: the Date header minus the request's duration, in whole seconds.
+ * This way, no event that the response may miss looks older. Without a Date header, uses our clock.
  */
 function responseTime(
   response: { lastResponse?: { headers?: Record<string, string> } },
@@ -186,7 +186,7 @@ export async function probeAccount(stripe: Stripe, customers: string[]) {
     return customers.length === 0 ? 'known' : 'other';
   } catch (error) {
     if (error instanceof Stripe.errors.StripeAuthenticationError) return 'refused';
-    // The key is restricted and may not read customers. The run reports which lists it may not read.
+    // A restricted key may not read customers. The reconciliation reports which lists it may not read.
     if (error instanceof Stripe.errors.StripePermissionError) return 'known';
     if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
     return { silent: stripeErrorCode(error) };
@@ -228,11 +228,11 @@ export interface ListRequest {
   of?: { payment_intent: string } | { charge: string };
 }
 
-/** The kinds of objects that Stripe lists by page and whose states are put in order. */
+/** The kinds of objects that sync lists by page, and whose states `decideOrder` compares. */
 export type ListedKind = Exclude<keyof ProviderObjects, 'customer'>;
 
 /**
- * Fetches a page of objects of one kind, newest first. An object is refused if no column can hold one of its values.
+ * Fetches a page of objects of one kind, newest first. `refused` lists objects with unstorable values.
  *
  * @throws Stripe's errors
  */
@@ -262,7 +262,7 @@ function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof param
 }
 
 /**
- * Fetches a page of credit notes, newest first, as the invoice's id and time of the last change.
+ * Fetches a page of credit notes, newest first. Returns the invoice and the last change of each credit note.
  *
  * @throws Stripe's errors
  */

@@ -12,7 +12,7 @@ export interface ProviderCustomer {
 
 export interface ProviderDetail extends NumberOrigin {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** Text by name. An address has several texts (`street`, `city`…), any other field has one under its own name. */
+  /** Text by key. An address has several keys (`street`, `city`…). Any other field has one, its own name. */
   value: Record<string, string | null>;
 }
 

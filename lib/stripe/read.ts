@@ -17,8 +17,8 @@ const CONTROLS = /\p{Cc}/gu;
 const LINE_BREAKS = /[\t-\r\u0085]+/g;
 
 /**
- * Reads one line of text, without control characters and outer spaces. Stripe keeps control characters as typed, but
- * files, terminals and PostgreSQL (NUL, half characters) cannot.
+ * Reads one line of text, without control characters and outer spaces. Stripe keeps control characters, but
+ * they break files and terminals, and PostgreSQL rejects NUL and unpaired surrogates.
  */
 export function asText(value: unknown): string | null {
   if (typeof value !== 'string') return null;
@@ -39,7 +39,7 @@ export function asInstant(value: unknown): Date | null {
   return seconds !== null && seconds > 0 && seconds < 32_503_680_000 ? fromEpoch(seconds) : null;
 }
 
-/** Reads an instant in the form of version 2 of Stripe's API: `2026-03-15T12:00:00.000Z`. */
+/** Reads an instant in the format of Stripe's API v2: `2026-03-15T12:00:00.000Z`. */
 export function asIsoInstant(value: unknown): Date | null {
   const milliseconds =
     typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
@@ -67,7 +67,7 @@ export function asAmount(value: unknown): number | null {
   throw new UnstorableError(`The amount ${number} is no whole number of at most twelve digits.`);
 }
 
-/** Reads a currency code in lower case. A missing one is USD. @throws UnstorableError unless it has three letters */
+/** Reads a currency code in lower case, by default `usd`. @throws UnstorableError unless three letters */
 export function toCurrency(value: unknown): string {
   const currency = asText(value)?.toLowerCase() ?? 'usd';
   if (/^[a-z]{3}$/.test(currency)) return currency;

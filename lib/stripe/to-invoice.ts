@@ -9,7 +9,7 @@ export type ProviderInvoice = NonNullable<ReturnType<typeof toProviderInvoice>>;
 
 /**
  * Converts an invoice of any API version. The subscription is under `parent` from 2025-03-31.basil on, and at the top
- * before. The status is `status` or, before 2018, `paid`, `closed` and `forgiven`.
+ * before. The status is in `status` or, before 2018, in `paid`, `closed` and `forgiven`.
  *
  * @returns null for an object without an id
  * @throws UnstorableError for an amount or a currency that no column can hold
@@ -42,7 +42,7 @@ export function toProviderInvoice(object: unknown) {
       other: payload.metadata,
     }),
     stripeSubscriptionId: asId(parent.subscription) ?? asId(payload.subscription),
-    /** Stripe's id of the original, if this is a finalized revision. Stripe has voided the original. Otherwise null. */
+    /** Stripe's id of the voided original, if this invoice is a finalized revision. Otherwise null. */
     revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),

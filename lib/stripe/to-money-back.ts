@@ -21,7 +21,7 @@ const REFUND_STATUSES: Record<string, (typeof refundStatus.enumValues)[number]> 
 };
 
 /**
- * Converts a refund of Stripe's. Returns null if the object has no id.
+ * Converts a Stripe refund. Returns null if the object has no id.
  *
  * @throws UnstorableError for an amount or currency that no column can hold
  */
@@ -31,14 +31,14 @@ export function toProviderRefund(object: unknown) {
   if (!common) return null;
   return {
     ...common,
-    /** Our status. Null for a status of Stripe's that this code does not know. */
+    /** Our status. Null for a Stripe status that this code does not know. */
     status: REFUND_STATUSES[common.providerStatus ?? ''] ?? null,
     reason: asText(payload.failure_reason) ?? asText(payload.reason),
   };
 }
 
 /**
- * Converts a dispute of Stripe's. Returns null if the object has no id.
+ * Converts a Stripe dispute. Returns null if the object has no id.
  *
  * @throws UnstorableError for an amount or currency that no column can hold
  */

@@ -49,7 +49,7 @@ export function toProviderSubscription(object: unknown) {
   return {
     id,
     customer: toProviderCustomer(payload, { subscription: [payload.metadata] }),
-    /** Our status. Null for a status of Stripe's that this code does not know. */
+    /** Our status. Null for a Stripe status that this code does not know. */
     status: STATUS.get(providerStatus ?? '') ?? null,
     providerStatus,
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
@@ -180,7 +180,7 @@ export function toProviderCheckout(object: unknown, completedAt: Date | null = n
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
     /** Our id of the sold subscription. Must be checked, since the payer may have set it in a payment link. */
-    // The program that created the checkout set the metadata. The payer may have set the other field.
+    // The creator of the checkout set `metadata`. The payer may have set `client_reference_id`.
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),
     ),

@@ -19,7 +19,7 @@ export const SUBSCRIPTION_STATUSES = subscriptionStatus.enumValues;
 const s = subscriptions;
 const item = subscriptionItems;
 
-/** SQL of the next billing day, as the index contains it. Subscriptions that are not billed again come last. */
+/** The indexed expression of the next billing day. Subscriptions that are not billed again come last. */
 const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 
 /** The list of subscriptions for staff, with their customers, items and unpaid amounts. */

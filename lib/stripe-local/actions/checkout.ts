@@ -11,7 +11,7 @@ type Optional =
   | 'clientReferenceId'
   | 'subscriptionMetadata';
 
-/** Input for a checkout session. Without `customer`, its completion creates one. `metadata` stays with the session. */
+/** Input for a checkout session. Without `customer`, completing the session creates a customer. */
 type CheckoutInput = Partial<Pick<CheckoutSession, Optional | 'metadata'>> & { items?: readonly ItemInput[] };
 
 type Payment = CheckoutSession['paymentStatus'];
@@ -40,9 +40,9 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
 }
 
 /**
- * Completes a session as the customer would. In subscription mode it creates an incomplete subscription and its invoice
+ * Completes a session as the customer would. For a subscription, creates it as incomplete, with its invoice.
  * → (customer.created), customer.subscription.created, invoice.created, …, invoice.finalized.
- * If paid → …, invoice.payment_succeeded, customer.subscription.updated. At the end → checkout.session.completed.
+ * If paid → …, invoice.payment_succeeded, customer.subscription.updated. Then → checkout.session.completed.
  *
  * @param options.payment 'unpaid' is a bank debit that is still pending. With 'no_payment_required' nothing is due now,
  * and the subscription stays incomplete until Stripe activates it.

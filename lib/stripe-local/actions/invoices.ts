@@ -192,7 +192,7 @@ function draft(world: World, subscription: Subscription, options: SubscriptionIn
   }).object;
 }
 
-/** Creates the payment intent of a finalized invoice and its entry in the payments → payment_intent.created */
+/** Creates a finalized invoice's payment intent, and the invoice payment for it → payment_intent.created */
 function openIntent(world: World, invoice: Invoice): PaymentIntent {
   const amount = invoice.amountDue - invoice.amountPaid;
   const intent = putIntent(world, invoice, { amount });
@@ -209,7 +209,7 @@ export function changeIntent(world: World, id: string, patch: Partial<PaymentInt
   return world.paymentIntents.put({ ...getFrom(world, 'payment_intent', id), ...patch });
 }
 
-/** Finds the entry in an invoice's payments that belongs to the payment intent of the invoice itself. */
+/** Finds the invoice payment for the invoice's own payment intent. */
 export function defaultPayment(world: World, invoice: Invoice): InvoicePayment | undefined {
   return [...world.invoicePayments.where('invoice', invoice.id)].find(({ isDefault }) => isDefault);
 }
@@ -234,7 +234,7 @@ export function resizeIntent(world: World, invoice: Invoice): void {
 /**
  * Pays an invoice through its payment intent
  * → payment_intent.succeeded, invoice_payment.paid, invoice.updated, invoice.paid, invoice.payment_succeeded.
- * If all was paid off Stripe, such as in cash, the first and the last are not sent, but payment_intent.canceled is.
+ * If all was paid off Stripe, such as in cash, payment_intent.canceled replaces the two `succeeded` events.
  * Activates the subscription → customer.subscription.updated.
  *
  * @param options.offStripe the amount paid off Stripe in minor units, or true for all; Stripe collects the rest
@@ -269,7 +269,7 @@ export const payInvoice = action(
 const DAY = 86_400;
 
 /**
- * Lets the payment of an invoice fail → payment_intent.payment_failed, invoice.updated, invoice.payment_failed.
+ * Simulates a failed payment → payment_intent.payment_failed, invoice.updated, invoice.payment_failed.
  * An active subscription becomes past due → customer.subscription.updated
  */
 export const failInvoicePayment = action((world, id: string): Invoice => {
@@ -316,7 +316,7 @@ export function recordOffStripe(world: World, invoice: Invoice, amount: number):
   recordPaid(world, invoice, { amountRequested: amount, payment });
 }
 
-/** Puts a paid entry into an invoice's payments, new or in place of an open one → invoice_payment.paid */
+/** Adds a paid invoice payment, or marks an open invoice payment as paid → invoice_payment.paid */
 export function recordPaid(world: World, invoice: Invoice, entry: Parameters<typeof putPayment>[2]): void {
   const paid = { amountPaid: entry.amountRequested, status: 'paid', paidAt: epochNow(world) } as const;
   emit(world, 'invoice_payment.paid', putPayment(world, invoice, { ...entry, ...paid }));

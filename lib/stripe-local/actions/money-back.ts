@@ -65,7 +65,7 @@ const NEXT: Partial<Record<Refund['status'], readonly Refund['status'][]>> = {
   succeeded: ['failed'],
 };
 
-/** Changes a refund's status. `failed` and `canceled` allow a new refund. → refund.updated, (refund.failed) */
+/** Changes a refund's status. An unsuccessful refund can be repeated. → refund.updated, (refund.failed) */
 export const settleRefund = action(
   (world, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund => {
     const before = getFrom(world, 'refund', id);
@@ -102,7 +102,7 @@ type DisputeInput = Paid & {
   /** Minor units. Defaults to the amount that is neither refunded nor disputed yet. */
   amount?: number;
   reason?: string;
-  /** True if the bank only asks and withdraws no money yet. */
+  /** True if the bank only inquires and withdraws no money yet. */
   inquiry?: boolean;
 };
 
@@ -215,7 +215,7 @@ function changes(world: World, before: Dispute, status: DisputeStatus): Partial<
 
 const DAY = 86_400;
 
-/** Draws the deadline for evidence. Banks allow 9 to 20 days. */
+/** Picks a random deadline for evidence. Banks allow 9 to 20 days. */
 function evidenceDueBy(world: World): number {
   return epochNow(world) + (9 + Math.floor(world.chance.draw() * 12)) * DAY;
 }
@@ -228,13 +228,13 @@ function moved(world: World, amount: number): DisputeTransaction {
 interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | 'reason'>> {
   invoice: string;
   amount: number;
-  /** The sum of this, `balanceAmount` and `outOfBandAmount` must be the paid money that the note gives back. */
+  /** With `balanceAmount` and `outOfBandAmount`, must equal the part of `amount` that was already paid. */
   refundAmount?: number;
   balanceAmount?: number;
 }
 
 /**
- * Creates a credit note, which reduces the unpaid amount of its invoice. The rest is given back as the input requests.
+ * Creates a credit note, which first reduces the unpaid amount. The rest is returned as the input requests.
  * → (refund.created, charge.refunded), credit_note.created, invoice.updated. If nothing remains to be paid
  * → (payment_intent.canceled), invoice.updated, invoice.paid
  */
@@ -287,7 +287,7 @@ export const voidCreditNote = action((world, id: string): CreditNote => {
   return note;
 });
 
-/** Returns the amount that can still be credited. As at Stripe, separate refunds reduce it too. */
+/** Returns the amount that can still be credited. Refunds without a credit note reduce it, as at Stripe. */
 export function creditable(world: World, invoice: Invoice): number {
   const { total, prePaymentCreditNotesAmount, postPaymentCreditNotesAmount } = invoice;
   const noted = new Set<string>();

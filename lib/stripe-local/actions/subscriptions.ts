@@ -92,7 +92,7 @@ export function newItem(world: World, item: ItemInput, start: number, end?: numb
   };
 }
 
-/** Activates a waiting subscription when its latest invoice is paid → customer.subscription.updated */
+/** Activates the subscription whose latest invoice was just paid → customer.subscription.updated */
 export function activateSubscription(world: World, invoice: Invoice): void {
   const subscription = world.subscriptions.get(invoice.subscription ?? '');
   if (!subscription || hasEnded(subscription) || subscription.latestInvoice !== invoice.id) return;

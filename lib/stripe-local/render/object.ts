@@ -23,7 +23,7 @@ export interface Shape {
   expandable: Record<Kind, readonly string[]>;
 }
 
-/** Renders an event for a webhook endpoint of an API version. */
+/** Renders an event as a webhook endpoint with the given API version receives it. */
 export function renderEvent(event: WorldEvent, { version, render } = CURRENT): Json {
   const object = render(event.about);
   return {
@@ -65,7 +65,7 @@ function isHash(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Renders a record with nothing expanded. */
+/** Renders a record without expanded objects. */
 export function renderObject(object: WorldObject): Json {
   const render = RENDERERS[object.object] as (object: WorldObject) => Json;
   return render(object);

@@ -92,8 +92,8 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
       `${stripeCustomerId} names the customer number of another customer than it is linked to`,
     );
   }
-  // A number without an event time was read from a fetched object, which includes its customer. So Stripe has already
-  // answered. But if the stored number is the Stripe customer's own, too, the object does not show which one is newer.
+  // A number without an event time comes from a fetched object, so Stripe has already answered. But if the
+  // stored number is also from the Stripe customer itself, the object does not show which number is newer.
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(before.origin);
   const asked = isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined;
   const found = asked ? findLink(draft, asked.known, before) : named;
@@ -106,8 +106,8 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
 }
 
 /**
- * Adds reported customer numbers to those stored for later links. A number in the Stripe customer's own metadata is
- * added only if none of our customers has it yet.
+ * Adds reported customer numbers to the numbers stored for later links. A number in the Stripe customer's own
+ * metadata is added only if none of our customers has it yet.
  */
 function numbersOf(
   draft: Draft,
@@ -151,7 +151,7 @@ function note(draft: Draft, stripeCustomerId: string, values: Partial<StoredLink
   if (stored) draft.links.put({ ...stored, ...values });
 }
 
-/** Creates a staff task for an invoice or subscription that has no customer at Stripe, because it cannot be stored. */
+/** Creates a staff task for an invoice or subscription that cannot be stored, because it has no customer. */
 export function reportUnowned(draft: Draft, entity: 'invoice' | 'subscription', id: string): void {
   const task = {
     kind: 'customer_missing' as const,
@@ -199,13 +199,13 @@ function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
 
 interface Asked {
   known: ProviderCustomer;
-  /** True if Stripe returned the customer. Then a number of its own that `known` lacks is out of date. */
+  /** True if Stripe returned the customer. A number from its metadata that `known` lacks is outdated. */
   isCertain: boolean;
   /** The reason why Stripe did not answer. Undefined if it answered, or if there is no API key. */
   failure: string | undefined;
 }
 
-/** Asks Stripe for the Stripe customer. Its own numbers come before the stored ones, because they are stronger. */
+/** Fetches a Stripe customer. The numbers in its own metadata come before the stored ones. */
 function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
   const { stripeCustomerId: id } = reported;
   const fetched = draft.ask('customer', id, id);
@@ -283,7 +283,7 @@ export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
 
 const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });
 
-/** Changes a Stripe customer's link and moves its rows. The commit deletes a customer created for it if now empty. */
+/** Changes a Stripe customer's link and moves its rows. The commit deletes an empty `created` customer. */
 export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): void {
   const { stripe_customer_id: stripeCustomerId } = stored;
   const from = toLink(stored);
@@ -309,7 +309,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   if (from.linkedBy === 'created') draft.abandoned.push(from.customerId);
 }
 
-/** Moves those rows of a Stripe customer that were read. The commit moves its other rows. */
+/** Moves the rows of a Stripe customer that the snapshot contains. The commit moves the others. */
 function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number): void {
   draft.moves.push({ stripe_customer_id, customer_id });
   const isIts = (row: { stripe_customer_id: string | null }) => row.stripe_customer_id === stripe_customer_id;
@@ -321,7 +321,7 @@ function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number)
   }
 }
 
-/** Marks Stripe customers linked to a created customer by e-mail as those for which the customer was created. */
+/** Turns e-mail links to a created customer into `created` links, as if the customer was created for them. */
 function leaveToOthers(draft: Draft, customerId: number): void {
   for (const link of draft.linksOf(customerId)) {
     if (link.linked_by === 'email') draft.links.put({ ...link, linked_by: 'created' });

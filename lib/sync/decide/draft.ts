@@ -175,12 +175,12 @@ export class Draft implements Tables {
     this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
   }
 
-  /** Returns the table of one kind of Stripe's objects. */
+  /** Returns the table for a kind of Stripe object. */
   table<Kind extends ListedKind>(kind: Kind): Tables[`${Kind}s`] {
     return (this as Tables)[`${kind}s` as const];
   }
 
-  /** Returns the row of one of Stripe's objects by its id at Stripe. */
+  /** Returns the row of a Stripe object by its Stripe id. */
   row<Kind extends ListedKind>(kind: Kind, stripeId: string): StoredRows[`${Kind}s`] | undefined {
     const rows: StoredRows[`${Kind}s`][] = this.table(kind).all();
     const column = `stripe_${kind}_id`;
@@ -290,7 +290,7 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** Returns the invoice's payments that programs or staff recorded under Stripe's id of a payment intent or charge. */
+  /** Returns the invoice's payments that API clients or staff recorded under a Stripe intent or charge id. */
   recordedOf({ id, stripe_invoice_id }: StoredInvoice): StoredPayment[] {
     this.require({ payments: [stripe_invoice_id ?? ''] });
     return this.payments

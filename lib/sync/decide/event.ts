@@ -33,7 +33,7 @@ const checkout: Handler = {
   },
 };
 
-/** What an event of one type does in addition to applying the invoice's state. */
+/** Effects of an event type in addition to applying the invoice's state. */
 interface Effects {
   isPaid?: boolean;
   hasFailed?: boolean;

@@ -52,8 +52,8 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const amount = toAmountText(take.amount, take.currency);
   draft.changes.push(...(stored ? toChanges(subject, row, state) : [createdChange(subject, amount)]));
   reportQuestions(draft, subject, { before: stored, told: take, payment });
-  // Look for the same refund recorded here only when Stripe's refund is new, or when it is no longer pending. Another
-  // report of a pending refund adds nothing.
+  // Check for the same refund recorded here only if Stripe's refund is new or no longer pending. Further
+  // reports of a pending refund change nothing.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
   const told = isNews && kind === 'refund' ? draft.row('refund', take.id) : undefined;
   if (!payment) return;
@@ -137,7 +137,7 @@ function findStored(draft: Draft, names: (string | null)[]): StoredPayment | und
   return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
 }
 
-/** Returns the payment recorded here that stands for Stripe's collection of an invoice, in a list of at most one. */
+/** Returns the payment recorded here that represents Stripe's collection of an invoice, or an empty list. */
 function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
   const invoice = draft.row('invoice', stripeInvoiceId);
   return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
@@ -165,7 +165,7 @@ function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): 
 }
 
 interface Settled {
-  /** Stripe's refund, if a refund recorded here may be the same one and must then be merged into it. */
+  /** Stripe's refund, into which a refund recorded here is merged if both are the same. */
   told?: StoredRefund | undefined;
   values?: Partial<StoredPayment>;
 }

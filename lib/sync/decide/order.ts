@@ -25,14 +25,14 @@ interface Question<Kind extends ListedKind> {
   /** The stored or new row. Its `provider_as_of` is null if no state was ever applied to it. */
   row: Stored;
   isStored(state: ProviderObjects[Kind]): boolean;
-  /** Derives the state from the events of this second. Used if Stripe cannot be asked. */
+  /** Derives the state from the events of the same second. Used if Stripe does not answer. */
   decideFromInbox(): ProviderObjects[Kind];
 }
 
 /**
- * Decides whether a state replaces the stored one. The state with the later time of Stripe wins. Stripe's times are
- * whole seconds, so if two different states have the same second, Stripe is asked for the current one. If Stripe does
- * not answer, the events of that second decide, and a listed state changes nothing.
+ * Decides whether a state replaces the stored one. The state with the later Stripe time wins. Stripe's times
+ * are whole seconds. If two different states have the same second, Stripe is asked for the current state. If
+ * Stripe does not answer, the events of that second decide, and a listed state changes nothing.
  */
 export function decideOrder<Kind extends ListedKind>(
   draft: Draft,
@@ -46,7 +46,7 @@ export function decideOrder<Kind extends ListedKind>(
   if (storedAsOf === null) return take(source.asOf);
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
-  if (source.origin === 'fetched') return take(storedAsOf); // the stored state was there when the request began
+  if (source.origin === 'fetched') return take(storedAsOf); // the stored state existed when the request began
   // While a recheck is due, the tie may have been decided without this event, so an equal state proves nothing.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';

@@ -64,7 +64,7 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** Finds payments of the same money that programs or staff recorded under Stripe's id of an intent or charge. */
+/** Finds payments of the same money that API clients or staff recorded under a Stripe intent or charge id. */
 function findRecorded(
   draft: Draft,
   reference: string,
@@ -77,9 +77,9 @@ function findRecorded(
 }
 
 /**
- * Returns whether a payment recorded here is money that paid this invoice. For a payment intent, Stripe is asked which
- * invoice it paid. If Stripe does not answer, or if the reference is a charge, returns true: an event names only the
- * last of several payments, and no money may count twice.
+ * Returns whether a payment recorded here paid this invoice at Stripe. Asks Stripe which invoice a payment
+ * intent paid. Returns true if Stripe does not answer, or if the reference is a charge: an event names only
+ * the last of several payments, and no money may count twice.
  */
 function isMoneyOf(
   draft: Draft,
@@ -92,7 +92,7 @@ function isMoneyOf(
   return asked.state !== 'found' || asked.object === reference;
 }
 
-/** Lets recorded payments stand for Stripe's collection, to count it once. A different sum creates a staff task. */
+/** Keeps recorded payments instead of adding one, to count money once. Reports a different sum to staff. */
 function leaveRecorded(
   draft: Draft,
   recorded: StoredPayment[],

@@ -215,7 +215,7 @@ export function mergeIntoSold(
   return merged;
 }
 
-/** Moves those invoices of a subscription that were read. The commit moves its other invoices. */
+/** Moves the invoices of a subscription that the snapshot contains. The commit moves the others. */
 function handOverInvoices(draft: Draft, from: number, to: number): void {
   if (from > 0) draft.handedOver.push({ from, to });
   for (const row of draft.invoices.all()) {

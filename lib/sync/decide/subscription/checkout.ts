@@ -13,9 +13,9 @@ import { dateServices } from './service-dates';
 import { type Applied, findOrAdd } from './subscription';
 
 /**
- * Applies a completed checkout. If it is paid or free, it activates the subscription, unless Stripe has reported a
- * state other than `incomplete`, or a state later than the checkout. Stripe's next state overrides this. A checkout
- * never sets the time of the state, since it does not report a state.
+ * Applies a completed checkout. If it is paid or free, it activates the subscription, unless Stripe reported
+ * a state other than `incomplete`, or a state later than the checkout. The next state from Stripe overrides
+ * this. A checkout never sets the time of the state, since it does not report a state.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
@@ -64,8 +64,8 @@ function noteReference(draft: Draft, row: StoredSubscription, reference: number 
 }
 
 /**
- * Repeats what depends on the links of Stripe customers that this draft changed: applies their checkouts and, if the
- * new link is reliable, links their items to services and merges their sold subscriptions.
+ * Repeats the steps that depend on the Stripe customer links that this draft changed: applies the customers'
+ * checkouts and, if the new link is reliable, links items to services and merges sold subscriptions.
  */
 export function settleMoved(draft: Draft): void {
   // Applying a checkout again may move the Stripe customer once more.

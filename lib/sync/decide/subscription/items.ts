@@ -45,7 +45,7 @@ export function applyItems(
  * Links a Stripe customer's items to the services that Stripe names, except items that staff linked. The customer's
  * link must be reliable.
  *
- * @returns ids of the services before and after
+ * @returns ids of the items' services, before and after
  */
 export function relinkItems(draft: Draft, stripeCustomerId: string): (number | null)[] {
   return draft.subscriptionsOf(stripeCustomerId).flatMap((subscription) =>
@@ -126,8 +126,8 @@ export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): bo
   !itemsComplete && items.length > 0;
 
 /**
- * Returns the subscription with all its items, also those that the state does not show. If Stripe does not answer, an
- * event's state stays incomplete, and the daily job leaves the subscription to its next run.
+ * Returns the subscription with all its items, including items that the state does not show. If Stripe does
+ * not answer, an event's state stays incomplete, and the daily job retries the subscription in its next run.
  */
 export function withAllItems(
   draft: Draft,
@@ -142,7 +142,7 @@ export function withAllItems(
   return provider;
 }
 
-/** Whether the item must stay in the other subscription. If Stripe does not answer, false until the daily recheck. */
+/** Whether the item still belongs to `other`. If Stripe does not answer, returns false and adds a recheck. */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,
