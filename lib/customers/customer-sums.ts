@@ -15,7 +15,10 @@ interface CustomerSums {
   largest: string[];
 }
 
-/** Counts and sums rows per customer and currency, the largest sum first. The total is the number of such groups. */
+/**
+ * Counts and sums rows per customer and currency: first those with the most frequent currency, the largest sum first. The
+ * total is the number of such groups.
+ */
 export async function sumByCustomer(
   db: Database,
   request: PageRequest,
@@ -35,8 +38,10 @@ export async function sumByCustomer(
     .from(groups)
     .innerJoin(customers, eq(customers.id, grouped('of_customer')))
     .orderBy(
-      ...[...largest, 'count'].map((name) => desc(grouped(name))),
-      ...['of_customer', 'currency'].map((name) => asc(grouped(name))),
+      // Amounts of several currencies cannot be compared.
+      desc(sql`sum(grouped.count) over (partition by grouped.currency)`),
+      ...[asc(grouped('currency')), ...[...largest, 'count'].map((name) => desc(grouped(name)))],
+      asc(grouped('of_customer')),
     )
     .limit(literal(limit))
     .offset(literal(offset));

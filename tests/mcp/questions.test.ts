@@ -1,5 +1,6 @@
+import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { mergedCustomers } from '@/db/schema';
+import { invoices, mergedCustomers } from '@/db/schema';
 import { createCustomer, createInvoice, createSalesDocument, createService } from '../support/factories';
 import { useMcpServer } from './serve-mcp';
 
@@ -110,6 +111,24 @@ describe('questions to the tools', () => {
     ]);
     const second = await ask('list-invoices-tool', { summary_by: 'customer', per_page: 1, page: 2 });
     expect(second).toMatchObject({ total: 2, has_more: false, by_customer: [{ unpaid: 750 }] });
+  });
+
+  test('summary_by customer lists the most frequent currency first', async () => {
+    const { id } = await createInvoice(mcp.db, {
+      ...{ customer_id: ids.K10042 ?? 0, currency: 'jpy', total: '90000', amount_due: '90000' },
+      ...{ number: 'R6', invoice_date: '2025-12-31' },
+    });
+    const { by_customer } = (await ask('list-invoices-tool', { summary_by: 'customer' })) as {
+      by_customer: { currency: string; unpaid: number }[];
+    };
+    expect(by_customer.map(({ currency, unpaid }) => [currency, unpaid])).toEqual([
+      ...[
+        ['eur', 800.5],
+        ['eur', 750],
+        ['jpy', 90_000],
+      ],
+    ]);
+    await mcp.db.delete(invoices).where(eq(invoices.id, id));
   });
 
   test('list-services-tool with summary_by customer lists who rents most', async () => {
