@@ -9,7 +9,7 @@ const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5
 
 /** These tests open their own database, or none. */
 const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
-const ON_POSTGRES = testsIn('integration', 'http', 'mcp', 'simulation').filter(usesServer);
+const ON_POSTGRES = testsIn('integration', 'http', 'mcp', 'evaluation', 'simulation').filter(usesServer);
 /**
  * The pooler changes only how sessions are shared, so repeat the tests with concurrent writes, locks or open
  * transactions.

@@ -16,8 +16,8 @@ interface CustomerSums {
 }
 
 /**
- * Counts and sums rows per customer and currency: first those with the most frequent currency, the largest sum first. The
- * total is the number of such groups.
+ * Counts and sums rows per customer and currency, the largest first. Sums come in the order of their currencies, the
+ * most frequent first. The total is the number of such groups.
  */
 export async function sumByCustomer(
   db: Database,
@@ -31,6 +31,7 @@ export async function sumByCustomer(
     Object.entries(values).map(([name, value]) => sql`${value} as ${sql.identifier(name)}`),
     sql`, `,
   )} from ${table} where ${where ?? sql`true`} group by ${table.customer_id}, ${table.currency}) grouped`;
+  const mostFrequent = desc(sql`sum(grouped.count) over (partition by grouped.currency)`);
   const { limit, offset } = pageBounds(request);
   const columns = Object.fromEntries(Object.keys(values).map((name) => [name, grouped(name)]));
   const found = await db
@@ -38,10 +39,10 @@ export async function sumByCustomer(
     .from(groups)
     .innerJoin(customers, eq(customers.id, grouped('of_customer')))
     .orderBy(
-      // Amounts of several currencies cannot be compared.
-      desc(sql`sum(grouped.count) over (partition by grouped.currency)`),
-      ...[asc(grouped('currency')), ...[...largest, 'count'].map((name) => desc(grouped(name)))],
-      asc(grouped('of_customer')),
+      // Amounts of several currencies cannot be compared, but counts can.
+      ...(largest[0] === 'count' ? [] : [mostFrequent, asc(grouped('currency'))]),
+      ...[...largest, 'count'].map((name) => desc(grouped(name))),
+      ...[asc(grouped('of_customer')), asc(grouped('currency'))],
     )
     .limit(literal(limit))
     .offset(literal(offset));

@@ -9,6 +9,7 @@ const ORDER = [
   '/integration/',
   '/http/(?!both-ways)',
   '/mcp/',
+  '/evaluation/',
   'staff-accessibility',
   'assistants',
   'staff-walls',

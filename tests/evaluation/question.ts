@@ -1,0 +1,134 @@
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+
+/** The day of the questions. The sample data of this day is always the same. */
+export const TODAY = '2026-11-21';
+export const TIME_ZONE = 'Europe/Berlin';
+
+/** What a question asks for. Amounts are in whole units, days are YYYY-MM-DD. The order of a list does not count. */
+export type Figure = string | number | string[];
+
+/** The figure of a question about something that does not exist. */
+export const NONE = 'none';
+
+/** The answer to a question that the tools cannot answer. */
+export const CANNOT_TELL = 'cannot tell';
+
+type Arguments = Record<string, unknown>;
+
+/** A call of a tool. Its arguments may depend on the answer of the call before it. */
+type Call = [tool: string, args: Arguments | ((previous: Answer) => Arguments)];
+
+interface Asked {
+  id: string;
+  language: 'de' | 'en';
+  text: string;
+}
+
+export interface Answerable extends Asked {
+  kind: 'lookup' | 'total' | 'steps' | 'none' | 'hidden';
+  /** The fewest calls that answer the question. */
+  plan: Call[];
+  /** Reads the figure from the answer of the last call, and from that of the first call if it needs both. */
+  figure(last: Answer, first: Answer): Figure;
+  /** SQL that computes the figure without the product's code. No row means that there is no such thing. */
+  golden: string;
+}
+
+export interface Unanswerable extends Asked {
+  kind: typeof CANNOT_TELL;
+  plan: [];
+  /** A regular expression for the names that the tools would need. tools/list must not match it, in any case. */
+  missing: string;
+}
+
+export type Question = Answerable | Unanswerable;
+
+interface Customer {
+  id: number;
+  customer_number: string;
+  email: string;
+}
+
+/** The columns that figures read, of the rows of all list tools. */
+interface Row {
+  id: number;
+  status: string;
+  total: number;
+  customer: Customer;
+  number: string;
+  amount_due: number;
+  paid_at: string;
+  service_number: string;
+  service_type: string;
+  server_id: number;
+  price: number;
+  next_billing_date: string;
+  ends_on: string;
+  cancelled_at: string;
+  document_number: string;
+  valid_until: string;
+  converted_to_invoice_id: number;
+  hostname: string;
+  operating_system: string;
+  location: string;
+  cpu_cores: number;
+  ipv4: string[];
+}
+
+interface Sum {
+  currency: string;
+  billing_interval: string;
+  total: number;
+  amount_paid: number;
+  amount_due: number;
+  price_total: number;
+}
+
+/** The fields that plans and figures read, of the answers of all tools. */
+export interface Answer extends Customer {
+  total: number;
+  data: Row[];
+  summary: Sum[];
+  unpaid: Sum[];
+  by_customer: { customer: Customer; currency: string; count: number; oldest_due_date: string }[];
+  matches: Customer[];
+  similar?: Customer[];
+  phone: string;
+  vat_id: string;
+  unpaid_invoices: { total: number };
+  open_sales_documents: Row[];
+  open_sales_documents_total: number;
+  services: Row[];
+  services_total: number;
+  services_by_status: Record<string, number>;
+}
+
+/** Reads the only row of a list, or none. @throws Error if there are several, since the question would be ambiguous */
+export function only<One, Read>(list: One[], read: (one: One) => Read): Read | typeof NONE {
+  const [one, ...others] = list;
+  if (others.length > 0) throw new Error(`the answer has ${list.length} rows instead of one`);
+  return one === undefined ? NONE : read(one);
+}
+
+/** Reads the first row of a list, or none. */
+export function first<One, Read>(list: One[], read: (one: One) => Read): Read | typeof NONE {
+  const [one] = list;
+  return one === undefined ? NONE : read(one);
+}
+
+/** Adds up a column of the rows with one currency, without the rounding errors of binary fractions. */
+export function sumOf(sums: Sum[], currency: string, read: (sum: Sum) => number): number {
+  const amounts = sums.filter((sum) => sum.currency === currency).map(read);
+  return Math.round(amounts.reduce((total, amount) => total + amount, 0) * 1000) / 1000;
+}
+
+/** Arguments that select the only customer that the previous call found. */
+export const ofMatch = ({ matches }: Answer) => ({ customer_id: only(matches, ({ id }) => id) });
+
+/** Computes the figure of a question directly from the tables. */
+export async function readGolden(db: Database, { golden }: Answerable): Promise<Figure> {
+  const [row] = await rows<Record<string, Figure>>(db, sql.raw(golden));
+  const [figure] = Object.values(row ?? {});
+  return figure ?? NONE;
+}
