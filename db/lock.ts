@@ -93,7 +93,7 @@ function readOwner(file: string): Owner | undefined {
   }
 }
 
-/** Identifies a running process by boot id and start in ticks; without /proc, as 'alive'. 'gone' if it does not run. */
+/** Returns the boot id and start tick of a process, 'alive' without /proc, or 'gone' if it has ended. */
 function startOf(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -88,9 +88,9 @@ export async function isMigrated(db: Database): Promise<boolean> {
 const FUNCTIONS = join(process.cwd(), 'db/functions');
 
 /**
- * Installs the SQL functions of this version. A file of db/functions contains the functions of one subject, and
- * installing a function replaces its previous version. Drizzle's breakpoints separate the functions, since a driver
- * runs one statement at a time. A changed file needs a migration, if only with the mark that the tests require.
+ * Installs the SQL functions of this version. Each file of db/functions covers one subject, and installing a
+ * function replaces its previous version. Drizzle's breakpoints separate the functions, since a driver runs
+ * one statement at a time. After any change, a new migration must contain the hash of the files.
  */
 async function installFunctions(tx: Database): Promise<void> {
   for (const file of readdirSync(FUNCTIONS).sort()) {

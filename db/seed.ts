@@ -24,7 +24,7 @@ const BATCH_ROWS = 500;
  */
 export async function seedDatabase(db: Database, options: SeedOptions): Promise<SeedCounts> {
   const built = buildRows(options);
-  // The journal books a cancellation on the day of the invoice's last change, which must not be the real one.
+  // The journal dates a cancellation by the invoice's `updated_at`, so do not use the real time here.
   const updated_at = startOfDay(options.today, options.timeZone);
   built.invoices = built.invoices.map((row) => ({ ...row, updated_at }));
   const names = Object.keys(TABLES) as (keyof SeedRows)[];

@@ -82,10 +82,10 @@ async function limited<T>(
   const limiting = limit(db, tx, key);
   limiting.catch(() => {}); // the error is thrown below, where `limiting` is awaited
   try {
-    // Do not wait here. The server runs the work after the limits and the lock, so it sees all commits until then.
+    // Do not await `limiting` yet. The server runs the statements of the work after it in any case.
     return await work(tx);
   } finally {
-    await limiting; // throw its error rather than that of the work, which only failed because of it
+    await limiting; // throw this error instead, because it also made the work fail
   }
 }
 
@@ -148,7 +148,7 @@ interface Waiting {
   start(): void;
 }
 
-/** A concurrency limit with a bounded queue, in order of arrival. Others overtake a call whose key is at its limit. */
+/** A concurrency limit with a bounded queue. Calls start in order, except while a key is at its limit. */
 export class Bulkhead {
   private running = 0;
   private readonly keys = new Map<string, number>();

@@ -17,8 +17,8 @@ CREATE OR REPLACE FUNCTION entry_key(
     coalesce(tax::numeric(15, 3)::text, '-'), gross::numeric(15, 3), currency)
 $$;
 --> statement-breakpoint
--- What an accountant posts for the current invoices and payments, each fact on its own day. A fact that [is_sum] is
--- reached by posting differences, because the days of its parts are unknown.
+-- Returns the facts to post for the current invoices and payments, each with its date. If `is_sum`, the fact
+-- is a total whose parts have no known dates, so only its difference from the posted sum is booked.
 CREATE OR REPLACE FUNCTION accounting_facts(
   invoice_ids int[], payment_ids int[], today date, time_zone text, with_cancelled boolean
 ) RETURNS TABLE (
@@ -56,7 +56,7 @@ BEGIN
         ('write_off', CASE WHEN i.uncollectible AND i.status = 'overdue' THEN -i.amount_due ELSE 0 END,
           coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
         ('balance', coalesce(i.balance_applied, 0), i.invoice_date),
-        -- Paid without a payment here: outside Stripe, or before the invoice was imported.
+        -- Amount paid without a payment row, either outside Stripe or before the import.
         ('paid_elsewhere', greatest(0, CASE WHEN i.stripe_invoice_id IS NULL THEN i.amount_paid
           ELSE coalesce(i.amount_off_stripe, 0) END - coalesce(p.recorded, 0)),
           coalesce((i.paid_at AT TIME ZONE time_zone)::date, i.invoice_date))
@@ -91,9 +91,9 @@ BEGIN
   ) f(record, invoice_id, payment_id, original_date, tax_rate, net, tax, gross, currency, is_sum);
 END $$;
 --> statement-breakpoint
--- Brings the journal in step with the current invoices and payments, including deleted payments. New facts are added,
--- and facts that no longer hold are reversed by a row of their own. A fact is posted on its own day, unless that is
--- before [open_from] (default: the month of [today]). Earlier months are closed, so it is then posted on [today].
+-- Updates the journal to match the current invoices and payments, including deleted payments. Adds new
+-- facts, and reverses facts that no longer hold. A fact is posted on its own date, or on [today] if its date
+-- is before [open_from] (default: the first day of today's month), because earlier months are closed.
 CREATE OR REPLACE FUNCTION book_entries(
   invoice_ids int[], payment_ids int[], today date, time_zone text, open_from date DEFAULT NULL,
   with_cancelled boolean DEFAULT false
@@ -104,7 +104,7 @@ DECLARE
   first_open date := coalesce(open_from, date_trunc('month', today)::date);
   all_invoices int[];
 BEGIN
-  -- The amount paid elsewhere depends on all payments of the invoice.
+  -- Include the invoices of the payments, because `paid_elsewhere` depends on all payments of an invoice.
   SELECT array_agg(id) INTO all_invoices FROM (
     SELECT unnest(invoice_ids) AS id
     UNION SELECT p.invoice_id FROM payments p WHERE p.id = ANY (payment_ids)
@@ -158,12 +158,12 @@ BEGIN
     FROM fresh f JOIN invoices i ON i.id = f.invoice_id
       LEFT JOIN payments p ON p.id = f.payment_id
       JOIN customers c ON c.id = coalesce(p.customer_id, i.customer_id)
-    -- Reversals first; an invoice's rates in descending order; payments before their refunds.
+    -- Sort reversals first, an invoice's tax rates in descending order, and payments before refunds.
     ORDER BY 6 NULLS LAST, 4, 2, 3 NULLS FIRST, 1, 13 DESC NULLS LAST, 16;
 END $$;
 --> statement-breakpoint
--- Builds the journal of a database without one, each row on its own day. The day of a cancellation is only known
--- approximately.
+-- Builds the journal of a database that has none, with each entry on its own date. A cancellation has no
+-- stored date, so its reversal gets the date of the invoice's last known change.
 CREATE OR REPLACE FUNCTION book_history(time_zone text, at timestamptz DEFAULT now()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT FROM accounting_entries) THEN RETURN; END IF;

@@ -26,7 +26,7 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'linksUpdated') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
-  -- An erased customer keeps its Stripe customers as they were marked, and gets no others.
+  -- Never change a link of an erased customer, and never add one.
   IF plan ?| ARRAY['linksInserted', 'linksUpdated'] AND EXISTS (
     SELECT FROM customers c WHERE c.erased_at IS NOT NULL AND c.id = ANY (ARRAY(
       SELECT (l ->> 'customer_id')::int FROM jsonb_array_elements(
@@ -47,9 +47,9 @@ BEGIN
   END IF;
 END $$;
 --> statement-breakpoint
--- Inserts a customer with the next number that no other transaction is about to take or to name. Transactions that
--- create customers at the same time do not wait for each other. If a unique index shows that the number was taken
--- meanwhile, it tries again. `named` has the numbers, in lower case, that this commit names and no customer has.
+-- Inserts a customer with the next number that no other transaction is using. Concurrent inserts do not wait
+-- for each other. If the insert conflicts, it is tried again with a later number. `named` contains the
+-- numbers, in lower case, that this commit read from Stripe and that belong to no customer.
 CREATE OR REPLACE FUNCTION insert_created_customer(made jsonb, named jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   serial bigint;
@@ -84,11 +84,11 @@ BEGIN
     WHERE i.id = p.invoice_id AND i.stripe_customer_id = moved AND p.customer_id <> target;
 END $$;
 --> statement-breakpoint
--- Gives up a customer that sync created for a Stripe customer that is now linked to another customer. The Stripe
--- customers that found it by e-mail keep it. It is deleted if it was never edited and nothing else belongs to it.
+-- Deletes a customer that sync created, after its Stripe customer was linked to another customer. Keeps it
+-- if it was edited or a row refers to it. Its links by e-mail are first marked as `created`.
 CREATE OR REPLACE FUNCTION remove_if_empty(customer int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  -- Waits for transactions that are about to add a row to the customer. The delete then sees that row.
+  -- Wait for transactions that are adding a row for the customer, so that the delete sees the row.
   PERFORM FROM customers WHERE id = customer FOR UPDATE;
   UPDATE stripe_customers SET linked_by = 'created', version = version + 1
     WHERE customer_id = customer AND linked_by = 'email';

@@ -1,12 +1,12 @@
--- The part of commit_plan that writes the inbox. `payloads` has the bodies of new events, then those of known events.
--- If another delivery was first, a new event fails with 23505, and a retried event with 40001. An event whose customer
--- has been erased meanwhile also fails with 40001. Erasing takes the same lock.
+-- The part of commit_plan that writes the inbox. `payloads` has the bodies of new events, then of known
+-- events. If another delivery came first, a new event fails with 23505 and a retried event with 40001. An
+-- event whose customer was erased meanwhile fails with 40001, since erasing locks the same keys.
 CREATE OR REPLACE FUNCTION commit_events(plan jsonb, payloads text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
 BEGIN
   IF plan ?| ARRAY['eventsInserted', 'eventsUpdated'] THEN
-    -- Looks rows up by key in both tables, because a join would read all customers.
+    -- Look rows up by key with subqueries, because a join would read all customers.
     IF EXISTS (
       SELECT FROM customers c WHERE c.erased_at IS NOT NULL AND c.id = ANY (ARRAY(
         SELECT l.customer_id FROM stripe_customers l WHERE l.stripe_customer_id = ANY (ARRAY(
@@ -26,10 +26,10 @@ BEGIN
   END IF;
   IF plan ? 'eventsUpdated' THEN
     UPDATE stripe_events e SET
-        -- An earlier attempt may have failed with another body.
+        -- Overwrite these columns, because a failed earlier attempt may have stored another body.
         type = r.type, api_version = r.api_version, livemode = r.livemode, stripe_created = r.stripe_created,
         object_id = r.object_id, stripe_customer_id = r.stripe_customer_id, payload = r.payload,
-        -- An applied event stays applied and keeps its warnings for staff, even if a replay finds a later state.
+        -- A processed event stays processed and keeps its warnings for staff, even if a replay is stale.
         outcome = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.outcome ELSE r.outcome END,
         warnings = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.warnings ELSE r.warnings END,
         processed_at = r.processed_at,
@@ -46,7 +46,7 @@ BEGIN
         JOIN unnest(payloads) WITH ORDINALITY AS given(payload, place)
           ON given.place = u.ordinality + coalesce(jsonb_array_length(plan -> 'eventsInserted'), 0)
       ) r
-      -- The row must be as the decision read it.
+      -- Update only rows that have not changed since the decision read them.
       WHERE e.id = r.id AND e.outcome::text || ' ' || e.attempts = r.before;
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'eventsUpdated') THEN RAISE SQLSTATE '40001'; END IF;

@@ -65,13 +65,13 @@ BEGIN
   IF plan ? 'reported' AND EXISTS (
     SELECT FROM payment_tombstones t WHERE t.reference IN (SELECT jsonb_array_elements_text(plan -> 'reported'))
   ) THEN RAISE SQLSTATE '40001'; END IF;
-  -- A program has just recorded the same money under one of these ids. This plan holds locks for their keys.
+  -- Fail if an API client has meanwhile recorded a payment under one of these ids, which this plan locked.
   IF plan ? 'reportedMoney' AND EXISTS (
     SELECT FROM payments WHERE payment_reference = ANY (ARRAY(
       SELECT jsonb_array_elements_text(plan -> 'reportedMoney')
     ))
   ) THEN RAISE SQLSTATE '40001'; END IF;
-  -- Sync has just recorded the money that one of these references names.
+  -- Fail if sync has meanwhile recorded a payment with one of these payment intent or charge ids.
   IF plan ? 'money' THEN
     money := ARRAY(SELECT jsonb_array_elements_text(plan -> 'money'));
     IF EXISTS (SELECT FROM payments WHERE stripe_payment_intent_id = ANY (money) AND source = 'stripe')

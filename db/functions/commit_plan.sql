@@ -4,9 +4,9 @@ DO $$ BEGIN
   THEN DROP FUNCTION commit_plan(jsonb, text[]); END IF;
 END $$;
 --> statement-breakpoint
--- Writes all changes of decisions, or nothing. Fails with 40001 if a row has changed since it was read. A list of changes
--- is never empty. Table names have no schema, so that the temporary tables of a dry run can take their place. It is
--- planned once and uses indexes, like read_snapshot. Returns the time that written rows get, and the ids of new rows.
+-- Writes all changes of a plan or none. Fails with 40001 if a row has changed since it was read. Lists of
+-- changes are never empty. Table names have no schema, so that a dry run can use temporary tables instead.
+-- Uses generic plans and indexes, like read_snapshot. Returns the timestamp of written rows and the new ids.
 CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, payloads text[]) RETURNS text LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
@@ -16,14 +16,14 @@ DECLARE
   written int;
   at text := to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 BEGIN
-  -- A retry already holds its Stripe customer's lock when it reads. Others wait here and then fail the version check.
+  -- A retry locked its Stripe customer before it read. A first attempt may wait here and fail its checks.
   FOR entry IN SELECT jsonb_array_elements(plan -> 'keys') LOOP
     PERFORM pg_advisory_xact_lock(hashtextextended(entry #>> '{}', 0));
   END LOOP;
   -- A transaction that gives a customer a number holds this lock exclusively, then looks for links with that number.
   IF plan ? 'absentNumbers' THEN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer numbers', 0));
-    -- No customer that is created meanwhile gets one of these numbers.
+    -- Prevent concurrent transactions from assigning one of these numbers to a new customer.
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer ' || number, 0))
       FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number ORDER BY number;
   END IF;
@@ -38,7 +38,7 @@ BEGIN
     SELECT FROM jsonb_to_recordset(plan -> 'emails') AS e(email text, ids int[])
       WHERE e.ids <> ARRAY(SELECT c.id FROM customers c WHERE lower(c.email) = e.email ORDER BY c.id)
   ) THEN RAISE SQLSTATE '40001'; END IF;
-  -- A decision about rows of a Stripe customer raises the version of its link, if the link exists.
+  -- Raise the row version of each link whose rows were decided on, so that concurrent decisions conflict.
   IF plan ? 'touched' THEN
     UPDATE stripe_customers t SET version = t.version + 1
       FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'touched') r
@@ -106,7 +106,7 @@ BEGIN
       WHERE t.kind = o.kind AND t.subject = o.subject AND t.done_at IS NULL;
   END IF;
   IF plan ? 'audits' THEN
-    -- A time that is null becomes the time of this transaction, as in the written row.
+    -- Replace a null time by the time of this transaction, which the written row also has.
     INSERT INTO audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
       SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before,
         after || CASE WHEN after @> '{"created_at": null}' THEN jsonb_build_object('created_at', at) ELSE '{}' END
@@ -121,16 +121,16 @@ BEGIN
   RETURN json_build_object('at', at, 'ids', plan -> 'ids');
 END $$;
 --> statement-breakpoint
--- Returns the plan with ids for its new rows. `tables` has the table of each one. If there are new rows, the plan is
--- a template for `format`, in which %1$s stands for the first id.
+-- Returns the plan with ids for its new rows. `tables` contains the table name of each new row. If there are
+-- new rows, the plan is a template for `format`, in which %1$s stands for the first id.
 CREATE OR REPLACE FUNCTION with_new_ids(plan text, tables text[]) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
   IF tables = '{}' THEN RETURN plan::jsonb; END IF;
   RETURN format(plan, VARIADIC ARRAY(SELECT nextval((name || '_id_seq')::regclass) FROM unnest(tables) AS name))::jsonb;
 END $$;
 --> statement-breakpoint
--- Locks the invoices that a plan changes, is based on, or writes a payment of. Locks are taken in the order of ids, so
--- that two commits cannot deadlock over them.
+-- Locks the invoices that a plan changes, depends on, or adds a payment to. Takes the locks in id order, so
+-- that two commits cannot deadlock.
 CREATE OR REPLACE FUNCTION lock_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   ids int[] := ARRAY(SELECT jsonb_array_elements_text(plan -> 'invoicesLocked')::int);

@@ -1,5 +1,5 @@
--- The part of commit_plan that writes services, subscriptions and items. Referenced rows come before the rows that
--- reference them, and items leave a subscription before it is deleted.
+-- The part of commit_plan that writes services, subscriptions and items. Writes referenced rows first, and
+-- moves items out of a subscription before deleting it.
 CREATE OR REPLACE FUNCTION commit_subscriptions(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;

@@ -1,19 +1,19 @@
--- Creates everything that keeps the counts of a list (db/schema/counts.ts): the functions count_…, fold_…, recount_…,
--- differ_…, check_… and rebuild_… with the list's name, and the triggers of its table.
+-- Creates the functions and triggers that maintain the row counts of a list (db/schema/counts.ts). Functions
+-- are named count_, fold_, recount_, differ_, check_ and rebuild_ plus the list's name.
 --
--- Writers only insert deltas, so that they never wait for each other. A transaction that folds deltas holds a lock that
--- writers never wait for. One statement deletes deltas and adds them up, or counts the rows that they stand
--- for. It does not see rows that are committed meanwhile, and those come with their own deltas.
+-- Writers only insert deltas, so that they never wait for each other. Folding adds the deltas to the blocks,
+-- under a lock for which inserts, updates and deletes never wait. A single statement deletes the deltas and
+-- either sums them or recounts their rows. Rows committed after its snapshot have deltas of their own.
 --
--- The first of [columns] may be null if `missing` gives the value that counts instead.
+-- If `missing` is given, the first of [columns] may be null and then counts as that value.
 CREATE OR REPLACE FUNCTION keep_counts(
   list text, source text, columns text[], keys text[], first text, closed text[], missing text DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql AS $keep$
 DECLARE
-  -- [keys], [keys of x], [columns of x] and so on are replaced below.
+  -- Placeholders such as [keys] and [columns of x] are replaced below.
   template text := $template$
--- The deltas of updated rows are added after all rows of the statement have changed. Recounting a block before that
--- would count rows twice whose deltas are still to come. So folding waits for the end of the statement.
+-- An UPDATE changes all its rows before the row triggers insert their deltas. Recounting a block in between
+-- would count some changes twice, so folding waits for the end of the statement.
 CREATE OR REPLACE FUNCTION count_[list]() RETURNS trigger LANGUAGE plpgsql AS $body$
 DECLARE
   written int := 0;
@@ -42,9 +42,9 @@ BEGIN
   RETURN NULL;
 END $body$;
 
--- The planner overestimates ranges of the order, because it only considers the first column. With free page reads it
--- uses the order's index. Fold may run within sync's commit, which forbids plans that read whole tables. Fold does read
--- all deltas, and under that ban the plan seemed so costly that JIT compilation took 400 ms.
+-- The planner overestimates row ranges, because it only considers the first column. If page reads cost
+-- nothing, it uses the index. The other settings undo those of commit_plan, which may call this function.
+-- Under them, reading all deltas seemed so costly that JIT compilation took 400 ms.
 CREATE OR REPLACE FUNCTION fold_[list]() RETURNS void LANGUAGE plpgsql SET random_page_cost = 0
 SET jit = off SET enable_seqscan = on SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on
 AS $body$
@@ -52,7 +52,7 @@ DECLARE
   full_block [list]_blocks;
   next_block [list]_blocks;
 BEGIN
-  -- A snapshot from before the lock was taken might lack deltas that others have folded.
+  -- At a stricter isolation level, the snapshot is older than the lock and may lack deltas folded since.
   IF current_setting('transaction_isolation') <> 'read committed'
     OR NOT pg_try_advisory_xact_lock(hashtextextended('fold [list]', 0)) THEN RETURN; END IF;
   IF NOT EXISTS (SELECT FROM [list]_blocks) THEN
@@ -81,7 +81,7 @@ BEGIN
   END LOOP;
 END $body$;
 
--- Recounts the rows from one block to another (null: to the end) and divides them anew. The caller holds the lock.
+-- Recounts the rows between two blocks (null is the end) and divides them into new blocks. Needs the lock.
 CREATE OR REPLACE FUNCTION recount_[list](from_block [list]_blocks, to_block [list]_blocks) RETURNS void
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $body$
 BEGIN
@@ -95,7 +95,7 @@ BEGIN
     FROM [source] r
     WHERE ([columns of r]) >= ([keys of from_block]) AND (to_block.row_count IS NULL OR ([columns of r]) < ([keys of to_block]))
   ), size AS (
-    -- Blocks have the same size, with some room until they are full.
+    -- Divide into blocks of equal size, at most 4500 rows, so that they can grow before the next recount.
     SELECT greatest(ceil(count(*) / ceil(count(*) / 4500.0)), 1)::int AS size FROM numbered HAVING count(*) > 0
   ), sums AS (
     SELECT place / size AS block, kind, count(*) AS row_count FROM numbered, size, unnest(kinds) kind GROUP BY 1, 2
@@ -108,7 +108,7 @@ BEGIN
     SELECT [keys], kind, row_count FROM sums JOIN starts USING (block);
 END $body$;
 
--- Returns counts that differ from the rows between two blocks (null: to the end), and the excess of each count.
+-- Returns the wrong counts between two blocks (null is the end), with the excess of each.
 CREATE OR REPLACE FUNCTION differ_[list](from_block [list]_blocks, to_block [list]_blocks)
 RETURNS TABLE (differing text, excess bigint) LANGUAGE plpgsql
 SET plan_cache_mode = force_custom_plan SET random_page_cost = 0 AS $body$
@@ -125,7 +125,7 @@ BEGIN
   ) counts GROUP BY kind HAVING sum(row_count) <> 0 ORDER BY kind;
 END $body$;
 
--- Returns whether a random block is right. Null if another transaction is changing the blocks.
+-- Returns whether the counts of a random block are right, or null if another transaction has the lock.
 CREATE OR REPLACE FUNCTION check_[list]() RETURNS boolean LANGUAGE plpgsql AS $body$
 DECLARE
   some_block [list]_blocks;
@@ -196,7 +196,7 @@ BEGIN
   EXECUTE template;
 END $keep$;
 --> statement-breakpoint
--- The counted lists: in total, and for each value of the columns that they filter by.
+-- Count each list in total and for each value of the columns that it can be filtered by.
 DO $$ BEGIN
   PERFORM keep_counts(
     'invoice', 'invoices', ARRAY['invoice_date', 'id'], ARRAY['day', 'row_id'], '''-infinity'', 0', ARRAY['status']);
@@ -208,7 +208,7 @@ DO $$ BEGIN
   PERFORM keep_counts(
     'service', 'customer_services', ARRAY['service_number'], ARRAY['number'], '''''',
     ARRAY['service_type', 'status']);
-  -- The same rows by another day, which may be missing.
+  -- These lists sort the same tables by another date, which may be null.
   PERFORM keep_counts('due_invoice', 'invoices', ARRAY['due_date', 'id'], ARRAY['day', 'row_id'], '''-infinity'', 0',
     ARRAY['status'], 'infinity');
   PERFORM keep_counts('valid_document', 'sales_documents', ARRAY['valid_until', 'id'], ARRAY['day', 'row_id'],

@@ -1,5 +1,5 @@
--- Returns the letters and letter pairs of a text, for searches that are too short for trigrams. May contain duplicates.
--- It is not an SQL function, because PostgreSQL would plan that for each statement that inserts a customer.
+-- Returns the letters and letter pairs of a text, for searches that are too short for trigrams. May contain
+-- duplicates. In PL/pgSQL, since an SQL function would be planned at every insert of a customer.
 CREATE OR REPLACE FUNCTION letter_pairs(searched text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   letters text[] := string_to_array(searched, NULL);
@@ -7,8 +7,8 @@ BEGIN
   RETURN letters || array(SELECT letter || coalesce(next, '') FROM unnest(letters, letters[2:]) AS pairs (letter, next));
 END $$;
 --> statement-breakpoint
--- Not in the migrations, because they run before the functions exist. The collation compares bytes: a row has about two
--- hundred letter pairs, and another collation sorts them twice as slowly.
+-- Migrations run before the functions exist, so this index is not in a migration. Collation C compares
+-- bytes. A row has about two hundred letter pairs, and other collations take twice as long to sort them.
 CREATE INDEX IF NOT EXISTS customers_letter_pairs ON customers USING gin (letter_pairs(search_text) COLLATE "C");
 --> statement-breakpoint
 -- Returns the search form of a text without accents, umlauts (also written with an e) and punctuation, for the search for
@@ -22,10 +22,10 @@ END $$;
 --> statement-breakpoint
 CREATE INDEX IF NOT EXISTS customers_unaccented ON customers USING gin (unaccented(search_text) gin_trgm_ops);
 --> statement-breakpoint
--- Returns customers with a field that begins with a text, at most `most` per field. Each field has an index, in the
--- form of `searchForm` (db/schema/customers.ts). Values are cut, because an index entry has a maximum length.
---
--- A bitmap scan would first collect all matches of a frequent beginning, so the function disables it.
+-- Creates an index on each field, and a function that returns the customers with a field that begins with a
+-- text, at most `most` per field. Values are normalized like `searchForm` (db/schema/customers.ts), and cut
+-- because an index entry has a maximum length. The function disables bitmap scans, because they would
+-- collect all matches of a frequent beginning first.
 DO $make$
 DECLARE
   name text;

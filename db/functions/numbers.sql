@@ -1,4 +1,4 @@
--- All series of numbers, with the format that they have until staff change it.
+-- All number series with their default formats. Staff can change the formats.
 INSERT INTO number_series (name, prefix, with_year, width) VALUES
   ('invoice', '', true, 6),
   ('offer', 'AN-', true, 4),
@@ -55,8 +55,8 @@ BEGIN
   RETURN 'K' || serial;
 END $$;
 --> statement-breakpoint
--- Refuses the number of a merged customer. The check runs after the insert, which waits for a running merge, so that it
--- sees that merge.
+-- Rejects the number of a merged customer. An insert waits for a concurrent merge, so the check runs after
+-- the insert in order to see that merge.
 DO $keep$ BEGIN
   CREATE OR REPLACE FUNCTION refuse_merged_number() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

@@ -1,7 +1,7 @@
--- Reads all rows that a decision needs and these keys lead to. The function is STABLE, so all its queries see the same
--- snapshot as the caller's statement. A key that is null adds no query.
--- It uses one generic plan with plain index scans. A plan per call, or joins for the 100 rows that PostgreSQL expects
--- of a set, take several times as long.
+-- Reads all rows that a decision needs, starting from these keys. If a key is null, its query is skipped.
+-- The function is STABLE, so all its queries see the same snapshot as the caller's statement. It uses
+-- generic plans with plain index scans. Planning each call would take several times as long, and so would
+-- the joins that PostgreSQL prefers because it expects 100 rows from a set.
 CREATE OR REPLACE FUNCTION read_snapshot(
   event_ids text[], stripe_customers_by_id text[], whole text[], checkouts text[], linked int[], numbers text[],
   emails text[], subscriptions_by_id text[], subscription_ids int[], items_by_id text[], service_ids int[],
@@ -93,7 +93,7 @@ BEGIN
     payment_ids := payment_ids || more_ids;
   END IF;
   IF money IS NOT NULL THEN
-    -- Payments by which Stripe reported this money or paid these invoices: see lib/payments/decide-payment.ts.
+    -- Payments from Stripe for this money or these invoices. See lib/payments/decide-payment.ts.
     SELECT array_agg(p.id) INTO named_ids FROM (
       SELECT id FROM payments WHERE stripe_payment_intent_id = ANY (money)
       UNION ALL SELECT id FROM payments WHERE stripe_charge_id = ANY (money)
@@ -168,7 +168,7 @@ BEGIN
     ) c;
   END IF;
   IF "references" IS NOT NULL THEN
-    -- Payments that programs recorded under one of Stripe's ids of money: see lib/payments/stripe-payment.ts.
+    -- Payments that API clients recorded under an id of Stripe. See lib/payments/stripe-payment.ts.
     SELECT array_agg(p.id) INTO more_ids FROM invoices i JOIN payments p ON p.invoice_id = i.id
       WHERE i.stripe_invoice_id = ANY ("references") AND p.payment_reference ~ '^(pi|ch|py)_';
     named_ids := named_ids || more_ids;
@@ -214,7 +214,7 @@ BEGIN
     'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones, 'paid', paid,
     'mergedInto', merged_into, 'told', told,
     'billing', billing, 'events', events, 'outcomes', (
-      -- One lookup per id: while statistics show few events, one query for all ids would read the whole index.
+      -- Look up each id separately. While statistics show few events, one query would read the whole index.
       SELECT json_agg(o) FROM unnest(event_ids) AS wanted(id) CROSS JOIN LATERAL (
         SELECT e.id, e.outcome, e.attempts FROM stripe_events e WHERE e.id = wanted.id LIMIT 1
       ) o

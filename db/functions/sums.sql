@@ -1,27 +1,27 @@
--- What a payment adds to the sums: its amount, on its day, even after a refund. A payment marked as refunded without a
--- recorded refund adds nothing.
+-- Returns what a payment adds to the sums. This is its full amount on its payment date, even after a refund.
+-- A payment marked as refunded without a recorded refund adds nothing.
 CREATE OR REPLACE FUNCTION sum_of_payment(p payments) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'received', p.payment_date, p.currency, 1::bigint,
     (CASE p.status WHEN 'completed' THEN p.amount ELSE p.refunded_amount END)::numeric(24,3)
   WHERE p.status = 'completed' OR (p.status = 'refunded' AND p.refunded_amount > 0)
 $$;
 --> statement-breakpoint
--- What an invoice adds to the sums: its amount due, while it is sent or overdue.
+-- Returns what an invoice adds to the sums. This is its amount due while it is sent or overdue.
 CREATE OR REPLACE FUNCTION sum_of_invoice(i invoices) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT i.status::text, '-infinity'::date, i.currency, 1::bigint, i.amount_due::numeric(24,3)
   WHERE i.status IN ('sent', 'overdue')
 $$;
 --> statement-breakpoint
--- What a service adds to the sums: its price, on its renewal day, unless it has ended by then.
+-- Returns what a service adds to the sums. This is its price on its renewal day, if it has not ended.
 CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'service_renewals', s.next_billing_date, s.currency, 1::bigint, s.price::numeric(24,3)
   WHERE s.status = 'active' AND s.next_billing_date IS NOT NULL
     AND (s.ends_on IS NULL OR s.next_billing_date < s.ends_on)
 $$;
 --> statement-breakpoint
--- Returns the billing day of a period that ends on a day in UTC. The calendar day of an instant depends on the service's
--- time zone, which functions do not know. But all items of a subscription renew on the same day of the month, and the
--- subscription has the earliest day. So the nearby day with that number is chosen.
+-- Returns the billing day of a period that ends on a day in UTC. The calendar day of an instant depends on
+-- the service's time zone, which this function does not know. But all items of a subscription renew on the
+-- day of the month of `earliest`, so the function chooses the nearest date with that day.
 CREATE OR REPLACE FUNCTION nearest_billing_day(ends date, earliest date) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE extract(day FROM earliest)
     WHEN extract(day FROM ends) THEN ends
@@ -30,10 +30,10 @@ CREATE OR REPLACE FUNCTION nearest_billing_day(ends date, earliest date) RETURNS
     ELSE coalesce(ends, earliest) END
 $$;
 --> statement-breakpoint
--- Returns the day of an item's next bill, or null if there is none. It is the end of the item's own period, because a
--- yearly item renews in another month than a monthly item of the same subscription. An item that ends by then is not
--- billed, nor one that Stripe bills for nothing until then (pause_collection void). These functions are expressions
--- without FROM, because PostgreSQL inlines such a function and does not call it for each row.
+-- Returns the day of an item's next bill, or null if it is not billed again. The day is the end of the
+-- item's own period, because a yearly item renews in another month than a monthly item of its subscription.
+-- Null also if the item ends by then, or if Stripe voids its invoices until then (pause_collection). The
+-- function is an expression without FROM, so that PostgreSQL inlines it and does not call it for each row.
 CREATE OR REPLACE FUNCTION item_renewal_day(i subscription_items, s subscriptions) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN s.next_billing_date IS NOT NULL AND s.status IN ('trialing', 'active', 'past_due')
       AND CASE WHEN s.cancel_at IS NULL THEN NOT s.cancel_at_period_end ELSE coalesce(
@@ -43,16 +43,16 @@ CREATE OR REPLACE FUNCTION item_renewal_day(i subscription_items, s subscription
     THEN nearest_billing_day((i.current_period_end AT TIME ZONE 'UTC')::date, s.next_billing_date) END
 $$;
 --> statement-breakpoint
--- What an item adds to the sums: its amount, on its renewal day.
+-- Returns what an item adds to the sums. This is its amount on its renewal day.
 CREATE OR REPLACE FUNCTION sum_of_item(i subscription_items, s subscriptions) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'item_renewals', renewal.day, i.currency, 1::bigint, i.amount::numeric(24,3)
   FROM (SELECT item_renewal_day(i, s) AS day) renewal
   WHERE i.amount IS NOT NULL AND i.currency IS NOT NULL AND renewal.day IS NOT NULL
 $$;
 --> statement-breakpoint
--- Keeps the sums (db/schema/counts.ts) of invoices, payments and services, as keep_counts keeps the counts of lists.
--- Writers insert deltas, and occasionally one of them adds the deltas to the sums. [source] is a table, and [row] is
--- the name of one of its rows.
+-- Creates the triggers that maintain the sums (db/schema/counts.ts) of invoices, payments and services, as
+-- keep_counts does for row counts. Writers insert deltas, and sometimes a writer adds all deltas to the
+-- sums. In the template, [source] is the table, and [row] completes the name sum_of_[row].
 DO $keep$
 DECLARE
   template CONSTANT text := $template$
@@ -109,8 +109,8 @@ BEGIN
     ) EXECUTE FUNCTION sum_customer_services();
 END $keep$;
 --> statement-breakpoint
--- Keeps the sums of items in the same way. The day of an item also depends on its subscription. A writer of either
--- holds the lock of their Stripe customer, so that it sees what the other has written.
+-- Maintains the sums of subscription items. An item's renewal day also depends on its subscription, so
+-- writers of either take the lock of their Stripe customer and see each other's changes.
 DO $keep$ BEGIN
 CREATE OR REPLACE FUNCTION sum_subscription_items() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN
@@ -140,7 +140,7 @@ BEGIN
   RETURN NULL;
 END $body$;
 
--- Deletes items before their subscription, because their day depends on it.
+-- Deletes items before their subscription, because the trigger on items also reads the subscription.
 CREATE OR REPLACE FUNCTION delete_items() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN
   DELETE FROM subscription_items WHERE subscription_id = OLD.id;
@@ -186,8 +186,8 @@ BEGIN
     SET row_count = s.row_count + excluded.row_count, amount = s.amount + excluded.amount;
 END $$;
 --> statement-breakpoint
--- Returns what services and items add to the sums, per currency, for one day or for all. The conditions on the day
--- exclude most rows before the functions are called.
+-- Returns the renewal sums of services and items per currency, for one day or for all days. The conditions
+-- on the day exclude most rows before the functions are called.
 CREATE OR REPLACE FUNCTION renewal_sums(one_day date) RETURNS SETOF sums
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
@@ -203,7 +203,7 @@ BEGIN
   ) r GROUP BY r.of, r.day, r.currency;
 END $$;
 --> statement-breakpoint
--- Returns sums that differ from the sum of their rows, with the excess, for one day or for all.
+-- Returns the wrong sums of one day or of all days, with the excess over the sum of their rows.
 CREATE OR REPLACE FUNCTION differing_sums(one_day date) RETURNS TABLE (what text, on_day date, in_currency text, excess numeric)
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
@@ -218,7 +218,7 @@ BEGIN
   ) found GROUP BY of, day, currency HAVING sum(amount) <> 0 OR sum(row_count) <> 0;
 END $$;
 --> statement-breakpoint
--- Returns whether the sums of a random day are right. Null if another transaction is changing them.
+-- Returns whether the sums of a random day are right, or null if another transaction has the lock.
 CREATE OR REPLACE FUNCTION check_sums() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('fold sums', 0)) THEN RETURN NULL; END IF;
@@ -227,7 +227,7 @@ BEGIN
   );
 END $$;
 --> statement-breakpoint
--- Recomputes all sums, and returns those that were wrong.
+-- Recomputes all sums and returns the wrong ones.
 CREATE OR REPLACE FUNCTION rebuild_sums() RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,5 +1,5 @@
 -- Lists by due date, validity and next billing date.
--- Functions: 80d1025546657b6ee93d9d12d688a0fb0cac56927a6f4490cc26926f26be4a6b
+-- Functions: b5910444ce266ebf05e808545bb9dedd83c2d360e77e1ed6428efe03c77e7650
 CREATE TABLE "billed_service_blocks" (
 	"day" date NOT NULL,
 	"row_id" integer NOT NULL,
@@ -49,6 +49,12 @@ CREATE INDEX "invoices_due_order" ON "invoices" USING btree (coalesce("due_date"
 CREATE INDEX "invoices_status_due" ON "invoices" USING btree ("status",coalesce("due_date", 'infinity'),"id");--> statement-breakpoint
 CREATE INDEX "sales_documents_valid" ON "sales_documents" USING btree (coalesce("valid_until", 'infinity'),"id");--> statement-breakpoint
 CREATE INDEX "sales_documents_status_valid" ON "sales_documents" USING btree ("status",coalesce("valid_until", 'infinity'),"id");
+--> statement-breakpoint
+ALTER TABLE "due_invoice_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+--> statement-breakpoint
+ALTER TABLE "valid_document_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+--> statement-breakpoint
+ALTER TABLE "billed_service_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 --> statement-breakpoint
 -- The functions have one parameter more, and each list has its own triggers.
 DROP FUNCTION IF EXISTS keep_counts(text, text, text[], text[], text, text[]);

@@ -51,7 +51,7 @@ export const accessTokens = pgTable('access_tokens', {
   ...timestamps,
 });
 
-// The property names are those of better-auth, the column names follow our convention.
+// Property names follow better-auth, and column names follow our convention.
 const textId = () => text().primaryKey();
 const times = {
   createdAt: instant('created_at').notNull().defaultNow(),
@@ -221,7 +221,7 @@ export const staffTasks = pgTable(
   ],
 );
 
-// better-auth's OAuth provider reads and writes all columns of its tables, including those of features switched off.
+// better-auth's OAuth provider reads and writes all columns of its tables, even for features we do not use.
 const texts = (name: string) => text(name).array();
 const flag = (name: string) => boolean(name).default(false);
 
@@ -264,7 +264,7 @@ export const oauthClients = pgTable(
     dpopBoundAccessTokens: flag('dpop_bound_access_tokens'),
     referenceId: text('reference_id'),
     metadata: jsonb(),
-    /** Our column: the address, as rate limits count it, that registered the client. Null if not self-registered. */
+    /** Our column: the address from which the client registered itself, as rate limits count it, or null. */
     registeredFrom: text('registered_from'),
     /** Our column: time of the first authorization by a member of staff. Authorized clients are not cleaned up. */
     authorizedAt: instant('authorized_at'),
@@ -369,7 +369,7 @@ export const oauthAccessTokens = pgTable(
   ],
 );
 
-/** Connected apps: the scopes that staff granted to a client, one row per authorization, so one for each device. */
+/** Connected apps: the scopes that staff granted to a client. Each authorization has a row of its own. */
 export const oauthConsents = pgTable(
   'oauth_consents',
   {

@@ -90,7 +90,7 @@ export const customers = pgTable(
     // Creating a customer for a new Stripe customer looks up the highest number.
     index('customers_serial').on(sql`(${customerSerial(t.customer_number)})`),
     index('customers_country').on(t.country, t.id),
-    // Almost all customers are active. The index of the list's order finds active customers fast enough.
+    // Almost all customers are active, so the indexes of the list's sort order find them fast enough.
     index('customers_not_active').on(t.status, t.id).where(sql`${t.status} <> 'active'`),
     check('customers_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
     check('customers_country_iso', sql`${t.country} ~ '^[A-Z]{2}$'`),
@@ -145,7 +145,7 @@ export const stripeCustomers = pgTable(
     linked_by: stripeLinkedBy().notNull(),
     /** Source of the customer number that makes the link. Null if the source was not recorded. */
     number_source: numberSource(),
-    /** Who reported the number, and when: `at` and `by` of `NumberOrigin`. */
+    /** Time and id of the event that reported the number: `at` and `by` of `NumberOrigin`. */
     number_reported_at: instant(),
     number_reported_by: text(),
     /**
@@ -155,7 +155,7 @@ export const stripeCustomers = pgTable(
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     /** The reported details from which sync created the customer. */
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),
-    /** Time when Stripe could not be asked for this customer. The daily job asks again. Null if nothing is pending. */
+    /** Time when Stripe could not be queried for this customer. The daily job tries again. Otherwise null. */
     recheck_at: instant(),
     version: version(),
     ...timestamps,

@@ -90,8 +90,8 @@ export const invoices = pgTable(
     // The order of the list by due date. Invoices without one come last.
     index('invoices_due_order').on(sql`coalesce(${t.due_date}, 'infinity')`, t.id),
     index('invoices_status_due').on(t.status, sql`coalesce(${t.due_date}, 'infinity')`, t.id),
-    // Ordered by due date, and covers the columns of the sums. For an index-only scan the planner requires both dates
-    // too, although the expression contains them.
+    // This index is ordered by due date and covers the columns of the sums. The planner only chooses an
+    // index-only scan if the index also contains both dates of the expression.
     index('invoices_overdue')
       .on(
         sql`coalesce(${t.due_date}, ${t.invoice_date})`,
@@ -197,11 +197,11 @@ export const salesDocumentLines = pgTable(
 );
 
 /**
- * Formats of numbers. The next number is the highest number plus one (`take_number`). The transaction that uses a
- * number also takes it, and the next writer of the series waits for that transaction, so that no number is skipped.
+ * Formats of numbers. The next number is the highest number plus one (`take_number`). A number is taken and
+ * used in the same transaction, and other writers of the series wait for it, so that no number is skipped.
  */
 export const numberSeries = pgTable('number_series', {
-  /** `invoice`, `offer`, `order_confirmation` or `service`. A new customer gets the highest K number plus one. */
+  /** `invoice`, `offer`, `order_confirmation` or `service`. Customer numbers have no series. */
   name: text().primaryKey(),
   prefix: text().notNull(),
   /** True if the year follows the prefix and the count restarts every year. */

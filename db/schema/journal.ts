@@ -11,7 +11,7 @@ export const toolCallOutcome = pgEnum('tool_call_outcome', [
   'error',
 ]);
 
-/** Returns the SQL of the customer id of an audited payment. */
+/** Returns the SQL expression for an audited payment's customer id. */
 export function auditedCustomer(t: Record<'before' | 'after', SQLWrapper>): SQL<string> {
   return sql`(coalesce(${t.after}, ${t.before}) ->> 'customer_id')`;
 }

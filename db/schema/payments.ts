@@ -36,7 +36,7 @@ export const payments = pgTable(
     currency: currency(),
     payment_date: date().notNull(),
     payment_reference: text().notNull().unique(),
-    /** Amount that went back by refunds and lost disputes. Never more than `amount`. */
+    /** Amount returned by refunds and lost disputes. Never more than `amount`. */
     refunded_amount: money().notNull().default('0'),
     status: paymentStatus().notNull().default('completed'),
     source: paymentSource().notNull(),

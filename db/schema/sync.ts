@@ -55,14 +55,14 @@ export const stripeEvents = pgTable(
     stripe_created: instant().notNull(),
     object_id: text(),
     stripe_customer_id: text(),
-    /** The signed body, as text: jsonb refuses \u0000 and reorders keys. Empty if old. Lacks erased personal data. */
+    /** Signed body as text, since jsonb rejects \u0000 and reorders keys. Old and erased data is removed. */
     payload: text().notNull(),
     /** Set for a checkout whose body was removed. Null for all other events. */
     checkout: jsonb().$type<KeptCheckout>(),
     outcome: eventOutcome().notNull(),
     attempts: integer().notNull().default(1),
     error_code: text(),
-    /** A sentence about a value that no column can store. A retry does not help. */
+    /** Explains why the event can never be applied. Null if a retry may succeed. */
     failure_reason: text(),
     warnings: jsonb().$type<string[]>().notNull().default([]),
     changes: jsonb().$type<FieldChange[]>().notNull().default([]),
@@ -122,9 +122,9 @@ export const reconciliationRuns = pgTable(
     objects_checked: integer().notNull().default(0),
     changes_count: integer().notNull().default(0),
     failures_count: integer().notNull().default(0),
-    /** Code of the error that made the run fail. After it, only steps that do not need Stripe continue. */
+    /** Code of the error that made the run fail. After that, only steps that do not need Stripe continue. */
     error_code: text(),
-    /** Code of Stripe's refusal of one list. The run still reads the other lists, and ends as failed. */
+    /** Error code if Stripe denied access to a list. The run still reads other lists, and ends as failed. */
     denied_code: text(),
     ...timestamps,
   },
@@ -192,7 +192,7 @@ export const reconciliationFailures = pgTable(
   ],
 );
 
-/** Ids that a run has read in Stripe's lists. In a table, so that memory does not limit the size of a run. */
+/** Ids that a run has read from Stripe's lists. Stored in a table, since memory may not hold them all. */
 export const reconciliationSeen = pgTable(
   'reconciliation_seen',
   {

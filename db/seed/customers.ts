@@ -10,7 +10,7 @@ import {
   type SubscriptionRow,
 } from './rows';
 
-/** Builds companies and private persons. Some have no e-mail address, the others an undeliverable one. */
+/** Builds companies and private persons. Some have no e-mail address, and no address can receive mail. */
 export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
   const taken = new Set<string>();
   const companies = new Set<string>();

@@ -180,7 +180,7 @@ function stripeInvoice(source: SeedContext, bill: Bill, standing: Standing): Inv
   }
 }
 
-/** Returns false without a due date, and within a week before it, since a running demo would soon make it overdue. */
+/** Returns false without a due date, or with one in the next seven days, which a running demo would pass. */
 function mayBeOpen(dueDate: string | null, { today }: { today: string }): dueDate is string {
   return dueDate !== null && (dueDate < today || dueDate >= addDays(today, 7));
 }
@@ -197,7 +197,7 @@ const HISTORY_DAYS = 3 * 365;
 const OPEN = { draft: 65, cancelled: 190, sent: 110, overdue: 60 };
 type Status = keyof typeof OPEN | 'paid';
 
-/** Builds the invoices that do not exist at Stripe: those paid by transfer, and those from before the use of Stripe. */
+/** Builds invoices that do not exist at Stripe, paid by transfer or issued before the company used Stripe. */
 function buildLocalInvoices(
   source: SeedContext,
   clients: Client[],

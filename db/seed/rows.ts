@@ -44,8 +44,8 @@ export interface SeedContext {
 }
 
 /**
- * Number of days before or after today that are past or future everywhere. Time zones range from UTC-12 to UTC+14, so
- * only an instant at least two UTC days from today is past or future in every time zone.
+ * A date this many days before or after today is past or future everywhere. Time zones range from UTC-12 to
+ * UTC+14, so only an instant at least two UTC days from today is past or future in every time zone.
  */
 export const SAFE_DAYS = 2;
 

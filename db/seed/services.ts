@@ -64,7 +64,7 @@ export function buildServices(
   });
 }
 
-/** Draws types and statuses: every combination at least once, the rest by weight. */
+/** Draws a type and a status for each service. Every combination occurs at least once. */
 function kindsOf(chance: Chance, count: number) {
   const each = serviceType.enumValues.flatMap((type) =>
     serviceStatus.enumValues.map((status) => ({ type, status })),

@@ -25,7 +25,7 @@ const SUSPENDED_STATUSES: SubscriptionStatus[] = ['past_due', 'unpaid', 'paused'
 export function buildSubscriptions(source: SeedContext, clients: Client[], count: number): Agreement[] {
   const { chance } = source;
   const bundles = bundleServices(chance, clients);
-  // Prefer bundles of several services, because they are rarer than subscriptions with several items should be.
+  // Use bundles of several services first, because random bundling makes too few of them for the demo.
   const several = bundles.running.toSorted(
     (a, b) => Number(b.services.length > 1) - Number(a.services.length > 1),
   );
@@ -231,7 +231,7 @@ function runningTerms({ chance, calendar }: SeedContext, months: number, status:
     return { ...terms, begins, periodEnd: addSeconds(begins, 14 * DAY) };
   }
   if (status === 'incomplete') {
-    // As recent as a start can be in every time zone, since Stripe waits only 23 hours for the first payment.
+    // Begin as late as is past in every time zone, since Stripe waits only 23 hours for the first payment.
     const begins = calendar.instant(-2, second);
     return { ...terms, begins, periodEnd: addMonths(begins, months) };
   }
@@ -262,7 +262,7 @@ function formerTerms(chance: Chance, months: number, present: Terms): Terms {
   return { begins, periodEnd: present.begins, endedAt: present.begins, cancelAtPeriodEnd: true };
 }
 
-/** Draws the end of a period within four weeks, on a day that every month has. A month before it is past. */
+/** Draws a period end within four weeks, on a day from 1 to 28. The day one month earlier is in the past. */
 function billingDay(calendar: Calendar, chance: Chance, second: number): Date {
   const day = calendar.instant(chance.int(3, 22), second);
   if (day.getUTCDate() <= 28) return day;

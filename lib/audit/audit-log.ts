@@ -73,7 +73,7 @@ const insertEntry = statement(
     db.insert(auditLog).values({ ...entry, before: sql`${before}::jsonb`, after: sql`${after}::jsonb` }),
 );
 
-/** Returns the log's number for a text key, such as a Stripe id. Keys may collide; the logged rows tell them apart. */
+/** Returns the `entity_id` for a text key, such as a Stripe id. Different keys may share an `entity_id`. */
 export function auditNumber(key: string): number {
   return createHash('sha256').update(key).digest().readUInt32BE() >>> 1;
 }
