@@ -5,7 +5,7 @@ import { type Database, rows } from '@/db/database';
 import { StartError } from './errors';
 import { inheritedEnv } from './inherited-env';
 
-/** Parameters of an address that PostgreSQL's own programs also accept. The driver passes all others to the server. */
+/** URL parameters that pg_dump and pg_restore accept. Our driver sends all other parameters to the server. */
 const KNOWN =
   /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
 

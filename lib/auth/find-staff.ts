@@ -28,13 +28,13 @@ export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const lacksFactor = !hasTwoFactor && (await isTwoFactorRequired(runtime.db));
   const due: DueStep | null = passwordTemporary ? 'password' : lacksFactor ? 'two_factor' : null;
   const staff: StaffMember = { id, name, email, role };
-  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // the id cannot open a session, as the token could
+  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // unlike a token, the id opens no session
 }
 
 /** The id of the only row of `staff_settings`. */
 const ID = 1;
 
-/** Whether all staff must use an authenticator app. */
+/** Returns true if all staff must use an authenticator app. */
 export async function isTwoFactorRequired(db: Database): Promise<boolean> {
   const [row] = await findSettings(db, { id: ID });
   return row?.two_factor_required ?? false;

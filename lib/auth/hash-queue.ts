@@ -7,7 +7,7 @@ interface HashQueueLimits {
   running: number;
   /** The limit of hashes that wait. */
   waiting: number;
-  /** The limit of hashes, running or waiting, for unknown devices of one network. Leaves places for other networks. */
+  /** The limit of running and waiting hashes for unknown devices of one network. Others keep some places. */
   ofNetwork: number;
   /** The longest wait, in milliseconds. */
   patienceMs: number;
@@ -89,7 +89,7 @@ function tooMany(): AppError {
   return new AppError('too_many_requests', text, [], RETRY_AFTER);
 }
 
-/** The queue of this process. If the machine has two or more cores, one core stays free of password hashes. */
+/** The queue of this process. It leaves one core free, if the machine has more than one. */
 export const queueForHash: HashQueue = (network, work) => {
   const running = Math.max(1, availableParallelism() - 1);
   const limits = { running, waiting: 8, ofNetwork: 3, patienceMs: 5000 };

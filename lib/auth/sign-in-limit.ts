@@ -108,7 +108,7 @@ export async function forgiveSignIn(
     .where(and(ofAccount, inArray(failures.origin, shared)));
 }
 
-/** Deletes all counters of an account's failed sign-ins. */
+/** Deletes all counters of failed sign-ins to an account. */
 export async function forgetSignIns(db: Database, email: string): Promise<void> {
   await db.delete(failures).where(eq(failures.account, accountKey(email)));
 }

@@ -24,7 +24,7 @@ export function safeNextPath(next: string | undefined): string {
   return url.pathname + url.search;
 }
 
-/** The page that responds with 503 and the reason during an outage, and leads back to the staff pages afterwards. */
+/** The page that responds with 503 and the reason during an outage. Afterwards it links to staff pages. */
 export const UNAVAILABLE_PATH = '/unavailable';
 
 /** The base path of the endpoints for signing in and for OAuth. */

@@ -47,7 +47,7 @@ import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
  * Checks a password and opens a session, or asks for the second factor. Failed attempts are counted, see `countSignIn`.
  * An unknown email address gets the same answer after the same time as a wrong password.
  *
- * @param headers the client's: `x-forwarded-for` holds its address, and `cookie` shows whether its device is known
+ * @param headers the client's headers, of which `x-forwarded-for` and `cookie` are used
  * @returns `cookies` are the `Set-Cookie` headers of the session and of its device. If a second factor must follow,
  * `needsCode` is true, and the cookies are those of a sign-in that waits for a code, without a session.
  * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable
@@ -58,8 +58,8 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const { deviceId } = origin;
   const body = { email, password: typed.password };
 
-  // better-auth's hook counts the attempt, inside the queue. A client that must wait is refused here, so that it takes
-  // no place in the queue.
+  // better-auth's hook counts the attempt, inside the queue. Refuse a client that must wait before it enters
+  // the queue.
   const at = runtime.now();
   const until = await findSignInWait(runtime.db, email, origin, at);
   if (until) {
@@ -80,8 +80,8 @@ const APP_CODE = /^\d{6}$/;
 const WRONG = 'The code is wrong or has already been used.';
 
 /**
- * Completes a sign-in with its second step. A wrong code counts like a wrong password. Until the right code is entered,
- * the attempt with the password also counts as failed.
+ * Completes a sign-in with the code of a second factor. A wrong code counts like a wrong password. Until the
+ * right code is entered, the attempt with the password also counts as failed.
  *
  * @param typed six digits of the authenticator app, or a recovery code, which works once
  * @returns the `Set-Cookie` headers of the session and of its device
@@ -99,8 +99,8 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   const code = typed.replace(/\s/g, '');
   const isAppCode = APP_CODE.test(code);
   const path = `/two-factor/${isAppCode ? 'verify-totp' : 'verify-backup-code'}`;
-  // Claimed before the check, so that a code opens only one session, however many requests use it. A person can try
-  // only one recovery code at a time, because better-auth writes the remaining codes as a whole.
+  // Claim the code before the check, so that parallel requests with it open only one session. A person's
+  // recovery codes share one claim, because better-auth rewrites the whole list of codes.
   const claimed = hashToken(`${user.id} ${isAppCode ? code : 'recovery'}`);
   const release = await claimOnce(runtime, `claimed code ${claimed}`, KEPT_MS);
   if (!release) throw new AppError('unauthenticated', WRONG);
@@ -147,12 +147,12 @@ export async function beginPasskeySignIn(
   if (answer.status !== 429) await clearExpired(runtime.db, runtime.now());
   if (!answer.ok) throw toRefusal(answer, 'Passkeys do not work right now.');
   const options: PublicKeyCredentialRequestOptionsJSON = await answer.json();
-  // better-auth only prefers verification here, but later refuses users who were not verified.
+  // better-auth's options only prefer user verification, but it later refuses users who were not verified.
   return { options: { ...options, userVerification: 'required' }, cookies: answer.headers.getSetCookie() };
 }
 
 /**
- * Opens a session with a passkey. It needs no code, because the device has verified the owner of the passkey.
+ * Opens a session with a passkey. No code is needed, because the device has verified the passkey's owner.
  *
  * @returns the `Set-Cookie` headers of the session and of its device
  * @throws AppError unauthenticated; too_many_requests
@@ -173,7 +173,7 @@ export async function finishPasskeySignIn(
 /**
  * Finds the origin of a sign-in to an account.
  *
- * @param headers the client's: `x-forwarded-for` holds its address, and `cookie` shows whether its device is known
+ * @param headers the client's headers: `x-forwarded-for` has the address, `cookie` identifies a known device
  */
 async function findOrigin(runtime: Runtime, email: string, headers: Headers): Promise<SignInOrigin> {
   const name = deviceCookieName(email, isSecure(runtime));
@@ -257,7 +257,7 @@ export async function logFailedSignIn<T>(
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
     const address = countedAddress(headers.get('x-forwarded-for'));
-    // Query every email address, so that the response time does not reveal whether an account exists.
+    // Query for unknown addresses too, so that the response time does not reveal whether an account exists.
     const staff_id = email === undefined ? undefined : await findStaffId(runtime, email);
     runtime.log.warn({ by, address, staff_id }, 'sign-in failed');
     throw error;
@@ -272,7 +272,7 @@ async function findStaffId({ db }: Runtime, email: string): Promise<string | nul
   return user?.id ?? null;
 }
 
-/** The limit of rows to delete per table and sign-in. A sign-in adds fewer rows, so old rows do not pile up. */
+/** The maximum number of rows that a sign-in deletes from a table. It adds fewer, so they do not pile up. */
 const MAX_CLEARED = 100;
 /** Age in milliseconds at which a rate limit row is deleted, longer than any window of better-auth's rate limits. */
 const COUNTED_MS = 3_600_000;

@@ -30,7 +30,7 @@ import { auditStaff, getStaffUser, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } fr
 type StaffAuth = ReturnType<typeof createStaffAuth>;
 
 const SESSION_SECONDS = 12 * 60 * 60;
-/** The rate limit of requests to sign in from one address, over all accounts. The window is in seconds. */
+/** The rate limit of sign-in requests from one address, for all accounts. The window is in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
 export const PASSWORD_PATH = '/sign-in/email';
 
@@ -105,7 +105,7 @@ function createStaffAuth(runtime: Runtime) {
     advanced: {
       cookiePrefix: authCookiePrefix(env.publicUrl),
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
-      // This option would put __Secure- before the prefix.
+      // This option would put `__Secure-` before our prefix `__Host-`.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: env.publicUrl.startsWith('https://') },
       database: { generateId: () => runtime.newId() },
@@ -193,7 +193,7 @@ interface Asked {
   deviceId?: string | null;
 }
 
-/** Passes a client's request to better-auth, which applies its rate limits. The caller must check the page's origin. */
+/** Sends a client's request to better-auth with our Origin header. The caller must check the real origin. */
 export function askBetterAuth(
   runtime: Runtime,
   { path, body, headers, cookies, deviceId }: Asked,

@@ -40,7 +40,7 @@ export async function requireStaff(): Promise<StaffMember> {
   return (await requireSession()).staff;
 }
 
-/** Like `requireStaff`, but returns the session, for changes to one's own login. */
+/** Like `requireStaff`, but returns the session. Used by staff who change their own login. */
 export async function requireSession(): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due === null) return session;
@@ -67,7 +67,7 @@ export async function requireAdmin(): Promise<StaffMember> {
   const staff = await requireStaff();
   if (staff.role === 'admin') return staff;
   const sent = await headers();
-  // Next cannot show the 403 page for a form that was sent without scripts. The form's own page then shows it.
+  // Next cannot show the 403 page for a form sent without scripts. The form's page shows it after a redirect.
   if (sent.has('content-type') && !sent.has('next-action')) redirect(sent.get(PATH_HEADER) ?? '/admin');
   forbidden();
 }

@@ -13,10 +13,10 @@ export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
 
 export const STAFF_ROLES = staffRole.enumValues;
-/** `staff` browse, replay, reconcile and record payments. `admin` can also issue tokens and manage staff. */
+/** `staff` can view, replay, reconcile and record payments. `admin` also issues tokens and manages staff. */
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
-/** The parts of a runtime that functions which write staff need. */
+/** The parts of a runtime that writing staff logins requires. */
 export type StaffWorld = Pick<Runtime, 'db' | 'newId' | 'randomBytes'>;
 
 /** Identifies a member of staff. */

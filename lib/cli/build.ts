@@ -83,8 +83,8 @@ function below(folder: string): string[] {
 export const BUNDLE = {
   bundle: true,
   /**
-   * Packages that are not bundled. They read files of their own, are CommonJS, are patched, or throw errors that pages
-   * recognize by class, so that Next must load the same module (`serverExternalPackages`).
+   * Packages that are not bundled. Some read files of their own, are CommonJS or are patched. Next must load
+   * the same module as this bundle (`serverExternalPackages`) if pages recognize its errors by class.
    */
   external: [
     '@electric-sql/pglite',

@@ -27,7 +27,7 @@ export function untilListening(server: ChildProcess): Promise<boolean> {
   });
 }
 
-/** Returns the size of Node's thread pool. Hashing passwords uses all cores but one; files and DNS need threads too. */
+/** Returns the size of Node's thread pool: one thread per core for password hashes, four for other work. */
 function threads(): string {
   return String(availableParallelism() + 4);
 }

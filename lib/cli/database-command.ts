@@ -15,7 +15,7 @@ import { DatabaseBusyError } from '../open-database';
 import { createRuntime } from '../runtime';
 import { STOP_SIGNALS } from './child-process';
 
-/** Time to wait for a process that has the embedded database open but takes no commands, such as another command. */
+/** Time to wait if a process that takes no commands, such as another command, has the database open. */
 const PATIENCE_MS = 60_000;
 const MAX_TRIES = 10;
 
@@ -114,7 +114,7 @@ export async function askServer(
       await drained();
     }
   } catch {
-    // It is unknown whether the command succeeded, as if the connection had ended without an exit code.
+    // Continue as if the connection had ended without an exit code: the result of the command is unknown.
   } finally {
     socket.destroy();
   }
@@ -184,7 +184,7 @@ async function askTerminal(question: string, signal: AbortSignal): Promise<strin
   }
 }
 
-/** Stops in order after the first signal. A second signal ends the process at once. */
+/** Asks the command to stop at the first signal. A second signal ends the process at once. */
 function endOrWait(stop: AbortController, signal: (typeof STOP_SIGNALS)[number]): void {
   if (stop.signal.aborted) process.exit(128 + constants.signals[signal]);
   stop.abort();

@@ -19,7 +19,7 @@ import { flushToolCalls } from '../tool-calls/tool-calls';
 import { untilStopped } from './child-process';
 import { runProgram } from './program';
 
-/** Delay before Next is loaded, which would block the first response. A request for a page loads Next at once. */
+/** Delay before loading Next, which would block the first response. A request for a page loads it at once. */
 const QUIET_MS = 100;
 
 // By default V8 lets the heap double between two collections, which costs 150 MB while many pages are rendered.
@@ -33,7 +33,7 @@ runProgram(async (args) => {
     throw new StartError(['There is no production build: run npm run build first.']);
   }
   if (values.migrate) await migrateServer(env);
-  // Opened here, where an error is printed as a sentence. Next's bundles find the runtime on globalThis.
+  // Open the runtime here, where `runProgram` prints errors. Next's bundles find the runtime on globalThis.
   const runtime = await getRuntime();
   const { log, close } = runtime;
   const next = createNext(env);
@@ -43,7 +43,7 @@ runProgram(async (args) => {
   const stopped = untilStopped(); // before listening, because a signal may follow the first response
   const server = await openHttpServer({ ...env, log, secret }, handle);
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
-  logConsole(log); // from here on, console output of packages may come from a request
+  logConsole(log); // from now on, libraries may print parts of requests
   if (process.connected) process.send?.('listening');
   const isStopped = await Promise.race([sleep(QUIET_MS, false), stopped.then(() => true)]);
   if (!isStopped) await Promise.race([next.open(), stopped]); // if Next cannot be loaded, this process ends

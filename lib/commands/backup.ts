@@ -6,7 +6,7 @@ import { StartError, withFile } from '../errors';
 import { withServer } from '../open-database';
 import { command, type Terminal } from './command';
 
-/** Writes a backup file. While a server has the embedded database open, this server writes the file. */
+/** Writes a backup file. If a server has the embedded database open, that server writes the file. */
 export const backup = command({
   usage: [
     'Usage: npm run backup -- FILE',
@@ -39,7 +39,7 @@ export const backup = command({
   },
 });
 
-/** Refuses an existing file. Creates it empty, writes to another name and renames, so that it is empty or complete. */
+/** Refuses an existing file. Creates an empty file and later renames the finished backup over it. */
 async function write(
   file: string,
   { cwd, print }: Terminal,

@@ -110,7 +110,7 @@ export class HelpAsked extends Error {
  * Parses the arguments of a command. Every command supports `--help`.
  *
  * @param positionals maximum number of positional arguments
- * @throws HelpAsked for `--help`; StartError for an unknown argument, or for an option that npm took for its own
+ * @throws HelpAsked for `--help`; StartError for an unknown argument, or for an option that npm consumed
  */
 export function readArguments<T extends Options>(
   args: string[],
@@ -126,7 +126,7 @@ export function readArguments<T extends Options>(
     return parsed;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // Keeps the first sentence of Node's message only, since the advice after it rarely fits.
+    // Keep only the first sentence of Node's message. The advice after it rarely helps here.
     const problem = error.message.split(/\.?(?: |\n)(?=To |Did |This )/)[0] ?? '';
     throw new StartError([`${problem.replace(/\.$/, '')}: --help shows what there is.`]);
   }

@@ -91,8 +91,8 @@ async function readAndLink(
       `Not all of Stripe could be read (${error_code}). Once it can, the same command does the rest.${unlinked}`,
     );
   }
-  // Links by e-mail address only after a complete run, since unread data may contain a customer number, which takes
-  // precedence over an e-mail address.
+  // Link by e-mail address only after a complete run. Unread data may contain customer numbers, which take
+  // precedence over e-mail addresses.
   const linked = linkByEmail && !hasFailed ? await confirmByEmail(deps, terminal) : 'all';
   if (linked === 'stopped') return linked;
   await printSummary(db, run.runId, terminal);

@@ -46,7 +46,7 @@ export async function serveCommands(runtime: Runtime): Promise<() => Promise<voi
       remove();
     };
   } catch (error) {
-    // The server also works without taking commands.
+    // Do not fail, because the server also works without this socket.
     runtime.log.warn({ code: (error as NodeJS.ErrnoException).code }, 'commands cannot be taken');
     return async () => {};
   }
@@ -155,7 +155,7 @@ function newSocketPath(dataDir: string): { path: string; remove(): void } {
   const near = join(resolve(dataDir), NAME);
   if (Buffer.byteLength(near) <= MAX_BYTES) {
     const remove = () => rmSync(near, { force: true });
-    remove(); // left behind by a killed server; our lock on the database proves that it is gone
+    remove(); // a killed server may have left it; we hold the database's lock, so no server uses it
     return { path: near, remove };
   }
   const path = join(mkdtempSync(join(tmpdir(), 'w5t-')), NAME);

@@ -67,7 +67,7 @@ async function writePassword(
   { input, print }: Terminal,
 ): Promise<void> {
   const given = input?.replace(/\r?\n$/, '') || undefined;
-  // A piped password is known only to its owner. A printed one must be changed, as other people may have seen it.
+  // A generated password is printed, so others may see it, and its owner must change it. A piped one stays.
   const password = { password: given, passwordTemporary: given === undefined };
   const written =
     verb === 'add'

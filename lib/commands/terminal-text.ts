@@ -1,6 +1,6 @@
 const WIDTH = 24;
 
-/** Shows progress. On a terminal it redraws one line; elsewhere it prints a line for each step and each tenth of it. */
+/** Shows progress: redraws one line on a terminal, otherwise prints a line for each tenth of a step. */
 export class ProgressBar {
   private told = '';
 

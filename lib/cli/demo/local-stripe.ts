@@ -82,7 +82,7 @@ export async function storeDeliveries(db: Database, world: World): Promise<void>
     .onConflictDoNothing();
 }
 
-/** Makes an event about a payment that we failed to record, as if the database had not answered in time. */
+/** Makes an event about a payment that was not recorded, as if the database had timed out. */
 function missedPayment(world: World) {
   const { events } = act(world, () =>
     makeHappen('invoice.paid', { world, customer: null, invoiceNumber: null }),

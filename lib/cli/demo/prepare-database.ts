@@ -21,7 +21,7 @@ import { showStates } from './show-states';
 /**
  * Migrates the demo's database, fills it if it is empty, and closes it for the server.
  *
- * @returns the access token of this run, and the local Stripe account, or null if the environment configures another
+ * @returns the token of this run, and the local Stripe account, or null if the environment configures another
  * @throws StartError if the database of DATABASE_URL contains rows that no demo created
  */
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
@@ -41,7 +41,6 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
       await showStates(db, { now: runtime.now(), timeZone: env.timeZone });
     }
     const token = await prepareAccessToken(db, runtime);
-    // Null if the environment configures the user's Stripe account.
     const world = ownStripe ? await prepareWorld(db, env, { ...runtime, fresh }) : null;
     return { token, world };
   } finally {
@@ -95,8 +94,8 @@ async function prepareStaffUser(world: StaffWorld, settings: DemoSettings): Prom
 }
 
 /**
- * Checks that the database of DATABASE_URL is empty, or that a demo filled it and no other staff or access tokens were
- * added since. It only reads, before the database is migrated or changed.
+ * Checks that the database of DATABASE_URL is empty, or that a demo filled it and no other staff or access
+ * tokens were added since. It only reads, so that another database is not changed.
  *
  * @throws StartError for any other database
  */
@@ -147,7 +146,7 @@ async function findUsedTable(tx: Database): Promise<string | null> {
           where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
       order by 1`,
   );
-  await tx.execute(sql`set local row_security = off`); // rows that policies hide from us count too
+  await tx.execute(sql`set local row_security = off`); // do not skip rows that a policy hides, but fail
   for (const { name } of tables) {
     if (await holds(tx, sql`exists (select from ${sql.raw(name)})`)) return name;
   }
