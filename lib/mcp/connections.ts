@@ -9,6 +9,9 @@ export const CONNECT_LIMITS =
 
 export const CONNECT_PROTOCOLS = `Protocol revisions: ${PROTOCOL_VERSIONS.join(', ')}, over Streamable HTTP. Responses are plain JSON; there are no sessions and no event streams.`;
 
+const CONNECT_VIEWS =
+  'Hosts that support MCP Apps, such as claude.ai, ChatGPT and VS Code, show the answer of `get-customer-tool` as a card and that of `list-invoices-tool` as a table. Their page is the resource `ui://w5t/view`; it loads nothing and sends nothing. Other clients get the same answers as text and data.';
+
 /** Instructions to connect one client to this server. */
 export interface Connection {
   client: string;
@@ -164,6 +167,7 @@ export function toConnectMarkdown(publicUrl: string, of: 'all' | 'one' = 'all'):
       ? [`${new Intl.ListFormat('en-GB').format(others)}: [docs/clients.md](docs/clients.md).`]
       : []),
     CONNECT_LIMITS,
+    ...(of === 'all' ? [CONNECT_VIEWS] : []),
     CONNECT_PROTOCOLS,
   ].join('\n\n');
 }

@@ -29,6 +29,8 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
   /** The limit of an answer in characters, announced to clients that would otherwise cut a long answer off. */
   maxCharacters?: number;
+  /** The uri of the app that shows the answer, in hosts that support apps. */
+  view?: string;
   /** Checks an answer's length in characters. @throws AppError if the answer is too long */
   requireFit?(answer: Record<string, unknown>, length: number): void;
 }
@@ -42,7 +44,11 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
   const inputSchema = toWireSchema(tool.input, 'input');
   const optional = new Set(Object.keys(inputSchema.properties ?? {}));
   for (const name of inputSchema.required ?? []) optional.delete(name);
-  const { name, title, scope, description, maxCharacters } = tool;
+  const { name, title, scope, description, maxCharacters, view } = tool;
+  const _meta = {
+    ...(maxCharacters && { 'anthropic/maxResultSizeChars': maxCharacters }),
+    ...(view && { ui: { resourceUri: view } }),
+  };
   /** The tool's entry in tools/list. Built once, since converting schemas costs more than a query. */
   const wire: WireTool = {
     name,
@@ -57,12 +63,13 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
       idempotentHint: true,
       openWorldHint: false,
     },
-    ...(maxCharacters && { _meta: { 'anthropic/maxResultSizeChars': maxCharacters } }),
+    ...(Object.keys(_meta).length > 0 && { _meta }),
   };
   return {
     name,
     scope,
     wire,
+    view,
     /** @throws AppError with a sentence for the model; any other error is internal */
     async call(db: Database, args: Record<string, unknown>, reader: Reader) {
       const input = tool.input.safeParse(toDeclaredTypes(withoutNulls(args, optional), inputSchema), {
@@ -240,7 +247,7 @@ function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'outp
 type Row = Record<string, unknown>;
 
 interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodObject>
-  extends Pick<ToolDeclaration<Filters, z.ZodObject>, 'name' | 'title' | 'scope' | 'description'> {
+  extends Pick<ToolDeclaration<Filters, z.ZodObject>, 'name' | 'title' | 'scope' | 'description' | 'view'> {
   filters: Filters;
   /** Filters on masked fields. A reader of masked answers may not use them. */
   personalFilters?: (keyof z.output<Filters> & string)[];
@@ -276,7 +283,7 @@ const summaryArguments = {
   summary_by: z
     .literal('customer', 'must be customer')
     .optional()
-    .describe('Counts and sums per customer and currency, largest first.'),
+    .describe('Counts and sums per customer, largest first.'),
 };
 
 /** Makes a tool that returns a page of rows, with all or some columns, or only counts and sums. */

@@ -213,6 +213,10 @@ const REQUIRED: Record<string, { params: z.ZodType; says: string }> = {
     params: z.looseObject({ name: text, arguments: object.optional() }),
     says: "tools/call takes name (text) and arguments (an object of the tool's parameters).",
   },
+  'resources/read': {
+    params: z.looseObject({ uri: text }),
+    says: 'resources/read takes uri (text).',
+  },
 };
 
 const anyCall = z.looseObject({

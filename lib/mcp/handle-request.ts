@@ -36,7 +36,7 @@ import {
   SESSION_PROTOCOL_VERSIONS,
   serverInfo,
 } from './protocol';
-import { listTools, TOOLS } from './tools';
+import { listResources, listTools, readResource, TOOLS } from './tools';
 
 /** Headers that are removed from an `initialize` request, because its body negotiates the revision. */
 const REVISION_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'];
@@ -75,7 +75,7 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
       checkParams(message) ??
       checkScope(runtime.env, caller, message);
     if (unfit) return unfit;
-    const called = answerEmptyList(request, message) ?? (await answerCall(runtime, caller, request, message));
+    const called = answerPrompts(request, message) ?? (await answerCall(runtime, caller, request, message));
     return (
       called ??
       (await toPlainJson(await protocolAt(runtime.env.publicUrl)(toProtocolRequest(request, caller, read))))
@@ -104,28 +104,22 @@ function toProtocolRequest(request: HttpRequest, caller: Caller, { message, byte
   return again;
 }
 
-const listMessage = z.looseObject({
+const promptsMessage = z.looseObject({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.string(), z.int()]),
-  method: z.enum(['resources/list', 'resources/templates/list', 'prompts/list']),
+  method: z.literal('prompts/list'),
 });
 
-const EMPTY = {
-  'resources/list': { resources: [] },
-  'resources/templates/list': { resourceTemplates: [] },
-  'prompts/list': { prompts: [] },
-};
-
 /**
- * Responds with empty lists to requests for lists that this server does not have. Some clients ask for them although
- * `initialize` does not announce them, and treat an error as a broken server. From 2026-07-28 on, a server must not
- * respond to methods that it does not announce.
+ * Responds with an empty list to a request for prompts, which this server does not have. Some clients ask for them
+ * although `initialize` does not announce them, and treat an error as a broken server. From 2026-07-28 on, a server
+ * must not respond to methods that it does not announce.
  *
  * @returns null for any other message
  */
-function answerEmptyList(request: HttpRequest, message: unknown): Response | null {
-  const asked = isOfSession(request, message) ? listMessage.safeParse(message).data : undefined;
-  return asked ? Response.json({ result: EMPTY[asked.method], jsonrpc: '2.0', id: asked.id }) : null;
+function answerPrompts(request: HttpRequest, message: unknown): Response | null {
+  const asked = isOfSession(request, message) ? promptsMessage.safeParse(message).data : undefined;
+  return asked ? Response.json({ result: { prompts: [] }, jsonrpc: '2.0', id: asked.id }) : null;
 }
 
 const callMessage = z.strictObject({
@@ -168,7 +162,7 @@ function isOfSession(request: HttpRequest, message: unknown): boolean {
   return (version === null || SESSION_PROTOCOL_VERSIONS.includes(version)) && !isStateless(message);
 }
 
-const LIST_TTL_MS = 300_000;
+const CACHE = { ttlMs: 300_000, cacheScope: 'private' as const };
 
 /**
  * Serves all revisions of the protocol. `answer` has already run the checks of guards.ts on the request.
@@ -183,14 +177,24 @@ const serveProtocol = (publicUrl: string) =>
       server.setRequestHandler('tools/call', async ({ params }, { http }) =>
         callTool(await getRuntime(), callerOf(http?.authInfo), params),
       );
+      server.setRequestHandler('resources/list', (_, { http }) => listResources(callerOf(http?.authInfo)));
+      server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+      server.setRequestHandler('resources/read', ({ params }, { http }) =>
+        readResource(callerOf(http?.authInfo), params.uri),
+      );
     },
     {
       serverInfo: serverInfo(publicUrl),
       instructions: INSTRUCTIONS,
-      capabilities: { tools: { listChanged: false } },
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
       supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
-      // The tools do not change while this version of the service runs, but each caller sees only some of them.
-      cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
+      // What is listed and read does not change while this version of the service runs, but each caller sees only a part.
+      cacheHints: {
+        'tools/list': CACHE,
+        'resources/list': CACHE,
+        'resources/templates/list': CACHE,
+        'resources/read': CACHE,
+      },
       // The lists never change, so a stream of changes would only hold a connection open.
       maxSubscriptions: 0,
       // Only elicitation (forms for the user) needs a validator, and this server does not use it.

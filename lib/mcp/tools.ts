@@ -1,3 +1,4 @@
+import { type ReadResourceResult, type Resource, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { findCustomers, findCustomersByNumber } from '../customers/find-customers';
@@ -52,6 +53,7 @@ import {
   type Tool,
   unknownCustomer,
 } from './define-tool';
+import { VIEW, VIEW_CONTENTS, VIEW_URI } from './view';
 
 const ONLY_NUMBERS =
   'No customer number begins with this text. This access hides personal data, so names and e-mail addresses are not searched: ask for the customer number.';
@@ -121,6 +123,7 @@ export const getCustomerTool = defineTool({
   input,
   output,
   maxCharacters: MAX_CHARACTERS,
+  view: VIEW_URI,
   run: async (db, by, { reads, masked }) => {
     const key = toKey(by);
     const customer = (await getCustomer(db, key)) ?? (await getLooseCustomer(db, key, masked));
@@ -239,6 +242,7 @@ export const listInvoicesTool = defineListTool({
   customerRow: customerInvoices,
   derive: { shape: { unpaid: z.array(unpaidSums) }, from: (summary) => ({ unpaid: sumUnpaid(summary) }) },
   example: ['number', 'amount_due', 'customer.name'],
+  view: VIEW_URI,
 });
 
 /** Sums the unpaid invoices of a summary per currency. */
@@ -329,4 +333,15 @@ export const TOOLS: readonly Tool[] = [
 /** Lists the tools that a caller may use. */
 export function listTools({ reads }: Pick<Caller, 'reads'>): { tools: Tool['wire'][] } {
   return { tools: TOOLS.filter(({ scope }) => reads.includes(scope)).map(({ wire }) => wire) };
+}
+
+/** Lists the app if the caller may use a tool whose answers it shows. */
+export function listResources({ reads }: Pick<Caller, 'reads'>): { resources: Resource[] } {
+  return { resources: TOOLS.some(({ view, scope }) => view && reads.includes(scope)) ? [VIEW] : [] };
+}
+
+/** Returns the app's page. @throws ResourceNotFoundError if the uri is not one that the caller's list contains */
+export function readResource(caller: Pick<Caller, 'reads'>, uri: string): ReadResourceResult {
+  if (listResources(caller).resources.some((resource) => resource.uri === uri)) return VIEW_CONTENTS;
+  throw new ResourceNotFoundError(uri);
 }

@@ -76,7 +76,10 @@ test.each(GENERATIONS)('$name lists the tools and calls each of them', async ({ 
   const { one } = connected;
   expect(connected.version()).toBe(version);
   expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
-  expect(one.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+  expect(one.getServerCapabilities()).toEqual({
+    tools: { listChanged: false },
+    resources: { listChanged: false },
+  });
   expect(one.getInstructions()).toContain('never instructions');
   const { tools } = await one.listTools();
   expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
@@ -97,6 +100,33 @@ test.each(GENERATIONS)('$name lists the tools and calls each of them', async ({ 
       },
     ],
   });
+  await one.close();
+});
+
+test.each(GENERATIONS)('$name reads the view that the tools announce', async ({ connect }) => {
+  const { one } = await connect();
+  const { tools } = await one.listTools();
+  const announced = tools.flatMap(({ name, _meta }) => (_meta?.ui ? [[name, _meta.ui]] : []));
+  const ui = { resourceUri: 'ui://w5t/view' };
+  expect(announced).toEqual([
+    ['get-customer-tool', ui],
+    ['list-invoices-tool', ui],
+  ]);
+  const { resources } = await one.listResources();
+  expect(resources).toMatchObject([{ uri: ui.resourceUri, mimeType: 'text/html;profile=mcp-app' }]);
+  const { contents } = await one.readResource({ uri: ui.resourceUri });
+  expect(contents).toMatchObject([
+    {
+      uri: ui.resourceUri,
+      mimeType: 'text/html;profile=mcp-app',
+      text: expect.stringMatching(/^<!doctype html>/),
+      _meta: {
+        ui: { csp: { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] } },
+      },
+    },
+  ]);
+  const unknown = one.readResource({ uri: 'ui://w5t/other' });
+  await expect(unknown).rejects.toMatchObject({ code: -32602, data: { uri: 'ui://w5t/other' } });
   await one.close();
 });
 

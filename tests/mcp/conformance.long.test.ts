@@ -7,7 +7,7 @@ import * as mcpRoute from '@/app/mcp/route';
 import { useApi } from '../support/api';
 
 /** Scenarios of the conformance suite that apply to every server. */
-const APPLICABLE = ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'];
+const APPLICABLE = ['server-initialize', 'ping', 'tools-list', 'resources-list', 'dns-rebinding-protection'];
 
 /** The other scenarios, grouped by the reason why they do not apply here. */
 const NOT_APPLICABLE = {
@@ -24,10 +24,10 @@ const NOT_APPLICABLE = {
   'needs event streams, and each answer here is one JSON body': [
     ...['server-sse-polling', 'server-sse-multiple-streams'],
   ],
-  'this server declares no resources': [
-    ...['resources-list', 'resources-read-text', 'resources-read-binary', 'resources-templates-read'],
-    ...['resources-subscribe', 'resources-unsubscribe'],
+  'reads a resource that only a server made for the suite has': [
+    ...['resources-read-text', 'resources-read-binary', 'resources-templates-read'],
   ],
+  'this server declares no subscriptions to resources': ['resources-subscribe', 'resources-unsubscribe'],
   'this server declares no prompts': [
     ...['prompts-list', 'prompts-get-simple', 'prompts-get-with-args', 'prompts-get-embedded-resource'],
     'prompts-get-with-image',

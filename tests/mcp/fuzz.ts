@@ -89,7 +89,14 @@ const params = fc.oneof(
 
 const METHODS = [
   ...['initialize', 'ping', 'tools/list', 'tools/call', 'server/discover', 'subscriptions/listen'],
-  ...['resources/list', 'completion/complete', 'logging/setLevel', 'events/list', 'tasks/get'],
+  ...[
+    'resources/list',
+    'resources/read',
+    'completion/complete',
+    'logging/setLevel',
+    'events/list',
+    'tasks/get',
+  ],
   ...['notifications/initialized', 'notifications/cancelled'],
 ];
 const message = fc.record(

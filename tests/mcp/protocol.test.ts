@@ -12,7 +12,8 @@ function stateless(method: string, params: Record<string, unknown> = {}) {
     'io.modelcontextprotocol/clientInfo': clientInfo,
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const name = params.name === undefined ? {} : { 'mcp-name': String(params.name) };
+  const named = params.name ?? params.uri;
+  const name = named === undefined ? {} : { 'mcp-name': String(named) };
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...name };
   return [request(method, { ...params, _meta }), headers] as const;
 }
@@ -38,7 +39,7 @@ describe('the initialize request', () => {
       id: 7,
       result: {
         protocolVersion: answered,
-        capabilities: { tools: { listChanged: false } },
+        capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
         serverInfo: {
           ...{ name: 'W5T Administration', version: '1.0.0', websiteUrl: 'http://localhost:3000' },
           icons: [{ src: 'http://localhost:3000/icon.svg', mimeType: 'image/svg+xml', sizes: ['any'] }],
@@ -100,20 +101,24 @@ describe('JSON-RPC messages', () => {
 
   test('an unknown JSON-RPC method is answered with the error -32601', async () => {
     expect(await mcp.rpc('ping')).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
-    for (const method of ['nope', 'resources/read', 'prompts/get', 'toString', '__proto__']) {
+    for (const method of ['nope', 'resources/subscribe', 'prompts/get', 'toString', '__proto__']) {
       expect((await mcp.rpc(method)).error, method).toEqual({ code: -32601, message: 'Method not found' });
     }
   });
 
-  test.each([
-    ['resources/list', { resources: [] }],
-    ['resources/templates/list', { resourceTemplates: [] }],
-    ['prompts/list', { prompts: [] }],
-  ])('%s is answered with an empty list before protocol 2026-07-28', async (method, empty) => {
-    expect(await mcp.rpc(method)).toEqual({ jsonrpc: '2.0', id: 1, result: empty });
-    expect((await mcp.rpc(method, { cursor: 'x' })).result).toEqual(empty);
-    const refused = await mcp.post(...stateless(method));
+  test('prompts/list is answered with an empty list before protocol 2026-07-28', async () => {
+    const empty = { prompts: [] };
+    expect(await mcp.rpc('prompts/list')).toEqual({ jsonrpc: '2.0', id: 1, result: empty });
+    expect((await mcp.rpc('prompts/list', { cursor: 'x' })).result).toEqual(empty);
+    const refused = await mcp.post(...stateless('prompts/list'));
     expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
+  });
+
+  test('resources/templates/list is answered with an empty list', async () => {
+    const empty = { resourceTemplates: [] };
+    expect(await mcp.rpc('resources/templates/list', { cursor: 'x' })).toMatchObject({ result: empty });
+    const { result } = await answerOf(await mcp.post(...stateless('resources/templates/list')));
+    expect(result).toMatchObject(empty);
   });
 
   test.each(['list-servers-tool', 'nope'])(
@@ -181,10 +186,15 @@ describe('protocol 2026-07-28', () => {
     });
   });
 
-  test('clients may cache the list of tools privately for five minutes', async () => {
-    const { result } = await answerOf(await mcp.post(...stateless('tools/list')));
+  test.each([
+    ['tools/list', {}],
+    ['resources/list', {}],
+    ['resources/templates/list', {}],
+    ['resources/read', { uri: 'ui://w5t/view' }],
+  ])('clients may cache the result of %s privately for five minutes', async (method, params) => {
+    const { result } = await answerOf(await mcp.post(...stateless(method, params)));
     expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: 'private' });
-    expect((await mcp.rpc('tools/list')).result).not.toHaveProperty('ttlMs');
+    expect((await mcp.rpc(method, params)).result).not.toHaveProperty('ttlMs');
   });
 
   test('a subscription to tool list changes is refused', async () => {

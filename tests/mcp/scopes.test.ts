@@ -83,6 +83,18 @@ describe('scopes of a token', () => {
     );
   });
 
+  test.each<[Scope[], string[]]>([
+    [['customers:read'], ['ui://w5t/view']],
+    [['billing:read'], ['ui://w5t/view']],
+    [['servers:read', 'payments:read'], []],
+  ])('a token with the scopes %j lists and reads the resources %j', async (scopes, uris) => {
+    const call = await as(scopes);
+    const { body } = await call('resources/list');
+    expect(((body.result?.resources ?? []) as { uri: string }[]).map(({ uri }) => uri)).toEqual(uris);
+    const read = await call('resources/read', { uri: 'ui://w5t/view' });
+    expect(read.body.error?.code).toBe(uris.length > 0 ? undefined : -32602);
+  });
+
   test('tool responses omit prices if the token lacks billing:read', async () => {
     const call = await as(['customers:read']);
     const customer = await call('tools/call', { name: 'get-customer-tool', arguments: { id: customerId } });

@@ -1,11 +1,11 @@
 import axe from 'axe-core';
-import type { Page } from 'playwright';
+import type { Frame, Page } from 'playwright';
 
 /** The axe rules that depend on colours. */
 export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /** Runs axe on a page. @param runOnly the rules to check; all by default @returns each violation with its elements */
-export async function violationsOf(page: Page, runOnly?: string[]): Promise<string[]> {
+export async function violationsOf(page: Page | Frame, runOnly?: string[]): Promise<string[]> {
   await page.evaluate(axe.source);
   const options = JSON.stringify({ resultTypes: ['violations'], runOnly });
   const found = await page.evaluate(`axe.run(document, ${options})`);

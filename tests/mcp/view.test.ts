@@ -1,0 +1,198 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { VIEW_CONTENTS } from '@/lib/mcp/view';
+import { launchBrowser, watchComplaints } from '../e2e/support/browser';
+import { violationsOf } from '../e2e/support/looks';
+
+const EVIL = '<img src=x onerror="document.title=\'run\'">';
+const CONTEXT = { theme: 'light', locale: 'de-DE', timeZone: 'Europe/Berlin' };
+const EUR = { currency: 'eur' };
+const evilCustomer = { id: 1, customer_number: 'K1', name: EVIL, email: null, status: 'active' };
+
+/** A host as in the specification: it loads the page in a sandbox, answers `ui/initialize` and collects all messages. */
+const HOST = `<!doctype html><html lang="en"><title>Host</title><body><iframe title="View"></iframe><script>
+  window.received = [];
+  const frame = document.querySelector('iframe');
+  window.tell = (message) => frame.contentWindow.postMessage({ jsonrpc: '2.0', ...message }, '*');
+  window.addEventListener('message', ({ source, data }) => {
+    if (source !== frame.contentWindow) return;
+    received.push(data);
+    if (data.method === 'ui/initialize') {
+      const hostInfo = { name: 'test', version: '1' };
+      const result = { protocolVersion: '2026-01-26', hostInfo, hostCapabilities: {}, hostContext: window.context };
+      tell({ id: data.id, result });
+    }
+    if (data.method === 'ui/notifications/size-changed') frame.height = data.params.height;
+  });
+</script></body></html>`;
+
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+let requests: string[];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+afterEach(async () => {
+  expect([complaints, requests]).toEqual([[], []]);
+  await page.close();
+});
+
+/** Opens the host with the view in it, and waits until both have shaken hands. */
+async function openView({ width = 800, context = CONTEXT }: { width?: number; context?: object } = {}) {
+  page = await browser.newPage({ viewport: { width, height: 600 } });
+  complaints = await watchComplaints(page);
+  await page.setContent(HOST);
+  requests = [];
+  page.on('request', (request) => requests.push(request.url()));
+  const html = VIEW_CONTENTS.contents.map((content) => ('text' in content ? content.text : '')).join('');
+  await page.evaluate(
+    ({ html, context }) => {
+      const frame = document.querySelector('iframe');
+      Object.assign(window, { context });
+      frame?.setAttribute('sandbox', 'allow-scripts');
+      Object.assign(frame ?? {}, { srcdoc: html, style: 'width: 100%; border: 0' });
+    },
+    { html, context },
+  );
+  await expect.poll(received).toContain('ui/notifications/initialized');
+}
+
+const received = () =>
+  page.evaluate(() =>
+    (window as unknown as { received: { method?: string }[] }).received.map((one) => one.method),
+  );
+const tell = (message: object) =>
+  page.evaluate((one) => (window as unknown as { tell(one: object): void }).tell(one), message);
+const view = () => page.frameLocator('iframe').locator('main');
+
+/** Sends the notifications of a tool call to the view. */
+async function sendResult(answer: object, asked: object = {}) {
+  await tell({ method: 'ui/notifications/tool-input', params: { arguments: asked } });
+  const content = [{ type: 'text', text: JSON.stringify(answer) }];
+  await tell({ method: 'ui/notifications/tool-result', params: { content, structuredContent: answer } });
+}
+
+const CUSTOMER = {
+  ...{ ...evilCustomer, first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com', phone: null },
+  ...{ street: 'Hauptstr. 1', postal_code: '10115', city: 'Berlin', country: 'DE', currency: 'eur' },
+  unpaid_invoices: {
+    ...{ currency: 'eur', count: 2, total: 1234.5 },
+    other_currencies: [{ currency: 'jpy', count: 1, total: 900 }],
+  },
+  services_by_status: { active: 1, suspended: 2 },
+  services_total: 120,
+  services: [
+    {
+      ...{ service_number: 'S1', name: EVIL, domain: null, price: 9.9, ...EUR },
+      ...{ billing_interval: 'monthly', next_billing_date: '2026-12-01' },
+    },
+  ],
+  open_sales_documents_total: 0,
+  open_sales_documents: [],
+  open_tasks: [EVIL],
+};
+
+test('the view of an MCP host shows a customer as a card, with its name as text', async () => {
+  await openView();
+  expect(await view().getByRole('status').textContent()).toBe('Waiting for the answer…');
+  await sendResult(CUSTOMER, { id: 1 });
+  await view().getByRole('heading', { name: EVIL, exact: true, level: 1 }).waitFor();
+  const facts = (await view().locator('dd').allTextContents()).map((text) => text.replace(/\s/g, ' '));
+  expect(facts).toEqual([
+    ...['1.234,50 €, 2 invoices900 ¥, 1 invoice', '1 active, 2 suspended', 'Ada Byron', 'ada@example.com'],
+    'Hauptstr. 110115 BerlinDeutschland',
+  ]);
+  expect(await view().getByRole('heading', { level: 2 }).allTextContents()).toEqual([
+    'Open tasks (1)',
+    'Active services (1 of 120)',
+  ]);
+  const cells = await view().getByRole('row').nth(1).getByRole('cell').allTextContents();
+  expect(cells.map((text) => text.replace(/\s/g, ' '))).toEqual([
+    ...[EVIL, '–', '9,90 €', 'monthly', '01.12.2026'],
+  ]);
+  expect(await view().locator('img').count()).toBe(0);
+  expect(await received()).toContain('ui/notifications/size-changed');
+});
+
+test('the view of an MCP host shows what customers owe in a table with amounts in their own currencies', async () => {
+  await openView();
+  const of = (customer: object, unpaid: number, currency: string) => {
+    return {
+      customer,
+      currency,
+      count: 3,
+      total: 5000,
+      unpaid_count: 2,
+      unpaid,
+      oldest_due_date: '2026-01-15',
+    };
+  };
+  const by_customer = [
+    of(evilCustomer, 1234.5, 'eur'),
+    of({ name: 'Two', customer_number: 'K2' }, 900, 'jpy'),
+  ];
+  const answer = { page: 2, per_page: 2, total: 5, last_page: 3, has_more: true, next_page: 3, by_customer };
+  await sendResult(answer, { summary_by: 'customer', statuses: ['sent', 'overdue'] });
+  const table = view().getByRole('table', { name: 'Customers 3–4 of 5' });
+  await table.waitFor();
+  expect(await table.getByRole('columnheader').allTextContents()).toEqual([
+    ...['Customer', 'Unpaid', 'Unpaid invoices', 'Oldest due date', 'Invoiced', 'Invoices'],
+  ]);
+  expect(await table.getByRole('rowheader').allInnerTexts()).toEqual([`${EVIL}\nK1`, 'Two\nK2']);
+  const amounts = table.locator('tbody td:nth-child(2)');
+  expect((await amounts.allTextContents()).map((text) => text.replace(/\s/g, ' '))).toEqual([
+    '1.234,50 €',
+    '900 ¥',
+  ]);
+  expect(await amounts.first().evaluate((cell) => getComputedStyle(cell).textAlign)).toBe('right');
+  await view().getByText('statuses: sent, overdue').waitFor();
+});
+
+test('the view of an MCP host shows the chosen columns of invoices, and the text if there is nothing else', async () => {
+  await openView({ context: {} });
+  const data = [{ number: 'R1', tax: 19, currency: 'eur' }];
+  await sendResult({ page: 1, per_page: 25, total: 1, data }, { fields: ['number', 'tax', 'currency'] });
+  await view().getByRole('table', { name: 'Invoices 1–1 of 1' }).waitFor();
+  expect(await view().getByRole('columnheader').allTextContents()).toEqual(['Number', 'Tax', 'Currency']);
+  await tell({
+    method: 'ui/notifications/tool-result',
+    params: { content: [{ type: 'text', text: JSON.stringify({ total: 0, data: [] }) }] },
+  });
+  await view().getByText('Nothing matches.').waitFor();
+  await tell({ method: 'ui/notifications/tool-result', params: { content: [{ type: 'text', text: EVIL }] } });
+  expect(await view().locator('pre').textContent()).toBe(EVIL);
+});
+
+test('the view of an MCP host shows the message of a failed or cancelled call', async () => {
+  await openView();
+  const content = [{ type: 'text', text: `No customer with id ${EVIL}.` }];
+  await tell({ method: 'ui/notifications/tool-result', params: { isError: true, content } });
+  await view().getByRole('alert').filter({ hasText: 'No customer with id <img' }).waitFor();
+  await tell({ method: 'ui/notifications/tool-cancelled', params: { reason: 'user action' } });
+  await view().getByRole('alert').filter({ hasText: 'The call was cancelled: user action' }).waitFor();
+  await tell({ id: 9, method: 'ui/resource-teardown', params: {} });
+  const answers = () =>
+    page.evaluate(() => JSON.stringify((window as unknown as { received: object[] }).received));
+  await expect.poll(answers).toContain('{"jsonrpc":"2.0","id":9,"result":{}}');
+});
+
+test.each([
+  ['light', 320],
+  ['dark', 320],
+  ['dark', 800],
+])('the %s view of an MCP host is accessible and fits %i pixels', async (theme, width) => {
+  await openView({ width, context: { ...CONTEXT, theme } });
+  await sendResult(CUSTOMER);
+  await view().getByRole('table').waitFor();
+  const [, frame] = page.frames();
+  if (!frame) throw new Error('the host has no view');
+  expect(await violationsOf(frame)).toEqual([]);
+  expect(await frame.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  const isDark = await frame.evaluate(
+    () => getComputedStyle(document.body).backgroundColor === 'rgb(26, 29, 35)',
+  );
+  expect(isDark).toBe(theme === 'dark');
+});
