@@ -11,7 +11,7 @@ import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor } from '@/lib/auth/find-staff';
 import { PUBLISHED } from '../http/oauth/published-documents';
 import { ADMIN, STAFF } from './support/company';
-import { signIn } from './support/forms';
+import { pressHydrated, signIn } from './support/forms';
 import { violationsOf } from './support/looks';
 import { awaitCallback, browserProvider, publishDocuments, SITE_CLIENT } from './support/oauth-clients';
 import { useSite } from './support/use-site';
@@ -248,7 +248,7 @@ test('a member of staff sets a password and a second factor before consenting to
 
   await page.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
   await page.getByLabel('Your password').fill(password);
-  await page.getByRole('button', { name: 'Set up authenticator app' }).click();
+  await pressHydrated(page, 'Set up authenticator app');
   const key = (await page.locator('code').first().textContent()) ?? '';
   const secret = new TextDecoder().decode(base32.decode(key));
   const code = await createOTP(secret, { digits: 6, period: 30 }).totp();

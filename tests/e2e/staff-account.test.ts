@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { giveAuthenticator } from './support/authenticator';
 import { visit } from './support/browser';
 import { ADMIN, CODES, KEYS, STAFF } from './support/company';
-import { confirm, press, signIn, told } from './support/forms';
+import { confirm, press, pressHydrated, signIn, told } from './support/forms';
 import { violationsOf } from './support/looks';
 import { useSite } from './support/use-site';
 
@@ -34,7 +34,7 @@ async function setUpApp(page: Page, password: string) {
     .getByRole('form', { name: 'Set up two-factor authentication' })
     .getByLabel('Your password')
     .fill(password);
-  await press(page, 'Set up authenticator app');
+  await pressHydrated(page, 'Set up authenticator app');
   const key = (await page.locator('code').first().textContent()) ?? '';
   const secret = new TextDecoder().decode(base32.decode(key));
   const code = () => createOTP(secret, { digits: 6, period: 30 }).totp();

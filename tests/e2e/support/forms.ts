@@ -34,6 +34,15 @@ export async function fillLine(page: Page, n: number, text: string, price: strin
 
 export const press = (page: Page, name: string) => use(page, 'button', name);
 
+/** Presses a button when React handles it. Until a page is hydrated, a button without a server action does nothing. */
+export async function pressHydrated(page: Page, name: string): Promise<void> {
+  const button = page.getByRole('button', { name, exact: true });
+  const isHydrated = () =>
+    button.evaluate((element) => Object.keys(element).some((key) => key.startsWith('__reactFiber')));
+  await expect.poll(isHydrated).toBe(true);
+  await button.click();
+}
+
 /** Follows a link or presses a button, even if it is in the menu of the page. */
 export async function use(page: Page, role: 'button' | 'link', name: string): Promise<void> {
   await page

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { Page } from 'playwright';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -73,12 +75,7 @@ export async function postAction(
   args: unknown[],
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  return fetch(url + path, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { accept: 'text/x-component', 'next-action': id, ...headers },
-    body: encode(args),
-  });
+  return post(url + path, { accept: 'text/x-component', 'next-action': id, ...headers }, encode(args));
 }
 
 /** Submits a form with a server action as a browser without scripts does. */
@@ -90,7 +87,25 @@ export async function postForm(
   const body = new FormData();
   body.set(`$ACTION_ID_${id}`, '');
   body.set('name', 'forged');
-  return fetch(url + path, { method: 'POST', redirect: 'manual', headers, body });
+  return post(url + path, headers, body);
+}
+
+/** Posts on a new connection. On a busy machine, the server might close a kept one just as it is reused. */
+async function post(url: string, headers: Record<string, string>, body: FormData): Promise<Response> {
+  const encoded = new Request(url, { method: 'POST', headers, body });
+  const content = Buffer.from(await encoded.arrayBuffer());
+  const sent = request(url, { method: 'POST', agent: false, headers: Object.fromEntries(encoded.headers) });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject);
+  });
+  sent.end(content);
+  const answer = await answered;
+  const text = await buffer(answer);
+  const pairs = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const status = answer.statusCode ?? 0;
+  return new Response(status === 204 || status === 304 ? null : text, { status, headers: pairs });
 }
 
 function encode(args: unknown[]): FormData {
