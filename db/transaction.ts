@@ -157,7 +157,9 @@ export class Bulkhead {
   constructor(private readonly limits: Limits) {}
 
   /**
-   * @param key work with the same key waits for the same lock
+   * Runs the work when the limits allow it. Until then, the call waits in the queue.
+   *
+   * @param key calls with the same key share the limits per key; without a key, only the overall limits apply
    * @param signal ends the wait when it aborts; work that has started continues
    * @throws BusyError if the queue is full, the work has waited too long, or the signal aborts
    */

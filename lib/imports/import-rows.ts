@@ -72,7 +72,7 @@ export class ImportRows {
     return units.map((unit) => this.prepareUnit(unit));
   }
 
-  /** Whether a row continues a unit. A row without a readable key does, so that the unit is rejected as a whole. */
+  /** Whether a row belongs to the unit before it. A row without a key does: its lines must then fit that invoice. */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
     return key === null || (key.field === before.field && key.text === before.text);

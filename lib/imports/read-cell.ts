@@ -7,7 +7,7 @@ const BOOLEANS = new Map<string, boolean>([
   ...'false no n 0 off nein falsch non faux'.split(' ').map((word) => [word, false] as const),
 ]);
 
-/** JSON value of a cell, with the possible currencies of an amount; or the problem of the cell. */
+/** The JSON value of a cell, or why it is invalid, as in "must be a date". An amount lists its possible currencies. */
 export type CellValue = { value: unknown; currencies?: Amount['currencies'] } | { problem: string };
 
 // Texts that a spreadsheet writes if it cannot compute or display a value.

@@ -41,7 +41,7 @@ describe('preconditions of a write', () => {
 describe('ETags of payments', () => {
   const { call, openInvoice, recorded } = usePayments();
 
-  test('a PATCH with the ETag of an older payment state is refused with 412', async () => {
+  test('GET honors If-None-Match of a payment, and PATCH and DELETE honor If-Match', async () => {
     const { path, etag } = await recorded();
     expect(etag).toMatch(/^"[\w-]+"$/);
     const same = await call('GET', path, undefined, { 'If-None-Match': `"other", W/${etag}` });

@@ -119,7 +119,7 @@ test('a subscription item stays linked to its service after a webhook event', as
   expect(await dateOf(service.id)).toBe('2026-09-09');
 });
 
-test('a subscription item stays linked to its service after concurrent webhook events', async () => {
+test('linking a subscription item during concurrent webhook events succeeds and is audited once', async () => {
   const { service, subscription, item, row } = await openCase();
   const ends = [3, 4, 5, 6].map((month) => Date.parse(`2027-0${month}-01T12:00:00Z`) / 1000);
   const events = ends.flatMap((currentPeriodEnd) => {

@@ -144,7 +144,7 @@ describe('invalid authorization requests', () => {
     },
   );
 
-  test('an invalid authorization request is redirected at once to a client registered by an admin', async () => {
+  test('a client registered by an admin gets the error of an invalid authorization request by redirect', async () => {
     const typed = { name: 'Copilot Studio', redirects: SITE, hasSecret: false };
     const by = { actor: commandActor('test'), secret: SECRET };
     const { clientId } = await addOwnClient(flow.server.runtime, typed, by);
@@ -155,7 +155,7 @@ describe('invalid authorization requests', () => {
     }
   });
 
-  test('an invalid authorization request is redirected at once to an app with a private scheme', async () => {
+  test('a client with a private-use URI scheme gets the error of an invalid request by redirect', async () => {
     const cursor = 'cursor://anysphere.cursor-mcp/oauth/callback';
     const client = await flow.client({ redirect_uris: [cursor] });
     const back = await flow.authorize(client, { redirect_uri: cursor, scope: 'mcp:write' });

@@ -328,7 +328,7 @@ describe('a subscription', () => {
     expect(stateOf({ status: 'canceled' }, stored).ended_at).toEqual(at('2026-03-01'));
   });
 
-  test('a subscription keeps its stored Stripe customer', () => {
+  test('a reported Stripe customer does not replace the one stored with a subscription', () => {
     expect(stateOf({}).stripe_customer_id).toBe('cus_1');
     expect(stateOf({}, { stripe_customer_id: 'cus_0' }).stripe_customer_id).toBe('cus_0');
   });
