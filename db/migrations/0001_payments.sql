@@ -1,2 +1,2 @@
 -- Payments are read, decided and committed by the functions of sync.
--- Functions: a758a3ee4c14b4b295f48f2e9a13a800c3e08005d9798bfa1e54b39bb29ff001
+-- Functions: b2e22ab6bcaab281392bc15489bde7c8cee59cb2549cbfeccfdb6cfac0f646c6
