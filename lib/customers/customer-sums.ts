@@ -1,29 +1,39 @@
 import { asc, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { customers } from '@/db/schema';
-import { type Page, type PageRequest, pageBounds, toPage } from '../page';
+import { type Page, pageBounds, pageRequest, toPage } from '../page';
 import { literal } from '../page-query';
 import { snippetColumns, toCustomerSnippet } from './queries';
+import { customerSnippet } from './schema';
 
-interface CustomerSums {
+interface CustomerSums<Sums extends z.ZodObject> {
   table: PgTable & { customer_id: PgColumn; currency: PgColumn };
   /** Null if no row can match. */
   where: SQL | undefined | null;
-  /** Further columns of a group, and those by which the largest group comes first. */
+  /** The SQL of the columns that `schema` has besides those of `customerSums`. */
   of: Record<string, SQL>;
-  largest: string[];
+  /** The columns by which the largest group comes first. */
+  largest: (keyof z.output<Sums> & string)[];
+  schema: Sums;
 }
+
+/** Makes the schema of a customer's rows with one currency: their number, and the given sums. */
+export const customerSums = <Shape extends z.ZodRawShape>(sums: Shape) =>
+  z.object({ customer: customerSnippet, currency: z.string(), count: z.int(), ...sums });
 
 /**
  * Counts and sums rows per customer and currency, the largest first. Sums come in the order of their currencies, the
  * most frequent first. The total is the number of such groups.
  */
-export async function sumByCustomer(
+export async function sumByCustomer<Sums extends z.ZodObject>(
   db: Database,
-  request: PageRequest,
-  { table, where, of, largest }: CustomerSums,
-): Promise<Page<Record<string, unknown>>> {
+  given: Parameters<typeof pageRequest>[0],
+  sums: CustomerSums<Sums>,
+): Promise<Page<z.output<Sums>>> {
+  const request = pageRequest(given);
+  const { table, where, of, largest, schema } = sums;
   if (where === null) return toPage(request, 0, []);
   const values: Record<string, SQL> = { currency: sql`${table.currency}`, count: sql`count(*)::int`, ...of };
   const grouped = (name: string) => sql`grouped.${sql.identifier(name)}`;
@@ -46,8 +56,10 @@ export async function sumByCustomer(
     )
     .limit(literal(limit))
     .offset(literal(offset));
-  const data = found.map((row) => ({ customer: toCustomerSnippet(row.customer), ...row.columns }));
+  const data = z
+    .array(schema)
+    .parse(found.map((row) => ({ customer: toCustomerSnippet(row.customer), ...row.columns })));
   if (data.length > 0 || request.page === 1) return toPage(request, found[0]?.total ?? 0, data);
-  const first = await sumByCustomer(db, { page: 1, per_page: 1 }, { table, where, of, largest });
+  const first = await sumByCustomer(db, { page: 1, per_page: 1 }, sums);
   return toPage(request, first.total, []);
 }

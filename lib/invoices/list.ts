@@ -11,15 +11,13 @@ import {
 } from '@/db/schema';
 import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
-import { sumByCustomer } from '../customers/customer-sums';
+import { customerSums, sumByCustomer } from '../customers/customer-sums';
 import { customerFilter, numberFilter, statusesFilter, toSelection } from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
-import { customerSnippet } from '../customers/schema';
 import { toIso } from '../dates';
 import { oneOf } from '../fields';
 import { toJsonAmounts } from '../money';
 import { UNPAID_STATUSES } from '../overdue';
-import { pageRequest } from '../page';
 import { addMoneyBack, isRefundedInPart } from './money-back';
 import { type InvoiceFilters, type InvoiceRow, invoicePage, invoiceRow } from './schema';
 
@@ -132,20 +130,17 @@ export function summarizeInvoices(db: Database, given: InvoiceFilters) {
 }
 
 /** What a customer owes and was invoiced in one currency. */
-export const customerInvoices = z.object({
-  customer: customerSnippet,
-  currency: z.string(),
-  count: z.int(),
+export const customerInvoices = customerSums({
   total: z.number(),
   unpaid_count: z.int(),
-  unpaid: z.number().describe('amount_due, sent and overdue'),
+  unpaid: z.number(),
   oldest_due_date: z.string().nullable(),
 });
 
 /** Sums the invoices that match the filters per customer and currency. The customer who owes most comes first. */
-export async function sumInvoicesByCustomer(db: Database, { page, per_page, ...given }: InvoiceFilters) {
+export function sumInvoicesByCustomer(db: Database, given: InvoiceFilters) {
   const isUnpaid = inArray(invoices.status, UNPAID_STATUSES);
-  const found = await sumByCustomer(db, pageRequest({ page, per_page }), {
+  return sumByCustomer(db, given, {
     table: invoices,
     where: counted.where(toCounted(given)),
     of: {
@@ -155,6 +150,6 @@ export async function sumInvoicesByCustomer(db: Database, { page, per_page, ...g
       oldest_due_date: sql`(min(${dueOn}) filter (where ${isUnpaid}))::text`,
     },
     largest: ['unpaid', 'total'],
+    schema: customerInvoices,
   });
-  return { ...found, data: z.array(customerInvoices).parse(found.data) };
 }

@@ -15,14 +15,14 @@ import {
 } from '@/db/schema';
 import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
-import { sumByCustomer } from '../customers/customer-sums';
+import { customerSums, sumByCustomer } from '../customers/customer-sums';
 import { customerFilter, numberFilter, statusesFilter, toSelection } from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
 import { customerIdFilter, customerSnippet, wholeId } from '../customers/schema';
 import { AppError } from '../errors';
 import { calendarDate, listFilters, oneOf, someOf, textLine } from '../fields';
 import { toJsonAmounts } from '../money';
-import { MAX_ID, MAX_PER_PAGE, pageOf, pageRequest } from '../page';
+import { MAX_ID, MAX_PER_PAGE, pageOf } from '../page';
 
 export const DOCUMENT_STATUSES = salesDocumentStatus.enumValues;
 export const DOCUMENT_TYPES = salesDocumentType.enumValues;
@@ -152,25 +152,19 @@ export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilter
 }
 
 /** The documents of a customer in one currency. */
-export const customerDocuments = z.object({
-  customer: customerSnippet,
-  currency: z.string(),
-  count: z.int(),
+export const customerDocuments = customerSums({
   total: z.number(),
 });
 
 /** Sums the documents that match the filters per customer and currency, the largest total first. */
-export async function sumDocumentsByCustomer(
-  db: Database,
-  { page, per_page, ...given }: SalesDocumentFilters,
-) {
-  const found = await sumByCustomer(db, pageRequest({ page, per_page }), {
+export function sumDocumentsByCustomer(db: Database, given: SalesDocumentFilters) {
+  return sumByCustomer(db, given, {
     table: d,
     where: counted.where(toCounted(given)),
     of: { total: sql`sum(${d.total})::float` },
     largest: ['total'],
+    schema: customerDocuments,
   });
-  return { ...found, data: z.array(customerDocuments).parse(found.data) };
 }
 
 const confirmation = alias(salesDocuments, 'confirmation');

@@ -15,7 +15,7 @@ import {
 } from '@/db/schema';
 import { defineList, filter, wordFilter } from '../counted-list/define-list';
 import { countedList, dayOrInfinity } from '../counted-list/list-reader';
-import { sumByCustomer } from '../customers/customer-sums';
+import { customerSums, sumByCustomer } from '../customers/customer-sums';
 import {
   customerFilter,
   matchNumbered,
@@ -28,7 +28,7 @@ import { customerIdFilter, customerSnippet, wholeId } from '../customers/schema'
 import { AppError } from '../errors';
 import { calendarDate, listFilters, oneOf, someOf, textLine } from '../fields';
 import { toJsonAmounts } from '../money';
-import { MAX_ID, pageOf, pageRequest } from '../page';
+import { MAX_ID, pageOf } from '../page';
 import { containsPattern } from '../search-text';
 
 export const SERVICE_STATUSES = serviceStatus.enumValues;
@@ -183,22 +183,19 @@ export function summarizeServices(db: Database, given: ServiceFilters) {
 }
 
 /** The services of a customer in one currency. */
-export const customerServiceCounts = z.object({
-  customer: customerSnippet,
-  currency: z.string(),
-  count: z.int(),
+export const customerServiceCounts = customerSums({
   price_total: z.number(),
 });
 
 /** Counts the services that match the filters per customer and currency, the most services first. */
-export async function countServicesByCustomer(db: Database, { page, per_page, ...given }: ServiceFilters) {
-  const found = await sumByCustomer(db, pageRequest({ page, per_page }), {
+export function countServicesByCustomer(db: Database, given: ServiceFilters) {
+  return sumByCustomer(db, given, {
     table: s,
     where: counted.where(toCounted(given)),
     of: { price_total: sql`sum(${s.price})::float` },
     largest: ['count', 'price_total'],
+    schema: customerServiceCounts,
   });
-  return { ...found, data: z.array(customerServiceCounts).parse(found.data) };
 }
 
 /** Counts the services of a customer by status. A status without services is left out. */
