@@ -214,11 +214,11 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   return { ...wire, type: 'object' } as WireSchema;
 }
 
-/** The largest limit of a number that a model is told. It does not come near a larger one. */
+/** The largest maximum that the schema of an argument states. No model comes near a larger one. */
 const MOST_SHOWN = 1000;
 
-/** Leaves the columns of a row out of the output schema. The argument `fields` lists them. */
-const lean = (row: z.ZodObject) => row.meta({ isLean: true });
+/** Leaves a row's columns out of the output schema, to keep tools/list short. `fields` lists those of the list tools. */
+export const lean = (row: z.ZodObject) => row.meta({ isLean: true });
 
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   if (io === 'output') {
@@ -299,7 +299,8 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
     output: z.object({
       page: z.int().optional(),
       per_page: z.int().optional(),
-      total: z.int().describe('Rows on all pages'),
+      /** Rows on all pages. */
+      total: z.int(),
       last_page: z.int().optional(),
       data: z.array(lean(row)).optional(),
       has_more: z.boolean().optional(),
