@@ -47,7 +47,7 @@ import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
  * Checks a password and opens a session, or asks for the second factor. Failed attempts are counted, see `countSignIn`.
  * An unknown email address gets the same answer after the same time as a wrong password.
  *
- * @param headers the client's headers, of which `x-forwarded-for` and `cookie` are used
+ * @param headers the client's headers; only `x-forwarded-for` and `cookie` are used
  * @returns `cookies` are the `Set-Cookie` headers of the session and of its device. If a second factor must follow,
  * `needsCode` is true, and the cookies are those of a sign-in that waits for a code, without a session.
  * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable

@@ -14,7 +14,7 @@ export interface CountedFilter {
   matches(value: SQL): SQL;
   /** Whether rows are counted separately for each value of this filter. */
   isClosed?: boolean;
-  /** The closed filter of which this filter takes several values, as the text of an array. */
+  /** Set if this filter accepts several values of a closed filter, as the text of an array: that filter's name. */
   severalOf?: string;
   /** Set if the filter is the first or the last day of a range. */
   end?: 'from' | 'to';
@@ -29,7 +29,7 @@ interface CountedListOptions<Row> extends CountedTable {
   /** The filters of the staff page. `more` contains filters for other callers only, such as MCP tools. */
   filters?: Record<string, { counted?: Record<string, CountedFilter> }>;
   more?: Record<string, CountedFilter>;
-  /** Another day of the rows, which may be missing. A request with one of its filters reads the list by this day. */
+  /** A second day by which the list can be read. Rows may lack it. */
   otherDay?: OtherDay;
   /** A filter that matches few rows, and an unindexed order, so that PostgreSQL finds these rows first. */
   sorted?: readonly [by: string, order: SQL];
@@ -41,7 +41,7 @@ interface CountedListOptions<Row> extends CountedTable {
   page?: z.ZodType<Page<Row>>;
 }
 
-/** A day that orders the list if its filters `<name>_from` or `<name>_to` are used, the latest first. */
+/** A day that orders the list, latest first, when a request has the filter `<name>_from` or `<name>_to`. */
 interface OtherDay {
   name: string;
   column: PgColumn;

@@ -1,4 +1,4 @@
-import { asc, eq, or, sql } from 'drizzle-orm';
+import { eq, or, sql } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
 import { customerSerial, customers, mergedCustomers } from '@/db/schema';
 import { MAX_ID } from '../page';
@@ -11,7 +11,7 @@ import type { CustomerSnippet } from './schema';
 /** The limit of similar customers in an answer. */
 export const MOST_SIMILAR = 5;
 
-/** Returns a text without accents, umlauts (also written with an e) and punctuation, as the SQL function `unaccented`. */
+/** Removes accents, umlauts (also written with an e) and punctuation, like the SQL function `unaccented`. */
 export function unaccented(text: string): string {
   return composed(text)
     .toLowerCase()
@@ -25,7 +25,7 @@ export function unaccented(text: string): string {
     .replace(/ue/g, 'u');
 }
 
-/** The number of words that are searched: the longest, because a short one has no trigram. */
+/** Maximum words to search for. The longest are chosen, because an index cannot find a short one. */
 const WORDS = 4;
 
 /**
@@ -55,7 +55,7 @@ const readSimilar = statement(['a', 'b', 'c', 'd'], (db, words) => {
 });
 
 const withoutPunctuation = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-/** The limit of numbers that are compared with a number. */
+/** Maximum customers whose numbers are compared with a text. */
 const COMPARED = 200;
 
 /** Finds customers whose number differs from a text only in punctuation, spaces or the letters before it. */
@@ -76,7 +76,7 @@ export async function findByLooseNumber(db: Database, text: string): Promise<Cus
         digits.length > 2 ? sql`${c.search_text} like ${containsPattern(digits)}` : undefined,
       ),
     )
-    .orderBy(asc(c.customer_number))
+    .orderBy(sql`${c.customer_number} || ''`)
     .limit(literal(COMPARED));
   return found.map(toCustomerSnippet).filter(({ customer_number }) => {
     const number = withoutPunctuation(customer_number);

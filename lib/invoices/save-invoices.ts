@@ -33,7 +33,7 @@ export const invoiceKind: RecordKind = {
   name: 'invoice',
   table: invoices,
   key: 'number',
-  // Falls back to a Stripe invoice if none of ours has this number. Otherwise a write would duplicate it.
+  // If only a Stripe invoice has this number, the number means that invoice. Otherwise a write would duplicate it.
   hasKey: (numbers) =>
     sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,

@@ -90,12 +90,12 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-/** Maximum batches at once. While one commit waits for a lock, another goes on. Reads never wait, so one suffices. */
+/** Maximum batches at once. While one commit waits for a lock, another continues. Reads never wait for locks. */
 const AT_ONCE = { reads: 1, commits: 2 };
 /** Maximum calls in one batch. Larger batches cost less, but calls wait longer and other cores stay idle. */
 const MOST = 16;
 
-/** Performs calls in batches, two batches at once. Calls that arrive meanwhile wait, and form the next batch. */
+/** Performs calls in batches. Calls that arrive while `atOnce` batches are running wait, and form the next batch. */
 export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
   private underWay = 0;
@@ -115,7 +115,7 @@ export class Batches<Given, Done> {
 
   private start(): void {
     this.underWay += 1;
-    // Wait for the requests that have arrived, and for callers whose batch has just ended and who call again.
+    // Wait for calls that arrived in the same turn of the event loop, and for the next calls of a batch that just ended.
     setImmediate(async () => {
       while (this.waiting.length > 0) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;

@@ -12,7 +12,7 @@ export type Order = { order: 'drift' | 'return'; share: number } | { order: 'cou
 export interface Returned {
   /** Number of refunds, disputes and credit notes, which a run finds in lists. */
   listed: number;
-  /** Number of credited invoices, each of which a run has to retrieve. */
+  /** Number of credited invoices. A run has to retrieve each one separately. */
   retrieved: number;
 }
 
