@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as cron from '@/app/api/cron/reconcile/route';
 import { reconciliationRuns } from '@/db/schema';
 import { acquireRun } from '@/lib/sync/reconcile/run';
@@ -71,10 +71,9 @@ describe('the cron endpoint', () => {
     runtime.now = () => new Date(now().getTime() + (++asked > 6 ? 250_000 : 0));
     const first = await call(`Bearer ${SECRET}`);
     expect(first.body).toMatchObject({ status: 'stopped', already_running: false });
-    await vi.waitFor(async () => {
-      const [run] = await runtime.db.select().from(reconciliationRuns);
-      expect(run).toMatchObject({ id: first.body.run_id, status: 'completed' });
-    });
+    await expect
+      .poll(() => runtime.db.select().from(reconciliationRuns))
+      .toMatchObject([{ id: first.body.run_id, status: 'completed' }]);
     Object.assign(runtime, { now });
     env.vercel = false;
   });
