@@ -325,11 +325,11 @@ describe('an import of payments', () => {
 });
 
 describe.runIf(inject('postgres'))('payments written by two processes, on a server', () => {
-  test('200 payments of one invoice from two processes all count', async () => {
+  test('60 payments of one invoice from two processes all count', async () => {
     const [row] = await rows<{ name: string }>(base.db, sql`select current_database()::text as name`);
     // Writes of this second pool do not share a queue with the first, like writes of another process.
     const other = openPostgres(withDatabase(inject('postgres')?.url ?? '', row?.name ?? ''));
-    const { id: invoice_id, customer_id } = await createInvoice(base.db, { total: '100' });
+    const { id: invoice_id, customer_id } = await createInvoice(base.db, { total: '30' });
     const writer = { actor: commandActor('test'), source: 'api', now: NOW, timeZone: 'UTC' } as const;
     const record = (i: number) => {
       const input = {
@@ -341,9 +341,9 @@ describe.runIf(inject('postgres'))('payments written by two processes, on a serv
       };
       return recordPayment(i % 2 ? other.db : base.db, input, writer);
     };
-    const recorded = await Promise.all(Array.from({ length: 200 }, (_, i) => record(i))).finally(other.close);
-    expect(new Set(recorded.map(({ payment }) => payment.id)).size).toBe(200);
+    const recorded = await Promise.all(Array.from({ length: 60 }, (_, i) => record(i))).finally(other.close);
+    expect(new Set(recorded.map(({ payment }) => payment.id)).size).toBe(60);
     const [paid] = await base.db.select().from(invoices).where(eq(invoices.id, invoice_id));
-    expect(paid).toMatchObject({ status: 'paid', amount_paid: '100.000', amount_due: '0.000' });
+    expect(paid).toMatchObject({ status: 'paid', amount_paid: '30.000', amount_due: '0.000' });
   });
 });
