@@ -220,14 +220,21 @@ function build<Row>(
     return days.from || days.to ? countDays(list, kinds, ofKind, days) : countKinds(list, kinds);
   };
   const idsOf = ({ where, ofKind, days, kinds, offset, limit }: ReturnType<typeof parts>) => {
-    const from = (condition: SQL | undefined, passed: SQL) =>
-      // The literal limit shows the planner that there are few rows. A bound limit does not.
+    // A literal limit shows the planner that there are few rows. It expects a tenth of all rows before a bound offset.
+    const from = (condition: SQL | undefined, inner: SQL, outer = sql``) =>
       sql`select id from (select ${list.table.id} from ${list.table} where ${condition ?? sql`true`}
-        order by ${order} offset ${passed} limit ${sql.raw(String(MAX_PER_PAGE))}) page_ids limit (select ${limit}::int)`;
-    if (!isFar || !isCounted) return from(where, sql`(select ${offset}::int)`);
+        order by ${order} ${inner}) page_ids ${outer} limit (select ${limit}::int)`;
+    const beyond = (passed: SQL) => sql`offset (${passed}) limit ${sql.raw(String(MAX_PER_PAGE))}`;
+    if (!isFar)
+      return from(
+        where,
+        sql`limit ${sql.raw(String(NEAR + MAX_PER_PAGE))}`,
+        sql`offset (select ${offset}::int)`,
+      );
+    if (!isCounted) return from(where, beyond(sql`select ${offset}::int`));
     const place = findPlace(list, kinds, ofKind, days, offset);
     return sql`with place as (${place.query})
-      ${from(and(where, place.isBeyond), sql`(select ${offset}::int - passed from place)`)}`;
+      ${from(and(where, place.isBeyond), beyond(sql`select ${offset}::int - passed from place`))}`;
   };
   return {
     readRows: statement(names, (db, values) => {
@@ -282,15 +289,14 @@ interface Days {
  * @param matching the condition that the rows of the kinds fulfil
  */
 function countDays(list: CountedTable, kinds: SQL, matching: SQL | undefined, days: Days): SQL {
-  const { table, blocks, deltas } = list;
-  const row = orderOf(list);
-  const rowsOf = (from: SQL, to: SQL) =>
-    sql`(select count(*) from ${table} where ${matching ?? sql`true`} and ${row} >= (${from}) and ${row} < (${to}))`;
+  const { blocks, deltas } = list;
+  const rowsOf = (from: Edge, to: Edge) => countBetween(list, matching, from, to);
   const sumOf = (counts: PgTable, ofKind: SQL) =>
     sql`(select coalesce(sum(row_count), 0) from ${counts} where ${ofKind}
       and (day, row_id) >= (inner_day, inner_id) and (day, row_id) < (outer_day, outer_id))`;
   return sql`(
-    select ${rowsOf(sql`first_day, 0`, sql`inner_day, inner_id`)} + ${rowsOf(sql`outer_day, outer_id`, sql`end_day, 0`)}
+    select ${rowsOf(edge('first_day', '0'), edge('inner_day', 'inner_id'))}
+      + ${rowsOf(edge('outer_day', 'outer_id'), edge('end_day', '0'))}
       + ${sumOf(blocks, sql`kind = any(${kinds})`)} + ${sumOf(deltas, sql`kinds && ${kinds}`)}
     from (
       select first_day, end_day,
@@ -304,6 +310,23 @@ function countDays(list: CountedTable, kinds: SQL, matching: SQL | undefined, da
       left join lateral (${lastStart(list, sql`end_day`)}) b on true
       cross join lateral (select coalesce((a.day, a.row_id) <= (b.day, b.row_id), false) as is_apart) c
     ) ends)`;
+}
+
+/** The day and the id at which rows begin or end. */
+type Edge = [day: SQL, id: SQL];
+
+const edge = (day: string, id: string): Edge => [sql.raw(day), sql.raw(id)];
+
+/**
+ * Counts the rows of some kinds from one edge to another. The planner ignores the second comparison of a row and
+ * expects a ninth of the table, for which it would choose another index or compile the statement. The conditions for
+ * the day alone show that there are few rows.
+ */
+function countBetween(list: CountedTable, matching: SQL | undefined, from: Edge, to: Edge): SQL {
+  const [column] = list.order;
+  const row = orderOf(list);
+  return sql`(select count(*) from ${list.table} where ${matching ?? sql`true`} and ${column} between ${from[0]} and ${to[0]}
+    and ${row} >= (${from[0]}, ${from[1]}) and ${row} < (${to[0]}, ${to[1]}))`;
 }
 
 /** Finds the start of the last block that begins before a day. */
@@ -348,14 +371,12 @@ function findByDay(
   days: Days,
   offset: SQL,
 ): Place {
-  const { table, blocks, deltas } = list;
-  const row = orderOf(list);
+  const { blocks, deltas } = list;
   const isBefore = days.to ? sql`and (day, row_id) < (select day, row_id from last_block)` : sql``;
   // In the block that contains the end of the range, only the rows before that end count.
   const last = days.to
-    ? sql`union all select day, row_id, (
-        select count(*)::int from ${table} where ${matching ?? sql`true`}
-          and ${row} >= (day, row_id) and ${row} < (${endDay(days)}, 0)), true from last_block`
+    ? sql`union all select day, row_id, ${countBetween(list, matching, edge('day', 'row_id'), [endDay(days), sql`0`])}::int, true
+        from last_block`
     : sql``;
   const query = sql`
     with last_block as (${lastStart(list, endDay(days))}),
@@ -371,7 +392,7 @@ function findByDay(
     )
     select day, row_id, passed from summed where is_block and passed <= ${offset}::int
     order by passed desc, day, row_id limit 1`;
-  return { query, isBeyond: sql`${row} < (select day, row_id from place)` };
+  return { query, isBeyond: sql`${orderOf(list)} < (select day, row_id from place)` };
 }
 
 function findByNumber(list: CountedTable, kinds: SQL, offset: SQL): Place {
