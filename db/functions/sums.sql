@@ -109,7 +109,19 @@ BEGIN
     ) EXECUTE FUNCTION sum_customer_services();
 END $keep$;
 --> statement-breakpoint
--- Maintains the sums of subscription items. An item's renewal day also depends on its subscription, so
+-- Writes the renewal days of items to item_renewals, which the list of renewals reads.
+CREATE OR REPLACE FUNCTION note_renewals(items int[]) RETURNS void LANGUAGE sql AS $$
+  WITH found AS (
+    SELECT i.id, item_renewal_day(i, s) AS day
+    FROM subscription_items i JOIN subscriptions s ON s.id = i.subscription_id WHERE i.id = ANY (items)
+  ), ended AS (
+    DELETE FROM item_renewals r USING found f WHERE r.id = f.id AND f.day IS NULL
+  )
+  INSERT INTO item_renewals AS r SELECT id, day FROM found WHERE day IS NOT NULL ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET day = excluded.day WHERE r.day <> excluded.day
+$$;
+--> statement-breakpoint
+-- Maintains the sums of subscription items, and their days in item_renewals. An item's renewal day also depends on its subscription, so
 -- writers of either take the lock of their Stripe customer and see each other's changes.
 DO $keep$ BEGIN
 CREATE OR REPLACE FUNCTION sum_subscription_items() RETURNS trigger LANGUAGE plpgsql AS $body$
@@ -118,16 +130,21 @@ BEGIN
     PERFORM rebuild_sums();
     RETURN NULL;
   ELSIF TG_TABLE_NAME = 'subscriptions' THEN
+    PERFORM note_renewals(ARRAY(SELECT id FROM subscription_items WHERE subscription_id = NEW.id));
     INSERT INTO sum_deltas
       SELECT d.of, d.day, d.currency, -d.row_count, -d.amount
         FROM subscription_items i, LATERAL sum_of_item(i, OLD) d WHERE i.subscription_id = NEW.id
       UNION ALL SELECT d.* FROM subscription_items i, LATERAL sum_of_item(i, NEW) d WHERE i.subscription_id = NEW.id;
   ELSIF TG_OP = 'UPDATE' THEN
+    PERFORM note_renewals(ARRAY[NEW.id]);
     INSERT INTO sum_deltas
       SELECT d.of, d.day, d.currency, -d.row_count, -d.amount
         FROM subscriptions s, LATERAL sum_of_item(OLD, s) d WHERE s.id = OLD.subscription_id
       UNION ALL SELECT d.* FROM subscriptions s, LATERAL sum_of_item(NEW, s) d WHERE s.id = NEW.subscription_id;
   ELSE
+    IF TG_OP = 'INSERT' THEN
+      PERFORM note_renewals(ARRAY(SELECT id FROM changed));
+    END IF;
     INSERT INTO sum_deltas
       SELECT d.of, d.day, d.currency, sign.n * d.row_count, sign.n * d.amount
       FROM (SELECT CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END AS n) sign,
@@ -227,12 +244,13 @@ BEGIN
   );
 END $$;
 --> statement-breakpoint
--- Recomputes all sums and returns the wrong ones.
+-- Recomputes all sums and the days of items, and returns the wrong sums.
 CREATE OR REPLACE FUNCTION rebuild_sums() RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('fold sums', 0));
   RETURN QUERY SELECT concat_ws(' ', what, on_day), in_currency, excess FROM differing_sums(NULL);
+  PERFORM note_renewals(ARRAY(SELECT id FROM subscription_items));
   DELETE FROM sums;
   WITH folded AS (DELETE FROM sum_deltas)
   INSERT INTO sums SELECT of, day, currency, sum(row_count), sum(amount) FROM (

@@ -212,3 +212,18 @@ export const subscriptionItems = pgTable(
     check('subscription_items_quantity', sql`${t.quantity} >= 0`),
   ],
 );
+
+/**
+ * The day on which a subscription item is billed again, by the item's id. Items that are not billed again have no row.
+ * Triggers of db/functions/sums.sql write the rows with the sums, so that the list of renewals agrees with them.
+ */
+export const itemRenewals = pgTable(
+  'item_renewals',
+  {
+    id: integer()
+      .primaryKey()
+      .references(() => subscriptionItems.id, { onDelete: 'cascade' }),
+    day: date().notNull(),
+  },
+  (t) => [index('item_renewals_day').on(t.day, t.id)],
+);

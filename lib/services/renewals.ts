@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import { customerServices } from '@/db/schema';
 import { readSortedPage } from '../counted-list/sorted-page';
+import { addDays, addMonths, toCalendarDate } from '../dates';
 import { dateRange, isInOrder, oneOf, WRONG_ORDER } from '../fields';
 import { toJsonAmounts } from '../money';
 import { perPageParam } from '../page';
@@ -57,6 +58,13 @@ export async function sumRenewals(
       group by 1, 2 having sum(row_count) > 0 order by 1, 3 desc, 2`,
   );
   return sums.map((row) => toJsonAmounts(row, 'total'));
+}
+
+/** Returns the days of a sum's month that are within the range for which the sums were read. */
+export function daysOfSum({ month }: Pick<RenewalSum, 'month'>, { from = month, to }: Days) {
+  const next = toCalendarDate(addMonths(new Date(`${month}T00:00:00Z`), 1), 'UTC');
+  const last = addDays(next, -1);
+  return { from: from > month ? from : month, to: to !== undefined && to < last ? to : last };
 }
 
 /** The condition for a day in a range. Rows without a date have the day `infinity`, and never match. */

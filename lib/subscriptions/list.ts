@@ -1,6 +1,14 @@
 import { and, eq, getTableColumns, inArray, isNull, ne, type SQL, sql, sum } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { customers, invoices, subscriptionItems, subscriptionStatus, subscriptions } from '@/db/schema';
+import { type Database, pickColumns } from '@/db/database';
+import {
+  customerServices,
+  customers,
+  invoices,
+  itemRenewals,
+  subscriptionItems,
+  subscriptionStatus,
+  subscriptions,
+} from '@/db/schema';
 import { defineList, filter, wordFilter } from '../counted-list/define-list';
 import { BATCH, pagesToCsv, readSortedPage } from '../counted-list/sorted-page';
 import { customerFilter } from '../customers/match-customer';
@@ -8,7 +16,7 @@ import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '
 import { isOfSureCustomer } from '../customers/sure-link';
 import { toIso } from '../dates';
 import { oneOf, textLine } from '../fields';
-import { toJsonAmounts } from '../money';
+import { toJsonAmount, toJsonAmounts } from '../money';
 import { UNPAID_STATUSES } from '../overdue';
 import type { PageStart } from '../page-query';
 import { type Days, isWithin, listServiceRenewals } from '../services/renewals';
@@ -18,6 +26,7 @@ export const SUBSCRIPTION_STATUSES = subscriptionStatus.enumValues;
 
 const s = subscriptions;
 const item = subscriptionItems;
+const r = itemRenewals;
 
 /** The indexed expression of the next billing day. Subscriptions that are not billed again come last. */
 const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
@@ -110,29 +119,43 @@ const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
   services: items.flatMap(({ service }) => service?.service_number ?? []).join(' '),
 });
 
-/** Lists a page of the live subscriptions that are billed next on one of these days, the earliest day first. */
-export function listSubscriptionRenewals(db: Database, days: Days, start: PageStart, size: number) {
-  const sorted = { table: s, where: renews(days), by: NEXT_BILLING, descends: false };
-  return readSortedPage(db, sorted, { start, size }, readSubscriptions);
-}
+/** A subscription item, the day on which it is billed again, and its subscription with the customer. */
+export type ItemRenewal = Awaited<ReturnType<typeof readItemRenewals>>[number];
 
 /**
- * SQL condition for live subscriptions whose next billing date is one of these days. The SQL function
- * `item_renewal_day` must return that date for one of the items or, if there are no items, for the subscription.
+ * Lists a page of the subscription items that are billed again on some days, the earliest day first. Their amounts add
+ * up to the sums of `sumRenewals`. An item whose price has no fixed amount is in the list, and not in the sums.
  */
-function renews(days: Days): SQL | undefined {
-  return and(
-    sql`${s.status} in ('trialing', 'active', 'past_due')`,
-    isWithin(NEXT_BILLING, days),
-    sql`exists (
-      select from (select) a left join subscription_items i on i.subscription_id = ${s.id}
-      where item_renewal_day(i, subscriptions) = ${s.next_billing_date})`,
-  );
+export function listItemRenewals(db: Database, days: Days, start: PageStart, size: number) {
+  const sorted = { table: r, where: isWithin(sql`${r.day}`, days), by: sql`${r.day}`, descends: false };
+  return readSortedPage(db, sorted, { start, size }, readItemRenewals);
+}
+
+/** Reads the renewals of items by the items' ids. The result has no particular order. */
+async function readItemRenewals(tx: Database, ids: number[]) {
+  const found = await tx
+    .select({
+      ...pickColumns(item, 'id', 'amount', 'currency', 'interval', 'interval_count'),
+      day: r.day,
+      subscription: pickColumns(s, 'id', 'status', 'stripe_subscription_id'),
+      service: pickColumns(customerServices, 'service_number'),
+      customer: snippetColumns,
+    })
+    .from(r)
+    .innerJoin(item, eq(item.id, r.id))
+    .innerJoin(s, eq(s.id, item.subscription_id))
+    .innerJoin(customers, eq(customers.id, s.customer_id))
+    .leftJoin(customerServices, eq(customerServices.id, item.customer_service_id))
+    .where(inArray(r.id, ids));
+  return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
 }
 
 const RENEWAL_COLUMNS = {
   services: ['next_billing_date', 'service_number', 'name', 'domain', 'price', 'currency'],
-  subscriptions: ['next_billing_date', 'id', 'stripe_subscription_id', 'status', 'services'],
+  subscriptions: [
+    ...['next_billing_date', 'id', 'stripe_subscription_id', 'status', 'services'],
+    ...['amount', 'currency'],
+  ],
 };
 
 /** Writes the renewals of some days as CSV, in chunks. */
@@ -140,5 +163,13 @@ export function renewalsCsv(db: Database, days: Days, of: keyof typeof RENEWAL_C
   const columns = [...RENEWAL_COLUMNS[of], 'customer_number', 'customer_name'];
   return of === 'services'
     ? pagesToCsv(columns, (start) => listServiceRenewals(db, days, start, BATCH), inColumns)
-    : pagesToCsv(columns, (start) => listSubscriptionRenewals(db, days, start, BATCH), toRecord);
+    : pagesToCsv(columns, (start) => listItemRenewals(db, days, start, BATCH), toRenewalRecord);
 }
+
+const toRenewalRecord = ({ day, subscription, service, amount, ...row }: ItemRenewal) => ({
+  ...inColumns(row),
+  ...subscription,
+  next_billing_date: day,
+  services: service?.service_number,
+  amount: amount === null ? null : toJsonAmount(amount),
+});

@@ -378,6 +378,14 @@ describe('sums of amounts', () => {
     );
     const open = sql`select currency, amount_due as amount from invoices where status in ('sent', 'overdue')`;
     expect((await sumOpenInvoices(base.db)).open).toEqual(await grouped(sql`currency`, open));
+    const items = sql`subscriptions s join subscription_items i on i.subscription_id = s.id`;
+    const renewal = sql`item_renewal_day(i, s)`;
+    expect(await rows(base.db, sql`select id, day::text from item_renewals order by id`)).toEqual(
+      await rows(
+        base.db,
+        sql`select i.id, ${renewal}::text as day from ${items} where ${renewal} is not null order by i.id`,
+      ),
+    );
     for (const of of RENEWING) {
       expect(await sumRenewals(base.db, of, { from: '2026-03-02', to: '2026-03-04' })).toEqual(
         await grouped(sql`'2026-03-01' as month, currency`, RENEWALS[of]),

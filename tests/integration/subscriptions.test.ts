@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { customerServices, subscriptions } from '@/db/schema';
-import { listServiceRenewals, sumRenewals } from '@/lib/services/renewals';
-import { listSubscriptionRenewals, subscriptionList } from '@/lib/subscriptions/list';
+import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
+import { daysOfSum, listServiceRenewals, sumRenewals } from '@/lib/services/renewals';
+import { listItemRenewals, renewalsCsv, subscriptionList } from '@/lib/subscriptions/list';
 import {
   getSubscription,
   listInvoicesOf,
@@ -132,6 +132,20 @@ describe('renewals of subscriptions and services', () => {
     return Object.fromEntries(sums.map(({ month, total }) => [month.slice(0, 7), total]));
   };
 
+  /** Adds up the listed renewals in each month that has a sum. */
+  const listedOf = async (of: 'services' | 'subscriptions') => {
+    const listed: Record<string, number> = {};
+    for (const sum of await sumRenewals(base.db, of, {})) {
+      const days = daysOfSum(sum, {});
+      const amounts =
+        of === 'services'
+          ? (await listServiceRenewals(base.db, days, {}, 25)).data.map(({ price }) => price)
+          : (await listItemRenewals(base.db, days, {}, 25)).data.map(({ amount }) => Number(amount));
+      listed[sum.month.slice(0, 7)] = amounts.reduce((total, amount) => total + amount, 0);
+    }
+    return listed;
+  };
+
   test.each<[string, object, object]>([
     ['continues', {}, { '2026-12': 10, '2027-06': 1200 }],
     ['ends on the yearly item’s day in June', { cancel_at: JUNE }, WITHOUT_JUNE],
@@ -149,13 +163,9 @@ describe('renewals of subscriptions and services', () => {
   ])('the monthly renewal sums are correct for a subscription that %s', async (_, values, expected) => {
     const id = await subscribe(values);
     expect(await sumsOf('subscriptions')).toEqual(expected);
-    const { data } = await listSubscriptionRenewals(
-      base.db,
-      { from: '2026-12-01', to: '2026-12-31' },
-      {},
-      25,
-    );
-    expect(data.map((row) => row.id)).toEqual('2026-12' in expected ? [id] : []);
+    expect(await listedOf('subscriptions')).toEqual(expected);
+    const { data } = await listItemRenewals(base.db, {}, {}, 25);
+    for (const { subscription } of data) expect(subscription.id).toBe(id);
     await base.db.delete(subscriptions);
     expect(await sumsOf('subscriptions')).toEqual({});
   });
@@ -176,6 +186,59 @@ describe('renewals of subscriptions and services', () => {
   test('a subscription item without a period renews on the billing date of its subscription', async () => {
     await subscribe({ cancel_at: instant('2027-01-01T00:00') }, [null, null]);
     expect(await sumsOf('subscriptions')).toEqual({ '2026-12': 1210 });
+    expect(await listedOf('subscriptions')).toEqual({ '2026-12': 1210 });
+  });
+
+  test('a changed billing date moves the renewals of a subscription’s items', async () => {
+    const id = await subscribe({}, [null, JUNE]);
+    const listed = async () => (await listItemRenewals(base.db, {}, {}, 25)).data.map(({ day }) => day);
+    expect(await listed()).toEqual(['2026-12-15', '2027-06-15']);
+    const change = (values: object) =>
+      base.db.update(subscriptions).set(values).where(eq(subscriptions.id, id));
+    await change({ next_billing_date: '2027-07-15' });
+    expect(await listed()).toEqual(['2027-06-15', '2027-07-15']);
+    await change({ status: 'cancelled' });
+    expect(await listed()).toEqual([]);
+    await change({ status: 'active', next_billing_date: '2026-12-15' });
+    expect(await listed()).toEqual(['2026-12-15', '2027-06-15']);
+    await base.db.update(subscriptionItems).set({ current_period_end: DECEMBER });
+    expect(await listed()).toEqual(['2026-12-15', '2026-12-15']);
+    await base.db.delete(subscriptionItems);
+    expect(await listed()).toEqual([]);
+  });
+
+  test('an item without a fixed amount is listed on its day and not summed up', async () => {
+    await subscribe({});
+    await base.db.update(subscriptionItems).set({ amount: null }).where(eq(subscriptionItems.amount, '10'));
+    expect(await sumsOf('subscriptions')).toEqual({ '2027-06': 1200 });
+    const { data } = await listItemRenewals(base.db, {}, {}, 25);
+    expect(data.map(({ day, amount }) => [day, amount])).toEqual([
+      ['2026-12-15', null],
+      ['2027-06-15', '1200.000'],
+    ]);
+  });
+
+  test('the CSV file of renewals has a row for each item with its day and amount', async () => {
+    const id = await subscribe({ stripe_subscription_id: 'sub_csv' });
+    const chunks: string[] = [];
+    for await (const chunk of renewalsCsv(base.db, {}, 'subscriptions')) chunks.push(chunk);
+    const [head, ...lines] = chunks.join('').trim().split('\r\n');
+    expect(head).toContain('"next_billing_date","id","stripe_subscription_id","status","services","amount"');
+    expect(lines.map((line) => line.split(',').slice(0, 7))).toEqual([
+      ['"2026-12-15"', `"${id}"`, '"sub_csv"', '"active"', '""', '"10"', '"eur"'],
+      ['"2027-06-15"', `"${id}"`, '"sub_csv"', '"active"', '""', '"1200"', '"eur"'],
+    ]);
+  });
+
+  test('a sum links to its month, within the days that the sums are of', () => {
+    const month = '2027-02-01';
+    expect(daysOfSum({ month }, {})).toEqual({ from: '2027-02-01', to: '2027-02-28' });
+    expect(daysOfSum({ month }, { from: '2027-02-10', to: '2027-02-12' })).toEqual({
+      ...{ from: '2027-02-10', to: '2027-02-12' },
+    });
+    expect(daysOfSum({ month }, { from: '2026-02-10', to: '2028-02-12' })).toEqual({
+      ...{ from: '2027-02-01', to: '2027-02-28' },
+    });
   });
 
   test('a service with an end date does not renew on or after that date', async () => {
@@ -183,6 +246,7 @@ describe('renewals of subscriptions and services', () => {
     for (const ends_on of [null, '2027-06-15', '2026-12-16']) {
       const { id } = await createService(base.db, { ...service, ends_on });
       expect(await sumsOf('services')).toEqual({ '2026-12': 10 });
+      expect(await listedOf('services')).toEqual({ '2026-12': 10 });
       expect((await listServiceRenewals(base.db, {}, {}, 25)).data.map((row) => row.id)).toEqual([id]);
       await base.db.delete(customerServices).where(eq(customerServices.id, id));
     }

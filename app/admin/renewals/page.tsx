@@ -1,6 +1,14 @@
 import { SimpleGrid } from '@mantine/core';
+import Link from 'next/link';
 import { getRuntime } from '@/lib/runtime';
-import { type RenewalSum, renewalFilters, sumRenewals } from '@/lib/services/renewals';
+import {
+  type Days,
+  daysOfSum,
+  type RENEWING,
+  type RenewalSum,
+  renewalFilters,
+  sumRenewals,
+} from '@/lib/services/renewals';
 import { formatCount, formatMoney, formatMonth } from '../../_components/format';
 import { parseFilters } from '../_components/lists/list-declaration';
 import { ListPage } from '../_components/lists/list-page';
@@ -28,20 +36,31 @@ async function RenewalSums({ search }: { search: URLSearchParams }) {
   const subscriptions = await sumRenewals(runtime.db, 'subscriptions', days);
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" mb="lg">
-      <Sums title="Services" noun="service" sums={services} />
-      <Sums title="Subscriptions" noun="item" sums={subscriptions} />
+      <Sums title="Services" of="services" noun="service" sums={services} days={days} />
+      <Sums title="Subscriptions" of="subscriptions" noun="item" sums={subscriptions} days={days} />
     </SimpleGrid>
   );
 }
 
-function Sums({ title, noun, sums }: { title: string; noun: string; sums: RenewalSum[] }) {
+interface SumsProps {
+  title: string;
+  of: (typeof RENEWING)[number];
+  noun: string;
+  sums: RenewalSum[];
+  days: Days;
+}
+
+/** Shows the sums of each month, with a link to the renewals that they sum up. */
+function Sums({ title, of, noun, sums, days }: SumsProps) {
   const months = [...new Set(sums.map(({ month }) => month))].slice(0, MONTHS);
   const linesOf = (month: string) =>
     sums
       .filter((sum) => sum.month === month)
       .map(({ total, currency, count }) => (
         <div key={currency}>
-          {formatMoney(total, currency)} · {formatCount(count, noun)}
+          <Link href={`${RENEWALS.path}?${new URLSearchParams({ of, ...daysOfSum({ month }, days) })}`}>
+            {formatMoney(total, currency)} · {formatCount(count, noun)}
+          </Link>
         </div>
       ));
   return (

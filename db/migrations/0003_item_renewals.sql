@@ -1,0 +1,19 @@
+-- The days on which items of subscriptions renew, for the list of renewals.
+-- Functions: 412a14768f02fe28727de0a78355392280ae12e04e43579c8e96484fa835eef1
+CREATE TABLE "item_renewals" (
+	"id" integer PRIMARY KEY NOT NULL,
+	"day" date NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "item_renewals" ADD CONSTRAINT "item_renewals_id_subscription_items_id_fk" FOREIGN KEY ("id") REFERENCES "public"."subscription_items"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "item_renewals_day" ON "item_renewals" USING btree ("day","id");
+--> statement-breakpoint
+-- A new database has neither items nor functions yet, so the statement inside only runs if there are items.
+DO $$ BEGIN
+	IF EXISTS (SELECT FROM subscription_items) THEN
+		INSERT INTO item_renewals
+			SELECT id, day FROM (
+				SELECT i.id, item_renewal_day(i, s) AS day FROM subscription_items i JOIN subscriptions s ON s.id = i.subscription_id
+			) renewal WHERE day IS NOT NULL;
+	END IF;
+END $$;
