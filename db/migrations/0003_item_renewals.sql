@@ -1,10 +1,11 @@
--- The days on which items of subscriptions renew, for the list of renewals.
+-- The days on which items of subscriptions renew, and the time zone of each reconciliation run.
 -- Functions: 412a14768f02fe28727de0a78355392280ae12e04e43579c8e96484fa835eef1
 CREATE TABLE "item_renewals" (
 	"id" integer PRIMARY KEY NOT NULL,
 	"day" date NOT NULL
 );
 --> statement-breakpoint
+ALTER TABLE "reconciliation_runs" ADD COLUMN "time_zone" text;--> statement-breakpoint
 ALTER TABLE "item_renewals" ADD CONSTRAINT "item_renewals_id_subscription_items_id_fk" FOREIGN KEY ("id") REFERENCES "public"."subscription_items"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "item_renewals_day" ON "item_renewals" USING btree ("day","id");
 --> statement-breakpoint

@@ -195,7 +195,8 @@ export type TaskKind =
   | 'payment_not_counted'
   | 'customer_missing'
   | 'money_came_back'
-  | 'reference_collides';
+  | 'reference_collides'
+  | 'time_zone_changed';
 
 /** A decision that a person has to make and that no other row shows. A task is open until it is marked as done. */
 export const staffTasks = pgTable(

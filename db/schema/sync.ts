@@ -117,6 +117,8 @@ export const reconciliationRuns = pgTable(
     window_from: instant(),
     /** True after all of Stripe's lists were read. The window of the next run then starts at this run. */
     lists_completed: boolean().notNull().default(false),
+    /** APP_TIMEZONE at the start of the run. Null for a run of an older version. */
+    time_zone: text(),
     /** True if STRIPE_SECRET_KEY was not set, so the run checked our own data only. */
     stripe_skipped: boolean().notNull().default(false),
     objects_checked: integer().notNull().default(0),

@@ -72,7 +72,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   payments: { ...none('currency stripe_payment_intent_id stripe_charge_id'), payment_reference: 'redacted' },
   reconciliation_changes: { ...none('entity stripe_id field'), ...redacted('before after') },
   reconciliation_failures: none('object stripe_id error_code'),
-  reconciliation_runs: none('started_by cursor error_code denied_code'),
+  reconciliation_runs: none('started_by cursor time_zone error_code denied_code'),
   reconciliation_seen: none('stripe_id'),
   refunds: none(
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_refund_id',

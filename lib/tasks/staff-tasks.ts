@@ -16,6 +16,7 @@ export const TASK_KINDS: Record<TaskKind, string> = {
   customer_missing: 'Billed at Stripe without a customer',
   money_came_back: 'A bank took money back',
   reference_collides: 'Two payments with one reference',
+  time_zone_changed: 'APP_TIMEZONE was changed',
 };
 
 /** Adds a task in the transaction that causes it. Does nothing if a task with its kind and subject exists. */

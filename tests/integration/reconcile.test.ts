@@ -11,6 +11,7 @@ import {
   reconciliationFailures,
   reconciliationRuns,
   reconciliationSeen,
+  staffTasks,
   subscriptions,
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
@@ -22,6 +23,7 @@ import { type ReconcileOptions, reconcile } from '@/lib/sync/reconcile/reconcile
 import { acquireRun, LEASE_MS, listRunChanges } from '@/lib/sync/reconcile/run';
 import { beginDryRun } from '@/lib/sync/reconcile/start';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
+import { listStaffTasks } from '@/lib/tasks/staff-tasks';
 import { withDatabase } from '../support/database-url';
 import { createCustomer, createInvoice } from '../support/factories';
 import * as act from '../support/stripe-actions';
@@ -53,7 +55,7 @@ const overdue = (number: string) =>
   createInvoice(sync.db, { status: 'sent', due_date: '2026-03-14', number });
 /** Starts a run whose process dies right away, and returns its id. */
 async function dead(): Promise<number> {
-  const run = await acquireRun(sync.db, sync.now(), { trigger: 'cron', startedBy: null }, true);
+  const run = await acquireRun(sync.db, sync.now(), { trigger: 'cron', startedBy: null }, sync.deps());
   return 'id' in run ? run.id : 0;
 }
 
@@ -447,5 +449,42 @@ describe('a dry run', () => {
     const done = await perform(sync.db);
     expect(told.changes.length).toBeGreaterThan(10);
     expect(told).toEqual(done);
+  });
+});
+
+describe('a changed APP_TIMEZONE', () => {
+  const runIn = (timeZone: string) => runWith({ timeZone, stripe: null });
+  const tasks = async () =>
+    (await listStaffTasks(sync.db, { kind: 'time_zone_changed' })).map(({ message }) => message);
+
+  test('a reconciliation run creates one task if APP_TIMEZONE has changed since the last run', async () => {
+    const { runId } = await runIn('UTC');
+    expect(await runOf(runId)).toMatchObject({ time_zone: 'UTC' });
+    await runIn('Etc/GMT');
+    expect(await tasks()).toEqual([]);
+    const { runId: last } = await runIn('UTC');
+    const changed = await runIn('America/New_York');
+    expect(await runOf(changed.runId)).toMatchObject({ time_zone: 'America/New_York' });
+    const first = `APP_TIMEZONE was changed from UTC to America/New_York after reconciliation run ${last}. `;
+    expect(await tasks()).toEqual([expect.stringContaining(first)]);
+    const { runId: third } = await runIn('America/New_York');
+    expect(await tasks()).toHaveLength(1);
+    await runIn('UTC');
+    const second = `APP_TIMEZONE was changed from America/New_York to UTC after reconciliation run ${third}. `;
+    expect(await tasks()).toEqual([expect.stringContaining(second), expect.stringContaining(first)]);
+  });
+
+  test('a run after a run whose process died creates the task about the last finished run', async () => {
+    await sync.db.delete(staffTasks);
+    const id = await dead();
+    await sync.db
+      .update(reconciliationRuns)
+      .set({ time_zone: 'Asia/Tokyo' })
+      .where(eq(reconciliationRuns.id, id));
+    sync.later(7 * 3600);
+    await runIn('Asia/Tokyo');
+    expect(await tasks()).toEqual([expect.stringContaining('from UTC to Asia/Tokyo')]);
+    await runIn('UTC');
+    await sync.db.delete(staffTasks);
   });
 });

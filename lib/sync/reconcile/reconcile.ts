@@ -18,7 +18,15 @@ import {
   type RunRequest,
   releaseRun,
 } from './run';
-import { bookMissed, checkLists, clearAccess, compareTimeZone, dropOldBodies, markOverdue } from './upkeep';
+import {
+  bookMissed,
+  checkLists,
+  clearAccess,
+  compareTimeZone,
+  dropOldBodies,
+  markOverdue,
+  noteTimeZone,
+} from './upkeep';
 
 export interface ReconcileOptions extends RunRequest {
   /** Time after which the run stops before its next page. The next call continues there. */
@@ -36,7 +44,7 @@ export type ReconcileResult = ReturnType<typeof toResult>;
  * only returns the id of that run. Without an API key, only our own rows are checked.
  */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
-  const run = await acquireRun(deps.db, deps.now(), options, deps.stripe !== null);
+  const run = await acquireRun(deps.db, deps.now(), options, deps);
   if ('runningId' in run) return toResult(deps, { id: run.runningId }, 'running');
   return performRun(deps, run, options);
 }
@@ -191,6 +199,7 @@ export const STEPS: Step[] = [
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
   { name: 'time zone of the account', phase: 'money_back', needs: 'stripe', page: compareTimeZone },
+  { name: 'time zone of the dates', phase: 'overdue', needs: 'database', page: noteTimeZone },
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
   { name: 'missed entries', phase: 'overdue', needs: 'database', page: bookMissed },
   { name: 'counts of lists', phase: 'overdue', needs: 'database', page: checkLists },

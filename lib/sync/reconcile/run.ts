@@ -10,6 +10,7 @@ import {
 import { AppError } from '../../errors';
 import { MAX_ID, type Page, type PageRequest } from '../../page';
 import { literal, readPage } from '../../page-query';
+import type { SyncDeps } from '../sync-deps';
 
 type StoredRun = typeof runs.$inferSelect;
 
@@ -44,7 +45,7 @@ export async function acquireRun(
   db: Database,
   now: Date,
   { trigger, startedBy }: RunRequest,
-  hasStripe: boolean,
+  deps: Pick<SyncDeps, 'stripe' | 'timeZone'>,
 ): Promise<Run | { runningId: number }> {
   const [started] = await db
     .insert(runs)
@@ -53,14 +54,15 @@ export async function acquireRun(
       started_by: startedBy,
       started_at: now,
       heartbeat_at: now,
-      stripe_skipped: !hasStripe,
+      time_zone: deps.timeZone,
+      stripe_skipped: deps.stripe === null,
       window_from: await windowStart(db),
     })
     .onConflictDoNothing()
     .returning();
   if (started) return toRun(started);
   const [running] = await db.select().from(runs).where(eq(runs.status, 'running'));
-  if (!running) return acquireRun(db, now, { trigger, startedBy }, hasStripe); // the other run has just ended
+  if (!running) return acquireRun(db, now, { trigger, startedBy }, deps); // the other run has just ended
   const isDead = running.heartbeat_at < deadBefore(now);
   if (isDead && running.started_at.getTime() < now.getTime() - STALE_MS) {
     await moveHeartbeat(db, running.id, running.heartbeat_at, {
@@ -68,7 +70,7 @@ export async function acquireRun(
       finished_at: now,
       error_code: 'abandoned',
     });
-    return acquireRun(db, now, { trigger, startedBy }, hasStripe);
+    return acquireRun(db, now, { trigger, startedBy }, deps);
   }
   const taken = isDead
     ? await moveHeartbeat(db, running.id, running.heartbeat_at, { heartbeat_at: now })

@@ -85,8 +85,8 @@ export async function startReconciliation(
   runtime: Runtime,
   request: RunRequest,
 ): Promise<{ runId: number; alreadyRunning: boolean }> {
-  const { db, now, stripe } = runtime;
-  const run = await acquireRun(db, now(), request, stripe !== null);
+  const { db, now, stripe, env } = runtime;
+  const run = await acquireRun(db, now(), request, { stripe, timeZone: env.timeZone });
   if ('runningId' in run) return { runId: run.runningId, alreadyRunning: true };
   waitUntil(goOn(runtime, run));
   return { runId: run.id, alreadyRunning: false };

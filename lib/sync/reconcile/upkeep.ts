@@ -1,13 +1,15 @@
-import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import { invoices, reconciliationChanges } from '@/db/schema';
+import { invoices, reconciliationChanges, reconciliationRuns as runs } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { bookEntries } from '../../book-entries';
 import { checkCounts } from '../../counted-list/check-counts';
 import { haveSameDays, toCalendarDate } from '../../dates';
 import { clearOver } from '../../oauth/register-client';
 import { isPastDueSql } from '../../overdue';
+import { literal } from '../../page-query';
 import { fetchAccount } from '../../stripe/fetch';
+import { tellStaff } from '../../tasks/staff-tasks';
 import { clearToolCalls } from '../../tool-calls/tool-calls';
 import { toKeptCheckout } from '../decide/subscription/checkout';
 import type { SyncDeps } from '../sync-deps';
@@ -131,5 +133,26 @@ export async function compareTimeZone(
     outcome: 'reported',
   });
   run.counts.changes_count += 1;
+  return null;
+}
+
+/**
+ * Creates a staff task if the days of this run begin at other times than those of the last finished run. The dates of
+ * the runs before the change stay, so the month of the change has days of two calendars.
+ */
+export async function noteTimeZone({ db, now }: SyncDeps, run: Run): Promise<null> {
+  const zone = { id: runs.id, time_zone: runs.time_zone };
+  const [current] = await db.select(zone).from(runs).where(eq(runs.id, run.id));
+  const [last] = await db
+    .select(zone)
+    .from(runs)
+    .where(and(eq(runs.phase, 'done'), isNotNull(runs.time_zone)))
+    .orderBy(desc(runs.started_at), desc(runs.id))
+    .limit(literal(1));
+  const [before, after] = [last?.time_zone, current?.time_zone];
+  if (!last || !before || !after || haveSameDays(before, after, now())) return null;
+  const message = `APP_TIMEZONE was changed from ${before} to ${after} after reconciliation run ${last.id}. Dates that were written before the change stay days in ${before}. Set APP_TIMEZONE back unless the change is intended. If it is, compare the first and the last days of this month in the accounting export with Stripe.`;
+  const subject = `after run ${last.id}`;
+  await tellStaff(db, { kind: 'time_zone_changed', subject, message, entity: null, entity_id: null });
   return null;
 }

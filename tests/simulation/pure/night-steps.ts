@@ -57,6 +57,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'payments of what came back': attachPayments,
   // The simulated Stripe account always has the time zone of the plan, so this step has nothing to do.
   'time zone of the account': async () => {},
+  'time zone of the dates': async () => {},
   // No history has our own overdue invoices or counted lists.
   'overdue invoices': async () => {},
   'missed entries': missedEntries,
