@@ -65,17 +65,21 @@ export class ImportRows {
     for (const row of rows.map((one) => readRow(one, this.source))) {
       const key = this.keyOf(row);
       const last = units.at(-1);
-      if (last && this.goesOn(last, key)) last.rows.push(row);
+      if (last && this.goesOn(last, key, row)) last.rows.push(row);
       else units.push({ key, rows: [row] });
     }
     this.held = this.kind.gather && !isLast ? units.splice(-1) : [];
     return units.map((unit) => this.prepareUnit(unit));
   }
 
-  /** Whether a row belongs to the unit before it. A row without a key does: its lines must then fit that invoice. */
-  private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
+  /**
+   * Whether a row belongs to the unit before it. An unreadable row without a key does, so that the lines of an invoice
+   * are refused together. A readable row without a key does not: nothing says that it is a line of that invoice.
+   */
+  private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key'], { problems }: ReadRow): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
-    return key === null || (key.field === before.field && key.text === before.text);
+    if (key === null) return problems.length > 0;
+    return key.field === before.field && key.text === before.text;
   }
 
   private keyOf({ values }: ReadRow): RowUnit['key'] {

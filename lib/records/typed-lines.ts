@@ -15,13 +15,21 @@ const NAME = new RegExp(`^lines\\.\\d+\\.(${Object.keys(LINE_FIELDS).join('|')})
 /** Returns true if a form field belongs to a line, such as `lines.0.text`. */
 export const isLineField = (name: string): boolean => NAME.test(name);
 
-/** Collects the lines from the typed fields of a form, in order. */
+/** One more than an invoice may have, so that a form with more lines is refused and not cut off. */
+const MOST_TYPED = 501;
+
+/**
+ * Collects the lines from the typed fields of a form, in order. A line that lacks fields, or that is missing before
+ * another line, has empty texts, so that it is refused with its number and no line is lost.
+ */
 export function typedLines(typed: Record<string, string>): TypedLine[] {
-  const lines: TypedLine[] = [];
-  for (let i = 0; typed[`lines.${i}.text`] !== undefined; i += 1) {
-    lines.push(ofEach((name) => typed[`lines.${i}.${name}`] ?? ''));
-  }
-  return lines;
+  const indexes = Object.keys(typed)
+    .filter(isLineField)
+    .map((name) => Number(name.split('.')[1]));
+  const length = indexes.reduce((most, index) => Math.max(most, index + 1), 0);
+  return Array.from({ length: Math.min(length, MOST_TYPED) }, (_, i) =>
+    ofEach((name) => typed[`lines.${i}.${name}`] ?? ''),
+  );
 }
 
 /** Converts lines to the typed fields of a form. */

@@ -206,7 +206,7 @@ describe('an import of invoice lines', () => {
       'line 9, column position: must be more than in the line before',
       'line 10, column invoice_number: is that of line 2 too: all of one must stand together',
       'line 11, column invoice_number: is not a known invoice',
-      'line 12 is refused together with line 11',
+      'line 12, column invoice_number: must not be empty: a row is known again by it',
       'line 13 Stripe manages this invoice',
       'f.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 10 rejected.',
     ]);
@@ -218,6 +218,21 @@ describe('an import of invoice lines', () => {
     ]);
     expect(read('f.rejected.csv').split('\r\n').slice(1, -1)).toEqual(bad);
     expect(invoice).toMatchObject({ subtotal: '100.000', tax: '19.000', total: '119.000', status: 'sent' });
+  });
+
+  test('an imported line without a number is refused, and is not added to the invoice before it', async () => {
+    await createInvoice(base.db, { number: 'KEY-1' });
+    const file = ['KEY-1,,,Hosting,1,100,19', ',,,Free line of another invoice,1,0,19'];
+    expect((await importing('invoice-lines', [HEADER, ...file])).slice(0, 2)).toEqual([
+      'line 3, column invoice_number: must not be empty: a row is known again by it',
+      'f.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 1 rejected.',
+    ]);
+    const texts = await base.db
+      .select({ text: invoiceLines.text })
+      .from(invoiceLines)
+      .innerJoin(invoices, eq(invoices.id, invoiceLines.invoice_id))
+      .where(eq(invoices.number, 'KEY-1'));
+    expect(texts).toEqual([{ text: 'Hosting' }]);
   });
 
   test('importing the same invoice lines again adds no lines', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { linesField, MAX_LINES } from '@/lib/invoices/lines';
 import { typedInvoice } from '@/lib/invoices/save-invoices';
 import { pageBounds, pageFields, pageRequest, toPage } from '@/lib/page';
 import { ambiguityProblem, typedAmount, typedAmounts } from '@/lib/read-amount';
@@ -88,6 +89,20 @@ describe('typed forms', () => {
     expect(typedLines(toTypedLines([line, blank]))).toEqual([line, blank]);
     const names = ['lines.12.tax_rate', 'lines.0.id', 'lines.x.text', 'status'];
     expect(names.filter(isLineField)).toEqual(['lines.12.tax_rate']);
+  });
+
+  test('a typed line without a text, or after a missing line, is not lost', () => {
+    const { 'lines.0.text': _, ...textless } = toTypedLines([line]);
+    expect(typedLines(textless)).toEqual([{ ...line, text: '' }]);
+    const nothing = { text: '', quantity: '', unit_price: '', tax_rate: '' };
+    expect(typedLines({ ...toTypedLines([line]), 'lines.2.text': line.text })).toEqual([
+      line,
+      nothing,
+      { ...nothing, text: line.text },
+    ]);
+    expect(typedLines({ 'lines.999999999.text': 'Far' })).toHaveLength(MAX_LINES + 1);
+    const { success } = linesField.safeParse(typedLines({ 'lines.999999999.text': 'Far' }));
+    expect(success).toBe(false);
   });
 
   test('an amount with three decimals is unchanged after it was shown in a form', () => {
