@@ -4,6 +4,37 @@ DO $$ BEGIN
   THEN DROP FUNCTION commit_plan(jsonb, text[]); END IF;
 END $$;
 --> statement-breakpoint
+-- Closes the tasks about payments that the written invoices and payments settle: the payment was deleted, or Stripe now
+-- counts it, or no more is recorded than Stripe asks for. The conditions are those of toMoneyTask, and the tests'
+-- closeSettledTasks repeats them. Written in the transaction of the change, so that no task outlives its reason.
+CREATE OR REPLACE FUNCTION close_settled_tasks(written_invoices int[], written_payments int[]) RETURNS void LANGUAGE sql
+AS $$
+  WITH concerned AS (
+    SELECT unnest(written_payments) AS id
+    UNION SELECT id FROM payments WHERE invoice_id = ANY (written_invoices)
+    UNION SELECT p.id FROM payments p JOIN payments w ON w.invoice_id = p.invoice_id WHERE w.id = ANY (written_payments)
+  ), open_tasks AS (
+    SELECT t.id, t.kind, t.entity_id FROM concerned c JOIN staff_tasks t ON t.entity = 'payment' AND t.entity_id = c.id
+    WHERE t.done_at IS NULL AND t.kind IN ('payment_differs', 'payment_exceeds_due', 'payment_not_counted')
+  ), settled AS (
+    SELECT t.id FROM open_tasks t
+    LEFT JOIN payments p ON p.id = t.entity_id
+    LEFT JOIN invoices i ON i.id = p.invoice_id
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(o.amount - o.refunded_amount), 0) AS recorded FROM payments o
+      WHERE o.status = 'completed' AND o.source <> 'stripe' AND (o.id = p.id
+        OR o.invoice_id = p.invoice_id AND o.payment_reference !~ '^(pi|ch|py)_' AND p.payment_reference !~ '^(pi|ch|py)_')
+        AND o.invoice_id = p.invoice_id
+    ) of_invoice
+    WHERE p.id IS NULL OR t.kind <> 'payment_differs' AND (
+      i.stripe_invoice_id IS NULL OR i.collected_by_payment_id = p.id OR p.status <> 'completed' OR p.amount <= p.refunded_amount
+      OR recorded <= coalesce(i.amount_off_stripe, 0) + CASE t.kind WHEN 'payment_exceeds_due' THEN i.amount_due ELSE 0 END
+      OR t.kind = 'payment_not_counted' AND p.payment_reference ~ '^(pi|ch|py)_')
+  )
+  UPDATE staff_tasks t SET done_at = now(), done_by = 'a later change', updated_at = now()
+    FROM settled s WHERE t.id = s.id AND t.done_at IS NULL
+$$;
+--> statement-breakpoint
 -- Writes all changes of a plan or none. Fails with 40001 if a row has changed since it was read. Lists of
 -- changes are never empty. Table names have no schema, so that a dry run can use temporary tables instead.
 -- Uses generic plans and indexes, like read_snapshot. Returns the timestamp of written rows and the new ids.
@@ -93,12 +124,23 @@ BEGIN
   IF plan ?| ARRAY['eventsInserted', 'eventsUpdated'] THEN
     PERFORM commit_events(plan, payloads);
   END IF;
+  IF plan ?| ARRAY['invoicesUpdated', 'invoicesSeen', 'paymentsUpdated', 'paymentsDeleted'] THEN
+    PERFORM close_settled_tasks(
+      ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesUpdated') r
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesSeen') r),
+      ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsUpdated') r
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsDeleted') r));
+  END IF;
+  -- A task that a change has closed is opened again if its reason comes back. A task that a person closed stays closed.
   IF plan ? 'tasks' THEN
-    INSERT INTO staff_tasks (kind, subject, message, entity, entity_id)
+    INSERT INTO staff_tasks AS t (kind, subject, message, entity, entity_id)
       SELECT told.kind, told.subject, told.message, told.entity, told.entity_id
       FROM jsonb_populate_recordset(NULL::staff_tasks, plan -> 'tasks') told
-      WHERE NOT EXISTS (SELECT FROM staff_tasks t WHERE t.kind = told.kind AND t.subject = told.subject)
-      ON CONFLICT ON CONSTRAINT staff_tasks_subject DO NOTHING;
+      WHERE NOT EXISTS (SELECT FROM staff_tasks k WHERE k.kind = told.kind AND k.subject = told.subject
+        AND coalesce(k.done_by NOT IN ('Stripe', 'a later change'), true))
+      ON CONFLICT ON CONSTRAINT staff_tasks_subject DO UPDATE SET done_at = NULL, done_by = NULL,
+        message = excluded.message, entity = excluded.entity, entity_id = excluded.entity_id, updated_at = now()
+      WHERE t.done_by IN ('Stripe', 'a later change');
   END IF;
   IF plan ? 'tasksOver' THEN
     UPDATE staff_tasks t SET done_at = now(), done_by = 'Stripe', updated_at = now()

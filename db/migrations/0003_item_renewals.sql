@@ -1,5 +1,5 @@
 -- The days on which items of subscriptions renew, and the time zone of each reconciliation run.
--- Functions: 412a14768f02fe28727de0a78355392280ae12e04e43579c8e96484fa835eef1
+-- Functions: a7af299d68932c596c5885f6dcdd79015e82db44fef3b9384a2f4e65c95a24d0
 CREATE TABLE "item_renewals" (
 	"id" integer PRIMARY KEY NOT NULL,
 	"day" date NOT NULL

@@ -46,16 +46,20 @@ export function stripePaymentOf(payment: { intent: string | null; reference: str
 
 type Owed = Pick<
   StoredInvoice,
-  'number' | 'currency' | 'amount_due' | 'amount_off_stripe' | 'stripe_invoice_id'
+  'number' | 'currency' | 'amount_due' | 'amount_off_stripe' | 'stripe_invoice_id' | 'collected_by_payment_id'
 >;
 
-/** Returns whether a payment recorded here pays more of a Stripe invoice than before the change. */
+/**
+ * Returns whether a payment recorded here pays more of a Stripe invoice than before the change. False for the payment
+ * that stands for what Stripe collected: sync compares its amount.
+ */
 export function isMoreAtStripe(
-  { stripe_invoice_id }: Owed,
+  { stripe_invoice_id, collected_by_payment_id }: Owed,
   before: StoredPayment | null,
   after: StoredPayment,
 ): boolean {
   if (stripe_invoice_id === null || after.source === 'stripe') return false;
+  if (after.id === collected_by_payment_id) return false;
   const was = before?.invoice_id === after.invoice_id ? leftOf(before) : 0;
   return leftOf(after) > was;
 }

@@ -56,7 +56,12 @@ describe('the cron endpoint', () => {
 
   test('the cron endpoint returns the run that is already in progress', async () => {
     const { db, now } = server.runtime;
-    const run = await acquireRun(db, now(), { trigger: 'staff', startedBy: 'staff@example.com' }, { stripe: null, timeZone: 'UTC' });
+    const run = await acquireRun(
+      db,
+      now(),
+      { trigger: 'staff', startedBy: 'staff@example.com' },
+      { stripe: null, timeZone: 'UTC' },
+    );
     const { status, body } = await call(`Bearer ${SECRET}`);
     expect([status, body]).toMatchObject([200, { run_id: 'id' in run ? run.id : 0, already_running: true }]);
   });

@@ -4,6 +4,7 @@ import { auditLog, invoices, staffTasks } from '@/db/schema';
 import { validateQuery } from '@/lib/http/route';
 import { paymentFilters } from '@/lib/payments/schema';
 import { listUncounted } from '@/lib/payments/stripe-payment';
+import { finishTask } from '@/lib/tasks/staff-tasks';
 import { createPayment } from '../support/factories';
 import { expectProblem, fieldsOf, usePayments } from '../support/payments-server';
 
@@ -47,15 +48,15 @@ test('a payment can be created, read, updated and deleted through the API', asyn
   expect(trail.at(-1)).toMatchObject({ actor_type: 'token', before: { amount: '1.000' }, after: null });
 });
 
-describe('payments of an invoice that Stripe manages', () => {
-  let made = 0;
-  /** Creates an open Stripe invoice over 119.00 EUR with 70.00 due. */
-  const openAtStripe = async (overrides: Parameters<typeof openInvoice>[0] = {}) => {
-    made += 1;
-    const owed = { stripe_invoice_id: `in_api_${made}`, amount_paid: '49', amount_due: '70' };
-    return openInvoice({ ...owed, ...overrides });
-  };
+let made = 0;
+/** Creates an open Stripe invoice over 119.00 EUR with 70.00 due. */
+const openAtStripe = async (overrides: Parameters<typeof openInvoice>[0] = {}) => {
+  made += 1;
+  const owed = { stripe_invoice_id: `in_api_${made}`, amount_paid: '49', amount_due: '70' };
+  return openInvoice({ ...owed, ...overrides });
+};
 
+describe('payments of an invoice that Stripe manages', () => {
   test('a payment that Stripe has already reported is refused with 409', async () => {
     const { db } = server.runtime;
     const [{ invoice, body }, other] = [await openAtStripe(), await openInvoice()];
@@ -104,11 +105,12 @@ describe('payments of an invoice that Stripe manages', () => {
     const tasks = await db
       .select()
       .from(staffTasks)
-      .where(inArray(staffTasks.entity_id, [more.body.id, exact.body.id]));
-    expect(tasks.map(({ kind, entity_id }) => [kind, entity_id])).toEqual([
-      ['payment_not_counted', exact.body.id],
-      ['payment_exceeds_due', more.body.id],
-      ['payment_exceeds_due', exact.body.id],
+      .where(inArray(staffTasks.entity_id, [more.body.id, exact.body.id]))
+      .orderBy(staffTasks.id);
+    expect(tasks.map(({ kind, entity_id, done_by }) => [kind, entity_id, done_by])).toEqual([
+      ['payment_not_counted', exact.body.id, null],
+      ['payment_exceeds_due', more.body.id, 'a later change'],
+      ['payment_exceeds_due', exact.body.id, 'a later change'],
     ]);
     expect(tasks[0]?.message).toBe(
       `Payment ${exact.body.id} of 70.00 EUR does not count: Stripe manages invoice ${invoice.number} and still asks for 70.00 EUR. Mark the invoice as paid in Stripe, or delete the payment.`,
@@ -119,6 +121,52 @@ describe('payments of an invoice that Stripe manages', () => {
     expect(await listUncounted(db, { customer_id: invoice.customer_id })).toHaveLength(1);
     await db.update(invoices).set({ amount_off_stripe: '60.01' }).where(eq(invoices.id, invoice.id));
     expect(await listUncounted(db, { invoice_id: invoice.id })).toEqual([]);
+  });
+});
+
+describe('tasks about a payment of a Stripe invoice', () => {
+  const tasksOf = (id: number) =>
+    server.runtime.db
+      .select({ kind: staffTasks.kind, done_by: staffTasks.done_by })
+      .from(staffTasks)
+      .where(and(eq(staffTasks.entity, 'payment'), eq(staffTasks.entity_id, id)))
+      .orderBy(staffTasks.id);
+  const exceeds = (done_by: string | null) => [{ kind: 'payment_exceeds_due', done_by }];
+  const CLOSED = 'a later change';
+
+  test('a task is closed by the change that settles it, and opened by one that repeats its reason', async () => {
+    const { body } = await openAtStripe();
+    const { id } = (await call('POST', '', { ...body, amount: 100, payment_reference: 'TASK-1' })).body;
+    expect(await tasksOf(id)).toEqual(exceeds(null));
+    await call('PATCH', `/${id}`, { payment_date: '2026-03-02' });
+    expect(await tasksOf(id)).toEqual(exceeds(null));
+    await call('PATCH', `/${id}`, { amount: 70 });
+    expect(await tasksOf(id)).toEqual(exceeds(CLOSED));
+    await call('PATCH', `/${id}`, { amount: 100 });
+    expect(await tasksOf(id)).toEqual(exceeds(null));
+    await call('DELETE', `/${id}`);
+    expect(await tasksOf(id)).toEqual(exceeds(CLOSED));
+  });
+
+  test('a deleted payment closes the task about another payment with which it was too much', async () => {
+    const { body } = await openAtStripe();
+    const first = (await call('POST', '', { ...body, amount: 40, payment_reference: 'TASK-2' })).body;
+    const second = (await call('POST', '', { ...body, amount: 40, payment_reference: 'TASK-3' })).body;
+    expect(await tasksOf(second.id)).toEqual(exceeds(null));
+    await call('DELETE', `/${first.id}`);
+    expect(await tasksOf(first.id)).toEqual([{ kind: 'payment_not_counted', done_by: CLOSED }]);
+    expect(await tasksOf(second.id)).toEqual(exceeds(CLOSED));
+  });
+
+  test('a task that staff finished stays finished', async () => {
+    const { db, now } = server.runtime;
+    const { body } = await openAtStripe();
+    const { id } = (await call('POST', '', { ...body, amount: 100, payment_reference: 'TASK-4' })).body;
+    const [task] = await db.select().from(staffTasks).where(eq(staffTasks.entity_id, id));
+    await finishTask(db, task?.id ?? 0, { by: 'staff@example.com', now: now() });
+    for (const amount of [70, 100]) await call('PATCH', `/${id}`, { amount });
+    await call('DELETE', `/${id}`);
+    expect(await tasksOf(id)).toEqual(exceeds('staff@example.com'));
   });
 });
 

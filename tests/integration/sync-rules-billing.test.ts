@@ -537,6 +537,14 @@ const posts =
     await scene.hands().recordPayment({ ...payment, payment_reference });
   };
 
+/** Changes the payment with a reference as a program does. */
+const changes =
+  (reference: string, change: (hands: ReturnType<Scene['hands']>, id: number) => Promise<void>) =>
+  async (scene: Scene) => {
+    const { payments } = await scene.rows();
+    await change(scene.hands(), Number(payments[reference]?.id));
+  };
+
 const refusesToRecord =
   (reference: string, of = 'in_1') =>
   async (scene: Scene) => {
@@ -578,6 +586,29 @@ describe('payments that Stripe and an API client both report', () => {
           events: [finalized('in_1'), posts(reference, { amount: 100 }), succeeded('in_1', told)],
           rows: { payments: { [reference]: { amount: '100.000', source: 'api', version: 0 } } },
           counts: { payments: 1, tasks: 1 },
+        },
+        [`a task about the amount of ${reference} is closed when an event ${shape} agrees with it again`]: {
+          inSql: true,
+          events: [
+            finalized('in_1'),
+            posts(reference, { amount: 100 }),
+            succeeded('in_1', told),
+            changes(reference, (hands, id) => hands.updatePayment(id, { amount: 119, status: 'completed' })),
+            succeeded('in_1', told),
+          ],
+          rows: { tasks: { [`payment_differs in_1 ${reference}`]: { done_by: 'Stripe' } } },
+          counts: { payments: 1, tasks: 1 },
+        },
+        [`a task about the amount of ${reference} after an event ${shape} is closed with its payment`]: {
+          inSql: true,
+          events: [
+            finalized('in_1'),
+            posts(reference, { amount: 100 }),
+            succeeded('in_1', told),
+            changes(reference, (hands, id) => hands.deletePayment(id)),
+          ],
+          rows: { tasks: { [`payment_differs in_1 ${reference}`]: { done_by: 'a later change' } } },
+          counts: { payments: 0, tasks: 1 },
         },
       });
     }

@@ -110,11 +110,14 @@ function leaveRecorded(
   const isIts = (one: StoredPayment) =>
     one.invoice_id === id && one.currency === currency && ['completed', 'refunded'].includes(one.status);
   const counted = recorded.filter(isIts).reduce((sum, one) => sum + toThousandths(one.amount), 0);
-  if (counted === toThousandths(amount)) return;
+  const key = { kind: 'payment_differs' as const, subject: `${stripeId} ${first.payment_reference}` };
+  if (counted === toThousandths(amount)) {
+    if (draft.isTold(key)) draft.tasksOver.push(key);
+    return;
+  }
   const [told, ours] = [amount, fromThousandths(counted)].map((sum) => toAmountText(sum, currency));
   const task: StaffTask = {
-    kind: 'payment_differs',
-    subject: `${stripeId} ${first.payment_reference}`,
+    ...key,
     message: `Stripe collected ${told} for invoice ${number ?? stripeId}, of which payment ${known} counts ${ours}. Correct the payment, or delete it: the next reconciliation then records Stripe's.`,
     entity: 'payment',
     entity_id: first.id,

@@ -9,6 +9,7 @@ import {
 } from '@/lib/store/snapshot';
 import { bookModel } from './book';
 import { storeEvent } from './inbox';
+import { closeSettledTasks } from './settled-tasks';
 import {
   checkReferences,
   checkRow,
@@ -94,6 +95,18 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
       row.source === 'stripe' && (row.stripe_payment_intent_id === name || row.stripe_charge_id === name);
     if ([...tables.rows.payments.values()].some(isIts)) throw conflict('money');
   }
+  writer.delete('refunds', plan.refunds);
+  writer.update('refunds', plan.refunds);
+  writer.insert('refunds', plan.refunds);
+  writer.update('disputes', plan.disputes);
+  writer.insert('disputes', plan.disputes);
+  deletePayments(writer, plan.payments);
+  for (const reference of plan.tombstones) tables.put('tombstones', reference, { reference });
+  closeSettledTasks(
+    tables,
+    [...plan.invoices.updated, ...plan.invoicesSeen].map(({ id }) => id),
+    [...plan.payments.updated, ...plan.payments.deleted].map(({ id }) => id),
+  );
   for (const task of plan.tasks) {
     const named = (text: string) =>
       [...made].reduce((so_far, [id, real]) => so_far.replaceAll(idInText(id), String(real)), text);
@@ -106,13 +119,6 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
       if (isIt) tables.put('tasks', task.id, { ...task, done_by: 'Stripe' });
     }
   }
-  writer.delete('refunds', plan.refunds);
-  writer.update('refunds', plan.refunds);
-  writer.insert('refunds', plan.refunds);
-  writer.update('disputes', plan.disputes);
-  writer.insert('disputes', plan.disputes);
-  deletePayments(writer, plan.payments);
-  for (const reference of plan.tombstones) tables.put('tombstones', reference, { reference });
   const written = ({ inserted, updated, deleted }: TablePlan<{ id: number }>) =>
     [...inserted, ...updated, ...deleted].map(({ id }) => Number(toId(id, made)));
   bookModel(tables, {

@@ -9,7 +9,7 @@ import type {
   StoredEvent,
   StoredPayment,
 } from '@/lib/store/snapshot';
-import type { ModelEvent, ModelTables } from './tables';
+import { isClosedByChange, type ModelEvent, type ModelTables } from './tables';
 
 /** Reads from the model the rows that `read` reads from the database. */
 export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
@@ -89,6 +89,7 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
     ),
     told: new Set(
       [...rows.tasks.values()]
+        .filter((task) => !isClosedByChange(task))
         .map(({ kind, subject }) => `${kind} ${subject}`)
         .filter((key) => keys.tasks.includes(key)),
     ),

@@ -13,6 +13,12 @@ import type {
 } from '@/lib/store/snapshot';
 import type { StaffTask } from '@/lib/tasks/staff-tasks';
 
+export const LATER_CHANGE = 'a later change';
+
+/** Whether a task was closed by a change of the payment or at Stripe, and not by a person. */
+export const isClosedByChange = ({ done_by }: { done_by: string | null }): boolean =>
+  done_by === LATER_CHANGE || done_by === 'Stripe';
+
 /** An event of the inbox, with the columns that sync or the oracle reads. */
 export interface ModelEvent {
   id: string;
@@ -113,10 +119,12 @@ export class ModelTables {
     this.undo.push(() => table.set(key, before));
   }
 
-  /** Adds a staff task unless a task with the same kind and subject exists. */
+  /** Adds a staff task unless a task with the same kind and subject exists. Opens one that a change has closed. */
   tell(task: StaffTask): void {
     const isIt = (one: StaffTask) => one.kind === task.kind && one.subject === task.subject;
-    if ([...this.rows.tasks.values()].some(isIt)) return;
+    const known = [...this.rows.tasks.values()].find(isIt);
+    if (known && isClosedByChange(known)) this.put('tasks', known.id, { ...known, ...task, done_by: null });
+    if (known) return;
     const id = this.nextId('tasks');
     this.put('tasks', id, { ...task, id, done_by: null });
   }
