@@ -236,7 +236,7 @@ export const listInvoicesTool = defineListTool({
   name: 'list-invoices-tool',
   title: 'List invoices',
   scope: 'billing:read',
-  description: `Lists invoices, newest invoice_date first; with due_date bounds by due_date, latest first. Bounds are inclusive. Unpaid: statuses ["sent","overdue"]. For totals do not read pages: summary gives sums by currency and status, and unpaid, what is owed; summary_by customer gives who owes most and since when. There are no payments or invoice lines here. ${DATA}`,
+  description: `Lists invoices, newest invoice_date first; with due_date bounds by due_date, latest first. Bounds are inclusive. Unpaid: statuses ["sent","overdue"]. For totals do not read pages: summary gives sums by currency and status (written_off is part of amount_due), and unpaid, what is owed; summary_by customer who owes most and since when. No payments or invoice lines here. ${DATA}`,
   filters: invoiceFilters,
   row: invoiceRow,
   list: listInvoices,
