@@ -364,6 +364,19 @@ describe('deleted drafts', () => {
     }
   });
 
+  test('a draft invoice that is sent and deleted at once is either sent or deleted', async () => {
+    for (const order of [0, 1]) {
+      const made = await draft();
+      const [first, second] = [() => step('send', made), () => remove(invoiceKind, made)];
+      const both = order === 0 ? [first, second] : [second, first];
+      const [one, other] = await Promise.allSettled(both.map((write) => write()));
+      expect([one?.status, other?.status].sort()).toEqual(['fulfilled', 'rejected']);
+      const [kept] = await readRows(base.db, invoices, eq(invoices.id, made.id));
+      const wasSent = (order === 0 ? one : other)?.status === 'fulfilled';
+      expect(kept?.status).toBe(wasSent ? 'sent' : undefined);
+    }
+  });
+
   test('deleting an invoice draft reopens the sales document that it was made from', async () => {
     const offer = await createSalesDocument(base.db, { type: 'offer', status: 'accepted' });
     const source = () => readDocument(offer.id);
