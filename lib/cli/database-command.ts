@@ -193,6 +193,6 @@ function endOrWait(stop: AbortController, signal: (typeof STOP_SIGNALS)[number])
 async function pipedText(): Promise<string | undefined> {
   if (process.stdin.isTTY) return undefined;
   const piped = await text(process.stdin);
-  if (piped.length > MAX_INPUT) throw new StartError(['What was piped in is too long.']);
+  if (piped.length > MAX_INPUT) throw new StartError(['The piped input is too long.']);
   return piped || undefined;
 }

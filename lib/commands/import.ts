@@ -151,7 +151,7 @@ function report(
   const { created, changed, unchanged, rejected: refused } = counts;
   const what = dryRun ? `Dry run of ${file} (${encoding}), nothing was written` : `${file} (${encoding})`;
   print(`${what}: ${created} new, ${changed} changed, ${unchanged} unchanged, ${refused} rejected.`);
-  if (rejected) print(`The rejected rows are in ${rejected}: mend them there, and import that file.`);
+  if (rejected) print(`The rejected rows are in ${rejected}: correct them there, and import that file.`);
   if (stopped)
     print(dryRun ? 'Stopped before the end of the file.' : `Stopped: these rows are kept. ${AGAIN}`);
   return stopped ? STOPPED : refused > 0 ? 1 : 0;

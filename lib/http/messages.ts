@@ -54,7 +54,7 @@ export async function readBody(
       if (size > limit * DRAINED) break;
     }
   } catch {
-    throw new AppError('malformed_json', 'The body broke off.');
+    throw new AppError('malformed_json', 'The body is incomplete. Send the request again.');
   }
   if (size > limit) throw new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
   return Buffer.concat(chunks);
@@ -217,7 +217,10 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   // Never log the driver's message: it contains the parameters, and so personal data.
   log.error({ ref, code, stack: stackOf(error) }, 'request failed');
   if (CONTENDED.test(code ?? '')) {
-    return new AppError('unavailable', 'Others are writing the same. Try again in a few seconds.');
+    return new AppError(
+      'unavailable',
+      'Other requests are changing the same record. Try again in a few seconds.',
+    );
   }
   if (isDiskFullError(error)) return diskFull();
   return isDatabaseUnavailable(error)

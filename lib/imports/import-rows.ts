@@ -131,12 +131,12 @@ export class ImportRows {
   /** Returns a problem if a unit has no key, or the same key as an earlier unit. Otherwise stores the key. */
   private keyProblems({ key, rows: [first] }: RowUnit): FieldError[] {
     if (!key) {
-      return [{ field: this.kind.keys[0] ?? '', message: 'must not be empty: a row is known again by it' }];
+      return [{ field: this.kind.keys[0] ?? '', message: 'must not be empty: it identifies the row' }];
     }
     const before = this.seen.note(this.seenAs(key.field, key.text), first?.row.line ?? 0);
     if (before === undefined) return [];
-    const together = this.kind.gather ? ': all of one must stand together' : '';
-    return [{ field: key.field, message: `is that of line ${before} too${together}` }];
+    const together = this.kind.gather ? ': keep the lines of one record together' : '';
+    return [{ field: key.field, message: `is also in line ${before}${together}` }];
   }
 
   private seenAs(field: string, key: string): string {

@@ -88,7 +88,7 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
     return parsed.error.issues.map(({ path, message }) =>
       path.length > 0
         ? { field: ['lines', ...path].join('.'), message }
-        : { field: '', message: `cannot be taken: there may be ${MAX_LINES} lines at most` },
+        : { field: '', message: `cannot be imported: there may be ${MAX_LINES} lines at most` },
     );
   }
   const rows = values.rows as { position?: number; currencies?: string[] }[];
@@ -103,14 +103,14 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
   const lines = parsed.data.map(toLineRow);
   if (known.length > 0) {
     const isSame = JSON.stringify(known) === JSON.stringify(lines);
-    return isSame ? [] : [{ field: '', message: 'cannot be taken: there are other lines already' }];
+    return isSame ? [] : [{ field: '', message: 'cannot be imported: the record has other lines already' }];
   }
   const sums = lineTotals(lines, owner.currency);
   const isEqual = (['subtotal', 'tax', 'total'] as const).every((sum) => sums[sum] === owner[sum]);
   if (isEqual) return [];
   const text = ({ subtotal, tax, total }: Pick<LineOwner, 'subtotal' | 'tax' | 'total'>) =>
     [subtotal, tax, total].map((sum) => toAmountText(sum, owner.currency)).join(' / ');
-  const message = `cannot be taken: the lines come to ${text(sums)} (net, tax, total), and it is over ${text(owner)}`;
+  const message = `cannot be imported: the lines add up to ${text(sums)} (net, tax, total), but the record has ${text(owner)}`;
   return [{ field: '', message }];
 }
 

@@ -40,7 +40,7 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
     const told = [...header.columns.map(({ ours }) => ours), ...derived.map(({ column }) => column)];
     if (!told.some((column) => column && kind.keys.includes(column.name))) {
       throw new StartError([
-        `The column ${kind.keys.join(' or ')} is missing, by which a row is known again: --map THEIRS=${kind.keys[0]} says which it is.`,
+        `The column ${kind.keys.join(' or ')} is missing, which identifies each row: name it with --map THEIRS=${kind.keys[0]}.`,
       ]);
     }
     const hasCurrency = columns.some(({ name }) => name === 'currency');

@@ -156,7 +156,7 @@ function problemsOf(payment: PaymentFields, invoice: NamedInvoice, customers: Ma
   const { customer_number, currency, refunded_amount, amount } = payment;
   const problems: FieldError[] = [];
   if (customer_number && customers.get(customer_number) !== invoice.customer_id) {
-    problems.push({ field: 'customer_number', message: 'is not whose invoice it is' });
+    problems.push({ field: 'customer_number', message: 'is not the customer of the invoice' });
   }
   if (currency && currency !== invoice.currency) {
     problems.push({ field: 'currency', message: `must be ${invoice.currency}, as the invoice's` });

@@ -18,7 +18,7 @@ const BOM_BYTES = '\u00ef\u00bb\u00bf';
  */
 export async function openTextFile(path: string, wanted?: Encoding) {
   const found = await withFile(path, () => stat(path));
-  if (!found.isFile()) throw new StartError([`${path} is no file.`]);
+  if (!found.isFile()) throw new StartError([`${path} is not a file.`]);
   if (found.size === 0) throw new StartError([`${path} is empty.`]);
   const seen = await withFile(path, () => inspect(path));
   const encoding = wanted ?? (seen.utf8 >= seen.other ? 'utf-8' : 'windows-1252');
@@ -52,7 +52,7 @@ async function inspect(path: string) {
   let rest = Buffer.alloc(0);
   let isFirst = true;
   for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
-    if (isFirst && isUtf16(bytes)) throw new StartError([`${path} is of UTF-16: save it as CSV of UTF-8.`]);
+    if (isFirst && isUtf16(bytes)) throw new StartError([`${path} is in UTF-16: save it as CSV in UTF-8.`]);
     isFirst = false;
     const all = Buffer.concat([rest, bytes]);
     const end = all.lastIndexOf(10) + 1;

@@ -20,7 +20,7 @@ const MESSAGES: Record<ApiErrorCode, [message: string, field?: FieldError]> = {
     'Another payment has this payment_reference.',
     { field: 'payment_reference', message: 'is used by another payment' },
   ],
-  precondition_failed: ['The payment is not as you read it: read it again.'],
+  precondition_failed: ['The payment has changed since you read it: read it again.'],
   payload_too_large: ['The body is larger than 1 MiB.'],
   unsupported_media_type: ['Send the body as Content-Type: application/json.'],
   validation_failed: ['The body is not valid.', { field: 'amount', message: 'must be greater than 0' }],

@@ -207,7 +207,7 @@ export function decidePayment(
   if (!before) throw paymentNotFound(change.id);
   const { precondition = () => true } = change;
   if (!precondition(toPaymentRow(before))) {
-    throw new AppError('precondition_failed', 'The payment is not as you read it: read it again.');
+    throw new AppError('precondition_failed', 'The payment has changed since you read it: read it again.');
   }
   if (change.kind === 'delete') {
     remove(draft, before, writer);
@@ -233,7 +233,7 @@ export function referenceTaken(): AppError {
 /** Refuses changes of read-only fields. They may be sent with the values that GET returned. */
 function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   const problems = READ_ONLY.filter((name) => name in changes && changes[name] !== current[name]).map(
-    (field) => ({ field, message: 'is read-only: leave it out, or as it was read' }),
+    (field) => ({ field, message: 'is read-only: leave it out, or send the value that was read' }),
   );
   if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
 }
@@ -344,7 +344,7 @@ function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, afte
   if (draft.invoices.get(invoice_id)?.stripe_invoice_id !== null) return;
   const was = before?.invoice_id === invoice_id ? leftOf(before) : 0;
   if (draft.paidOf(invoice_id).all - was + leftOf(after) <= MAX_PAID) return;
-  throw invalidField('amount', 'makes the payments of the invoice add up to more than can be kept');
+  throw invalidField('amount', 'makes the payments of the invoice add up to more than can be stored');
 }
 
 /** Adds an audit entry. The commit fills in the times that it writes. */

@@ -111,7 +111,7 @@ export async function recordGivenRefund(
       if (known) {
         const isSame = known.payment_id === payment.id && Number(known.amount) === amount;
         if (isSame && known.refund_date === date) return { outcome: 'unchanged', id: payment.id };
-        throw invalidField('payment_reference', 'is that of another refund');
+        throw invalidField('payment_reference', 'is used by another refund');
       }
       if (currency && currency !== payment.currency) {
         throw invalidField('currency', `must be ${payment.currency}, as the payment's`);

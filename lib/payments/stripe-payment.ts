@@ -24,7 +24,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   const { id, payment_reference } = payment;
   return new AppError(
     'conflict',
-    `Payment ${id} (${payment_reference}) already counts this money, as Stripe reported it. Other money needs a reference that is no id of Stripe's.`,
+    `Payment ${id} (${payment_reference}) already counts this money, as Stripe reported it. For other money, use a reference that is not an id of Stripe.`,
     [{ field: 'payment_reference', message: `names money that payment ${id} counts` }],
   );
 }

@@ -104,7 +104,7 @@ export function toProviderItem(object: unknown, subscription: Json = {}) {
 function toQuantity(value: unknown): number {
   const quantity = asInteger(value) ?? 1;
   if (quantity >= 0 && quantity <= 2_147_483_647) return quantity;
-  throw new UnstorableError(`The quantity ${quantity} is none between 0 and 2147483647.`);
+  throw new UnstorableError(`The quantity ${quantity} is not between 0 and 2147483647.`);
 }
 
 export type ProviderBilled = ReturnType<typeof toBilled>;

@@ -129,7 +129,7 @@ describe('writing back a payment as GET returned it', () => {
       const { path, payment } = await recorded();
       for (const other of [null, '', { a: 1 }, [payment[field]], `${payment[field]} `]) {
         const answer = await call('PUT', path, { ...payment, [field]: other });
-        const message = 'is read-only: leave it out, or as it was read';
+        const message = 'is read-only: leave it out, or send the value that was read';
         expect([answer.status, answer.body.errors]).toEqual([422, [{ field, message }]]);
       }
       expect((await call('GET', path)).body).toEqual(payment);

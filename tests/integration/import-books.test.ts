@@ -49,7 +49,7 @@ describe('an import of payments and Stripe invoices', () => {
     expect(await base.db.$count(payments)).toBe(0);
     expect((await importing('payments', file)).slice(0, -1)).toEqual([
       'line 3, column invoice_number: is not a known invoice',
-      'line 4, column customer_number: is not whose invoice it is',
+      'line 4, column customer_number: is not the customer of the invoice',
       "line 4, column currency: must be eur, as the invoice's",
       'line 5, column amount: must be greater than 0',
       'f.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 3 rejected.',
@@ -97,7 +97,7 @@ describe('an import of payments and Stripe invoices', () => {
         'f.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.',
       ]);
       expect((await importing('payments', [HEADER, 'REF-2,REF-1,,20,2026-03-06,,']))[0]).toBe(
-        'line 2, column payment_reference: is that of another refund',
+        'line 2, column payment_reference: is used by another refund',
       );
     });
 
@@ -198,15 +198,15 @@ describe('an import of invoice lines', () => {
     ];
     const said = await importing('invoice-lines', [HEADER, ...good, ...bad]);
     expect(said.slice(0, -1)).toEqual([
-      'line 4 cannot be taken: the lines come to 90.00 EUR / 17.10 EUR / 107.10 EUR (net, tax, total), and it is over 100.00 EUR / 19.00 EUR / 119.00 EUR',
+      'line 4 cannot be imported: the lines add up to 90.00 EUR / 17.10 EUR / 107.10 EUR (net, tax, total), but the record has 100.00 EUR / 19.00 EUR / 119.00 EUR',
       'line 5 is refused together with line 6',
       'line 6, column quantity: must be a number such as 1234.56 or 1.234,56',
       'line 7 has 5 cells, and the first line 7',
       'line 8 is refused together with line 9',
       'line 9, column position: must be more than in the line before',
-      'line 10, column invoice_number: is that of line 2 too: all of one must stand together',
+      'line 10, column invoice_number: is also in line 2: keep the lines of one record together',
       'line 11, column invoice_number: is not a known invoice',
-      'line 12, column invoice_number: must not be empty: a row is known again by it',
+      'line 12, column invoice_number: must not be empty: it identifies the row',
       'line 13 Stripe manages this invoice',
       'f.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 10 rejected.',
     ]);
@@ -224,7 +224,7 @@ describe('an import of invoice lines', () => {
     await createInvoice(base.db, { number: 'KEY-1' });
     const file = ['KEY-1,,,Hosting,1,100,19', ',,,Free line of another invoice,1,0,19'];
     expect((await importing('invoice-lines', [HEADER, ...file])).slice(0, 2)).toEqual([
-      'line 3, column invoice_number: must not be empty: a row is known again by it',
+      'line 3, column invoice_number: must not be empty: it identifies the row',
       'f.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 1 rejected.',
     ]);
     const texts = await base.db
@@ -239,7 +239,7 @@ describe('an import of invoice lines', () => {
     const again = await importing('invoice-lines', [HEADER, ...good]);
     expect(again).toEqual(['f.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 0 rejected.']);
     const [refusal] = await importing('invoice-lines', [HEADER, 'A,,1,Other,1,100,19']);
-    expect(refusal).toBe('line 2 cannot be taken: there are other lines already');
+    expect(refusal).toBe('line 2 cannot be imported: the record has other lines already');
   });
 
   test('lines of a draft invoice can be imported by its import key', async () => {
@@ -260,7 +260,7 @@ describe('an import of invoice lines', () => {
   test('importing more than 500 lines for one invoice is refused', async () => {
     const many = Array.from({ length: 501 }, () => 'E,,,Part,1,0,19');
     const said = await importing('invoice-lines', [HEADER, ...many]);
-    expect(said[0]).toBe('line 2 cannot be taken: there may be 500 lines at most');
+    expect(said[0]).toBe('line 2 cannot be imported: there may be 500 lines at most');
     expect(said.at(-2)).toBe('f.csv (UTF-8): 0 new, 0 changed, 0 unchanged, 501 rejected.');
   });
 });

@@ -50,15 +50,15 @@ describe('an import of customers', () => {
     expect(said).toEqual([
       'line 3, column company: or a name is needed',
       'line 4, column country: must be a country by its name or its two letters, such as Germany or DE',
-      'line 5, column customer_number: is that of line 2 too',
+      'line 5, column customer_number: is also in line 2',
       expect.stringMatching(/^line 6 has a quotation mark/),
       'line 8 has 7 cells, and the first line 5',
       'line 9, column company: must not contain control characters',
       'line 10, column company: must have at most 200 characters',
-      'line 11, column customer_number: must not be empty: a row is known again by it',
+      'line 11, column customer_number: must not be empty: it identifies the row',
       'line 12, column tax_exempt: must be true or false, or yes or no',
       'c.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 9 rejected.',
-      expect.stringMatching(/c\.rejected\.csv: mend them there/),
+      expect.stringMatching(/c\.rejected\.csv: correct them there/),
     ]);
     const kept = rejectedRows('c.rejected.csv');
     expect(kept.slice(0, 3)).toEqual([FILE[0], FILE[2], FILE[3]]);

@@ -332,7 +332,7 @@ describe('a subscription of any API version', () => {
 
   test('a subscription item with a quantity above 2147483647 is refused', () => {
     const items = { data: [{ id: 'si_1', quantity: 3_000_000_000 }], has_more: false };
-    expect(() => map({ items })).toThrow('The quantity 3000000000 is none between 0 and 2147483647.');
+    expect(() => map({ items })).toThrow('The quantity 3000000000 is not between 0 and 2147483647.');
   });
 
   test('a partial list of subscription items is marked as incomplete', () => {
