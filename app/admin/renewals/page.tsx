@@ -1,5 +1,4 @@
 import { SimpleGrid } from '@mantine/core';
-import Link from 'next/link';
 import { getRuntime } from '@/lib/runtime';
 import {
   type Days,
@@ -10,6 +9,7 @@ import {
   sumRenewals,
 } from '@/lib/services/renewals';
 import { formatCount, formatMoney, formatMonth } from '../../_components/format';
+import { TextLink } from '../../_components/links';
 import { parseFilters } from '../_components/lists/list-declaration';
 import { ListPage } from '../_components/lists/list-page';
 import { Section, staffPage } from '../_components/page/staff-page';
@@ -58,9 +58,9 @@ function Sums({ title, of, noun, sums, days }: SumsProps) {
       .filter((sum) => sum.month === month)
       .map(({ total, currency, count }) => (
         <div key={currency}>
-          <Link href={`${RENEWALS.path}?${new URLSearchParams({ of, ...daysOfSum({ month }, days) })}`}>
+          <TextLink href={`${RENEWALS.path}?${new URLSearchParams({ of, ...daysOfSum({ month }, days) })}`}>
             {formatMoney(total, currency)} · {formatCount(count, noun)}
-          </Link>
+          </TextLink>
         </div>
       ));
   return (
