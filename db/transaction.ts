@@ -31,6 +31,9 @@ export function limitWriters(db: Database, connections: number): void {
 /** Returns true for a connection pool of a server, false for the embedded database and for transactions. */
 export const isServer = (db: Database): boolean => servers.has(db);
 
+/** Returns how many writes run and wait on a server in this process. Null for the embedded database. */
+export const writersOf = (db: Database): Bulkhead['counts'] | null => servers.get(db)?.counts ?? null;
+
 /**
  * Runs work that may wait for locks. On a server, limits how many such calls run at once, so that reads always find a
  * connection.
@@ -155,6 +158,11 @@ export class Bulkhead {
   private waiting: Waiting[] = [];
 
   constructor(private readonly limits: Limits) {}
+
+  /** The number of calls that run, and of calls that wait. */
+  get counts(): { running: number; waiting: number } {
+    return { running: this.running, waiting: this.waiting.length };
+  }
 
   /**
    * Runs the work when the limits allow it. Until then, the call waits in the queue.

@@ -69,6 +69,8 @@ function toEnv(v: Variables) {
     /** Days after which the inbox drops the bodies of handled events. */
     eventRetentionDays: v.EVENT_RETENTION_DAYS,
     cronSecret: v.CRON_SECRET ?? null,
+    /** Bearer token of /metrics. Null if there are no metrics. */
+    metricsToken: v.METRICS_TOKEN ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
     oauth: {
@@ -163,6 +165,7 @@ export const variables = z.object({
     180,
   ),
   CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
+  METRICS_TOKEN: text.min(16, 'must have at least 16 characters').optional(),
   BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
   MCP_ALLOWED_ORIGINS: text
     .refine(isOriginList, 'must be origins such as https://example.com with commas between')

@@ -93,6 +93,7 @@ export const BUNDLE = {
     'next',
     'pino',
     'postgres',
+    'prom-client',
     'stripe',
   ] as string[],
   platform: 'node',

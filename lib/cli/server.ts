@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { readArguments } from '../commands/command';
 import { readEnv } from '../env';
 import { StartError } from '../errors';
+import { openMetrics } from '../metrics/metrics';
 import { migrateServer } from '../open-database';
 import { getRuntime } from '../runtime';
 import { fastFirst } from '../server/fast/fast-first';
@@ -36,6 +37,7 @@ runProgram(async (args) => {
   // Open the runtime here, where `runProgram` prints errors. Next's bundles find the runtime on globalThis.
   const runtime = await getRuntime();
   const { log, close } = runtime;
+  if (env.metricsToken !== null) await openMetrics();
   const next = createNext(env);
   const secret = runtime.randomBytes(32).toString('base64url');
   const pages = inPlaces(next.handle, LIMITS);

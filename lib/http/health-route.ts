@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { perProcess } from '@/db/per-process';
+import manifest from '../../package.json';
 import { AppError, NotMigratedError } from '../errors';
 import { checkHealth, down, type Health } from '../health/check-health';
 import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
@@ -19,6 +21,17 @@ const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 
 /** `/api/health` */
 export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };
+
+/** The response body of `/api/health/live`. */
+export const liveness = z.object({ status: z.literal('ok'), version: z.string() });
+
+/** `/api/health/live` */
+export const livenessRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerLive, HEAD: answerLive };
+
+/** Responds while the process can answer at all. A restart would not bring back a database, so it is not asked. */
+function answerLive(): Response {
+  return uncachedJson(liveness.parse({ status: 'ok', version: manifest.version }));
+}
 
 /** Responds with the service's health, with 503 if it is down or stopping. Callers with CRON_SECRET also get alerts. */
 async function answerHealth(request: HttpRequest): Promise<Response> {

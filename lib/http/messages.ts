@@ -117,10 +117,15 @@ export function preconditionOf({ headers }: HttpRequest): ((current: unknown) =>
 
 /** Whether a request carries CRON_SECRET. Always false if CRON_SECRET is not set. */
 export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): boolean {
-  if (!cronSecret) return false;
+  return bearsSecret(cronSecret, request);
+}
+
+/** Whether a request carries a secret as bearer token, compared in constant time. Always false without a secret. */
+export function bearsSecret(secret: string | null, request: HttpRequest): boolean {
+  if (!secret) return false;
   const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(borne), digest(cronSecret));
+  return timingSafeEqual(digest(borne), digest(secret));
 }
 
 /** The body of an error response (RFC 9457). */

@@ -3,6 +3,7 @@ import { readEnv } from '../env';
 import { AppError } from '../errors';
 import { health } from '../health/check-health';
 import { cronAnswer, cronRefused } from '../http/cron-route';
+import { liveness } from '../http/health-route';
 import { type HttpRequest, jsonWithEtag, methodNotAllowed, type Route } from '../http/messages';
 import { webhookAnswer, webhookError } from '../http/webhook-route';
 import { paymentsPaths } from './payments-paths';
@@ -145,6 +146,20 @@ const otherPaths = {
       responses: {
         200: json('It answers; degraded: somebody should look.', inlineSchema(health)),
         503: json('The database does not answer.', inlineSchema(health)),
+        ...errors('method_not_allowed'),
+      },
+    },
+  },
+  '/api/health/live': {
+    get: {
+      operationId: 'checkLiveness',
+      summary: 'Whether the process answers',
+      description:
+        'Does not ask the database. Restart the process if this fails; see /api/health for all else.',
+      tags: ['Health'],
+      security: [],
+      responses: {
+        200: json('The process answers.', inlineSchema(liveness)),
         ...errors('method_not_allowed'),
       },
     },

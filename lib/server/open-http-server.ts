@@ -4,10 +4,11 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Env } from '../env';
 import type { Logger } from '../log';
+import { timeRequest } from '../metrics/metrics';
 import { toNetworks } from '../networks';
 import { LIMITS, type Limits } from './limits';
 import { listen } from './listen';
-import { createListener, createSlowBodies, type Handler, type SlowBodies } from './listener';
+import { createListener, createSlowBodies, type Handler, isOwnRequest, type SlowBodies } from './listener';
 
 /** A listening HTTP server, with a function that stops it. */
 export type OpenHttpServer = Awaited<ReturnType<typeof openHttpServer>>;
@@ -47,6 +48,7 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
   const servers = await listen(() => {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
       traffic.addRequest(request, response);
+      timeRequest(request, response, isOfClient);
       void listener(request, response);
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
@@ -57,6 +59,9 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
   /** Accepts no more connections, waits a limited time for open requests, and closes. */
   return { stop: () => stopServers(servers, traffic, limits.stopMs) };
 }
+
+/** Leaves out requests that Next sends to our server while it handles a request of a client. */
+const isOfClient = (request: IncomingMessage) => !isOwnRequest(request);
 
 function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Server {
   const server = createServer({

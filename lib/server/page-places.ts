@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Bulkhead, BusyError } from '@/db/transaction';
+import { watchQueue } from '../metrics/metrics';
 import { abortedWith } from './fast/fast-first';
 import type { Limits } from './limits';
 import { type Handler, isOwnRequest, refuse } from './listener';
@@ -21,6 +22,8 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
   const pages = new Bulkhead({ ...common, atOnce: limits.pagesAtOnce, perKey: limits.pagesOfClient });
   // API routes count separately: they render nothing, and a sign-in that hashes must not delay a page.
   const routes = new Bulkhead({ ...common, atOnce: limits.routesAtOnce, perKey: limits.routesOfClient });
+  watchQueue('pages', pages);
+  watchQueue('routes', routes);
   return async (request, response) => {
     if (isOwnRequest(request)) return handle(request, response); // sent by Next for a request with a place
     const client = request.headers['x-forwarded-for']?.toString(); // set by our server, see setForwarding

@@ -11,7 +11,7 @@ const LAYERS: string[][] = [
   ['lib/uploads'],
   ['lib/commands'],
   ['lib/erasure', 'lib/exports', 'lib/imports'],
-  ['lib/health', 'lib/search', 'lib/timeline'],
+  ['lib/health', 'lib/metrics', 'lib/search', 'lib/timeline'],
   ['lib/staff'],
   ['lib/auth'],
   ['lib/tokens'],

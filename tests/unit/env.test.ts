@@ -40,7 +40,13 @@ describe('environment variables', () => {
       stripe: { secretKey: null, webhookSecrets: [], apiBase: null, mode: null },
       oauth: { dynamicRegistration: true, redirectSchemes: ['cursor', 'vscode', 'vscode-insiders'] },
       ...{ eventRetentionDays: 180, toolCallRetentionDays: 90, mcpRequestsPerMinute: 6000 },
-      ...{ cronSecret: null, betterAuthSecret: null, mcpAllowedOrigins: [], fastPaths: true },
+      ...{
+        cronSecret: null,
+        metricsToken: null,
+        betterAuthSecret: null,
+        mcpAllowedOrigins: [],
+        fastPaths: true,
+      },
       alerts: { overdueHours: 1, driftChanges: 100, diskMb: 200 },
       ...{ logLevel: 'info', development: false, vercel: false },
     });
@@ -93,6 +99,7 @@ describe('environment variables', () => {
     [{ STRIPE_WEBHOOK_SECRET: 'whsec_a,,whsec_b' }, /^STRIPE_WEBHOOK_SECRET must be/],
     [{ STRIPE_API_BASE: 'localhost:12111' }, /^STRIPE_API_BASE must be an http or https address\.$/],
     [{ CRON_SECRET: 'short' }, /^CRON_SECRET must have at least 16 characters\.$/],
+    [{ METRICS_TOKEN: 'short' }, /^METRICS_TOKEN must have at least 16 characters\.$/],
     [{ BETTER_AUTH_SECRET: 'short' }, /^BETTER_AUTH_SECRET must have at least 32 characters\.$/],
     [{ MCP_ALLOWED_ORIGINS: 'https://a.example/path' }, /^MCP_ALLOWED_ORIGINS must be origins/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL /],

@@ -56,6 +56,7 @@ describe('the OpenAPI document', () => {
       'post /api/stripe/webhook',
       'get /api/cron/reconcile',
       'get /api/health',
+      'get /api/health/live',
     ]);
   });
 

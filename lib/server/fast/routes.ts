@@ -1,6 +1,7 @@
 import { cronRoute } from '../../http/cron-route';
-import { healthRoute } from '../../http/health-route';
+import { healthRoute, livenessRoute } from '../../http/health-route';
 import type { Route } from '../../http/messages';
+import { metricsRoute } from '../../http/metrics-route';
 import { paymentRoute, paymentsRoute } from '../../http/payments-route';
 import { webhookRoute } from '../../http/webhook-route';
 import { mcpRoute } from '../../mcp/handle-request';
@@ -14,5 +15,7 @@ export const FAST_ROUTES: Record<string, Route> = {
   '/api/stripe/webhook': webhookRoute,
   '/api/cron/reconcile': cronRoute,
   '/api/health': healthRoute,
+  '/api/health/live': livenessRoute,
+  '/metrics': metricsRoute,
   '/api/openapi.json': openApiRoute,
 };

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { perProcess } from '@/db/per-process';
@@ -30,6 +31,17 @@ import {
   untilDone,
 } from '../synchronize';
 
+/** Name of the diagnostics channel on which each `HandledDelivery` is published. */
+export const HANDLED_EVENTS = 'w5t.handled-events';
+const handledEvents = channel(HANDLED_EVENTS);
+
+/** An event that was handled, whether it came by webhook, by replay or at night. */
+export interface HandledDelivery {
+  outcome: EventOutcome | 'failed';
+  /** Time from the event's creation at Stripe until now, in milliseconds. */
+  lagMs: number;
+}
+
 /** Commits an event's changes and inbox row. On errors, marks the event as failed if it can, and rethrows. */
 export async function handleEvent(
   deps: SyncDeps,
@@ -40,12 +52,20 @@ export async function handleEvent(
   try {
     const { mode } = deps;
     const expectedMode = mode !== null && event.livemode !== (mode === 'live') ? mode : null;
-    return await takeIn(deps, { event, payload, expectedMode, again });
+    const outcome = await takeIn(deps, { event, payload, expectedMode, again });
+    publish(deps, event, outcome);
+    return outcome;
   } catch (error) {
+    publish(deps, event, 'failed');
     if (!isDatabaseUnavailable(error))
       await failEvent(deps.db, event, payload, errorCode(error), reasonOf(error));
     throw error;
   }
+}
+
+function publish({ now }: SyncDeps, { created }: ProviderEvent, outcome: HandledDelivery['outcome']): void {
+  if (!handledEvents.hasSubscribers) return;
+  handledEvents.publish({ outcome, lagMs: now().getTime() - created.getTime() } satisfies HandledDelivery);
 }
 
 /** Applies a stored event once more. @throws AppError not_found; conflict if its body was dropped */

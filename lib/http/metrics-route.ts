@@ -1,0 +1,39 @@
+import { readEnv } from '../env';
+import { AppError } from '../errors';
+import { printMetrics } from '../metrics/metrics';
+import { runtimeOrError, worldOf } from '../runtime';
+import {
+  answerUnknownPath,
+  bearsSecret,
+  type HttpRequest,
+  methodNotAllowed,
+  problemResponse,
+  type Route,
+} from './messages';
+
+/** `/metrics` */
+export const metricsRoute: Route = {
+  ...methodNotAllowed('GET, HEAD'),
+  GET: answerMetrics,
+  HEAD: answerMetrics,
+};
+
+/**
+ * Responds with the metrics of this process and of the database for a caller with METRICS_TOKEN. The peer's address
+ * never suffices, since behind a proxy every request comes from this machine.
+ */
+async function answerMetrics(request: HttpRequest): Promise<Response> {
+  const runtime = await runtimeOrError();
+  // A service that cannot start still reports its process, and that its database does not answer.
+  const { env, ...world } =
+    runtime instanceof AppError
+      ? { ...worldOf({ logLevel: 'error' }), env: readEnv(['METRICS_TOKEN']), db: null }
+      : runtime;
+  if (env.metricsToken === null) return answerUnknownPath();
+  if (!bearsSecret(env.metricsToken, request)) {
+    const advice = 'Send METRICS_TOKEN as "Authorization: Bearer <METRICS_TOKEN>".';
+    return problemResponse(new AppError('unauthenticated', advice), { 'WWW-Authenticate': 'Bearer' });
+  }
+  const { text, contentType } = await printMetrics(world);
+  return new Response(text, { headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' } });
+}

@@ -1,0 +1,237 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { existsSync, readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Database, pgErrorCode } from '@/db/database';
+import { perProcess } from '@/db/per-process';
+import type { Logger } from '../log';
+import { HANDLED_EVENTS, type HandledDelivery } from '../sync/inbox/handle-event';
+import { type Measured, measureDatabase } from './measure-database';
+import { OTHER, routeNames } from './route-names';
+
+/** The metrics of this process. */
+interface Metrics {
+  /** Starts the timer of a request. Returns a function that counts the request with the status of its response. */
+  startRequest(url: string, method: string): (status: number) => void;
+  countAlert(delivery: { channel: string; outcome: 'delivered' | 'failed' }): void;
+  contentType: string;
+  /** Returns all metrics as Prometheus text. */
+  print(): Promise<string>;
+  /** Sets the gauges of the database. Null if the database does not answer. */
+  setDatabase(measured: Measured | null): void;
+  /** Stops counting events. */
+  close(): void;
+}
+
+/** A queue of our server, such as the queue of pages that wait to be rendered. */
+interface Queue {
+  readonly counts: { running: number; waiting: number };
+}
+
+const held = perProcess('metrics', () => ({
+  opening: undefined as Promise<Metrics> | undefined,
+  /** Undefined while requests are not counted. */
+  opened: undefined as Metrics | undefined,
+  queues: new Map<string, Queue>(),
+}));
+
+/** Names of all routes in a production build, from its folder. */
+const ROUTES_FILE = '.next/app-path-routes-manifest.json';
+
+/** Starts counting in this process. Later calls return the same metrics. */
+export function openMetrics(routes = builtRoutes()): Promise<Metrics> {
+  held.opening ??= createMetrics(routes).then((metrics) => {
+    held.opened = metrics;
+    return metrics;
+  });
+  return held.opening;
+}
+
+/** Stops counting, and forgets all counts. Only tests need it, because one process of theirs runs many servers. */
+export function closeMetrics(): void {
+  held.opened?.close();
+  held.opening = undefined;
+  held.opened = undefined;
+}
+
+function builtRoutes(): string[] {
+  if (!existsSync(ROUTES_FILE)) return [];
+  return Object.values(JSON.parse(readFileSync(ROUTES_FILE, 'utf8')) as Record<string, string>);
+}
+
+/** Measures a queue at each scrape. */
+export function watchQueue(name: string, queue: Queue): void {
+  held.queues.set(name, queue);
+}
+
+/**
+ * Counts a request when its response ends. Does nothing while no metrics are open.
+ *
+ * @param isCounted asked when the response has ended
+ */
+export function timeRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  isCounted: (request: IncomingMessage) => boolean,
+): void {
+  const { opened } = held;
+  if (!opened) return;
+  const { url = '', method = '' } = request; // read now, since handlers rewrite the URL
+  const count = opened.startRequest(url, method);
+  response.once('close', () => {
+    if (!isCounted(request)) return;
+    // 499 is nginx's code for a client that left before the response.
+    count(response.headersSent ? response.statusCode : 499);
+  });
+}
+
+/** Counts one attempt to deliver an alert. Does nothing while no metrics are open. */
+export function countAlert(channel: string, outcome: 'delivered' | 'failed'): void {
+  held.opened?.countAlert({ channel, outcome });
+}
+
+const DATABASE_MS = 3000;
+
+/** Returns all metrics as Prometheus text. If the database does not answer in time, its own metrics are left out. */
+export async function printMetrics({
+  db,
+  log,
+  now,
+}: {
+  db: Database | null;
+  log: Logger;
+  now(): Date;
+}): Promise<{ text: string; contentType: string }> {
+  const metrics = await openMetrics();
+  metrics.setDatabase(db && (await measureInTime(db, log, now())));
+  return { text: await metrics.print(), contentType: metrics.contentType };
+}
+
+async function measureInTime(db: Database, log: Logger, now: Date): Promise<Measured | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), DATABASE_MS);
+  });
+  const measured = measureDatabase(db, now).catch((error: unknown) => {
+    log.warn({ code: pgErrorCode(error) }, 'the metrics of the database could not be read');
+    return null;
+  });
+  return Promise.race([measured, late]).finally(() => clearTimeout(timer));
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+/** From a second to a day, since Stripe retries for days and the night repairs what it missed. */
+const LAG_SECONDS = [1, 2, 5, 10, 30, 60, 300, 3600, 21_600, 86_400];
+/** Metrics of prom-client that break Prometheus's rules for names. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** Creates the metrics. Loads prom-client only now, because most processes do not need it. */
+async function createMetrics(routes: string[]): Promise<Metrics> {
+  const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = (await import('prom-client'))
+    .default;
+  const register = new Registry();
+  const registers = [register];
+  collectDefaultMetrics({ register });
+  for (const name of MISNAMED) register.removeSingleMetric(name);
+  const nameRoute = routeNames(routes);
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const requests = new Counter({
+    name: 'w5t_http_requests_total',
+    help: 'Requests by route, method and status. 499: the client left before the response.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'w5t_http_request_duration_seconds',
+    help: 'Time from a request’s headers to the end of its response.',
+    labelNames: ['route'],
+    buckets: REQUEST_SECONDS,
+    registers,
+  });
+  const events = new Counter({
+    name: 'w5t_stripe_events_total',
+    help: 'Deliveries, replays and nightly retries of Stripe’s events by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const lags = new Histogram({
+    name: 'w5t_stripe_event_lag_seconds',
+    help: 'Time from an event’s creation at Stripe until it was applied.',
+    buckets: LAG_SECONDS,
+    registers,
+  });
+  const alerts = new Counter({
+    name: 'w5t_alert_deliveries_total',
+    help: 'Attempts to deliver an alert by channel and outcome.',
+    labelNames: ['channel', 'outcome'],
+    registers,
+  });
+  const queues = gauge('w5t_queue_requests', 'Requests in a queue of this process.', ['queue', 'state']);
+  const up = gauge('w5t_database_up', '1 if the database answered this scrape.');
+  const connections = gauge('w5t_database_connections', 'Connections of all processes of the service.', [
+    'state',
+  ]);
+  const backlog = gauge('w5t_inbox_events', 'Events of the inbox that are not applied yet.', ['outcome']);
+  const single = {
+    size: gauge('w5t_database_size_bytes', 'Size of the database.'),
+    age: gauge('w5t_reconciliation_age_seconds', 'Time since the latest reconciliation started.'),
+    running: gauge('w5t_reconciliation_running', '1 while a reconciliation runs.'),
+    ok: gauge('w5t_reconciliation_ok', '1 if the last reconciliation completed without errors.'),
+    seconds: gauge('w5t_reconciliation_duration_seconds', 'Duration of the last reconciliation.'),
+    changes: gauge('w5t_reconciliation_changes', 'Fields that the last reconciliation repaired.'),
+    failures: gauge('w5t_reconciliation_failures', 'Objects that the last reconciliation could not check.'),
+  };
+
+  const setQueue = (queue: string, { running, waiting }: Queue['counts']) => {
+    queues.set({ queue, state: 'running' }, running);
+    queues.set({ queue, state: 'waiting' }, waiting);
+  };
+
+  const countEvent = (message: unknown) => {
+    const { outcome, lagMs } = message as HandledDelivery;
+    events.inc({ outcome });
+    if (outcome === 'processed') lags.observe(Math.max(0, lagMs / 1000));
+  };
+  subscribe(HANDLED_EVENTS, countEvent);
+
+  return {
+    startRequest(url, method) {
+      const observe = durations.startTimer();
+      return (status) => {
+        const [path = ''] = url.split('?', 1);
+        const route = nameRoute(path);
+        requests.inc({ route, method: METHODS.includes(method) ? method : OTHER, status });
+        observe({ route });
+      };
+    },
+    countAlert: (delivery) => alerts.inc(delivery),
+    contentType: register.contentType,
+    print: () => register.metrics(),
+    close: () => void unsubscribe(HANDLED_EVENTS, countEvent),
+    setDatabase(measured) {
+      // Remove the old series, since a value of an earlier scrape would look current.
+      for (const one of Object.values(single)) one.remove();
+      for (const one of [connections, backlog, queues]) one.reset();
+      for (const [name, { counts }] of held.queues) setQueue(name, counts);
+      up.set(measured ? 1 : 0);
+      if (!measured) return;
+      single.size.set(measured.sizeBytes);
+      for (const [state, count] of measured.connections) connections.set({ state }, count);
+      if (measured.writers) setQueue('writes', measured.writers);
+      backlog.set({ outcome: 'failed' }, measured.failedEvents);
+      backlog.set({ outcome: 'unmatched' }, measured.unmatchedEvents);
+      single.running.set(measured.isRunning ? 1 : 0);
+      if (measured.runAge !== null) single.age.set(measured.runAge);
+      if (!measured.ended) return;
+      single.ok.set(measured.ended.ok ? 1 : 0);
+      single.seconds.set(measured.ended.seconds);
+      single.changes.set(measured.ended.changes);
+      single.failures.set(measured.ended.failures);
+    },
+  };
+}

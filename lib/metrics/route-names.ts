@@ -1,0 +1,58 @@
+/** The name of requests to paths that match no route. Clients choose such paths, so each of them cannot have a name. */
+export const OTHER = 'other';
+
+/** Files of the build, whose names change with every build. */
+const BUILT = '/_next/';
+
+interface Branch {
+  /** The route that ends here. */
+  route?: string;
+  fixed: Map<string, Branch>;
+  /** The branch of a segment such as `[id]`. */
+  any?: Branch;
+  /** The route that takes all further segments, such as `[...path]`. */
+  rest?: string;
+}
+
+/**
+ * Returns a function that names the route of a path, so that a metric has as many series as there are routes.
+ *
+ * @param routes paths as in the folder `app`, such as `/admin/customers/[id]`
+ */
+export function routeNames(routes: string[]): (path: string) => string {
+  const root: Branch = { fixed: new Map() };
+  for (const route of routes) plant(root, route, segmentsOf(route));
+  return (path) => {
+    if (path.startsWith(BUILT)) return `${BUILT}*`;
+    return find(root, segmentsOf(path)) ?? OTHER;
+  };
+}
+
+const segmentsOf = (path: string) => path.split('/').filter((segment) => segment !== '');
+
+function plant(branch: Branch, route: string, [segment, ...further]: string[]): void {
+  if (segment === undefined) branch.route = route;
+  else if (segment.startsWith('[...') || segment.startsWith('[[...')) branch.rest = route;
+  else plant(branchOf(branch, segment), route, further);
+}
+
+function branchOf(branch: Branch, segment: string): Branch {
+  if (segment.startsWith('[')) {
+    branch.any ??= { fixed: new Map() };
+    return branch.any;
+  }
+  const known = branch.fixed.get(segment) ?? { fixed: new Map() };
+  branch.fixed.set(segment, known);
+  return known;
+}
+
+function find(branch: Branch, segments: string[], at = 0): string | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return branch.route;
+  const fixed = branch.fixed.get(segment);
+  return (
+    (fixed && find(fixed, segments, at + 1)) ??
+    (branch.any && find(branch.any, segments, at + 1)) ??
+    branch.rest
+  );
+}

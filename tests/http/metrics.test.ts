@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import * as live from '@/app/api/health/live/route';
+import * as metricsFile from '@/app/metrics/route';
+import { reconciliationRuns, stripeEvents } from '@/db/schema';
+import { closeMetrics, openMetrics } from '@/lib/metrics/metrics';
+import { fastFirst } from '@/lib/server/fast/fast-first';
+import { FAST_ROUTES } from '@/lib/server/fast/routes';
+import { LIMITS } from '@/lib/server/limits';
+import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-server';
+import { inPlaces } from '@/lib/server/page-places';
+import { toProviderEvent } from '@/lib/stripe/event';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { useApi } from '../support/api';
+import { freePort } from '../support/pooler';
+
+const TOKEN = 'a-token-for-prometheus';
+const api = useApi({ '/metrics': metricsFile, '/api/health/live': live }, { METRICS_TOKEN: TOKEN });
+
+async function scrape(url = api.url, authorization = `Bearer ${TOKEN}`) {
+  const response = await fetch(`${url}/metrics`, { headers: { authorization } });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** Returns the samples of a metric, as `{labels} value`. */
+const samplesOf = (text: string, name: string) =>
+  text
+    .split('\n')
+    .flatMap((line) =>
+      line.startsWith(`${name}{`) || line.startsWith(`${name} `) ? [line.slice(name.length).trim()] : [],
+    );
+
+beforeEach(() => closeMetrics());
+afterAll(() => closeMetrics());
+
+describe('access to the metrics', () => {
+  test.each(['', 'Bearer', 'Bearer a-token-for-somebody', TOKEN])(
+    'the metrics refuse the Authorization header %j with 401',
+    async (authorization) => {
+      const { status, headers, text } = await scrape(api.url, authorization);
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect(text).not.toContain('w5t_');
+    },
+  );
+
+  test('the metrics answer 404 to every caller while METRICS_TOKEN is not set', async () => {
+    const { env } = api.runtime;
+    env.metricsToken = null;
+    expect((await scrape()).status).toBe(404);
+    expect((await scrape(api.url, 'Bearer ')).status).toBe(404);
+    env.metricsToken = TOKEN;
+    expect((await scrape()).status).toBe(200);
+  });
+});
+
+describe('the metrics', () => {
+  test('a scrape is uncached Prometheus text without personal data', async () => {
+    const { headers, text } = await scrape();
+    expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(text).toContain('# TYPE w5t_database_up gauge\nw5t_database_up 1\n');
+    expect(Number(samplesOf(text, 'w5t_database_size_bytes')[0])).toBeGreaterThan(1_000_000);
+    expect(text).toContain('process_resident_memory_bytes');
+  });
+
+  test('the metrics count the outcome and the lag of each event', async () => {
+    await openMetrics([]);
+    const { runtime } = api;
+    const payload = JSON.stringify(pingAt(runtime.now(), 'evt_1'));
+    const event = toProviderEvent(JSON.parse(payload));
+    if (!event) throw new Error('the event cannot be read');
+    await handleEvent(syncDeps(runtime), event, payload);
+    await handleEvent(syncDeps(runtime), event, payload);
+    const { text } = await scrape();
+    expect(samplesOf(text, 'w5t_stripe_events_total').sort()).toEqual([
+      '{outcome="duplicate"} 1',
+      '{outcome="ignored"} 1',
+    ]);
+  });
+
+  test('the metrics tell the last reconciliation and the backlog of the inbox', async () => {
+    const { db, now } = api.runtime;
+    const secondsAgo = (seconds: number) => new Date(now().getTime() - seconds * 1000);
+    await db.insert(reconciliationRuns).values({
+      trigger: 'schedule',
+      status: 'completed_with_errors',
+      started_at: secondsAgo(3600),
+      heartbeat_at: secondsAgo(3500),
+      finished_at: secondsAgo(3500),
+      changes_count: 7,
+      failures_count: 2,
+    });
+    await db.insert(stripeEvents).values({
+      ...{ id: 'evt_failed', type: 'invoice.paid', livemode: false, stripe_created: now() },
+      ...{ payload: '{}', outcome: 'failed' },
+    });
+    const { text } = await scrape();
+    const found = ['age_seconds', 'duration_seconds', 'changes', 'failures', 'ok', 'running'].map((name) =>
+      samplesOf(text, `w5t_reconciliation_${name}`),
+    );
+    expect(found.flat()).toEqual(['3600', '100', '7', '2', '0', '0']);
+    expect(samplesOf(text, 'w5t_inbox_events')).toEqual(['{outcome="failed"} 1', '{outcome="unmatched"} 0']);
+  });
+
+  test('a scrape without a database answers 200 and reports that the database is down', async () => {
+    const { runtime } = api;
+    const { db } = runtime;
+    expect(samplesOf((await scrape()).text, 'w5t_inbox_events')).toHaveLength(2);
+    runtime.db = { execute: () => Promise.reject(new Error('no database')) } as unknown as typeof db;
+    const { status, text } = await scrape();
+    runtime.db = db;
+    expect([status, samplesOf(text, 'w5t_database_up')]).toEqual([200, ['0']]);
+    expect(samplesOf(text, 'w5t_inbox_events')).toEqual([]);
+    expect(samplesOf(text, 'w5t_database_size_bytes')).toEqual([]);
+  });
+});
+
+describe('requests to our own server', () => {
+  let server: OpenHttpServer | undefined;
+  let url = '';
+
+  beforeAll(async () => {
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    const { env, log } = api.runtime;
+    const next = inPlaces(async (_request, response) => {
+      response.statusCode = 418;
+      response.end();
+    }, LIMITS);
+    server = await openHttpServer({ ...env, port, log, secret: 'a secret' }, fastFirst(FAST_ROUTES, next));
+  });
+  afterAll(() => server?.stop());
+
+  test('the metrics count requests by route, method and status, also those that Next would answer', async () => {
+    await openMetrics(['/metrics', '/api/health/live', '/admin/customers/[id]']);
+    await fetch(`${url}/api/health/live?a=1`);
+    await fetch(`${url}/admin/customers/17?q=name@example.com`, { method: 'POST' });
+    await fetch(`${url}/wp-login.php`);
+    await vi.waitFor(async () => {
+      const { text } = await scrape(url);
+      expect(samplesOf(text, 'w5t_http_requests_total')).toEqual(
+        expect.arrayContaining([
+          '{route="/api/health/live",method="GET",status="200"} 1',
+          '{route="/admin/customers/[id]",method="POST",status="418"} 1',
+          '{route="other",method="GET",status="418"} 1',
+        ]),
+      );
+      expect(samplesOf(text, 'w5t_http_request_duration_seconds_count')).toContain('{route="other"} 1');
+      expect(samplesOf(text, 'w5t_queue_requests')).toContain('{queue="pages",state="waiting"} 0');
+      expect(text).not.toContain('example.com');
+    });
+  });
+});
+
+test('the liveness endpoint answers without a database', async () => {
+  const response = await fetch(`${api.url}/api/health/live`);
+  expect([response.status, await response.json()]).toEqual([200, { status: 'ok', version: '1.0.0' }]);
+});
+
+test('the alert rules and the dashboard use only metrics that exist', async () => {
+  await openMetrics([]);
+  const { text } = await scrape();
+  const known = new Set(
+    [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, name = '', kind]) =>
+      kind === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
+  const used = ['alerts.yml', 'dashboard.json'].flatMap((file) =>
+    [
+      ...readFileSync(`docs/examples/monitoring/${file}`, 'utf8').matchAll(
+        /\b(w5t|process|nodejs)_[a-z_0-9]+/g,
+      ),
+    ].map(([name]) => name),
+  );
+  expect(used.length).toBeGreaterThan(20);
+  expect([...new Set(used)].filter((name) => !known.has(name))).toEqual([]);
+});
+
+function pingAt(now: Date, id: string) {
+  return {
+    ...{ id, object: 'event', type: 'customer.updated', livemode: false, api_version: '2026-02-25' },
+    created: Math.floor(now.getTime() / 1000),
+    data: { object: { id: 'cus_1', object: 'customer' } },
+  };
+}
