@@ -3,9 +3,9 @@ import { FIXED_HEADERS } from './lib/http/fixed-headers';
 
 const config: NextConfig = {
   // PGlite and pino load files of their own at run time (WebAssembly, a worker), which a bundle would not contain.
-  // prom-client is loaded only if it is used, and must be the module that our own server has loaded.
+  // nodemailer and prom-client are loaded only when they are used.
   // If Stripe were bundled, each bundle would have its own error classes, and `instanceof` would fail across bundles.
-  serverExternalPackages: ['@electric-sql/pglite', 'pino', 'prom-client', 'stripe'],
+  serverExternalPackages: ['@electric-sql/pglite', 'nodemailer', 'pino', 'prom-client', 'stripe'],
   outputFileTracingIncludes: { '/**': ['./db/migrations/**', './db/functions/**'] },
   experimental: {
     authInterrupts: true, // enables `forbidden()`

@@ -91,6 +91,18 @@ function toEnv(v: Variables) {
       /** Health reports the disk of the embedded database if it has less free space than this, in megabytes. */
       diskMb: v.ALERT_DISK_MB,
     },
+    alertChannels: {
+      /** Receiver of alerts, with the secret that signs them. Null if alerts are not sent there. */
+      webhook:
+        v.ALERT_WEBHOOK_URL && v.ALERT_WEBHOOK_SECRET
+          ? { url: v.ALERT_WEBHOOK_URL, secret: v.ALERT_WEBHOOK_SECRET }
+          : null,
+      /** Mail server, sender and recipients of alerts. Null if alerts are not sent by mail. */
+      mail:
+        v.SMTP_URL && v.ALERT_MAIL_FROM && v.ALERT_MAIL_TO
+          ? { smtpUrl: v.SMTP_URL, from: v.ALERT_MAIL_FROM, to: list(v.ALERT_MAIL_TO) }
+          : null,
+    },
     /** If false, Next handles every path, as it does on Vercel. */
     fastPaths: v.FAST_PATHS === 'on',
     logLevel: v.LOG_LEVEL,
@@ -179,6 +191,15 @@ export const variables = z.object({
   ALERT_OVERDUE_HOURS: whole.default(1),
   ALERT_DRIFT_CHANGES: whole.default(100),
   ALERT_DISK_MB: whole.default(200),
+  ALERT_WEBHOOK_URL: webAddress,
+  ALERT_WEBHOOK_SECRET: text
+    .regex(/^whsec_[A-Za-z\d+/]{32,}={0,2}$/, 'must be whsec_ and 24 or more bytes in Base64')
+    .optional(),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must be an address such as smtps://user:password@mail.example.com' })
+    .optional(),
+  ALERT_MAIL_FROM: z.email('must be an e-mail address').optional(),
+  ALERT_MAIL_TO: text.refine(isAddressList, 'must be e-mail addresses with commas between').optional(),
   FAST_PATHS: onOrOff,
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   NODE_ENV: z.string().default('production'),
@@ -218,6 +239,10 @@ function list(value: string | undefined): string[] {
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
+}
+
+function isAddressList(value: string): boolean {
+  return list(value).length > 0 && list(value).every((entry) => z.email().safeParse(entry).success);
 }
 
 function isNetworkList(value: string): boolean {
@@ -274,6 +299,13 @@ function contradictions(v: Variables): string[] {
     v.VERCEL && !v.PUBLIC_URL
       ? 'PUBLIC_URL must be set on Vercel: the address at which people reach this service.'
       : '',
+    v.ALERT_WEBHOOK_URL && !v.ALERT_WEBHOOK_SECRET
+      ? 'ALERT_WEBHOOK_SECRET must be set together with ALERT_WEBHOOK_URL: echo whsec_$(openssl rand -base64 32) makes one.'
+      : '',
+    v.SMTP_URL && !(v.ALERT_MAIL_FROM && v.ALERT_MAIL_TO)
+      ? 'SMTP_URL must be set together with ALERT_MAIL_FROM and ALERT_MAIL_TO.'
+      : '',
+    v.ALERT_MAIL_TO && !v.SMTP_URL ? 'ALERT_MAIL_TO must be set together with SMTP_URL.' : '',
     v.DATABASE_URL && !v.BETTER_AUTH_SECRET
       ? 'BETTER_AUTH_SECRET must be set together with DATABASE_URL: openssl rand -base64 32 makes one.'
       : '',

@@ -99,6 +99,29 @@ export const webhookRefusals = pgTable(
   (t) => [check('webhook_refusals_one_row', sql`${t.id} = 1`)],
 );
 
+/**
+ * The problems that the service reports to people, one row per cause. A cause that returns uses its row again. Causes
+ * that make the database unusable are stored in a file instead.
+ */
+export const alerts = pgTable('alerts', {
+  /** Code of the problem, such as `reconciliation_failed`. */
+  cause: text().primaryKey(),
+  message: text().notNull(),
+  started_at: instant().notNull(),
+  /** Null while the problem lasts. */
+  ended_at: instant(),
+  /** Channels that have not been told about the current state, that is, the start or the end. */
+  pending: jsonb().$type<string[]>().notNull().default([]),
+  /** Failed deliveries of the current state. */
+  attempts: integer().notNull().default(0),
+  /** Why the last delivery failed. Null if it succeeded. */
+  failure: text(),
+  /** Time of the next delivery, and the end of the lease of a process that is delivering. */
+  next_attempt_at: instant(),
+  delivered_at: instant(),
+  ...timestamps,
+});
+
 export const reconciliationRuns = pgTable(
   'reconciliation_runs',
   {

@@ -91,6 +91,7 @@ export const BUNDLE = {
     '@next/env',
     '@vercel/functions',
     'next',
+    'nodemailer',
     'pino',
     'postgres',
     'prom-client',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alertWatch } from '../alerts/watch-alerts';
 import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
 import { reconcile } from '../sync/reconcile/reconcile';
@@ -57,6 +58,7 @@ async function run(runtime: Runtime): Promise<Response> {
     ...runDeadline(runtime),
   });
   if (result.status === 'stopped') continueRun(runtime);
+  if (runtime.env.vercel) await alertWatch(runtime, 1)(); // a server of our own watches by itself
   const { runId: run_id, alreadyRunning: already_running, stripeSkipped: stripe_skipped, ...rest } = result;
   return uncachedJson(cronAnswer.parse({ run_id, already_running, stripe_skipped, ...rest }));
 }

@@ -1,3 +1,4 @@
+import { watchAlerts } from '../alerts/watch-alerts';
 import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
 import { getRuntime, type Runtime } from '../runtime';
@@ -10,7 +11,8 @@ import { toAppError } from './messages';
 
 /**
  * Prepares a server before its first request. On Vercel it only opens the runtime. Elsewhere it also deletes old
- * uploads, prints the address for the first admin and, except in development, schedules the daily job. A server with
+ * uploads, prints the address for the first admin and, except in development, schedules the daily job and
+ * watches for problems to report. A server with
  * the embedded database also runs the commands of other processes.
  */
 export async function startServer(): Promise<void> {
@@ -20,6 +22,7 @@ export async function startServer(): Promise<void> {
   keepUploadsCleared(runtime);
   await offerFirstAdmin(runtime);
   if (runtime.env.development) return;
+  watchAlerts(runtime);
   const { db, log, now, env } = runtime;
   await startSchedule({ db, log, now, timeZone: env.scheduleTimeZone }, () =>
     reconcile(syncDeps(runtime), { trigger: 'schedule', startedBy: null }),

@@ -10,7 +10,7 @@ const LAYERS: string[][] = [
   ['lib/http', 'lib/overview'],
   ['lib/uploads'],
   ['lib/commands'],
-  ['lib/erasure', 'lib/exports', 'lib/imports'],
+  ['lib/alerts', 'lib/erasure', 'lib/exports', 'lib/imports'],
   ['lib/health', 'lib/metrics', 'lib/search', 'lib/timeline'],
   ['lib/staff'],
   ['lib/auth'],

@@ -48,6 +48,7 @@ describe('environment variables', () => {
         fastPaths: true,
       },
       alerts: { overdueHours: 1, driftChanges: 100, diskMb: 200 },
+      alertChannels: { webhook: null, mail: null },
       ...{ logLevel: 'info', development: false, vercel: false },
     });
   });
@@ -101,6 +102,12 @@ describe('environment variables', () => {
     [{ CRON_SECRET: 'short' }, /^CRON_SECRET must have at least 16 characters\.$/],
     [{ METRICS_TOKEN: 'short' }, /^METRICS_TOKEN must have at least 16 characters\.$/],
     [{ BETTER_AUTH_SECRET: 'short' }, /^BETTER_AUTH_SECRET must have at least 32 characters\.$/],
+    [{ ALERT_WEBHOOK_URL: 'https://a.example' }, /^ALERT_WEBHOOK_SECRET must be set together/],
+    [{ ALERT_WEBHOOK_SECRET: 'whsec_short' }, /^ALERT_WEBHOOK_SECRET must be whsec_/],
+    [{ SMTP_URL: 'mail.example' }, /^SMTP_URL must be an address such as smtps:/],
+    [{ SMTP_URL: 'smtp://mail.example' }, /^SMTP_URL must be set together with ALERT_MAIL_FROM/],
+    [{ ALERT_MAIL_TO: 'ops@a.example' }, /^ALERT_MAIL_TO must be set together with SMTP_URL/],
+    [{ ALERT_MAIL_TO: 'ops@a.example, ops' }, /^ALERT_MAIL_TO must be e-mail addresses/],
     [{ MCP_ALLOWED_ORIGINS: 'https://a.example/path' }, /^MCP_ALLOWED_ORIGINS must be origins/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL /],
     [{ ...LIVE, STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, /^STRIPE_SECRET_KEY is a live key and .* a test key/],

@@ -2,6 +2,7 @@ import {
   IconAddressBook,
   IconAlarm,
   IconApps,
+  IconBell,
   IconBox,
   IconCalendarRepeat,
   IconCreditCard,
@@ -67,6 +68,7 @@ const GROUPS: { label: string; entries: Entry[] }[] = [
       { href: '/admin/tokens', label: 'Access tokens', icon: IconKey, forAdmins: true },
       { href: '/admin/staff', label: 'Staff', icon: IconUsers, forAdmins: true },
       { href: '/admin/settings/numbers', label: 'Numbers', icon: IconHash, forAdmins: true },
+      { href: '/admin/settings/alerts', label: 'Alerts', icon: IconBell, forAdmins: true },
     ],
   },
 ];

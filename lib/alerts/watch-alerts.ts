@@ -1,0 +1,188 @@
+import { Cron } from 'croner';
+import { type Database, pgErrorCode } from '@/db/database';
+import type { Env } from '../env';
+import { AppError } from '../errors';
+import { checkHealth } from '../health/check-health';
+import { type Logger, stackOf } from '../log';
+import { countAlert } from '../metrics/metrics';
+import { type AlertState, followProblems, leaseAlert, type Problem, settleDelivery } from './alert-state';
+import { type AlertStore, databaseStore, fileStore } from './alert-stores';
+import { isStoredOutside } from './causes';
+import { type Channel, channelsOf, DeliveryError } from './channels';
+
+export interface AlertDeps {
+  db: Database;
+  env: Env;
+  log: Logger;
+  now(): Date;
+}
+
+/** Every 15 seconds. With the second check, a database that is down is reported well within a minute. */
+const EVERY = '*/15 * * * * *';
+/** Failed checks in a row after which the database counts as down, since a restart of it fails one check. */
+const CONFIRMATIONS = 2;
+
+/**
+ * Checks the service's health regularly, and reports problems and their end. Does nothing if no channel is configured.
+ */
+export function watchAlerts(deps: AlertDeps): { stop(): void } {
+  if (channelsOf(deps.env).length === 0) return { stop() {} };
+  const check = alertWatch(deps);
+  const timer = new Cron(EVERY, { unref: true, protect: true }, check);
+  return { stop: () => timer.stop() };
+}
+
+/**
+ * Returns a function that checks the health once, and delivers what people must know. It never throws.
+ *
+ * @param confirmations failed checks in a row that it takes to report the database
+ */
+export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () => Promise<void> {
+  let failedChecks = 0;
+  return async () => {
+    const { db, env, now } = deps;
+    const channels = channelsOf(env);
+    if (channels.length === 0) return;
+    const health = await checkHealth(deps);
+    const isDown = health.status === 'down';
+    failedChecks = isDown ? failedChecks + 1 : 0;
+    const outside = fileStore(env);
+    const names = channels.map(({ name }) => name);
+    const follow = (store: AlertStore, problems: Problem[]) =>
+      store.change((known) => followProblems(current(known), problems, names, now()));
+    if (isDown) {
+      // Other problems cannot be seen while the database is down, so none of them ends.
+      if (failedChecks >= confirmations) {
+        await attempt(deps, () =>
+          outside.change((known) =>
+            followProblems(
+              known.filter(({ cause }) => cause === DOWN.cause),
+              [DOWN],
+              names,
+              now(),
+            ),
+          ),
+        );
+      }
+      return attempt(deps, () => deliverAll(deps, outside, channels));
+    }
+    const problems = toProblems(health.alerts ?? []);
+    await attempt(deps, () =>
+      follow(
+        outside,
+        problems.filter(({ cause }) => isStoredOutside(cause)),
+      ),
+    );
+    await attempt(deps, () => deliverAll(deps, outside, channels));
+    const stored = databaseStore(db);
+    await attempt(deps, () =>
+      follow(
+        stored,
+        problems.filter(({ cause }) => !isStoredOutside(cause)),
+      ),
+    );
+    await attempt(deps, () => deliverAll(deps, stored, channels));
+  };
+}
+
+const DOWN = { cause: 'database_down', message: 'The service cannot use its database.' };
+
+/** Leaves out test alerts, which have no problem that could end. */
+const current = (known: AlertState[]) => known.filter(({ cause }) => cause !== 'test');
+
+/** Joins the messages of the same cause, such as two addresses from which many apps registered. */
+function toProblems(alerts: { code: string; message: string }[]): Problem[] {
+  const messages = new Map<string, string[]>();
+  for (const { code, message } of alerts) messages.set(code, [...(messages.get(code) ?? []), message]);
+  return [...messages].map(([cause, all]) => ({ cause, message: all.join(' ') }));
+}
+
+/** Logs an error instead of throwing it, so that the other store is still used, and the next check retries. */
+async function attempt({ log }: AlertDeps, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log.error({ code: pgErrorCode(error), stack: stackOf(error) }, 'alerts could not be stored');
+  }
+}
+
+/** Limits the deliveries of one check. */
+const MOST = 20;
+
+async function deliverAll(deps: AlertDeps, store: AlertStore, channels: Channel[]): Promise<void> {
+  for (let count = 0; count < MOST; count += 1) {
+    const leased = await store.change((known) => leaseAlert(known, deps.now()));
+    if (!leased) return;
+    await deliver(deps, store, leased, channels);
+  }
+}
+
+/** Delivers an alert to all channels that still have to be told. A channel that is no longer configured is left out. */
+async function deliver(
+  { log, now }: AlertDeps,
+  store: AlertStore,
+  alert: AlertState,
+  channels: Channel[],
+): Promise<Map<string, string>> {
+  const failures = new Map<string, string>();
+  for (const channel of channels) {
+    if (!alert.pending.includes(channel.name)) continue;
+    try {
+      await channel.send(alert, now());
+      countAlert(channel.name, 'delivered');
+    } catch (error) {
+      if (!(error instanceof DeliveryError))
+        log.error({ stack: stackOf(error) }, 'an alert could not be sent');
+      failures.set(
+        channel.name,
+        error instanceof DeliveryError ? error.message : 'internal error, see the log',
+      );
+      countAlert(channel.name, 'failed');
+    }
+  }
+  if (failures.size > 0) {
+    log.error({ cause: alert.cause, failures: Object.fromEntries(failures) }, 'an alert was not delivered');
+  }
+  await store.change((known) => settleDelivery(known, alert, failures, now()));
+  return failures;
+}
+
+/**
+ * Sends a test alert to all channels at once.
+ *
+ * @param by the person who asked for it
+ * @throws AppError with the reason if no channel is configured or a delivery failed
+ */
+export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> {
+  const channels = channelsOf(deps.env);
+  if (channels.length === 0) throw new AppError('conflict', 'Set ALERT_WEBHOOK_URL or SMTP_URL first.');
+  const store = databaseStore(deps.db);
+  const now = deps.now();
+  const alert: AlertState = {
+    ...{ cause: 'test', message: `${by} sent a test alert.`, started_at: now, ended_at: now },
+    pending: channels.map(({ name }) => name),
+    ...{
+      attempts: 0,
+      failure: null,
+      next_attempt_at: new Date(now.getTime() + TEST_LEASE_MS),
+      delivered_at: null,
+    },
+  };
+  await store.change(() => alert);
+  const failures = await deliver(deps, store, alert, channels);
+  if (failures.size === 0) return;
+  const reasons = [...failures].map(([channel, reason]) => `${channel}: ${reason}`);
+  throw new AppError('unavailable', `The test alert was not delivered. ${reasons.join('; ')}.`);
+}
+
+const TEST_LEASE_MS = 60_000;
+
+/** A row of the staff page. */
+export type ReportedAlert = AlertState;
+
+/** Lists the alerts of both stores, current ones first, then the latest. */
+export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): Promise<AlertState[]> {
+  const all = [...(await fileStore(env).list()), ...(await databaseStore(db).list())];
+  const rank = ({ ended_at }: AlertState) => (ended_at === null ? 0 : 1);
+  return all.sort((a, b) => rank(a) - rank(b) || b.started_at.getTime() - a.started_at.getTime());
+}
