@@ -10,7 +10,7 @@ import { lockDataDir, nameSocket } from '@/db/lock';
 import { COMMANDS, type CommandName } from '@/lib/commands/commands';
 import { isFromStripe } from '@/lib/commands/import';
 import { serveCommands } from '@/lib/commands/serve-commands';
-import { scripts } from '@/package.json';
+import { scripts, version } from '@/package.json';
 import {
   askCommand,
   bundledCommands,
@@ -53,6 +53,7 @@ describe('command arguments', () => {
     expect(stdout.match(/(?<=^Usage: npm run (-s )?)[a-z]\S+/gm)?.join(' ')).toBe(names);
     const out = expect.stringMatching(/^Usage: npm start/);
     expect(await run('start', ['--help'])).toEqual({ code: 0, out, err: '' });
+    expect(await run('start', ['--version'])).toEqual({ code: 0, out: expect.stringContaining(version), err: '' });
   });
 
   test.each([
