@@ -53,7 +53,11 @@ describe('command arguments', () => {
     expect(stdout.match(/(?<=^Usage: npm run (-s )?)[a-z]\S+/gm)?.join(' ')).toBe(names);
     const out = expect.stringMatching(/^Usage: npm start/);
     expect(await run('start', ['--help'])).toEqual({ code: 0, out, err: '' });
-    expect(await run('start', ['--version'])).toEqual({ code: 0, out: expect.stringContaining(version), err: '' });
+    expect(await run('start', ['--version'])).toEqual({
+      code: 0,
+      out: expect.stringContaining(version),
+      err: '',
+    });
   });
 
   test.each([
