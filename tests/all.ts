@@ -28,7 +28,9 @@ const LONG_ON_POSTGRES = [
 /** Tests to repeat through Next. `npm test` runs them through our own server. */
 const THROUGH_NEXT = [
   'tests/mcp',
-  ...['cron', 'openapi', 'payments', 'unwell-database', 'webhook'].map((name) => `tests/http/${name}`),
+  ...['cron', 'metrics', 'openapi', 'payments', 'unwell-database', 'webhook'].map(
+    (name) => `tests/http/${name}`,
+  ),
 ];
 
 interface Part {
