@@ -18,7 +18,7 @@ export interface Problem {
 }
 
 /** While a process delivers an alert, other processes leave the alert alone for this long. */
-const LEASE_MS = 60_000;
+export const LEASE_MS = 60_000;
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 3_600_000;
 
@@ -45,7 +45,7 @@ export function followProblems(
   return [...started, ...ended];
 }
 
-/** Leases the next alert that has to be delivered. Returns null if there is none. */
+/** Leases the next alert that has to be delivered. Returns null if no alert is due. */
 export function leaseAlert(known: AlertState[], now: Date): AlertState | null {
   const due = known.filter(
     ({ pending, next_attempt_at }) =>

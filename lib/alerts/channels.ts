@@ -75,7 +75,7 @@ async function postSigned(
       'webhook-signature': `v1,${signature}`,
     },
     body,
-    redirect: 'manual', // a redirect would send the alert to an address that nobody configured
+    redirect: 'manual', // a redirect would send the alert to an address that is not configured
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).catch((error: unknown) => {
     throw new DeliveryError(reasonOf(error));

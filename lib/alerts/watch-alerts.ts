@@ -5,7 +5,14 @@ import { AppError } from '../errors';
 import { checkHealth } from '../health/check-health';
 import { type Logger, stackOf } from '../log';
 import { countAlert } from '../metrics/metrics';
-import { type AlertState, followProblems, leaseAlert, type Problem, settleDelivery } from './alert-state';
+import {
+  type AlertState,
+  followProblems,
+  LEASE_MS,
+  leaseAlert,
+  type Problem,
+  settleDelivery,
+} from './alert-state';
 import { type AlertStore, databaseStore, fileStore } from './alert-stores';
 import { isStoredOutside } from './causes';
 import { type Channel, channelsOf, DeliveryError } from './channels';
@@ -46,49 +53,36 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     const health = await checkHealth(deps);
     const isDown = health.status === 'down';
     failedChecks = isDown ? failedChecks + 1 : 0;
-    const outside = fileStore(env);
     const names = channels.map(({ name }) => name);
-    const follow = (store: AlertStore, problems: Problem[]) =>
-      store.change((known) => followProblems(current(known), problems, names, now()));
+    /** Stores what has changed about the alerts of these causes, and delivers the alerts of the store. */
+    const report = async (store: AlertStore, isMeant: (cause: string) => boolean, found: Problem[]) => {
+      const problems = found.filter(({ cause }) => isMeant(cause));
+      await attempt(deps, () =>
+        store.change((known) =>
+          followProblems(
+            known.filter(({ cause }) => isMeant(cause)),
+            problems,
+            names,
+            now(),
+          ),
+        ),
+      );
+      await attempt(deps, () => deliverAll(deps, store, channels));
+    };
+    const outside = fileStore(env);
     if (isDown) {
       // Other problems cannot be seen while the database is down, so none of them ends.
-      if (failedChecks >= confirmations) {
-        await attempt(deps, () =>
-          outside.change((known) =>
-            followProblems(
-              known.filter(({ cause }) => cause === DOWN.cause),
-              [DOWN],
-              names,
-              now(),
-            ),
-          ),
-        );
-      }
-      return attempt(deps, () => deliverAll(deps, outside, channels));
+      const isReported = failedChecks >= confirmations;
+      return report(outside, (cause) => isReported && cause === DOWN.cause, [DOWN]);
     }
     const problems = toProblems(health.alerts ?? []);
-    await attempt(deps, () =>
-      follow(
-        outside,
-        problems.filter(({ cause }) => isStoredOutside(cause)),
-      ),
-    );
-    await attempt(deps, () => deliverAll(deps, outside, channels));
-    const stored = databaseStore(db);
-    await attempt(deps, () =>
-      follow(
-        stored,
-        problems.filter(({ cause }) => !isStoredOutside(cause)),
-      ),
-    );
-    await attempt(deps, () => deliverAll(deps, stored, channels));
+    await report(outside, isStoredOutside, problems);
+    // A test alert has no problem that could end.
+    await report(databaseStore(db), (cause) => !isStoredOutside(cause) && cause !== 'test', problems);
   };
 }
 
 const DOWN = { cause: 'database_down', message: 'The service cannot use its database.' };
-
-/** Leaves out test alerts, which have no problem that could end. */
-const current = (known: AlertState[]) => known.filter(({ cause }) => cause !== 'test');
 
 /** Joins the messages of the same cause, such as two addresses from which many apps registered. */
 function toProblems(alerts: { code: string; message: string }[]): Problem[] {
@@ -164,7 +158,7 @@ export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> 
     ...{
       attempts: 0,
       failure: null,
-      next_attempt_at: new Date(now.getTime() + TEST_LEASE_MS),
+      next_attempt_at: new Date(now.getTime() + LEASE_MS),
       delivered_at: null,
     },
   };
@@ -175,13 +169,11 @@ export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> 
   throw new AppError('unavailable', `The test alert was not delivered. ${reasons.join('; ')}.`);
 }
 
-const TEST_LEASE_MS = 60_000;
-
-/** A row of the staff page. */
+/** An alert as the staff page shows it. */
 export type ReportedAlert = AlertState;
 
 /** Lists the alerts of both stores, current ones first, then the latest. */
-export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): Promise<AlertState[]> {
+export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): Promise<ReportedAlert[]> {
   const all = [...(await fileStore(env).list()), ...(await databaseStore(db).list())];
   const rank = ({ ended_at }: AlertState) => (ended_at === null ? 0 : 1);
   return all.sort((a, b) => rank(a) - rank(b) || b.started_at.getTime() - a.started_at.getTime());

@@ -25,7 +25,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     ...redacted('payment_reference'),
   },
   access_tokens: none('name token_hash created_by staff_email'),
-  // Messages contain counts and settings only.
+  // Messages contain counts, settings and, in a test alert, the address of the admin who sent it.
   alerts: none('cause message pending failure'),
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
   customer_notes: { ...none('actor_id actor_name'), text: 'cleared' },

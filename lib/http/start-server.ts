@@ -11,9 +11,8 @@ import { toAppError } from './messages';
 
 /**
  * Prepares a server before its first request. On Vercel it only opens the runtime. Elsewhere it also deletes old
- * uploads, prints the address for the first admin and, except in development, schedules the daily job and
- * watches for problems to report. A server with
- * the embedded database also runs the commands of other processes.
+ * uploads, prints the address for the first admin and, except in development, schedules the daily job and watches for
+ * problems to report. A server with the embedded database also runs the commands of other processes.
  */
 export async function startServer(): Promise<void> {
   const runtime = await openRuntime();

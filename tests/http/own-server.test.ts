@@ -23,7 +23,7 @@ const SHORT: Limits = {
   stopMs: 700,
 };
 
-/** Short limits that a busy machine cannot exceed by chance. */
+/** Short limits, except for the times in which a busy machine may fail to send a request. */
 const PATIENT: Limits = { ...SHORT, headersMs: LIMITS.headersMs, requestMs: LIMITS.requestMs };
 
 const SECRET = 'a-secret-of-the-process';
