@@ -121,8 +121,8 @@ CREATE OR REPLACE FUNCTION note_renewals(items int[]) RETURNS void LANGUAGE sql 
     ON CONFLICT (id) DO UPDATE SET day = excluded.day WHERE r.day <> excluded.day
 $$;
 --> statement-breakpoint
--- Maintains the sums of subscription items, and their days in item_renewals. An item's renewal day also depends on its subscription, so
--- writers of either take the lock of their Stripe customer and see each other's changes.
+-- Maintains the sums of subscription items, and their days in item_renewals. An item's renewal day also depends on its
+-- subscription, so writers of either take the lock of their Stripe customer and see each other's changes.
 DO $keep$ BEGIN
 CREATE OR REPLACE FUNCTION sum_subscription_items() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN

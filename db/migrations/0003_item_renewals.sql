@@ -1,5 +1,5 @@
 -- The days on which items of subscriptions renew, and the time zone of each reconciliation run.
--- Functions: a7af299d68932c596c5885f6dcdd79015e82db44fef3b9384a2f4e65c95a24d0
+-- Functions: 844581457a84d25ae66f6d5150b996e45478a2c23642b24c7b6790d21c808373
 CREATE TABLE "item_renewals" (
 	"id" integer PRIMARY KEY NOT NULL,
 	"day" date NOT NULL
