@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN } from './support/company';
 import { EVERY_PAGE, factsWithUpload, fitsAt, MORE_STATES, pathOf, watchPages } from './support/every-page';
-import { COLOUR_RULES, violationsOf } from './support/looks';
+import { violationsOf } from './support/looks';
 import { useSite } from './support/use-site';
 
 const site = useSite('company', { as: ADMIN });
@@ -25,7 +25,10 @@ describe.each([1440, 390])('at %i px', (width) => {
     if (of === '/admin/1') site.allowComplaints(/404/);
     const path = pathOf(facts, of);
     await check(path);
-    for (const [colorScheme, rules] of [['light'], ['dark', COLOUR_RULES]] as const) {
+    for (const [colorScheme, rules] of [
+      ['light', 'all'],
+      ['dark', 'colours'],
+    ] as const) {
       await page.emulateMedia({ colorScheme });
       const violations = await violationsOf(page, rules);
       expect.soft({ path, colorScheme, violations }).toEqual({ path, colorScheme, violations: [] });
