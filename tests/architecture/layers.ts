@@ -1,7 +1,8 @@
 import type { Source } from './sources';
 
 /**
- * The layers, from the top down. A file may import its own folder and lower lines, but not other folders on its line.
+ * The layers, from the top down. A file may import its own folder and the folders on lower lines, but not other
+ * folders on its own line.
  */
 const LAYERS: string[][] = [
   ['app', 'lib/cli', 'proxy.ts', 'instrumentation.ts'],

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 
-// Loaded into the server by measureMemory: after SIGUSR2 it has no garbage, and tells what it holds.
+// measureMemory preloads this module into the server. On SIGUSR2 the server collects its garbage and writes its memory
+// usage to a file.
 process.on('SIGUSR2', () => {
   globalThis.gc();
   globalThis.gc();

@@ -11,7 +11,7 @@ import { CONNECTIONS } from './measure';
  * because its migrations would mistake our types for its own.
  */
 export async function openEngine(server: string) {
-  // Loaded as an ES module, the package does not find its migrations.
+  // Use `require`, because the package does not find its migrations if it is imported as an ES module.
   const { runMigrations, StripeSync }: typeof StripeSyncEngine = createRequire(import.meta.url)(
     '@supabase/stripe-sync-engine',
   );
@@ -31,7 +31,7 @@ export async function openEngine(server: string) {
     take: (payload: string) => sync.processEvent(JSON.parse(payload)),
     close: async () => {
       await sync.postgresClient.pool.end();
-      // The pool does not wait until its connections are closed.
+      // `end` does not wait until the connections are closed, and an open connection prevents the drop.
       while ((await admin`select from pg_stat_activity where datname = ${name}`).length > 0) await sleep(50);
       await admin.unsafe(`drop database ${name}`);
       await admin.end();

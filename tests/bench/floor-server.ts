@@ -129,7 +129,7 @@ async function takeDelivery(payload: string): Promise<void> {
   const event: Event = JSON.parse(payload);
   const { object } = event.data;
   await sql.begin(async (tx) => {
-    // These statements are sent first, but not awaited until all statements are sent.
+    // Send these statements now, but await them only once all statements are sent.
     const first = [
       tx`select pg_advisory_xact_lock(hashtextextended(${object.customer}, 0))`,
       tx`insert into stripe_events (id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,

@@ -43,7 +43,10 @@ const SUBSCRIPTIONS = 300;
 /** If set, only operations with a matching name are measured, and docs/performance.md is not updated. */
 const ONLY = process.env.BENCH_ONLY ? new RegExp(process.env.BENCH_ONLY) : undefined;
 
-/** Minimum share of the floor's requests per second on 20 connections and on one, and of Next's on 20. */
+/**
+ * The speed that an operation must reach, as a share of the requests per second of another server: the floor on 20
+ * connections (`ofFloor`), the floor on one (`alone`), and Next on 20 (`ofNext`).
+ */
 interface Least {
   ofFloor: number;
   alone?: number;
@@ -125,7 +128,7 @@ async function recordStatements(url: string): Promise<Recorded> {
     statements = [];
     await run(db);
     const recorded = statements;
-    statements = []; // a later statement does not belong to this operation
+    statements = []; // later statements do not belong to this operation
     return recorded;
   };
   try {
@@ -282,7 +285,7 @@ function leastOf({ least: { ofFloor, alone = 0, ofNext = 0 } }: Operation, conne
   return connections === 1 ? { ofFloor: alone, ofNext: 0 } : { ofFloor, ofNext };
 }
 
-/** A sentence for each limit that the result misses. */
+/** Returns a sentence for each limit that the result misses. */
 function missedBy({ operation, connections, ours, next, floor, engine }: Result): string[] {
   const { ofFloor, ofNext } = leastOf(operation, connections);
   return [

@@ -13,7 +13,7 @@ export const CONNECTIONS = 20;
 export interface Contender {
   name: string;
   once(agent: Agent): Promise<unknown>;
-  /** Milliseconds of CPU time that its server has used so far. */
+  /** Milliseconds of CPU time that the contender's server has used so far. */
   cpuMs?(): number;
 }
 
@@ -131,7 +131,7 @@ interface Load {
   times: number[];
 }
 
-/** Keeps new connections busy, because a server may have closed the connections of an earlier round. */
+/** Keeps all connections busy. Opens new ones, because a server may have closed those of an earlier round. */
 async function keepBusy({ once }: Contender, milliseconds: number, connections: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -156,7 +156,7 @@ export function cpuMsOf(pid: number | undefined): number {
   return (user + system) * 10;
 }
 
-/** CPU time of each PostgreSQL process that serves another connection. Empty if PostgreSQL is remote. */
+/** The CPU time of each PostgreSQL process, without the one of this query. Empty if PostgreSQL is remote. */
 async function databaseCpu(db: Database | undefined): Promise<Map<number, number>> {
   if (!db) return new Map();
   const found = await rows<{ pid: number }>(
@@ -182,7 +182,7 @@ export interface Target {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   url: URL;
   headers: Record<string, string>;
-  /** A function is called for each request and returns its body. */
+  /** The body, or a function that returns the body of each request. */
   body?: string | (() => string);
 }
 

@@ -11,13 +11,13 @@ export interface Measured {
   changes: number;
   failures: number;
   seconds: number;
-  /** Peak of the memory in use after garbage collection, in MB. The garbage depends on the machine's load. */
+  /** Peak of the memory in use, in MB. Garbage is excluded, because it depends on the machine's load. */
   liveMb: number;
   /** The largest resident size of the process, in MB. */
   peakMb: number;
 }
 
-/** Requests per second to Stripe. This is no limit in practice, so that only our own work is measured. */
+/** Requests per second to Stripe. So many that they never limit the run, and only our own work is measured. */
 const UNLIMITED = 10_000;
 
 const [databaseUrl = '', secretKey = '', stripeUrl = ''] = process.argv.slice(2);

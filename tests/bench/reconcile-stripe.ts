@@ -6,7 +6,7 @@ import { createWorld } from '@/lib/stripe-local/world';
 import { createCreditNote, openDispute, refundPayment, updateSubscription } from '../support/stripe-actions';
 import { startStripeLocal } from '../support/stripe-server';
 
-/** Orders of the bench to the local Stripe API, whose own process keeps its memory out of the measurement. */
+/** Messages of the bench to the local Stripe API, which runs in its own process so that its memory is not measured. */
 export type Order = { order: 'drift' | 'return'; share: number } | { order: 'count' };
 
 export interface Returned {

@@ -134,7 +134,7 @@ function tables(counts: typeof SMALL): Filled[] {
   ];
 }
 
-/** Opens a database with `times` the rows of the small one. It is filled once and kept for the next run. */
+/** Opens a database with `times` the rows of the small one. The first run fills it, and later runs reuse it. */
 export async function openFilled(
   server: string,
   times: number,
@@ -157,11 +157,11 @@ export async function openFilled(
     await migrate(loader);
     await fill(loader.db, times);
     await loader.close();
-    await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // marks it as complete
+    await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // marks the database as filled
   }
   await admin.close();
   const handle = openPostgres(url, { max: 1 });
-  await migrate(handle); // an earlier release may have filled it
+  await migrate(handle); // an earlier release may have filled the database
   return { url, handle };
 }
 

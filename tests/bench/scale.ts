@@ -16,7 +16,7 @@ import { GROWTH, openFilled } from './scale-fill';
 import { buildCopy, type Served, serveCopy } from './serve';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 60);
-/** Stops a slow operation after this time, before it reaches all its rounds. */
+/** The time limit of an operation in milliseconds. A slow operation stops there, with fewer rounds. */
 const LONG_MS = 4000;
 const HEAD = [
   ...['operation', 'S: p50 / p95 / p99', 'L: p50 / p95 / p99', 'L/S', 'buffers S / L', 'HTTP p50 S / L'],
@@ -265,7 +265,7 @@ async function operationsOf(db: Database): Promise<Operation[]> {
   ];
 }
 
-/** Days by which a list is read if they are filtered. */
+/** Date columns that determine the order of a list if the list is filtered by them. */
 const OTHER_DAYS = ['due_date', 'next_billing_date', 'valid_until'];
 
 async function listed(
