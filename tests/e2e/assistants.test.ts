@@ -75,7 +75,7 @@ const call = (token: string) =>
   });
 
 describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
-  test('an MCP client can connect, call tools, refresh its token and be disconnected', {
+  test('an MCP client can connect, call tools and refresh its token until staff disconnect it', {
     timeout: 90_000,
   }, async () => {
     const provider = browserProvider(page);
@@ -140,7 +140,7 @@ test('an MCP client that an admin registered by hand can connect', { timeout: 60
   }
 });
 
-test('an MCP client that is identified by a metadata document can connect', { timeout: 60_000 }, async () => {
+test('an MCP client identified by its metadata document can connect', { timeout: 60_000 }, async () => {
   for (const { open } of GENERATIONS) {
     const provider = browserProvider(page, { document: SITE_CLIENT });
     await expect(open(provider).connect()).rejects.toThrow();
@@ -204,7 +204,7 @@ test('an OAuth client receives the error access_denied when consent is denied', 
   expect((await sent()).get('error')).toBe('access_denied');
 });
 
-test('the connection check in the browser finds no problem except the local address', {
+test('the connection check page reports no problem except the local address', {
   timeout: 60_000,
 }, async () => {
   await page.goto(`${site.url}/admin/tokens/calls?tool=list-invoices-tool`);

@@ -194,7 +194,7 @@ describe('a server on the embedded database', () => {
   });
 
   test.runIf(existsSync('/proc/self'))(
-    'the server process runs with more than four libuv threads and two memory arenas',
+    'the server process has at least five libuv threads and exactly two malloc arenas',
     () => {
       const parent = server?.child.pid;
       const pid = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();

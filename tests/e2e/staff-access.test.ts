@@ -115,7 +115,7 @@ describe('pages for staff', () => {
     for (const secret of [password, changed]) expect(site.log()).not.toContain(secret);
   });
 
-  test('a changed role of a staff user applies from the next request', async () => {
+  test('a role change of a staff user takes effect with the user’s next request', async () => {
     const page = await site.open('/admin/staff');
     const password = await add(page, 'alan@example.com', 'Alan Turing');
     const hers = await site.open('/sign-in', { as: null });
@@ -152,7 +152,7 @@ describe('pages for staff', () => {
     ).toBe(0);
   });
 
-  test('adding a staff user is refused if the address already has a login', async () => {
+  test('adding a staff user is refused if the e-mail address already has a login', async () => {
     const page = await site.open('/admin/staff/new');
     await page.getByLabel('E-mail').fill(STAFF.email);
     await page.getByLabel('Admin').check();

@@ -11,7 +11,7 @@ import { useSite } from './support/use-site';
 
 const NEW_PASSWORD = 'another battery staple';
 
-// Use a fresh site, because one test requires a second factor of all staff, which affects all sessions.
+// Use a fresh site, because one test makes a second factor mandatory for all staff, which affects all sessions.
 const site = useSite('company', { fresh: true });
 
 const arrive = (page: Page, path: string) => page.waitForURL((url) => url.pathname === path);
@@ -124,7 +124,7 @@ describe('two-factor authentication', () => {
     expect(site.log()).not.toContain(recovery);
   });
 
-  test('an admin can require two-factor authentication of all staff', {
+  test('an admin can make two-factor authentication mandatory for all staff', {
     timeout: 120_000,
   }, async () => {
     const page = await site.open('/admin/staff', { as: ADMIN, own: true });

@@ -119,7 +119,7 @@ test('the MCP tools show each step from a new customer to a paid invoice', async
 });
 
 describe('drafts of documents', () => {
-  test('the form of a draft focuses its invalid field and keeps the typed values', async () => {
+  test('the form of a draft focuses the invalid field and keeps the typed values', async () => {
     const page = await site.open(`${DOCUMENTS}/new`);
     await page.getByLabel('Type').selectOption('order_confirmation');
     await page.getByRole('combobox', { name: 'Customer', exact: true }).fill('nobody');

@@ -11,7 +11,7 @@ const site = useSite('company', { as: ADMIN });
 const main = (page: Page) => page.locator('main');
 const rows = (page: Page) => page.locator('tbody tr');
 
-test('a staff page opened without a session redirects to the sign-in page', async () => {
+test('a staff page opened without a valid session redirects to the sign-in page', async () => {
   for (const path of [
     '/admin',
     '/admin/payments?status=completed',
@@ -255,7 +255,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     expect(await fileOf(page)).toContain('S-ASKED');
   });
 
-  test('the search offers the list of servers in maintenance', async () => {
+  test('the search dialog offers a link to the servers in maintenance', async () => {
     const page = await site.open('/admin');
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByRole('option', { name: 'Servers in maintenance' }).click();
@@ -389,7 +389,7 @@ describe('navigation between pages', () => {
     await page.waitForURL(`${site.url}/admin/invoices`);
   });
 
-  test('destructive actions come last in the menu of a record', async () => {
+  test('the menu of a record ends with its destructive action', async () => {
     const page = await site.open('/admin');
     const { form, old } = site.facts;
     const last = async (path: string) => {

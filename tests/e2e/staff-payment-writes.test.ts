@@ -262,7 +262,7 @@ describe('changing payments', () => {
   test.each([
     ['Mark as refunded', 'Mark as refunded', 12],
     ['Delete', 'Delete payment', 13],
-  ])('the action “%s” on an outdated payment page changes nothing', async (button, confirm, n) => {
+  ])('the button “%s” on an outdated payment page changes nothing', async (button, confirm, n) => {
     const page = await site.open(path(n));
     await ask(page, button);
     expect((await write(n, 'PATCH', { amount: 55.5 })).status).toBe(200);

@@ -217,7 +217,7 @@ describe('forms of records', () => {
     await page.getByText('a year').first().waitFor();
   });
 
-  test('the form of a service focuses its invalid field and keeps the typed values', async () => {
+  test('the form of a service focuses the invalid field and keeps the typed values', async () => {
     const page = await site.open('/admin/services/new?customer=nobody');
     await page.getByLabel('Name').fill('Web');
     await page.getByLabel('Type').selectOption('domain');

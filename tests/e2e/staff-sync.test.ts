@@ -78,7 +78,7 @@ test('webhook events can be filtered by type and by Stripe id', async () => {
   await expect.poll(() => rows.count()).toBeGreaterThan(2);
 });
 
-test('linking a subscription item to a service sets the service’s next billing date', async () => {
+test('linking a subscription item to a service sets the next billing date of the service', async () => {
   const { subscriptionId, itemId } = site.facts.unlinked;
   const page = await site.open('/admin/subscriptions');
   await choose(page, 'Items', 'Not linked');
@@ -157,7 +157,7 @@ test('checking a subscription with Stripe corrects its outdated status', async (
   await told(page, 'Checked with Stripe: ');
 });
 
-test('the page of a reconciliation run that staff start shows its changes', async () => {
+test('the page of a reconciliation run started by staff shows the changes of the run', async () => {
   const page = await site.open('/admin/reconciliation');
   await press(page, 'Run now');
   await page.waitForURL(/\/admin\/reconciliation\/\d+$/);
@@ -176,7 +176,7 @@ test('the page of a reconciliation run that staff start shows its changes', asyn
   await page.getByRole('heading', { name: /Past due/ }).waitFor();
 }, 120_000);
 
-test('checking a payment reports that Stripe does not respond', async () => {
+test('the page of a payment reports that Stripe did not respond to a check', async () => {
   await site.stripe.close();
   const page = await site.open(`/admin/payments/${site.facts.paidBack.inPart.id}`);
   await press(page, 'Check with Stripe');

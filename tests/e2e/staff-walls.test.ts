@@ -58,7 +58,7 @@ describe('security headers', () => {
     }
   });
 
-  test('every script of a page comes from the site with the page’s nonce', async () => {
+  test('every script tag of a page has the nonce of the page and no address on another host', async () => {
     for (const path of pages) {
       const answer = await site.fetch(path);
       const nonce = /'nonce-([^']+)'/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
@@ -135,7 +135,7 @@ describe('access to pages and route handlers', () => {
     { rsc: '1', 'next-router-segment-prefetch': '/_tree' },
   ];
 
-  test('the list of staff routes under test includes pages, handlers and admin pages', () => {
+  test('the list of routes for the access tests includes pages, route handlers and admin pages', () => {
     const paths = routes.map(({ path }) => path);
     for (const path of [
       '/admin',
@@ -172,7 +172,7 @@ describe('access to pages and route handlers', () => {
     }
   });
 
-  test('no staff route returns data to a Next.js router request without a session', async () => {
+  test('no staff route returns data to a Next.js router request with a forged session', async () => {
     for (const { path } of routes) {
       for (const headers of routerHeaders) {
         const answer = await site.fetch(path, { as: null, headers: { ...headers, cookie: FORGED } });
@@ -201,7 +201,7 @@ describe('access to pages and route handlers', () => {
     }
   });
 
-  test('admins can open the admin pages', async () => {
+  test('an admin can open the pages for admins', async () => {
     for (const path of [
       '/admin/imports',
       '/admin/tokens',
@@ -245,7 +245,7 @@ describe('access to uploads', () => {
     expect((await site.fetch(`/admin/imports/${uploadId}`)).status).toBe(200);
   });
 
-  test('an uploaded file is refused to staff without admin rights', async () => {
+  test('staff without admin rights cannot open an uploaded file', async () => {
     for (const path of [`/admin/imports/${uploadId}`, `/admin/imports/${uploadId}/rejected`]) {
       expect([path, (await site.fetch(path, { as: STAFF })).status]).toEqual([path, 403]);
       expect(isSignIn(await site.fetch(path, { as: null }))).toBe(true);
@@ -270,7 +270,7 @@ describe('access to server actions', () => {
     before = await site.inspect(look);
   });
 
-  test('every server action has test arguments', () => {
+  test('every server action has arguments for the access tests', () => {
     expect(actions.map(({ name }) => name).sort()).toEqual(Object.keys(args()).sort());
   });
 

@@ -52,7 +52,7 @@ export async function watchComplaints(page: Page): Promise<string[]> {
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) => {
-      // biome-ignore lint/suspicious/noConsole: the console is what is watched
+      // biome-ignore lint/suspicious/noConsole: the test collects console errors
       console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
     });
   });

@@ -19,7 +19,7 @@ const MAX_SCRIPT = 250_000;
  */
 const MAX_SHIFT = 0.01;
 
-/** Addresses of pages that need a certain record. `pathOf` replaces `{form.invoice}` with this fact. */
+/** Addresses of pages that need a certain record. `pathOf` replaces `{form.invoice}` with this value of the facts. */
 const OF_RECORDS: Record<string, string> = {
   '/admin/webhooks/1': '/admin/webhooks/{failedEvent}',
   '/admin/subscriptions/stripe-customers/1': '/admin/subscriptions/stripe-customers/{stripeCustomer}',
@@ -41,7 +41,7 @@ export const EVERY_PAGE = [
   '/',
 ];
 
-/** More addresses, of filtered lists, of further records, and of pages that show an error or message. */
+/** More addresses: filtered lists, further records, and pages that show an error or a message. */
 export const MORE_STATES = [
   '/admin/search?q=a',
   '/admin/webhooks?outcome=failed',

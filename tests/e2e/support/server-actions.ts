@@ -6,7 +6,7 @@ import type { Page } from 'playwright';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Paths for admins: these with everything below them, and the matches of ENDS_FOR_ADMINS. */
+/** Only admins may open these paths, all paths below them, and the paths that match `ENDS_FOR_ADMINS`. */
 const FOR_ADMINS = ['/admin/imports', '/admin/tokens', '/admin/staff', '/admin/settings'];
 const ENDS_FOR_ADMINS = /^\/admin\/customers\/[^/]+\/(erase|merge)$/;
 
@@ -90,7 +90,7 @@ export async function postForm(
   return post(url + path, headers, body);
 }
 
-/** Posts on a new connection. On a busy machine, the server might close a kept one just as it is reused. */
+/** Posts on a new connection, because a busy server might close a kept-alive one just as it is reused. */
 async function post(url: string, headers: Record<string, string>, body: FormData): Promise<Response> {
   const encoded = new Request(url, { method: 'POST', headers, body });
   const content = Buffer.from(await encoded.arrayBuffer());
