@@ -47,7 +47,7 @@ describe('OAuth metadata', () => {
   });
 
   test.each(['', '/mcp', '/api/auth'])(
-    'the OAuth metadata of the issuer at "%s" contains the common token endpoint',
+    'the OAuth metadata of the issuer path "%s" contains the common token endpoint',
     async (path) => {
       for (const address of [
         `/.well-known/oauth-authorization-server${path}`,
@@ -123,7 +123,7 @@ describe('invalid authorization requests', () => {
     ['with response_type=token', { response_type: 'token' }, 'unsupported_response_type'],
   ];
   test.each(atSite)(
-    'an authorization request %s from a website’s client ends on our refusal page',
+    'an authorization request %s by a client of a website ends on our refusal page',
     async (_, params, error) => {
       const client = await flow.client({ redirect_uris: [SITE] });
       for (const signedIn of [true, false]) {
@@ -264,10 +264,10 @@ describe('consent', () => {
   });
 
   test.each([
-    ['allowed', ALL_SCOPES, ALL_SCOPES],
-    ['denied', [], ALL_SCOPES],
-    ['allowed, then denied', ALL_SCOPES, []],
-  ] as const)('a consent page that was %s cannot be submitted again', async (_, first, second) => {
+    ['allowed cannot be allowed again', ALL_SCOPES, ALL_SCOPES],
+    ['denied cannot be allowed afterwards', [], ALL_SCOPES],
+    ['allowed cannot be denied afterwards', ALL_SCOPES, []],
+  ] as const)('a consent page that was %s', async (_, first, second) => {
     const page = await flow.authorize(await flow.client());
     expect((await flow.consent(page, [...first])).href).toMatch(/^http:\/\/127\.0\.0\.1:4711/);
     const again = await flow.consent(page, [...second]);
@@ -286,7 +286,7 @@ describe('consent', () => {
   });
 
   test.each([CALLBACK, SITE])(
-    'denied consent redirects to the client at %s with access_denied',
+    'denying consent redirects to the client at %s with access_denied',
     async (redirect_uri) => {
       const client = await flow.client({ redirect_uris: [redirect_uri] });
       const back = await flow.consent(await flow.authorize(client, { redirect_uri }), []);
@@ -371,7 +371,7 @@ describe('hiding personal data', () => {
     expect(apps.map(({ hidesPersonalData }) => hidesPersonalData).sort()).toEqual([false, true]);
   });
 
-  test('a grant with the former masking scope still hides personal data', async () => {
+  test('an OAuth grant with the former masking scope still hides personal data', async () => {
     const { db } = flow.server.runtime;
     const client = await flow.client();
     const tokens = await flow.connect(client);
@@ -402,7 +402,7 @@ describe('staff who still have to secure their account', () => {
   });
 
   test.each(Object.entries(owe))(
-    'a member of staff who still has to set up %s gets no authorization code',
+    'a member of staff who still needs %s gets no authorization code',
     async (_, set) => {
       const { db } = flow.server.runtime;
       await db.delete(oauthConsents);

@@ -71,7 +71,7 @@ const instead =
 describe('the connection check', () => {
   const { flow, check } = useCheck();
 
-  test('the connection check connects as every known client', async () => {
+  test('the connection check tests the connection of every known client', async () => {
     const { report, sent } = await check();
     expect(report.problem).toBeNull();
     expect(report.clients.map(({ name, sentence }) => `${name}: ${sentence}`)).toEqual([
@@ -180,7 +180,7 @@ describe('the connection check', () => {
     expect((await check(way)).report).toEqual({ problem, clients: [] });
   });
 
-  test('the connection check detects a proxy that redirects the authorization request elsewhere', async () => {
+  test('the connection check detects a proxy that redirects authorization requests to its own page', async () => {
     const isAuthorize = ({ url }: Sent) => url.startsWith(`${ISSUER}/oauth2/authorize`);
     const headers = { location: '/maintenance' };
     const { failed } = await check(instead(isAuthorize, null, { status: 302, headers }));
@@ -192,7 +192,7 @@ describe('the connection check', () => {
 describe('the connection check without dynamic registration', () => {
   const { check } = useCheck({ OAUTH_DYNAMIC_REGISTRATION: 'off' });
 
-  test('the connection check fails self-registering clients if dynamic registration is off', async () => {
+  test('the connection check reports clients that cannot register because dynamic registration is off', async () => {
     const { failed } = await check();
     expect(failed.map((text) => text.split(':')[0])).toEqual([
       'Cursor',

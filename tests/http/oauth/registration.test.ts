@@ -69,7 +69,7 @@ describe('dynamic registration', () => {
     },
   );
 
-  test('a client with a secret must send the secret to get tokens', async () => {
+  test('an OAuth client with a secret must send the secret to get tokens', async () => {
     const redirect_uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
     for (const method of ['client_secret_basic', 'client_secret_post']) {
       const answer = await flow.register({
@@ -83,7 +83,7 @@ describe('dynamic registration', () => {
       expect(wrong).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
       const none = await flow.exchange(id, await code(), { redirect_uri });
       expect(none.body.error).toBe('invalid_client');
-      // Both ways to send the secret work, whichever one the client registered.
+      // The client may send the secret in the form or in a header, whichever method it registered.
       const inForm = await flow.exchange(id, await code(), { redirect_uri, client_secret: secret });
       expect(inForm.status).toBe(200);
       const basic = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
@@ -110,7 +110,7 @@ describe('dynamic registration', () => {
       },
     ]);
     const health = await checkHealth({ ...flow.server.runtime, now });
-    expect(health.status).toBe('ok'); // anyone can register clients, so a full quota must not raise an alert
+    expect(health.status).toBe('ok'); // anyone can register clients, so a full quota must not degrade the health status
   });
 
   test('one private IP address can register at most 200 OAuth clients', async () => {
@@ -173,7 +173,7 @@ describe('dynamic registration', () => {
     expect(await register(1, 1)).toBe(201);
   });
 
-  test('a registered OAuth client is deleted after a day if no one authorized it', async () => {
+  test('a self-registered OAuth client is deleted after a day if it was never authorized', async () => {
     const { db, now } = flow.server.runtime;
     const [used, unused, disconnected] = [await flow.client(), await flow.client(), await flow.client()];
     await flow.connect(used);

@@ -54,17 +54,20 @@ test.each<[string, Record<string, string | null>, Record<string, string>, number
   ['the client secret', { client_secret: 'a\0b' }, {}, 400],
   ['a percent-encoded Basic header', { client_id: null }, { authorization: `Basic ${btoa('a%00b:c')}` }, 401],
   ['a Basic header', { client_id: null }, { authorization: `Basic ${btoa('a\0b:c')}` }, 401],
-])('a NUL character in %s is answered as a client error', async (_, form, headers, status) => {
-  const asked = {
-    grant_type: 'authorization_code',
-    client_id: 'x',
-    code: 'y',
-    redirect_uri: CALLBACK,
-    ...form,
-  };
-  expect((await flow.token(asked, headers)).status).toBe(status);
-  expect((await flow.post('revoke', { token: 't', ...form }, headers)).status).toBe(status);
-});
+])(
+  'a NUL character in %s of a token request is answered as a client error',
+  async (_, form, headers, status) => {
+    const asked = {
+      grant_type: 'authorization_code',
+      client_id: 'x',
+      code: 'y',
+      redirect_uri: CALLBACK,
+      ...form,
+    };
+    expect((await flow.token(asked, headers)).status).toBe(status);
+    expect((await flow.post('revoke', { token: 't', ...form }, headers)).status).toBe(status);
+  },
+);
 
 describe('authorization codes', () => {
   test.each<[string, Record<string, string | null>, string]>([
@@ -295,7 +298,7 @@ describe('refresh tokens', () => {
   test('a refresh token whose consent was deleted yields no tokens', async () => {
     const { db } = flow.server.runtime;
     const { client, access_token, refresh_token } = await connected();
-    await db.delete(oauthConsents); // as a disconnect does, which misses tokens that are not yet stored
+    await db.delete(oauthConsents); // like a disconnect that runs before the new tokens are stored
     expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
     expect(await flow.status(access_token)).toBe(401);
     expect(await db.$count(oauthRefreshTokens, eq(oauthRefreshTokens.clientId, client))).toBe(0);
@@ -364,7 +367,7 @@ describe('unknown clients', () => {
     ['token', { grant_type: 'refresh_token', refresh_token: 'w5r_none' }],
     ['token', { grant_type: 'authorization_code', code: 'x', redirect_uri: CALLBACK, code_verifier: 'y' }],
     ['revoke', { token: 'w5r_none' }],
-  ])('an unknown OAuth client gets 401 from the endpoint %s for the form %j', async (path, form) => {
+  ])('an unknown OAuth client gets 401 from the %s endpoint for the form %j', async (path, form) => {
     for (const client_id of ['gone', 'https://app.example/gone.json']) {
       const answer = await flow.post(path, { client_id, ...form });
       expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'invalid_client' }]);
