@@ -73,7 +73,7 @@ async function deliverEvents(type: string, customer: string): Promise<number[]> 
   return Promise.all(Array.from({ length: AT_ONCE }, send));
 }
 
-/** The token is issued before anything is locked, because issuing it waits for other writes. */
+/** The token is issued before a test locks rows, because issuing a token waits for other writes. */
 let reader: Promise<string> | undefined;
 const lookAround = async () => {
   reader ??= server.token('mcp:read');

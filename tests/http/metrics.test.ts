@@ -36,7 +36,7 @@ afterAll(() => closeMetrics());
 
 describe('access to the metrics', () => {
   test.each(['', 'Bearer', 'Bearer a-token-for-somebody', TOKEN])(
-    'the metrics refuse the Authorization header %j with 401',
+    'the metrics endpoint refuses the Authorization header %j with 401',
     async (authorization) => {
       const { status, headers, text } = await scrape(api.url, authorization);
       expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
@@ -44,7 +44,7 @@ describe('access to the metrics', () => {
     },
   );
 
-  test('the metrics answer 404 to every caller while METRICS_TOKEN is not set', async () => {
+  test('the metrics endpoint answers 404 to every caller while METRICS_TOKEN is not set', async () => {
     const { env } = api.runtime;
     env.metricsToken = null;
     expect((await scrape()).status).toBe(404);
@@ -55,7 +55,7 @@ describe('access to the metrics', () => {
 });
 
 describe('the metrics', () => {
-  test('a scrape is uncached Prometheus text without personal data', async () => {
+  test('the metrics are served as Prometheus text that must not be cached', async () => {
     const { headers, text } = await scrape();
     expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -64,7 +64,7 @@ describe('the metrics', () => {
     expect(text).toContain('process_resident_memory_bytes');
   });
 
-  test('the metrics count the outcome and the lag of each event', async () => {
+  test('the metrics count Stripe events by outcome', async () => {
     await openMetrics([]);
     const { runtime } = api;
     const payload = JSON.stringify(pingAt(runtime.now(), 'evt_1'));
@@ -79,7 +79,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  test('the metrics tell the last reconciliation and the backlog of the inbox', async () => {
+  test('the metrics report the last reconciliation run and the backlog of the inbox', async () => {
     const { db, now } = api.runtime;
     const secondsAgo = (seconds: number) => new Date(now().getTime() - seconds * 1000);
     await db.insert(reconciliationRuns).values({
@@ -103,7 +103,7 @@ describe('the metrics', () => {
     expect(samplesOf(text, 'w5t_inbox_events')).toEqual(['{outcome="failed"} 1', '{outcome="unmatched"} 0']);
   });
 
-  test('a scrape without a database answers 200 and reports that the database is down', async () => {
+  test('the metrics endpoint answers 200 without a database and reports that it is down', async () => {
     const { runtime } = api;
     const { db } = runtime;
     expect(samplesOf((await scrape()).text, 'w5t_inbox_events')).toHaveLength(2);
@@ -132,7 +132,7 @@ describe('requests to our own server', () => {
   });
   afterAll(() => server?.stop());
 
-  test('the metrics count requests by route, method and status, also those that Next would answer', async () => {
+  test('the metrics count requests by route, method and status, including those that Next answers', async () => {
     await openMetrics(['/metrics', '/api/health/live', '/admin/customers/[id]']);
     await fetch(`${url}/api/health/live?a=1`);
     await fetch(`${url}/admin/customers/17?q=name@example.com`, { method: 'POST' });
@@ -153,12 +153,12 @@ describe('requests to our own server', () => {
   });
 });
 
-test('the liveness endpoint answers without a database', async () => {
+test('the liveness endpoint returns the status ok and the version', async () => {
   const response = await fetch(`${api.url}/api/health/live`);
   expect([response.status, await response.json()]).toEqual([200, { status: 'ok', version: '1.0.0' }]);
 });
 
-test('the alert rules and the dashboard use only metrics that exist', async () => {
+test('the example alert rules and dashboard use only metrics that exist', async () => {
   await openMetrics([]);
   const { text } = await scrape();
   const known = new Set(

@@ -33,7 +33,7 @@ describe('the OpenAPI document and the API', () => {
     invoice = (await openInvoice()).invoice;
   });
 
-  test('the OpenAPI document can be fetched without a token from any site', async () => {
+  test('pages of any site can fetch the OpenAPI document without a token', async () => {
     const url = `${server.url}/api/openapi.json`;
     const answer = await fetch(url);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -108,7 +108,7 @@ describe('the OpenAPI document and the API', () => {
   const parameters = openApiDocument('http://localhost').paths['/api/w5t/payments']?.get.parameters;
 
   test.each(parameters as unknown as { name: string; schema: Body }[])(
-    'the payment list refuses every $name that violates the OpenAPI document',
+    'the payment list refuses every value of $name that violates the OpenAPI document',
     async ({ name, schema }) => {
       const isNumber = schema.type === 'integer';
       const fits = (text: unknown) => {

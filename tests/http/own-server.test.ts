@@ -23,7 +23,7 @@ const SHORT: Limits = {
   stopMs: 700,
 };
 
-/** Short limits, except for the times in which a busy machine may fail to send a request. */
+/** Short limits, except for receiving a request, because a busy machine may be too slow to send one in time. */
 const PATIENT: Limits = { ...SHORT, headersMs: LIMITS.headersMs, requestMs: LIMITS.requestMs };
 
 const SECRET = 'a-secret-of-the-process';
@@ -33,10 +33,9 @@ afterEach(() => server?.stop());
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** Echoes the request body. */
 const echo: Answer = async (request, response) => void response.end(await buffer(request));
 
-/** Starts a server that does not limit how slowly a request arrives. @returns its port and the requests that reached the handler */
+/** Starts a server that accepts slow requests by default. @returns its port and the requests that reached the handler */
 async function serve(answer: Answer = (_, response) => void response.end('ok'), settings = {}) {
   const port = await freePort();
   const seen: IncomingMessage[] = [];
@@ -164,7 +163,7 @@ describe('request bodies', () => {
   const stream = (bytes: number) => new Blob([new Uint8Array(bytes)]).stream();
 
   test.each(['/', '/sign-in?x=/api/', '/api/%77ebhook', '/mcpx', '//api/x'])(
-    'a request body over the page limit is refused with 413 for %s',
+    'a request body over the page limit is refused with 413 for the page path %s',
     async (path) => {
       const { url, seen } = await serve(size);
       const fits = await post(url + path, new Uint8Array(LIMITS.pageBody));
@@ -259,7 +258,7 @@ describe('request targets, hosts and headers', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a request with a thousand headers is refused with 431', async () => {
+  test('a request with 1,000 headers is refused with 431', async () => {
     const { port, seen } = await serve();
     const empty = Array.from({ length: 998 }, (_, i) => [`x${i}`, '']);
     const { closed, text } = openRaw(
@@ -331,7 +330,7 @@ describe('slow clients', () => {
     return { ms, text };
   }
 
-  test('a slow staff upload is closed only at the longer time limit for uploads', async () => {
+  test('a slow upload by staff is cut off only at the longer time limit for uploads', async () => {
     let received = 0;
     const count: Answer = async (request, response) => {
       for await (const chunk of request) received += chunk.length;
@@ -344,7 +343,7 @@ describe('slow clients', () => {
     expect(received).toBeGreaterThan(1);
   });
 
-  test('a refused upload is closed before its body is complete', async () => {
+  test('the connection of a refused upload is closed before the whole body has arrived', async () => {
     const refuse: Answer = (_, response) => void response.writeHead(401).end('no');
     const { port } = await serve(refuse, { limits: { ...PATIENT, uploadMs: 60_000 } });
     const { text } = await trickleUpload(port);
@@ -487,7 +486,7 @@ describe('concurrency limits of pages', () => {
     return { begun, ends, ask, until: (paths: string[]) => vi.waitFor(() => expect(begun).toEqual(paths)) };
   }
 
-  test('one client cannot use all page slots', async () => {
+  test('one client cannot occupy all slots for page requests', async () => {
     const { begun, ends, ask, until } = await servePages();
     const first = ask('/a1', '198.51.100.1');
     await until(['/a1']);
@@ -560,7 +559,7 @@ describe('concurrency limits of pages', () => {
 });
 
 describe('connections', () => {
-  test('connections above the limit are refused', async () => {
+  test('the server refuses connections above its limit', async () => {
     const { port, url } = await serve(undefined, {
       limits: { ...SHORT, headersMs: 5000, requestMs: 5000, connections: 3 },
     });
@@ -626,7 +625,7 @@ describe('connections', () => {
     await expect(open('192.0.2.77', await freePort())).rejects.toThrow(sentence);
   });
 
-  test('a response is closed when its client disconnects', async () => {
+  test('the server closes a response when its client disconnects', async () => {
     let gone = false;
     const { port } = await serve((_, response) => void response.once('close', () => (gone = true)));
     const { socket } = openRaw(port, head('GET /'));

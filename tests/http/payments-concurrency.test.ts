@@ -103,7 +103,7 @@ test('concurrent moves of two payments between two invoices all succeed', async 
   expect(counted(answers)).toEqual({ 200: MANY });
 });
 
-test('a payment moved concurrently between five invoices counts for only one of them', async () => {
+test('a payment moved concurrently between five invoices counts towards only one of them', async () => {
   const { invoice, path } = await recorded();
   const { customer_id } = invoice;
   const all = [invoice, ...(await times(4, async () => (await openInvoice({ customer_id })).invoice))];
@@ -113,13 +113,13 @@ test('a payment moved concurrently between five invoices counts for only one of 
   expect(paid.sort()).toEqual([0, 0, 0, 0, 119]);
 });
 
-test('concurrent renames of one payment all succeed', async () => {
+test('concurrent changes of one payment’s reference all succeed', async () => {
   const { path } = await recorded();
   const answers = await times(MANY, (i) => call('PATCH', path, { payment_reference: `NAME-${i % 5}` }));
   expect(counted(answers)).toEqual({ 200: MANY });
 });
 
-test('two payments cannot concurrently get the same reference', async () => {
+test('concurrent updates cannot give two payments the same reference', async () => {
   const both = [await recorded(), await recorded()];
   const payment_reference = 'WANTED-BY-BOTH';
   const answers = await times(20, (i) => call('PATCH', both[i % 2]?.path, { payment_reference }));

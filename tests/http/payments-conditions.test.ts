@@ -16,7 +16,7 @@ describe('preconditions of a write', () => {
     ...['', ' ', '""', '"other"', 'other', 'W/"*"', '"a,*,b"', '"*"', '"a", "b"'].map(
       (text): [string, boolean] => [text, false],
     ),
-  ])('If-Match: %s on an existing payment evaluates to %s', (text, holds) => {
+  ])('the precondition “If-Match: %s” on an existing payment evaluates to %s', (text, holds) => {
     expect(allows({ 'If-Match': text }, STATE)).toBe(holds);
     expect(allows({ 'If-Match': text }, null)).toBe(false);
   });
@@ -26,12 +26,12 @@ describe('preconditions of a write', () => {
     [tag, false],
     [`"other", W/${tag}`, false],
     ['"other"', true],
-  ])('If-None-Match: %s on an existing payment evaluates to %s', (text, holds) => {
+  ])('the precondition “If-None-Match: %s” on an existing payment evaluates to %s', (text, holds) => {
     expect(allows({ 'If-None-Match': text }, STATE)).toBe(holds);
     expect(allows({ 'If-None-Match': text }, null)).toBe(true);
   });
 
-  test('a write with If-Match and If-None-Match requires both to hold', () => {
+  test('a write with If-Match and If-None-Match runs only if both preconditions hold', () => {
     expect(allows({ 'If-Match': tag, 'If-None-Match': '*' }, STATE)).toBe(false);
     expect(allows({ 'If-Match': tag, 'If-None-Match': '"other"' }, STATE)).toBe(true);
     expect(allows({}, STATE)).toBeUndefined();

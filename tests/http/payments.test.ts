@@ -134,7 +134,7 @@ describe('tasks about a payment of a Stripe invoice', () => {
   const exceeds = (done_by: string | null) => [{ kind: 'payment_exceeds_due', done_by }];
   const CLOSED = 'a later change';
 
-  test('a task is closed by the change that settles it, and opened by one that repeats its reason', async () => {
+  test('the task about an excess payment closes and reopens with the amount of the payment', async () => {
     const { body } = await openAtStripe();
     const { id } = (await call('POST', '', { ...body, amount: 100, payment_reference: 'TASK-1' })).body;
     expect(await tasksOf(id)).toEqual(exceeds(null));
@@ -148,7 +148,7 @@ describe('tasks about a payment of a Stripe invoice', () => {
     expect(await tasksOf(id)).toEqual(exceeds(CLOSED));
   });
 
-  test('a deleted payment closes the task about another payment with which it was too much', async () => {
+  test('deleting a payment closes the task about a second payment that exceeded the amount due', async () => {
     const { body } = await openAtStripe();
     const first = (await call('POST', '', { ...body, amount: 40, payment_reference: 'TASK-2' })).body;
     const second = (await call('POST', '', { ...body, amount: 40, payment_reference: 'TASK-3' })).body;
@@ -158,7 +158,7 @@ describe('tasks about a payment of a Stripe invoice', () => {
     expect(await tasksOf(second.id)).toEqual(exceeds(CLOSED));
   });
 
-  test('a task that staff finished stays finished', async () => {
+  test('a task about an excess payment stays done once staff have finished it', async () => {
     const { db, now } = server.runtime;
     const { body } = await openAtStripe();
     const { id } = (await call('POST', '', { ...body, amount: 100, payment_reference: 'TASK-4' })).body;
@@ -184,7 +184,7 @@ describe('the list of payments', () => {
     await recorded({ customer_id: invoice.customer_id });
   });
 
-  /** Requests the payment list. @returns for each payment the number at the end of its reference */
+  /** Requests the payment list. @returns the number at the end of each payment's reference */
   async function found(query: string): Promise<string[]> {
     const { status, body } = await call('GET', `?${query}`);
     expect(status).toBe(200);
@@ -230,7 +230,7 @@ describe('the list of payments', () => {
     expect((await call('GET', new URL(first).search)).body).toEqual(page);
   });
 
-  test('a payment reference that looks like a placeholder for a new id is stored unchanged', async () => {
+  test('a payment reference that looks like an internal placeholder is stored unchanged', async () => {
     for (const reference of ['\\u0001(-1)', '\\u0001<1>', '%1$s \\\\u0001(-1)']) {
       const { body } = await openInvoice();
       const answer = await call('POST', '', { ...body, payment_reference: reference });

@@ -11,7 +11,7 @@ const ADA = { email: 'ada@example.com', password: 'a difference engine' };
 const STRANGER = '198.51.100.66';
 const { server, attempt, told, knownDevice, addStaff } = useSignIn();
 
-/** Password hashes in progress that wait until the test ends them. */
+/** Password hashes in progress, which the test holds back until it calls `end`. */
 const held: { password: string; end(): void }[] = [];
 let isHeld = false;
 useHash((...args: ScryptArgs) => {

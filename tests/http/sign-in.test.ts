@@ -22,7 +22,7 @@ const { server, door, attempt, addStaff } = useSignIn();
 beforeAll(() => addStaff());
 
 describe('signing in', () => {
-  test('the right password creates a session', async () => {
+  test('signing in with the right password creates a session', async () => {
     const answer = await attempt({ ...GRACE, email: ` ${GRACE.email.toUpperCase()} ` });
     expect([answer.status, await answer.json()]).toEqual([200, { next: '/admin' }]);
     const [cookie = ''] = answer.headers.getSetCookie();
@@ -34,7 +34,7 @@ describe('signing in', () => {
     expect(await api.getSession({ headers: new Headers({ cookie }) })).toBeNull();
   });
 
-  test('on https the session cookie has the prefix __Host-', async () => {
+  test('the session cookie has the prefix __Host- if the site uses https', async () => {
     const env = { PUBLIC_URL: 'https://admin.example.com', BETTER_AUTH_SECRET: SECRET };
     const runtime = testRuntime(server.runtime.db, { env });
     const { cookies } = await signIn(runtime, GRACE, new Headers());
@@ -104,7 +104,7 @@ describe('signing in', () => {
   });
 
   test.each(['https://evil.example', 'null', 'http://localhost:3000.evil.example'])(
-    'a sign-in form from the other site %s is refused with 403',
+    'a sign-in form from the foreign origin %s is refused with 403',
     async (origin) => {
       const type = { origin, 'content-type': 'application/json' };
       const refused = await post(type, JSON.stringify(GRACE));
@@ -113,7 +113,7 @@ describe('signing in', () => {
   );
 
   test.each([new URL('http://localhost:3000'), null])(
-    'a sign-in form from our own origin is accepted with the public URL %s',
+    'a sign-in form from our own origin is accepted if the public URL is %s',
     async (publicUrl) => {
       const origin = (publicUrl ?? new URL(door())).origin;
       const type = { origin, 'content-type': 'application/json' };
@@ -124,10 +124,10 @@ describe('signing in', () => {
   test.each([
     [400, 'broken JSON', '{', 'application/json'],
     [401, 'null', 'null', 'application/json'],
-    [401, 'other values than text', '{"email":{},"password":[]}', 'application/json'],
+    [401, 'values that are not text', '{"email":{},"password":[]}', 'application/json'],
     [415, 'plain text', 'email=a', 'text/plain'],
     [413, '20 KB', ' '.repeat(20_000), 'application/json'],
-  ])('HTTP status %i is returned for a sign-in body of %s', async (status, _, body, type) => {
+  ])('the HTTP status %i is the response to a sign-in body of %s', async (status, _, body, type) => {
     expect((await post({ 'content-type': type }, body)).status).toBe(status);
   });
 });

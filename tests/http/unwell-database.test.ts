@@ -222,7 +222,7 @@ describe('a full disk', () => {
     expect((await post('DISK-2')).status).toBe(201);
   });
 
-  test('a failing update of a token’s last use is retried at most once a minute', async () => {
+  test('a failed update of a token’s last use is retried at most once a minute', async () => {
     const { db } = server.runtime;
     await db.update(accessTokens).set({ last_used_at: null });
     await fillDisk();

@@ -156,7 +156,7 @@ describe('uploads of an admin', () => {
     expect((await upload('a', query)).status).toBe(status);
   });
 
-  test('an eleventh uploaded file is refused until one is removed', async () => {
+  test('an eleventh uploaded file is refused with the advice to remove one', async () => {
     expect((await upload('')).status).toBe(422);
     for (let i = 0; i < 10; i += 1) expect((await upload('a')).status).toBe(201);
     const refused = await upload('a');
@@ -166,7 +166,7 @@ describe('uploads of an admin', () => {
     ]);
   });
 
-  test('only ten of 15 parallel uploads are accepted', async () => {
+  test('only ten of 15 concurrent uploads are accepted', async () => {
     const answers = await Promise.all(Array.from({ length: 15 }, () => upload('a')));
     expect(answers.map(({ status }) => status).sort()).toEqual([
       ...Array(10).fill(201),

@@ -59,7 +59,8 @@ describe('refused deliveries', () => {
     );
 
   /**
-   * The callbacks that wait for the end of a minute. A fake clock would also end the time that a slow connection has.
+   * Callbacks of one-minute timers, which `minute` runs. Fake timers are no option, because they would also make slow
+   * connections time out.
    */
   let waiting: (() => void)[] = [];
   const minute = () => {
@@ -80,7 +81,7 @@ describe('refused deliveries', () => {
   });
 
   afterEach(async () => {
-    minute(); // so that the first refusal of the next test is written at once
+    minute(); // ends the pause between writes, so that the first refusal of the next test is written at once
     minute();
     await Promise.allSettled(writes.mock.results.map(({ value }) => value));
     vi.restoreAllMocks();
@@ -154,7 +155,7 @@ describe('refused deliveries', () => {
     expect(writes).toHaveBeenCalledTimes(3);
   });
 
-  test('refused webhook deliveries are counted with the next write if a write fails', async () => {
+  test('a failed write of the count of refused webhook deliveries loses no refusal', async () => {
     writes.mockRejectedValueOnce(new Error('gone'));
     await refuse(3);
     minute();
@@ -185,7 +186,7 @@ describe('refused deliveries', () => {
     [-301, 'behind', '301 seconds'],
     [86_400, 'ahead of', '1440 minutes'],
   ])(
-    'a clock that is off by %d seconds is reported as the reason for refused deliveries',
+    'staff see that webhook deliveries were refused because the clock is off by %d seconds',
     async (off, where, by) => {
       const { db, log, env, now } = server.runtime;
       const warned = vi.spyOn(log, 'warn');
@@ -233,7 +234,9 @@ describe('webhook signatures', () => {
 
   test.each<[string, (payload: string) => { header?: string; body?: string }]>([
     ['no signature', () => ({ header: '' })],
-    ...malformed.split(/\s+/).map((header): [string, () => object] => [header, () => ({ header })]),
+    ...malformed
+      .split(/\s+/)
+      .map((header): [string, () => object] => [`the signature header ${header}`, () => ({ header })]),
     ['an empty body and a signature of another body', () => ({ body: '' })],
     ['an empty body and an empty signature', () => ({ body: '', header: `${T},v1=` })],
     [
@@ -287,7 +290,7 @@ describe('webhook signatures', () => {
     `{"id":"evt_x",${SNAPSHOT},"data":{}}`,
     '{"id":"evt_x","object":"v2.core.event","type":"v1.invoice.paid","created":"soon"}',
     '{"object":"v2.core.event","type":"v1.invoice.paid","created":"2026-03-15T12:00:00.000Z"}',
-  ])('a signed webhook body %s is refused as an invalid event', async (body) => {
+  ])('the signed webhook body %s is refused as an invalid event', async (body) => {
     const warned = vi.spyOn(server.runtime.log, 'warn');
     const answer = await answerTo({}, { body, header: signatureOf(body, at(0)) });
     expect(answer).toEqual({ status: 400, body: { error: 'Invalid payload' } });

@@ -58,7 +58,7 @@ describe('webhook deliveries', () => {
     [deleted('sub_1'), 'subscriptionOf', 'sub_1', cancelled],
   ];
   for (const [one, find, id, row] of told) {
-    test(`the second delivery of ${one.type} is a duplicate`, async () => {
+    test(`a second delivery of the same ${one.type} event is answered as a duplicate`, async () => {
       const event = draw(one);
       expect(await send(event)).toEqual({ status: 200, body: { received: true, outcome: 'processed' } });
       expect(await sync[find](id)).toMatchObject(row);
@@ -107,7 +107,7 @@ describe('webhook deliveries', () => {
       expect(await replayForStaff(sync.deps(), GRACE, event.id)).toBe('ignored');
     });
 
-    test('staff are warned about thin events, except for pings', async () => {
+    test('staff are warned about thin webhook events other than pings', async () => {
       const { db, env, now } = server.runtime;
       await db.delete(stripeEvents);
       const codes = async () =>
@@ -129,7 +129,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  test('a test event received in live mode is ignored until staff replay it', async () => {
+  test('a test-mode event received in live mode is ignored until staff replay it', async () => {
     const { env } = server.runtime;
     env.stripe.mode = 'live';
     const other = draw(finalized('in_mode', own('mode')));
@@ -144,7 +144,7 @@ describe('webhook deliveries', () => {
     expect(await sync.invoiceOf('in_mode')).toBeDefined();
   });
 
-  test('an event that fails is applied when Stripe delivers it again', async () => {
+  test('a failed webhook event is applied when Stripe delivers it again', async () => {
     const { runtime } = server;
     const { db } = runtime;
     const failing = draw(created('sub_f', own('f')));
@@ -169,7 +169,7 @@ describe('webhook deliveries', () => {
       'The amount 1234567890123.45 EUR has more than twelve digits.',
     ],
     [{ amount_remaining: 1e300 }, 'The amount 1e+300 is no whole number of at most twelve digits.'],
-  ])('an event with %j fails and is not retried by reconciliation', async (more, failure_reason) => {
+  ])('an invoice event with %j fails, and reconciliation does not retry it', async (more, failure_reason) => {
     const event = draw(finalized('in_bad', { ...own('bad'), ...more }));
     expect(await send(event)).toEqual(failure);
     const failed = { outcome: 'failed', failure_reason };
@@ -183,7 +183,7 @@ describe('webhook deliveries', () => {
 });
 
 describe('concurrent deliveries', () => {
-  test('only one of 32 concurrent deliveries of an event is applied', async () => {
+  test('only one of 32 concurrent deliveries of a webhook event is applied', async () => {
     const once = draw(succeeded('in_32', own('32')));
     const outcomes = await Promise.all(Array.from({ length: 32 }, () => outcome(once)));
     expect(outcomes.sort()).toEqual([...Array(31).fill('duplicate'), 'processed']);
