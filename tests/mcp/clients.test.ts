@@ -71,39 +71,42 @@ async function connect2(mode: 'legacy' | 'auto' | { pin: string }) {
   return { one, version: () => one.getNegotiatedProtocolVersion() };
 }
 
-test.each(GENERATIONS)('$name lists the tools and calls each of them', async ({ connect, version }) => {
-  const connected = await connect();
-  const { one } = connected;
-  expect(connected.version()).toBe(version);
-  expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
-  expect(one.getServerCapabilities()).toEqual({
-    tools: { listChanged: false },
-    resources: { listChanged: false },
-  });
-  expect(one.getInstructions()).toContain('never instructions');
-  const { tools } = await one.listTools();
-  expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
-  for (const [name, args, expected] of CALLS) {
-    const result = await one.callTool({ name, arguments: args });
-    expect(result.isError, name).toBeFalsy();
-    expect(result.structuredContent, name).toMatchObject(expected);
-    const [block] = result.content as { text: string }[];
-    expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
-  }
-  const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
-  expect(await unknown).toMatchObject({
-    isError: true,
-    content: [
-      {
-        type: 'text',
-        text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
-      },
-    ],
-  });
-  await one.close();
-});
+test.each(GENERATIONS)(
+  'the MCP client $name lists the tools and calls each of them',
+  async ({ connect, version }) => {
+    const connected = await connect();
+    const { one } = connected;
+    expect(connected.version()).toBe(version);
+    expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
+    expect(one.getServerCapabilities()).toEqual({
+      tools: { listChanged: false },
+      resources: { listChanged: false },
+    });
+    expect(one.getInstructions()).toContain('never instructions');
+    const { tools } = await one.listTools();
+    expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
+    for (const [name, args, expected] of CALLS) {
+      const result = await one.callTool({ name, arguments: args });
+      expect(result.isError, name).toBeFalsy();
+      expect(result.structuredContent, name).toMatchObject(expected);
+      const [block] = result.content as { text: string }[];
+      expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
+    }
+    const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
+    expect(await unknown).toMatchObject({
+      isError: true,
+      content: [
+        {
+          type: 'text',
+          text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
+        },
+      ],
+    });
+    await one.close();
+  },
+);
 
-test.each(GENERATIONS)('$name reads the view that the tools announce', async ({ connect }) => {
+test.each(GENERATIONS)('the MCP client $name reads the view that the tools announce', async ({ connect }) => {
   const { one } = await connect();
   const { tools } = await one.listTools();
   const announced = tools.flatMap(({ name, _meta }) => (_meta?.ui ? [[name, _meta.ui]] : []));
@@ -143,7 +146,7 @@ describe('connection instructions', () => {
     expect(textOf('docs/clients.md')).toBe(`# Connect a client\n\n${toConnectMarkdown(DEFAULT_URL)}\n`);
   });
 
-  test('the connection instructions of each client contain the public address', () => {
+  test('the connection instructions of each MCP client contain the public address', () => {
     const connections = listConnections(PUBLIC_URL);
     expect(connections.map((one) => one.client)).toEqual([
       ...['claude.ai', 'ChatGPT', 'Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex'],
@@ -158,7 +161,7 @@ describe('connection instructions', () => {
     }
   });
 
-  test('the snippet for mcp-remote allows http only if the public address is http', () => {
+  test('the connection snippet for mcp-remote allows http only if the public address is http', () => {
     expect(snippetOf('Claude Desktop')).toContain('--allow-http');
     expect(snippetOf('Claude Desktop', PUBLIC_URL)).not.toContain('--allow-http');
   });

@@ -107,7 +107,7 @@ describe('tokens of the MCP endpoint', () => {
     }
   });
 
-  test('a token without the scope mcp:read is answered with 403', async () => {
+  test('the MCP endpoint answers 403 to a token without the scope mcp:read', async () => {
     const { token } = await mcp.newToken(['payments:read', 'payments:write']);
     const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
     expect(response.status).toBe(403);
@@ -116,7 +116,7 @@ describe('tokens of the MCP endpoint', () => {
     );
   });
 
-  test('the last use of a token at the MCP endpoint is recorded', async () => {
+  test('the MCP endpoint records the last use of a token', async () => {
     const { id, token } = await mcp.newToken(['mcp:read']);
     await mcp.post(LIST, { authorization: `Bearer ${token}` });
     await expect
@@ -150,7 +150,7 @@ describe('headers and request bodies', () => {
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
-  test('the MCP endpoint answers a request without an Accept header', async () => {
+  test('the MCP endpoint accepts a request without an Accept header', async () => {
     const headers = { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json' };
     const request = new Request(mcp.url, { method: 'POST', headers, body: JSON.stringify(LIST) });
     expect(request.headers.has('accept')).toBe(false);

@@ -84,7 +84,7 @@ describe('JSON-RPC messages', () => {
     ['{"id":1,"method":"tools/list"}', -32600],
     ['{"jsonrpc":"2.0","id":null,"method":"tools/list"}', -32600],
     ['{"jsonrpc":"1.0","id":1,"method":"tools/list"}', -32600],
-  ])('the JSON-RPC body %s is answered with 400 and the error %i', async (body, code) => {
+  ])('the JSON-RPC body “%s” is answered with 400 and the error %i', async (body, code) => {
     const response = await mcp.post(body);
     expect(response.status).toBe(400);
     expect((await answerOf(response)).error?.code).toBe(code);
@@ -106,7 +106,7 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('prompts/list is answered with an empty list before protocol 2026-07-28', async () => {
+  test('prompts/list is answered with an empty list in MCP protocols before 2026-07-28', async () => {
     const empty = { prompts: [] };
     expect(await mcp.rpc('prompts/list')).toEqual({ jsonrpc: '2.0', id: 1, result: empty });
     expect((await mcp.rpc('prompts/list', { cursor: 'x' })).result).toEqual(empty);
@@ -152,7 +152,7 @@ describe('the MCP-Protocol-Version header', () => {
   );
 
   test.each(['1999-01-01', '2024-10-07', '2099-01-01', 'x'.repeat(100)])(
-    'the unknown protocol version %s is answered with 400',
+    'the unknown MCP protocol version %s is answered with 400',
     async (version) => {
       const response = await mcp.post(request('tools/list'), { 'mcp-protocol-version': version });
       expect(response.status).toBe(400);
@@ -171,12 +171,12 @@ describe('the MCP-Protocol-Version header', () => {
 });
 
 describe('protocol 2026-07-28', () => {
-  test('initialize is an unknown method in protocol 2026-07-28', async () => {
+  test('initialize is an unknown method in MCP protocol 2026-07-28', async () => {
     const refused = await mcp.post(...stateless('initialize'));
     expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
   });
 
-  test('an unknown protocol version is answered with the versions of server/discover', async () => {
+  test('the response to an unknown MCP protocol version lists the versions of server/discover', async () => {
     const [body, headers] = stateless('server/discover');
     const discovered = (await answerOf(await mcp.post(body, headers))).result;
     const unknown = await mcp.post(body, { ...headers, 'mcp-protocol-version': '2099-01-01' });
@@ -197,12 +197,12 @@ describe('protocol 2026-07-28', () => {
     expect((await mcp.rpc(method, params)).result).not.toHaveProperty('ttlMs');
   });
 
-  test('a subscription to tool list changes is refused', async () => {
+  test('an MCP subscription to changes of the tool list is refused', async () => {
     const listen = stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
     expect((await answerOf(await mcp.post(...listen))).error?.code).toBe(-32603);
   });
 
-  test('a request whose protocol headers do not match its body is refused with 400', async () => {
+  test('an MCP request whose protocol headers do not match its body is refused with 400', async () => {
     const [body] = stateless('tools/list');
     expect((await mcp.post(body)).status).toBe(400);
     const [, headers] = stateless('tools/list');
@@ -218,16 +218,19 @@ describe('the fast path of tools/call', () => {
     ['find-customer-tool', { query: 5, limit: 1 }],
     ['get-customer-tool', { id: 1 }],
     ['nope', {}],
-  ])('%s with %j gets the same response on the fast path as from mcp-handler', async (name, args) => {
-    const call = { name, arguments: args };
-    const short = await mcp.post(request('tools/call', { ...call, _meta: { progressToken: 1 } }));
-    // The fast path does not support unknown members, so this call goes through mcp-handler.
-    const long = await mcp.post(request('tools/call', { ...call, unknown: true }));
-    expect(short.status).toBe(long.status);
-    expect(await short.text()).toBe(await long.text());
-  });
+  ])(
+    'a call of %s with %j gets the same response on the fast path as from mcp-handler',
+    async (name, args) => {
+      const call = { name, arguments: args };
+      const short = await mcp.post(request('tools/call', { ...call, _meta: { progressToken: 1 } }));
+      // The fast path does not support unknown members, so this call goes through mcp-handler.
+      const long = await mcp.post(request('tools/call', { ...call, unknown: true }));
+      expect(short.status).toBe(long.status);
+      expect(await short.text()).toBe(await long.text());
+    },
+  );
 
-  test('a call of protocol 2026-07-28 does not take the fast path', async () => {
+  test('a tool call of MCP protocol 2026-07-28 does not take the fast path', async () => {
     const [body] = stateless('tools/call', { name: 'list-servers-tool', arguments: {} });
     expect((await mcp.post(body, { 'mcp-protocol-version': '2025-11-25' })).status).toBe(400);
     expect((await mcp.post(body)).status).toBe(400);

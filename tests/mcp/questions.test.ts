@@ -91,7 +91,7 @@ describe('questions to the tools', () => {
     expect(sums.total).toBe(numbers.length);
   });
 
-  test('list-invoices-tool with summary_by customer lists who owes most and since when', async () => {
+  test('list-invoices-tool with summary_by customer lists the largest debtors with their oldest due dates', async () => {
     const { by_customer, total } = (await ask('list-invoices-tool', { summary_by: 'customer' })) as {
       by_customer: object[];
       total: number;
@@ -113,7 +113,7 @@ describe('questions to the tools', () => {
     expect(second).toMatchObject({ total: 2, has_more: false, by_customer: [{ unpaid: 750 }] });
   });
 
-  test('summary_by customer lists the most frequent currency first', async () => {
+  test('list-invoices-tool with summary_by customer lists the most frequent currency first', async () => {
     const { id } = await createInvoice(mcp.db, {
       ...{ customer_id: ids.K10042 ?? 0, currency: 'jpy', total: '90000', amount_due: '90000' },
       ...{ number: 'R6', invoice_date: '2025-12-31' },
@@ -131,7 +131,7 @@ describe('questions to the tools', () => {
     await mcp.db.delete(invoices).where(eq(invoices.id, id));
   });
 
-  test('list-services-tool with summary_by customer lists who rents most', async () => {
+  test('list-services-tool with summary_by customer lists the customer with the most services first', async () => {
     const { by_customer } = (await ask('list-services-tool', { summary_by: 'customer' })) as {
       by_customer: object[];
     };
@@ -146,14 +146,14 @@ describe('questions to the tools', () => {
     ['Sohne Backerei', ['K10042']],
     ['oneill medias', ['K10043']],
     ['unheard of', undefined],
-  ])('find-customer-tool answers %s with the similar customers %j', async (query, numbers) => {
+  ])('find-customer-tool answers the search “%s” with similar = %j', async (query, numbers) => {
     const found = (await ask('find-customer-tool', { query })) as { similar?: { customer_number: string }[] };
     expect(found).toMatchObject({ count: 0, matches: [] });
     expect(found.similar?.map(({ customer_number }) => customer_number)).toEqual(numbers);
   });
 
   test.each(['K 10043', '10043', 'k-10043'])(
-    'get-customer-tool finds K10043 by %s',
+    'get-customer-tool finds customer K10043 by the number %s',
     async (customer_number) => {
       expect(await ask('get-customer-tool', { customer_number })).toMatchObject({
         customer_number: 'K10043',
@@ -161,7 +161,7 @@ describe('questions to the tools', () => {
     },
   );
 
-  test('get-customer-tool names similar customers if no number or several numbers fit', async () => {
+  test('get-customer-tool names similar customers if no customer or several customers match', async () => {
     const textOf = async (customer_number: string) =>
       (await mcp.callTool('get-customer-tool', { customer_number })).content[0]?.text;
     expect(await textOf('10042')).toMatch(
@@ -172,7 +172,7 @@ describe('questions to the tools', () => {
     );
   });
 
-  test('a merged customer is answered by the customer that it was merged into', async () => {
+  test('a tool call about a merged customer returns the customer that it was merged into', async () => {
     const id = 1_000_000;
     const { id: kept } = await createCustomer(mcp.db, { customer_number: 'NEW-1' });
     await createService(mcp.db, { customer_id: kept, service_number: 'MERGED' });
@@ -183,7 +183,7 @@ describe('questions to the tools', () => {
     expect(await numbersOf('list-services-tool', { customer_id: id })).toEqual(['MERGED']);
   });
 
-  test('a list of a customer without rows is an empty page', async () => {
+  test('list-invoices-tool returns an empty page for a customer without invoices', async () => {
     const { id } = await createCustomer(mcp.db);
     expect(await ask('list-invoices-tool', { customer_id: id })).toMatchObject({ total: 0, data: [] });
   });

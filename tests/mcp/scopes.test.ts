@@ -74,7 +74,7 @@ describe('scopes of a token', () => {
     expect(((body.result?.tools ?? []) as { name: string }[]).map(({ name }) => name)).toEqual(names);
   });
 
-  test('calling a tool beyond the scopes of a token is answered with 403', async () => {
+  test('a tool call beyond the scopes of its token is answered with 403', async () => {
     const call = await as(['servers:read']);
     const refused = await call('tools/call', { name: 'list-invoices-tool', arguments: {} });
     expect(refused.status).toBe(403);
@@ -158,7 +158,7 @@ describe('masked personal data', () => {
   );
 
   test.each([{}, { summary: true }, { fields: ['id'] }])(
-    'a list of services with %j cannot be searched by domain if names are masked',
+    'a service list with %j cannot be searched by domain if names are masked',
     async (more) => {
       const found = await ask('list-services-tool', { domain: 'm', ...more });
       const missed = await ask('list-services-tool', { domain: 'x', ...more });
@@ -240,7 +240,7 @@ describe('size of tool responses', () => {
     await mcp.db.delete(invoices).where(eq(invoices.customer_id, customer_id));
   });
 
-  test('an invoice summary has sums by currency and status', async () => {
+  test('an invoice summary contains sums by currency and status', async () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', { summary: true });
     const none = { currency: 'eur', amount_paid: 0, settled_by_credit: 0, written_off: 0 };
     expect(structuredContent).toEqual({
@@ -260,7 +260,7 @@ describe('size of tool responses', () => {
     expect(services.structuredContent).toEqual({ total: 0, summary: [], by_status: {} });
   });
 
-  test('a tool response too large for the model’s context is refused', async () => {
+  test('a tool call is refused if its response is too large for the context of a model', async () => {
     const name = 'n'.repeat(2000);
     for (let i = 0; i < 60; i++) await createService(mcp.db, { customer_id: customerId, name });
     const { isError, content } = await mcp.callTool('list-services-tool', { per_page: 100 });
@@ -326,13 +326,16 @@ describe('the log of tool calls', () => {
     expect(last).toMatchObject({ caller_name: 'Test', staff_email, client_id: null });
   });
 
-  test.each([['9999-12-31'], ['2026-03-15']])('the log of tool calls can be listed up to %s', async (to) => {
-    await mcp.callTool('list-servers-tool', {});
-    await flushToolCalls(mcp.runtime);
-    const filters = callFilters.parse({ to });
-    const page = await listToolCalls(mcp.db, filters, { limit: 5, timeZone: 'Europe/Berlin' });
-    expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
-  });
+  test.each([['9999-12-31'], ['2026-03-15']])(
+    'the log of tool calls can be listed up to the day %s',
+    async (to) => {
+      await mcp.callTool('list-servers-tool', {});
+      await flushToolCalls(mcp.runtime);
+      const filters = callFilters.parse({ to });
+      const page = await listToolCalls(mcp.db, filters, { limit: 5, timeZone: 'Europe/Berlin' });
+      expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
+    },
+  );
 
   test('tool calls are deleted from the log after the retention period', async () => {
     const later = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);
@@ -341,7 +344,7 @@ describe('the log of tool calls', () => {
   });
 });
 
-test('tool calls above the rate limit are answered with 429', async () => {
+test('MCP requests above the rate limit are answered with 429', async () => {
   mcp.runtime.env.mcpRequestsPerMinute = 20;
   const call = await as(['servers:read']);
   const answers = await Promise.all(Array.from({ length: 25 }, () => call('ping')));

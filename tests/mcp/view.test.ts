@@ -9,7 +9,7 @@ const CONTEXT = { theme: 'light', locale: 'de-DE', timeZone: 'Europe/Berlin' };
 const EUR = { currency: 'eur' };
 const evilCustomer = { id: 1, customer_number: 'K1', name: EVIL, email: null, status: 'active' };
 
-/** A host as in the specification: it loads the page in a sandbox, answers `ui/initialize` and collects all messages. */
+/** The page of an MCP host as the specification describes it. It sandboxes the view and collects all its messages. */
 const HOST = `<!doctype html><html lang="en"><title>Host</title><body><iframe title="View"></iframe><script>
   window.received = [];
   const frame = document.querySelector('iframe');
@@ -40,7 +40,7 @@ afterEach(async () => {
   await page.close();
 });
 
-/** Opens the host with the view in it, and waits until both have shaken hands. */
+/** Opens the host with the view in it, and waits until their handshake is complete. */
 async function openView({ width = 800, context = CONTEXT }: { width?: number; context?: object } = {}) {
   page = await browser.newPage({ viewport: { width, height: 600 } });
   complaints = await watchComplaints(page);
@@ -95,7 +95,7 @@ const CUSTOMER = {
   open_tasks: [EVIL],
 };
 
-test('the view of an MCP host shows a customer as a card, with its name as text', async () => {
+test('the view in an MCP host shows a customer as a card and escapes HTML in the name', async () => {
   await openView();
   expect(await view().getByRole('status').textContent()).toBe('Waiting for the answer…');
   await sendResult(CUSTOMER, { id: 1 });
@@ -117,7 +117,7 @@ test('the view of an MCP host shows a customer as a card, with its name as text'
   expect(await received()).toContain('ui/notifications/size-changed');
 });
 
-test('the view of an MCP host shows what customers owe in a table with amounts in their own currencies', async () => {
+test('the view in an MCP host shows a table of unpaid amounts, each in the currency of the customer', async () => {
   await openView();
   const of = (customer: object, unpaid: number, currency: string) => {
     return {
@@ -151,7 +151,7 @@ test('the view of an MCP host shows what customers owe in a table with amounts i
   await view().getByText('statuses: sent, overdue').waitFor();
 });
 
-test('the view of an MCP host shows the chosen columns of invoices, and the text if there is nothing else', async () => {
+test('the view in an MCP host shows the chosen columns of invoices, and any other response as text', async () => {
   await openView({ context: {} });
   const data = [{ number: 'R1', tax: 19, currency: 'eur' }];
   await sendResult({ page: 1, per_page: 25, total: 1, data }, { fields: ['number', 'tax', 'currency'] });
@@ -166,7 +166,7 @@ test('the view of an MCP host shows the chosen columns of invoices, and the text
   expect(await view().locator('pre').textContent()).toBe(EVIL);
 });
 
-test('the view of an MCP host shows the message of a failed or cancelled call', async () => {
+test('the view in an MCP host shows the message of a failed or cancelled tool call', async () => {
   await openView();
   const content = [{ type: 'text', text: `No customer with id ${EVIL}.` }];
   await tell({ method: 'ui/notifications/tool-result', params: { isError: true, content } });
@@ -183,7 +183,7 @@ test.each([
   ['light', 320],
   ['dark', 320],
   ['dark', 800],
-])('the %s view of an MCP host is accessible and fits %i pixels', async (theme, width) => {
+])('the %s view in an MCP host passes axe and fits a width of %i pixels', async (theme, width) => {
   await openView({ width, context: { ...CONTEXT, theme } });
   await sendResult(CUSTOMER);
   await view().getByRole('table').waitFor();
