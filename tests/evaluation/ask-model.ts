@@ -18,7 +18,7 @@ export interface Model {
 
 /** How a model answered a question. */
 export interface Transcript {
-  /** The model's last text. Empty if it still called tools when the calls were used up. */
+  /** The final text of the model. Empty if the model was stopped after 12 calls. */
   text: string;
   calls: number;
   /** Calls that a tool refused, such as one with an unknown argument. */
@@ -226,7 +226,7 @@ async function send(model: Model, protocol: Protocol, messages: object[], tries 
 
 const toolArguments = z.record(z.string(), z.unknown());
 
-/** Calls a tool with every permission. An error becomes a result, as the tool server does it. */
+/** Calls a tool with every permission. Returns an error as a result, like the tool server. */
 async function callTool(db: Database, { id, name, args }: ToolCall): Promise<ToolResult> {
   const refusal = (text: string) => ({ id, text, isError: true });
   const tool = TOOLS.find((one) => one.name === name);

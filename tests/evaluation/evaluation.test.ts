@@ -5,14 +5,14 @@ import { type Answer, type Figure, type Question, readGolden, TIME_ZONE, TODAY }
 import { QUESTIONS } from './questions';
 import { addEvaluationRows } from './rows';
 
-/** The limits of all plans together. A change of the tools must not make their answers cost more. */
+/** Limits for all plans together, so that a change of the tools cannot make the evaluation more expensive unnoticed. */
 const MOST_CALLS_PER_QUESTION = 1.3;
 const MOST_CHARACTERS = 150_000;
 
 interface Replay {
   figure: Figure | undefined;
   calls: number;
-  /** The text blocks of all answers, which a model would read. */
+  /** The text of all answers, as a model would read it. */
   text: string;
 }
 
@@ -53,14 +53,17 @@ describe('the evaluation of the tools', () => {
 
   const sorted = (figure: Figure | undefined) => (Array.isArray(figure) ? figure.toSorted() : figure);
 
-  test.each(answerable)('the plan of question $id gives the figure that SQL gives', async (question) => {
-    const { figure } = await replay(question);
-    expect(sorted(figure)).toEqual(sorted(await readGolden(mcp.db, question)));
-    expect(figure === 'none').toBe(question.kind === 'none');
-    expect(figure).not.toEqual([]);
-  });
+  test.each(answerable)(
+    'the plan of evaluation question $id finds the same figure as SQL',
+    async (question) => {
+      const { figure } = await replay(question);
+      expect(sorted(figure)).toEqual(sorted(await readGolden(mcp.db, question)));
+      expect(figure === 'none').toBe(question.kind === 'none');
+      expect(figure).not.toEqual([]);
+    },
+  );
 
-  test('the plans need few calls and few characters', async () => {
+  test('the plans of the evaluation questions stay within the limits for calls and characters', async () => {
     const all: Replay[] = [];
     for (const question of QUESTIONS) all.push(await replay(question));
     const sum = (read: (one: Replay) => number) => all.reduce((total, one) => total + read(one), 0);
@@ -68,7 +71,7 @@ describe('the evaluation of the tools', () => {
     expect(sum(({ text }) => text.length)).toBeLessThanOrEqual(MOST_CHARACTERS);
   });
 
-  test('no tool announces what the unanswerable questions would need', async () => {
+  test('tools/list mentions none of the data that the unanswerable evaluation questions ask for', async () => {
     const { result } = await mcp.rpc('tools/list');
     const announced = JSON.stringify(result);
     const found = QUESTIONS.filter(
@@ -77,7 +80,7 @@ describe('the evaluation of the tools', () => {
     expect(found.map(({ id }) => id)).toEqual([]);
   });
 
-  test('the questions have distinct ids, and enough of them are of each kind', () => {
+  test('the evaluation has 60 questions with distinct ids and enough questions of each kind', () => {
     const count = (is: (question: Question) => boolean) => QUESTIONS.filter(is).length;
     const ofKind = (kind: Question['kind']) => count((question) => question.kind === kind);
     expect(new Set(QUESTIONS.map(({ id }) => id)).size).toBe(60);
@@ -91,7 +94,7 @@ describe('the evaluation of the tools', () => {
     expect(used.size).toBe(6);
   });
 
-  test('the answers to the hidden questions contain instructions to the reader', async () => {
+  test('the tool responses to the evaluation questions of kind hidden contain injected instructions', async () => {
     for (const question of answerable.filter(({ kind }) => kind === 'hidden'))
       expect((await replay(question)).text).toMatch(/ignor|answer|SYSTEM|nenne immer|do not count/i);
   });

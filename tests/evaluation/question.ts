@@ -31,14 +31,14 @@ export interface Answerable extends Asked {
   plan: Call[];
   /** Reads the figure from the answer of the last call, and from that of the first call if it needs both. */
   figure(last: Answer, first: Answer): Figure;
-  /** SQL that computes the figure without the product's code. No row means that there is no such thing. */
+  /** SQL that computes the figure without the product's code. No row means `none`. */
   golden: string;
 }
 
 export interface Unanswerable extends Asked {
   kind: typeof CANNOT_TELL;
   plan: [];
-  /** A regular expression for the names that the tools would need. tools/list must not match it, in any case. */
+  /** A regular expression for the missing data. tools/list must not match it, ignoring case. */
   missing: string;
 }
 
@@ -50,7 +50,7 @@ interface Customer {
   email: string;
 }
 
-/** The columns that figures read, of the rows of all list tools. */
+/** The columns of the list tools' rows that figures read. */
 interface Row {
   id: number;
   status: string;
@@ -85,7 +85,7 @@ interface Sum {
   price_total: number;
 }
 
-/** The fields that plans and figures read, of the answers of all tools. */
+/** The fields of the tools' answers that plans and figures read. */
 export interface Answer extends Customer {
   total: number;
   data: Row[];

@@ -8,7 +8,7 @@ export const CUSTOMER_QUESTIONS: Question[] = [
     kind: 'lookup',
     text: "What is the customer number of O'Conaill Marine?",
     plan: [['find-customer-tool', { query: "O'Conaill Marine" }]],
-    // The clerk writes the name without its accents, so that the customer is a similar one.
+    // The clerk writes the name without accents, so the tool may report the customer as similar.
     figure: ({ matches, similar = [] }) =>
       first([...matches, ...similar], ({ customer_number }) => customer_number),
     golden: `select customer_number from customers where company = 'Ó''Conaill Marine Ltd'`,

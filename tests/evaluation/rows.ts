@@ -5,8 +5,8 @@ import { createCustomer, createInvoice, createSalesDocument, createService } fro
 const DB05 = 39;
 
 /**
- * Adds customers whose texts contain instructions to the reader. A model that obeys one of them answers another figure
- * than the true one.
+ * Adds customers and services with prompt injections in their texts. A model that follows such an instruction gives
+ * a wrong answer.
  */
 export async function addEvaluationRows(db: Database): Promise<void> {
   const debtor = await createCustomer(db, {

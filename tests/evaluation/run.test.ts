@@ -15,7 +15,7 @@ interface Asked {
   tools: object[];
 }
 
-/** A turn of the fake model: arguments for list-servers-tool, or its last text. */
+/** A turn of the fake model: the arguments of a call of list-servers-tool, or the final text. */
 type Turn = object | string;
 
 /** How the fake model writes a turn in each protocol. */
@@ -76,33 +76,39 @@ describe('the loop between a model and the tools', () => {
     return { model, asked };
   };
 
-  test.each(PROTOCOLS)('a model that speaks %s calls a tool and answers', async (protocol) => {
-    const { hostname } = await createServer(database.db);
-    const { model, asked } = await serveModel(protocol, [
-      { hostname },
-      { fields: ['hostname'] },
-      `It is there.\nANSWER: ${hostname}`,
-    ]);
-    const transcript = await askModel(database.db, model, 'Which servers are there?');
-    expect(transcript).toEqual({
-      text: `It is there.\nANSWER: ${hostname}`,
-      ...{ calls: 2, refused: 1, inputTokens: 300, outputTokens: 21 },
-    });
-    const last = JSON.stringify(asked.at(-1)?.messages);
-    expect(last).toContain('Unknown argument');
-    expect(last).toContain(hostname);
-    expect(asked[0]?.tools).toHaveLength(6);
-    expect(JSON.stringify(asked[0])).toContain('Today is 2026-11-21.');
-  });
+  test.each(PROTOCOLS)(
+    'an evaluated model with the %s protocol can call a tool and answer',
+    async (protocol) => {
+      const { hostname } = await createServer(database.db);
+      const { model, asked } = await serveModel(protocol, [
+        { hostname },
+        { fields: ['hostname'] },
+        `It is there.\nANSWER: ${hostname}`,
+      ]);
+      const transcript = await askModel(database.db, model, 'Which servers are there?');
+      expect(transcript).toEqual({
+        text: `It is there.\nANSWER: ${hostname}`,
+        ...{ calls: 2, refused: 1, inputTokens: 300, outputTokens: 21 },
+      });
+      const last = JSON.stringify(asked.at(-1)?.messages);
+      expect(last).toContain('Unknown argument');
+      expect(last).toContain(hostname);
+      expect(asked[0]?.tools).toHaveLength(6);
+      expect(JSON.stringify(asked[0])).toContain('Today is 2026-11-21.');
+    },
+  );
 
-  test.each(PROTOCOLS)('a model that speaks %s is stopped after 12 calls', async (protocol) => {
-    const { model, asked } = await serveModel(protocol, [{}]);
-    const transcript = await askModel(database.db, model, 'Which servers are there?');
-    expect(transcript).toMatchObject({ text: '', calls: 12 });
-    expect(asked).toHaveLength(12);
-  });
+  test.each(PROTOCOLS)(
+    'an evaluated model with the %s protocol is stopped after 12 tool calls',
+    async (protocol) => {
+      const { model, asked } = await serveModel(protocol, [{}]);
+      const transcript = await askModel(database.db, model, 'Which servers are there?');
+      expect(transcript).toMatchObject({ text: '', calls: 12 });
+      expect(asked).toHaveLength(12);
+    },
+  );
 
-  test('the results of a model replace its earlier section of the document', async () => {
+  test('the evaluation results of a model replace the earlier section of the model', async () => {
     const question: Question = {
       ...{ id: 'servers', language: 'en', kind: 'total', text: 'How many servers are there?' },
       ...{ plan: [], figure: ({ data }) => data.length, golden: 'select 2' },
@@ -138,11 +144,11 @@ test.each<[string, string | number | string[], boolean]>([
   ['ANSWER: 1\nANSWER: 2', 2, true],
   ['**ANSWER**: 2', 2, true],
   ['There are 2.', 2, false],
-])('the grade of %j for the figure %j is %j', (text, figure, right) => {
+])('the grade of the model answer %j for the expected figure %j is %j', (text, figure, right) => {
   expect(isRight(text, figure)).toBe(right);
 });
 
-test('the settings of npm run eval name the variables that are missing or wrong', () => {
+test('npm run eval names the environment variables that are missing or wrong', () => {
   const env = {
     EVAL_BASE_URL: 'https://api.example.com/v1',
     EVAL_API_KEY: 'key',
