@@ -80,7 +80,7 @@ export async function checkHistory(stage: Stage, seed: number, shrinkFor: number
     ...(shrinkFor === 0 ? { endOnFailure: true } : { interruptAfterTimeLimit: shrinkFor }),
   });
   if (!details.failed && outcome) return { outcome };
-  // The time limit ended the first play, for example because the process was stopped for a while.
+  // The time limit ended the first play, for example because the process was paused. Play again without a limit.
   if (details.counterexample === null) return replayHistory(stage, seed, '0');
   return failureOf(seed, details.counterexamplePath ?? '0', details.counterexample[0], details.errorInstance);
 }
@@ -217,7 +217,7 @@ async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<voi
   const tables = await stage.tables();
   const failed = tables.events.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
   const expected = expectedFailures(played, tables);
-  // The run may have failed to find a checkout that a later step then found.
+  // The run may have failed to look for a checkout that a later step of the run then found.
   const found = tables.failures.filter((id) => mayHaveFailed(played, tables, id));
   const failures = [...new Set([...expected.failures, ...found])].toSorted();
   const actual = { status, failures: tables.failures.toSorted(), failed };
@@ -239,7 +239,7 @@ async function run(stage: Stage, looks: Look[]) {
   return result;
 }
 
-/** A run fails for each unknown Stripe customer while it looks for a checkout of that customer. */
+/** Returns the failures that a run must report. It cannot find checkouts of customers that Stripe no longer knows. */
 function expectedFailures({ unknown }: Played, { links, subscriptions }: Tables) {
   const waiting = subscriptions.filter(
     (row) => row.stripe_subscription_id === null && row.status !== 'cancelled',
@@ -273,7 +273,7 @@ async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail
   const looks: Look[] = [];
   const again = await run(stage, looks);
   const isNews = looks.some((look) => isNew(look, played.looks));
-  // An expanded customer may have been discarded earlier, so that its data is new only now.
+  // Sync may have discarded an expanded customer earlier, so its data may be new only now.
   const mayBeNews = looks.some((look) =>
     isNew(
       look,
@@ -283,7 +283,7 @@ async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail
   played.looks.push(...looks);
   const { status } = expectedFailures(played, tables);
   if (again.status === status && again.changes === 0) return isNews;
-  // The new data may lead the run to a checkout, and then no run looks for that checkout any more.
+  // The new data may lead the run to a checkout. Runs then stop looking for that checkout, and stop failing for it.
   const statuses = [status, expectedFailures(played, await stage.tables()).status];
   if (statuses.includes(again.status) && (isNews || mayBeNews)) return true;
   const actual = await stage.lastChanges(again.changes);

@@ -47,7 +47,7 @@ import { MODELLED, readTables } from './tables';
 const KEY = 'sk_test_simulation';
 const DEADLOCKS = sql`select deadlocks::int from pg_stat_database where datname = current_database()`;
 
-/** A stage with a database, a Stripe API over HTTP and the product between them. */
+/** Opens a stage with a database, a Stripe API over HTTP and the product between them. */
 export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'close'>): Promise<Stage> {
   let world: World | undefined;
   let deadlocks = 0;
@@ -105,7 +105,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       const replay = async () => {
         const { id } = rendered as { id: string };
         const outcome = await replayEvent({ ...syncDeps(current()), db: own }, id).catch((error: unknown) => {
-          // an old event has lost its body, and replaying it is a conflict
+          // the body of an old event was dropped, so replaying the event is a conflict
           if (error instanceof AppError && error.code === 'conflict') return 'dropped';
           throw error;
         });

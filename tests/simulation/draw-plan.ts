@@ -71,7 +71,7 @@ const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
     narrow: fc.constantFrom(1, 1, 1, 5, 5),
     /** Whether everything happens within seconds, so that late events arrive among others. */
     hasty: sometimes,
-    /** Whether the history has few steps, so that other histories can be longer in the same time. */
+    /** Whether the history has few steps, which leaves more time for long histories. */
     brief: sometimes,
   }),
 );
@@ -196,7 +196,7 @@ function toStep(swarm: Swarm, drawn: Drawn<typeof step>, before: Step | undefine
   };
 }
 
-/** Whether a fault happens. @param die from 0 to 99; low numbers mean that nothing happens */
+/** Returns whether a fault happens. @param die from 0 to 99; low numbers mean that nothing happens */
 function strikes(swarm: Swarm, kind: FaultKind, die: number): boolean {
   const chance = Math.min(90, FAULT_CHANCES[kind] * (swarm[kind] ?? 1));
   return die >= 100 - chance;

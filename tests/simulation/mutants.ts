@@ -202,7 +202,7 @@ async function playMutant(mutant: Mutant, seed: number, server: string | null) {
   const root = copyWith(mutant);
   const isPure = !mutant.needsDatabase;
   const given = { server: isPure ? null : server, isPure, isCounted: false, resume: false, shrinkFor: 0 };
-  // Each mutant gets one worker, since two mutants share two cores. A race needs only one process.
+  // Each mutant gets one worker, since two mutants run at once on two cores. One process is enough to cause a race.
   const options = { runs: RUNS, seed, ...given, root, workers: 1 };
   const { totals, failure } = await runCampaign(options, () => {});
   rmSync(root, { recursive: true });

@@ -99,7 +99,8 @@ async function linkItem({ hands, setup, deeds }: Here, { a, b }: Step): Promise<
   const { id, stripe_subscription_item_id: item, customer_service_id: current } = found ?? {};
   if (!id || !item || current === (service?.id ?? null)) return null;
   if (!(await isDone(() => hands.linkItem(id, service?.number ?? null)))) return null;
-  if (!(await hands.isLinkedByStaff(id))) return null; // an event had just linked the item to the same service
+  // An event may have linked the item to the same service just before, so that staff changed nothing.
+  if (!(await hands.isLinkedByStaff(id))) return null;
   deeds.linked.set(item, service?.id ?? null);
   return `staff link ${item} to ${service ? `service ${service.id}` : 'no service'}`;
 }

@@ -96,7 +96,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const { hasKey, timeZone, linkByEmail } = plan;
   await stage.begin({ world, seed, hasKey, timeZone, linkByEmail, now });
   const setup = await setUp(stage.hands(), world, plan);
-  world.history.splice(0); // sync handles no events about new customers
+  world.history.splice(0); // sync does not handle events about new customers
   const base = stage.requestCount();
   const played = new Played(plan, world, setup, clock);
   const { mishaps, times, unknown } = played;
@@ -120,7 +120,8 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
 
   const schedule = (event: WorldEvent) => {
     times.set(event.id, { happened: ++ticks, tried: null, done: null, changes: null });
-    if (!ANNOUNCING.has(event.type) && ignored++ % 6 !== 0) return; // a few are enough to see that they are ignored
+    // A few events of unhandled types are enough to check that sync ignores them.
+    if (!ANNOUNCING.has(event.type) && ignored++ % 6 !== 0) return;
     const fate = plan.fates[known++] ?? PROMPT;
     const lost = !plan.lossless && (fate.lost || isAlwaysLost(event.about.id));
     note(`  ${event.type} ${event.about.id} (${event.id})${lost ? ' is lost' : ''}`);

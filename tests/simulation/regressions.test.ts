@@ -180,11 +180,11 @@ describe('customers matched by e-mail address', () => {
 
   testRules(
     {
-      'two Stripe customers with one e-mail address share a created customer': {
+      'two Stripe customers with the same e-mail address share the customer that sync creates': {
         events: [created('sub_1'), finalized('in_1', address), finalized('in_2', ofOther)],
         rows: { links: { cus_1: { customer: 'new 1' }, cus_2: { customer: 'new 1' } } },
       },
-      'a created customer is deleted when its last Stripe customer is linked elsewhere': {
+      'a customer created by sync is deleted when its last Stripe customer is linked elsewhere': {
         events: [
           finalized('in_1', address),
           finalized('in_2', ofOther),
@@ -223,7 +223,7 @@ describe('several customer numbers', () => {
   };
   const afterRemovals = [[1], [1, 2], [2, 1], [0, 1], [1, 0]].flatMap((order) =>
     [false, true].map((isFailing) => [
-      `the earliest reported number links after the own number is removed, in the order ${order}${isFailing ? ' while Stripe fails' : ''}`,
+      `a Stripe customer that lost its own number is linked by the earliest reported number, delivery order ${order}${isFailing ? ', while Stripe fails' : ''}`,
       afterRemoval(order, isFailing),
     ]),
   );
@@ -238,7 +238,7 @@ describe('several customer numbers', () => {
         ...leadsTo('C-1', [own(), listOlder, night, expectLink({ customer: 'C-1' }), quietNight]),
         given: [...given, service('S-2', TWO)],
       },
-      'the customer number of a listed subscription takes precedence over an invoice event’s': leadsTo(
+      'the customer number of a listed subscription takes precedence over that of an invoice event': leadsTo(
         'C-1',
         [own(), (scene) => atStripe.subscription(scene, named('C-1')), night, bills('C-2', { at: 2 * DAY })],
       ),
@@ -253,23 +253,22 @@ describe('several customer numbers', () => {
   );
   testRules(
     {
-      'the Stripe customer is fetched again when another customer number is reported': leadsTo('C-1', [
+      'a Stripe customer is fetched again when an event reports another customer number': leadsTo('C-1', [
         own(),
         bills(),
         expectLink({ linked_by: 'created' }),
         own('C-1'),
         subscribes('C-2'),
       ]),
-      'a subscription’s customer number still links after Stripe removes the customer’s own number': leadsTo(
-        'C-1',
-        [own('C-1'), subscribes('C-1'), own(), subscribes('C-2')],
-        { number_source: 'subscription' },
-      ),
-      'the first reported customer number links again once the Stripe customer’s own is removed': leadsTo(
-        'C-2',
-        [own(), subscribes('C-2'), own('C-1'), subscribes('C-3'), own(), subscribes('C-3')],
-      ),
-      'a customer number removed at Stripe does not link a customer that gets it later': async (scene) => {
+      'the customer number of a subscription still links after the Stripe customer loses its own number':
+        leadsTo('C-1', [own('C-1'), subscribes('C-1'), own(), subscribes('C-2')], {
+          number_source: 'subscription',
+        }),
+      'the first reported customer number links again after the Stripe customer loses its own number':
+        leadsTo('C-2', [own(), subscribes('C-2'), own('C-1'), subscribes('C-3'), own(), subscribes('C-3')]),
+      'a customer number removed at Stripe does not link our customer that gets the number later': async (
+        scene,
+      ) => {
         own('C-9')(scene);
         await scene.take(created('sub_1', named('C-1')), 1);
         const { id } = atStripe.invoice(scene, named('C-2'));
@@ -282,7 +281,7 @@ describe('several customer numbers', () => {
         await scene.night();
         await expectLink({ customer: 'C-1' })(scene);
       },
-      'a nightly recheck links the Stripe customer by its changed customer number': async (scene) => {
+      'a nightly recheck links a Stripe customer by its changed customer number': async (scene) => {
         own('C-1')(scene);
         const { id } = (await scene.tell(atStripe.subscription(scene))).object;
         await expectLink({ customer: 'C-1' })(scene);
@@ -317,13 +316,11 @@ describe('a customer that Stripe failed to return', () => {
           ...[created('sub_1'), night],
         ],
       ),
-      'the earlier reported customer number links until the nightly run fetches the customer': leadsTo(
-        'C-3',
-        [
+      'the customer number of the earlier event links until the nightly run fetches the Stripe customer':
+        leadsTo('C-3', [
           ...[own(), withKey(false), thenNamed, ...staleAsked, firstNamed],
           ...[expectLink({ customer: 'C-1' }), own('C-3'), night],
-        ],
-      ),
+        ]),
       'the nightly run fetches the Stripe customer of an ended subscription': leadsTo('C-3', [
         ...[own(), withKey(false), firstNamed, deleted('sub_1', named('C-1'), { at: 7 })],
         ...[...staleAsked, thenNamed, own('C-3'), night],
@@ -374,7 +371,7 @@ describe('a customer with an earlier checkout', () => {
   const expectSold = async (scene: Scene, id: string | null) =>
     expect((await scene.rows()).subscriptions[id ?? '']).toMatchObject({ isSold: true, customer: 'C-1' });
 
-  /** Loses a checkout. Its Stripe customer is linked only much later, when `settle` changes an invoice. */
+  /** Loses the event of a checkout. The Stripe customer is linked only much later, when `settle` changes an invoice. */
   const shownBy =
     (settle: (scene: Scene, invoice: string) => Parameters<Scene['tell']>[0]) => async (scene: Scene) => {
       own()(scene);
@@ -418,7 +415,7 @@ describe('a customer with an earlier checkout', () => {
         await askingOnce(({ night }) => night())(scene);
         await expectLink({ customer: 'C-1', recheck_at: null })(scene);
       },
-      'a checkout that links its customer also applies an earlier checkout': {
+      'a checkout whose number links the Stripe customer also applies an earlier checkout': {
         withKey: false,
         events: [
           created('sub_1'),
@@ -429,7 +426,7 @@ describe('a customer with an earlier checkout', () => {
         ],
         rows: { ...linked('C-9'), subscriptions: { sub_1: { isSold: true } } },
       },
-      'reconciliation applies a lost checkout when it links the customer': async (scene) => {
+      'reconciliation applies a lost checkout when it links the Stripe customer': async (scene) => {
         own('C-1')(scene);
         const bought = atStripe.checkout(scene, { clientReferenceId: reference });
         failing()(scene);
@@ -438,10 +435,10 @@ describe('a customer with an earlier checkout', () => {
         await scene.night();
         await expectSold(scene, bought.object.subscription);
       },
-      'reconciliation applies a lost checkout when a credited invoice shows its customer': shownBy(
+      'reconciliation applies a lost checkout when a credited invoice reveals the customer number': shownBy(
         ({ world }, invoice) => act.createCreditNote(world, { invoice, amount: 9000 }),
       ),
-      'reconciliation applies a lost checkout when a late payment shows its customer': shownBy(
+      'reconciliation applies a lost checkout when a late payment reveals the customer number': shownBy(
         ({ world }, invoice) => act.payInvoice(world, invoice),
       ),
     },
@@ -462,13 +459,14 @@ describe('a customer with an earlier checkout', () => {
   });
   testRules(
     {
-      'an item reported by an event is linked once its customer is known': knownLater(
+      'a subscription item from an event is linked to its service once the customer is known': knownLater(
         created('sub_1', items(item('si_1', naming))),
       ),
-      'an item found by reconciliation is linked once its customer is known': knownLater(
-        (scene) => atStripe.subscription(scene, { items: [{ unitAmount: 500, ...naming }] }),
-        night,
-      ),
+      'a subscription item found by reconciliation is linked to its service once the customer is known':
+        knownLater(
+          (scene) => atStripe.subscription(scene, { items: [{ unitAmount: 500, ...naming }] }),
+          night,
+        ),
     },
     { given: [...given, HOSTING] },
   );

@@ -127,7 +127,7 @@ describe('items that move to another subscription', () => {
 
   testRules(
     {
-      'a moved item belongs to its last subscription in every order of events': {
+      'a moved subscription item belongs to its last subscription in every order of events': {
         events: [from, to, leaves, arrives()],
         orders: 'all',
         rows: { items: { si_1: { subscription: 'sub_2' } } },
@@ -145,7 +145,7 @@ describe('items that move to another subscription', () => {
         ],
         rows: { items: { si_1: { subscription: 'sub_2', service: 'S-1', linked_by_staff: true } } },
       },
-      'a service loses its billing date when its item moves to another service': {
+      'a service loses its billing date when its subscription item moves to another service': {
         events: [
           from,
           to,
@@ -184,7 +184,9 @@ describe('items that move to another subscription', () => {
 
   testRules(
     {
-      'an item moved within one second stays in Stripe’s subscription despite late events': async (scene) => {
+      'a subscription item moved within one second stays moved when earlier events arrive late': async (
+        scene,
+      ) => {
         const [to, from] = subscribe(scene, 1, 2);
         const [moved, ...rest] = from.items;
         const leaves = setItems(scene, from, rest);
@@ -192,7 +194,7 @@ describe('items that move to another subscription', () => {
         for (const event of [to.event, arrives, from.event, leaves]) await scene.deliver(event);
         await expectIn(scene, to, moved);
       },
-      'two items moved within one second stay in a subscription with eleven items': async (scene) => {
+      'two items moved within one second to a subscription with eleven items stay there': async (scene) => {
         const [to, from] = subscribe(scene, 11, 3);
         for (const { event } of [to, from]) await scene.deliver(event);
         scene.later(5);
@@ -204,7 +206,7 @@ describe('items that move to another subscription', () => {
         for (const event of [...gets, ...leaves]) await scene.deliver(event);
         await expectIn(scene, to, first, second);
       },
-      'an item missing in an event’s first ten items can move to another subscription': async (scene) => {
+      'an item beyond the ten items that an event shows can move to another subscription': async (scene) => {
         const [from, to] = subscribe(scene, 12, 1);
         for (const { event } of [to, from]) await scene.deliver(event);
         scene.later(5);

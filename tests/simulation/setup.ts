@@ -5,7 +5,7 @@ import type { Plan } from './plan';
 import type { Making } from './stage';
 
 const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
-/** Returns the postal address of a Stripe customer. Odd numbers have none, and null has the address of 0. */
+/** Returns the postal address that belongs to an e-mail index. Odd indexes have none, and null has the address of 0. */
 const addressOf = (at: number | null) =>
   (at ?? 0) % 2 === 1
     ? null

@@ -8,10 +8,10 @@ import type { Tables } from './tables';
 
 type Json = Record<string, unknown>;
 
-/** An event about an object that only stray events report and that Stripe itself does not know. */
+/** A stray event: it is about an object that Stripe's API does not know. */
 export interface Stray {
   event: WorldEvent;
-  /** Its payload, which the local Stripe cannot render. */
+  /** The payload of the event, which the local Stripe cannot render. */
   rendered: Json;
   outcome: NonNullable<Sent['outcome']>;
   /** The row that exists once all events about the object were delivered. */
@@ -53,7 +53,7 @@ interface Sent {
   ago?: number;
 }
 
-/** Builds the events about one stray object, which usually lacks some fields. */
+/** Builds the stray events about one object, which usually lacks some fields. */
 function sent(scene: Scene, step: Step, customer: string): Sent[] {
   const { b, c } = step;
   const at = scene.strays.count;
@@ -159,7 +159,7 @@ function namedByAnother(customer: string, subscription: string, id: string): Sen
   ];
 }
 
-/** Checks the rows of strays. @param isAsked whether sync asked Stripe for all of them */
+/** Compares the rows of stray objects. @param isAsked whether sync asked Stripe for all of them */
 export function checkStrays(
   { strays, delivered, deeds }: Pick<Played, 'strays' | 'delivered' | 'deeds'>,
   tables: Tables,

@@ -5,7 +5,7 @@ import { startCoverage } from './pure/coverage';
 
 const TELL_MS = 500;
 /**
- * Reading the coverage is slow. The next reading follows when the number of histories has grown by
+ * Reading the coverage is slow. The next reading follows when the number of histories has grown by the factor
  * `LOOK_GROWTH`, but after at most `LOOK_AFTER` more histories.
  */
 const LOOK_GROWTH = 1.5;

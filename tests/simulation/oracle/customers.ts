@@ -16,9 +16,10 @@ interface Reported {
  */
 export function checkCustomers(given: Case): void {
   const { truth, tables, full, verdict } = given;
-  if (truth.mayFail && !full) return; // Stripe could not always answer
+  if (truth.mayFail && !full) return; // sync may have missed answers of Stripe
   const reported = reportedOf(truth, full);
-  if (truth.hasKey && !full && !isSame(truth, reported, reportedOf(truth, true))) return; // a reconciliation may know more
+  // Sync may know more than the events report.
+  if (truth.hasKey && !full && !isSame(truth, reported, reportedOf(truth, true))) return;
   const groups = new Map<string, number>();
   const own = new Set(truth.ours.map(({ id }) => id));
   for (const { customer, staff, stored } of truth.stripeCustomers) {
@@ -102,14 +103,17 @@ function numbered(truth: Truth, known: Reported | undefined, full: boolean): num
     )
     .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
   const [best] = numbers;
-  // Stripe's lists report objects without an event time, so that the order of the numbers is uncertain.
+  // Stripe's lists report objects without an event time, so the order of the numbers is uncertain.
   if (best && truth.hasKey) {
     return numbers.filter(({ rank }) => !full || rank === best.rank).map(({ own }) => own);
   }
   return best ? [best.own] : [];
 }
 
-/** Returns the same key for Stripe customers whose shared, unknown e-mail makes them one new customer. */
+/**
+ * Returns a key for the new customer that sync creates. Stripe customers with the same e-mail address share a key,
+ * unless the address belongs to one of our customers.
+ */
 function groupOf(truth: Truth, known: Reported | undefined, id: string): string {
   const [email] = known?.emails ?? [];
   const isNew = truth.linkByEmail && email && !truth.ours.some((own) => own.email === email);

@@ -80,7 +80,7 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   else if (!fits(first, row) && !truth.hasKey && allowed.length > 1) verdict.ties += 1;
   const off = row.amount_off_stripe;
   const known = allowed.map(({ about }) => amount(about.amountPaidOffStripe, about.currency));
-  // Sync does not look the payment up if people recorded it.
+  // Sync does not ask Stripe for the payment if people recorded it.
   const id = row.stripe_invoice_id ?? '';
   const isOwn = [...truth.written.values()].some(({ reference }) => reference === id);
   const mustKnow = full && row.status === 'paid' && !isOwn && !truth.deleted.has(id);
@@ -99,7 +99,7 @@ const toVoid = (moment: Moment<Invoice>): Moment<Invoice> => ({
 });
 
 interface Failures {
-  /** The row must show a failed payment. */
+  /** Whether the row must show a failed payment. `may`: whether it can show one. */
   must: boolean;
   may: boolean;
   /** The time of the failure in seconds, if only events can have reported it. Otherwise null. */

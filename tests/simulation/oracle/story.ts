@@ -202,8 +202,9 @@ export function storiesOf<T extends WorldObject>(
 }
 
 /**
- * Returns the states that a row may show: the last announced state; with an API key also later states; and if the last
- * second has several events and Stripe cannot be asked, each state that their payloads allow.
+ * Returns the states that a row may show. The last announced state is always possible, and with an API key also each
+ * later state. If the last second has several events and Stripe cannot be asked, each state that their payloads allow
+ * is possible as well.
  *
  * @param candidates the last states that the payloads of one second allow
  */
@@ -279,8 +280,8 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
 }
 
 /**
- * Returns whether the last state was certainly stored before the others. With an API key sync may see a state
- * at once, else on its first delivery. A second's last state is certain once all its events are handled.
+ * Returns whether the last state was certainly stored before the others. Sync sees a state on its first delivery, or
+ * earlier if it has an API key. The last state of a second is certain once all events of the second are handled.
  */
 function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
   const last = until.at(-1);

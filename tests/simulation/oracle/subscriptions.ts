@@ -103,7 +103,8 @@ function checkedOut<Row extends { status: string }>(
   );
   if ((full && !isStrange) || reported.status !== 'incomplete' || !isCheckedOut) return [reported];
   const active = { ...reported, status: 'active' };
-  return truth.hasKey || isStrange ? [active, reported] : [active]; // Stripe may have been asked later
+  // With an API key, sync may have asked Stripe after the checkout.
+  return truth.hasKey || isStrange ? [active, reported] : [active];
 }
 
 function expectedRow(truth: Truth, tables: Tables, about: Subscription) {

@@ -88,7 +88,10 @@ function placesOf(file: string, source: string): Script['places'] {
   });
 }
 
-/** Code in `decide` that no history reaches: its file and why it stays, the code, and its line if the code is ambiguous. */
+/**
+ * Code in `decide` that no history reaches. Each entry has the file and the reason, the code, and the whole source line
+ * if the code alone is ambiguous.
+ */
 const EXEMPT = `
 lib/sync/decide/customer.ts: links by number from before sync noted the source of a number
 return one.source === 'customer';

@@ -89,7 +89,7 @@ const RETENTION_DAYS = 30;
 /** Days until a reconciliation on a database drops the bodies of all other events. */
 const RETENTION_OF_ALL_DAYS = 180;
 
-/** Returns whether a history drops bodies. Every second one does. */
+/** Returns whether a history drops the bodies of old events. Every second history does. */
 export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 
 /**
@@ -111,7 +111,7 @@ export const mayLackBody = (event: { type: string; stripe_created: number }, now
   event.stripe_created * 1000 <
   daysBefore(now, event.type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
 
-/** Returns the time since which all events surely have their bodies. */
+/** Returns the time since which no event has lost its body. */
 export const oldest = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);

@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 const FINAL: string[] = [...DECIDED_DISPUTES];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
-/** The steps of a reconciliation over the model, keyed by their names in `STEPS`. */
+/** The steps of a reconciliation of the model, keyed by their names in `STEPS`. */
 export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'failed events': failedEvents,
   'live subscriptions': listed('subscription', null),

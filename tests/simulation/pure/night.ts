@@ -12,7 +12,7 @@ const HEARTBEAT_MS = 15_000;
 const STALE_MS = 6 * 3_600_000;
 const WINDOW_MARGIN_MS = 3 * 86_400_000;
 
-/** Runs the steps of `reconcile` over the model. */
+/** Runs the steps of `reconcile` on the model. */
 export async function reconcileModel(
   model: Model,
   process: ModelProcess,
@@ -35,7 +35,7 @@ export async function reconcileModel(
       if (step.name === LAST_LIST) await process.stating(() => lease.checkpoint({ listsCompleted: true }));
     } catch (error) {
       if (error instanceof LeaseLostError) return { status: 'running', changes: changes() };
-      // A failed step must not hide a bug.
+      // A dead process ends the run, and a TypeError or ReferenceError is a bug. Other errors only fail the step.
       if (isDatabaseUnavailable(error) || error instanceof TypeError || error instanceof ReferenceError)
         throw error;
       hasFailed = true;
@@ -47,7 +47,7 @@ export async function reconcileModel(
   return { status: isFinished ? status : 'running', changes: changes() };
 }
 
-/** A reconciliation over the model that is in progress. */
+/** A reconciliation of the model that is in progress. */
 export class Night {
   readonly work: Run;
 

@@ -27,7 +27,7 @@ const NO_LOG = { info: silent, warn: silent, error: silent } as unknown as Logge
 
 const openModel = ({ seed, now }: Scene) => new Model(seed, now);
 
-/** Opens a stage that decides over in-memory tables, which is fast because no I/O happens. */
+/** Opens a stage that runs sync on in-memory tables, which is fast because no I/O happens. */
 export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = openModel): Stage {
   const api = new ModelApi();
   let scene: Scene | undefined;

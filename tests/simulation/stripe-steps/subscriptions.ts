@@ -130,9 +130,7 @@ export const SUBSCRIPTION_STEPS: Steps = {
     return `${id} becomes ${status}`;
   }),
 
-  /**
-   * Emits an update with the old state after the deletion of the subscription, as if it arrived too late.
-   */
+  /** Emits an update with the state before the deletion, after the subscription was deleted. */
   lateNews(scene, { a, b }) {
     const ended = scene.world.history.filter(
       ({ type, created }) => type === 'customer.subscription.deleted' && created < epochNow(scene.world),
