@@ -33,7 +33,7 @@ describe('architecture rules', () => {
     expect(clientValuesOnTheServer(sources)).toEqual([]);
   });
 
-  test('modules keep no process-wide state at the top level', () => {
+  test('source modules declare no mutable state at the top level', () => {
     expect(moduleState(sources)).toEqual([]);
   });
 });
@@ -109,7 +109,7 @@ describe('tests of the architecture rules', () => {
     ['// new Date()', 0],
     ['now()', 0],
     ['randomBytes(5)', 0],
-  ])('the source text %s reads the clock, randomness or environment %d times', (text, asks) => {
+  ])('the source text “%s” reads the clock, randomness or environment %d times', (text, asks) => {
     expect(usesOfTheWorld([parseSource('lib/x.ts', text)])).toHaveLength(asks);
   });
 
@@ -119,7 +119,7 @@ describe('tests of the architecture rules', () => {
     ['export const all = [];', 1],
     ["const all = new Set(['a']);", 0],
     ["const seen = perProcess('seen', () => new Map());", 0],
-  ])('the source text %s declares %d pieces of module state', (text, states) => {
+  ])('the source text “%s” declares %d pieces of module state', (text, states) => {
     expect(moduleState([parseSource('lib/x.ts', text)])).toHaveLength(states);
   });
 
@@ -127,7 +127,7 @@ describe('tests of the architecture rules', () => {
     ['firstLine', 1],
     ['NEW_LINE', 1],
     ['LineEditor, useLines, type Line', 0],
-  ])('a server file that imports { %s } from a client file breaks %d rules', (names, broken) => {
+  ])('importing { %s } from a client file into a server file breaks %d rules', (names, broken) => {
     const client = parseSource('app/admin/lines.tsx', "'use client';\nexport const a = 1;");
     const server = parseSource('app/admin/page.tsx', `import { ${names} } from './lines';`);
     const imports = [{ line: 1, target: client.path }];

@@ -35,7 +35,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 
 const echo: Answer = async (request, response) => void response.end(await buffer(request));
 
-/** Starts a server that accepts slow requests by default. @returns its port and the requests that reached the handler */
+/** Starts a server that accepts slow requests by default. @returns its port and the requests that reached `answer` */
 async function serve(answer: Answer = (_, response) => void response.end('ok'), settings = {}) {
   const port = await freePort();
   const seen: IncomingMessage[] = [];

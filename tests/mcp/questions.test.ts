@@ -91,7 +91,7 @@ describe('questions to the tools', () => {
     expect(sums.total).toBe(numbers.length);
   });
 
-  test('list-invoices-tool with summary_by customer lists the largest debtors with their oldest due dates', async () => {
+  test('list-invoices-tool with summary_by customer lists the largest debtors and their oldest due dates', async () => {
     const { by_customer, total } = (await ask('list-invoices-tool', { summary_by: 'customer' })) as {
       by_customer: object[];
       total: number;

@@ -39,8 +39,8 @@ export async function measureReads(url: string, token: string): Promise<ReadTime
 }
 
 /**
- * Expects that reads do not wait for a lock that writers wait ten seconds for. A busy machine may need three times the
- * `quiet` times. `npm run bench` measures the promised response times.
+ * Expects quick reads while writers wait for a lock, which they do for up to ten seconds. On a busy machine, reads may
+ * take three times as long as in `quiet`. `npm run bench` measures the promised response times.
  */
 export function requireQuick({ health, tools }: ReadTimes, quiet: ReadTimes): void {
   expect(health).toBeLessThan(Math.max(3000, 3 * quiet.health));

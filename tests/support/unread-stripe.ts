@@ -9,8 +9,9 @@ const [SUBSCRIPTIONS, INVOICES] = [3, 5];
 const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
 
 /**
- * Creates a Stripe account that sync has not read yet, and our customers. A quarter of the Stripe customers
- * match by number, a quarter by one customer's e-mail, a quarter by an e-mail of two, a quarter not at all.
+ * Creates a Stripe account that sync has not read yet, and our customers. A quarter of the Stripe customers match by
+ * number, a quarter by the e-mail address of one customer, a quarter by an address that two customers share, and a
+ * quarter match no customer.
  *
  * @param objects the minimum number of objects in the account
  */
