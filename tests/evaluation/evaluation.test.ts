@@ -26,7 +26,7 @@ describe('the evaluation of the tools', () => {
     await addEvaluationRows(mcp.db);
   });
 
-  /** Makes the calls of a question's plan. Each plan is replayed once, whichever test asks for it first. */
+  /** Makes the calls of a question's plan. Each plan is replayed only once, even if several tests need it. */
   const replay = (question: Question): Promise<Replay> => {
     const known = replays.get(question.id) ?? makeCalls(question);
     replays.set(question.id, known);

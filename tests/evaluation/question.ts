@@ -5,10 +5,10 @@ import { type Database, rows } from '@/db/database';
 export const TODAY = '2026-11-21';
 export const TIME_ZONE = 'Europe/Berlin';
 
-/** What a question asks for. Amounts are in whole units, days are YYYY-MM-DD. The order of a list does not count. */
+/** The value that answers a question. Amounts are in whole units, and days are YYYY-MM-DD. Lists may have any order. */
 export type Figure = string | number | string[];
 
-/** The figure of a question about something that does not exist. */
+/** The answer to a question about a record that does not exist. */
 export const NONE = 'none';
 
 /** The answer to a question that the tools cannot answer. */

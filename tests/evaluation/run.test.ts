@@ -108,7 +108,7 @@ describe('the loop between a model and the tools', () => {
     },
   );
 
-  test('the evaluation results of a model replace the earlier section of the model', async () => {
+  test('the evaluation results of a model replace its earlier results in the document', async () => {
     const question: Question = {
       ...{ id: 'servers', language: 'en', kind: 'total', text: 'How many servers are there?' },
       ...{ plan: [], figure: ({ data }) => data.length, golden: 'select 2' },

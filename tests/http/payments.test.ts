@@ -134,7 +134,7 @@ describe('tasks about a payment of a Stripe invoice', () => {
   const exceeds = (done_by: string | null) => [{ kind: 'payment_exceeds_due', done_by }];
   const CLOSED = 'a later change';
 
-  test('the task about an excess payment closes and reopens with the amount of the payment', async () => {
+  test('changing the amount of a payment closes and reopens the task about an excess payment', async () => {
     const { body } = await openAtStripe();
     const { id } = (await call('POST', '', { ...body, amount: 100, payment_reference: 'TASK-1' })).body;
     expect(await tasksOf(id)).toEqual(exceeds(null));

@@ -234,7 +234,7 @@ describe('several customer numbers', () => {
         ...leadsTo('C-2', [bills('C-1'), subscribes('C-2'), subscribes('C-3')], { linked_by: 'number' }),
         orders: 'all',
       },
-      'a run prefers the customer number of the older listed subscription': {
+      'a reconciliation run prefers the customer number of the older listed subscription': {
         ...leadsTo('C-1', [own(), listOlder, night, expectLink({ customer: 'C-1' }), quietNight]),
         given: [...given, service('S-2', TWO)],
       },
@@ -274,7 +274,7 @@ describe('several customer numbers', () => {
         const { id } = atStripe.invoice(scene, named('C-2'));
         await scene.night();
         await scene.edit('invoices', id, { recheck_at: scene.now() });
-        failing(3)(scene); // fails in the list, when the run asks for the customer, and when it asks for the invoice
+        failing(3)(scene); // in the list, when the run retrieves the customer, and when it retrieves the invoice
         await scene.night();
         await scene.edit('customers', 'C-3', { customer_number: 'C-9' });
         own()(scene);
@@ -329,7 +329,7 @@ describe('a customer that Stripe failed to return', () => {
         own('C-1')(scene);
         const lines = [{ amount: 9000 }];
         const draft = act.createInvoice(scene.world, { customer: 'cus_1', lines }).object;
-        failing(2)(scene); // fails while the drafts are listed, and when the run asks again
+        failing(2)(scene); // while the run lists the drafts, and when it asks again
         const failed = { status: 'completed_with_errors', failures: [['customer', 'cus_1']] };
         expect(await scene.night()).toMatchObject(failed);
         await expectLink({ linked_by: 'created' })(scene);
@@ -337,7 +337,7 @@ describe('a customer that Stripe failed to return', () => {
         expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
         await expectLink({ customer: 'C-1', linked_by: 'number', recheck_at: null })(scene);
       },
-      'an event without a customer number does not fetch the Stripe customer again': {
+      'an event without a customer number does not make sync fetch the Stripe customer again': {
         events: [
           own('C-1'),
           finalized('in_1'),
@@ -511,7 +511,7 @@ describe('regressions on a database', () => {
     return { before, after, other, id, invoice, refuse };
   }
 
-  test('the recorded failure to fetch a Stripe customer is resolved once a run fetches it', async () => {
+  test('the recorded failure to fetch a Stripe customer is resolved once a run fetches the customer', async () => {
     const { before, id, invoice, refuse } = await threeNumbers();
     refuse();
     await sync.take(invoice());
@@ -549,7 +549,7 @@ describe('regressions on a database', () => {
     expect(await sync.linkOf(id)).toMatchObject({ customer_id: after.id, recheck_at: null });
   });
 
-  test('a decision repeated after a conflict uses no answer older than the link', async () => {
+  test('a sync decision repeated after a conflict ignores answers of Stripe older than the link', async () => {
     const { after, other, id, invoice } = await threeNumbers();
     await sync.take(invoice(), { withKey: false });
     sync.later(5);
@@ -567,7 +567,7 @@ describe('regressions on a database', () => {
     expect((await sync.linkOf(id))?.customer_id).toBe(after.id);
   });
 
-  test('a run resolves the recorded failure of an event that has been handled', async () => {
+  test('a reconciliation run resolves the recorded failure of an event that has been handled', async () => {
     const event = (await threeNumbers()).invoice();
     await sync.take(event, { withKey: false });
     const { runId: run_id } = await sync.run();

@@ -195,7 +195,7 @@ function rowOf(tables: Tables, { table, id }: Left): object | undefined {
   }
 }
 
-/** Returns the tables without the rows of strays. */
+/** Returns the tables without the rows of stray objects. */
 export function withoutStrays(tables: Tables, ours: readonly { id: number }[]): Tables {
   const links = tables.links.filter(({ stripe_customer_id: id }) => !isStray(id));
   const isOurs = (id: number) =>

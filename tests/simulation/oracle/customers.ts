@@ -243,8 +243,8 @@ export const wasAsked = (truth: Truth, customer: string) =>
   truth.looks.some((look) => look.customer === customer && look.changes !== null && isCertain(look));
 
 /**
- * Expects sync to have asked Stripe for the customer since the last event with the number of another
- * customer than the linked one. Sync asks whenever such an event arrives.
+ * An event with the number of a customer other than the linked one makes sync ask Stripe for the customer. Expects sync
+ * to have asked since the last such event.
  */
 function checkAsked(given: Case, customer: string, linkedTo: number): void {
   const { truth } = given;

@@ -216,7 +216,7 @@ async function attachPayments(night: Night): Promise<void> {
   }
 }
 
-/** Returns the refunds or disputes without a payment whose payment may now be found, here or at Stripe. */
+/** Returns refunds or disputes that have no payment yet, but whose payment may exist by now, here or at Stripe. */
 function withPayment(rows: ModelRows, kind: MoneyBackKind, { stripe, now }: Night['deps']): string[] {
   const since = now().getTime() - ASKED_DAYS * DAY_MS;
   const known = [...rows.payments.values()];

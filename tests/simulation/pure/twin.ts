@@ -373,7 +373,7 @@ function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => (isRow(one) ? canonical(one) : one));
   if (!isRow(value)) return value;
   const entries = Object.entries(value)
-    .filter(([key]) => key !== 'created_at' && key !== 'updated_at') // the sides have different clocks
+    .filter(([key]) => key !== 'created_at' && key !== 'updated_at') // the clocks of the two sides differ
     .map(([key, one]) => {
       if (LOGGED.has(key)) return [key, asJsonb(one)] as const;
       return [key, JSON_KEYS.has(key) ? one : canonical(one)] as const;

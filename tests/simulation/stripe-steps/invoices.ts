@@ -111,7 +111,7 @@ export const INVOICE_STEPS: Steps = {
     const isKnown = [...scene.world.subscriptions.values()].some(
       ({ customer }) => customer === found.customer,
     );
-    // Likewise for an e-mail address that only the draft reported.
+    // An e-mail address that only the draft reported would be uncertain, too.
     const isLast = scene.plan.linkByEmail && scene.world.customers.get(found.customer)?.deleted;
     if (!isKnown || isLast || found.metadata.customer_number) return null;
     act.deleteDraftInvoice(scene.world, found.id);
