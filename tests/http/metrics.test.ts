@@ -103,7 +103,7 @@ describe('the metrics', () => {
     expect(samplesOf(text, 'w5t_inbox_events')).toEqual(['{outcome="failed"} 1', '{outcome="unmatched"} 0']);
   });
 
-  test('the metrics endpoint answers 200 without a database and reports that it is down', async () => {
+  test('the metrics endpoint answers 200 and reports the database as down when the database fails', async () => {
     const { runtime } = api;
     const { db } = runtime;
     expect(samplesOf((await scrape()).text, 'w5t_inbox_events')).toHaveLength(2);
