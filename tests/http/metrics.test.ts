@@ -13,7 +13,9 @@ import { toProviderEvent } from '@/lib/stripe/event';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useApi } from '../support/api';
+import { createStripeCustomer } from '../support/factories';
 import { freePort } from '../support/pooler';
+import { finalized, toEvent, voided } from '../support/stripe-events';
 
 const TOKEN = 'a-token-for-prometheus';
 const api = useApi({ '/metrics': metricsFile, '/api/health/live': live }, { METRICS_TOKEN: TOKEN });
@@ -64,19 +66,27 @@ describe('the metrics', () => {
     expect(text).toContain('process_resident_memory_bytes');
   });
 
-  test('the metrics count Stripe events by outcome', async () => {
+  test('the metrics count Stripe events by outcome, and measure the time until an event is processed', async () => {
     await openMetrics([]);
     const { runtime } = api;
-    const payload = JSON.stringify(pingAt(runtime.now(), 'evt_1'));
-    const event = toProviderEvent(JSON.parse(payload));
-    if (!event) throw new Error('the event cannot be read');
-    await handleEvent(syncDeps(runtime), event, payload);
-    await handleEvent(syncDeps(runtime), event, payload);
+    const { stripe_customer_id: customer } = await createStripeCustomer(runtime.db);
+    const sent = [
+      toEvent(finalized('in_1', { customer }, { at: -30 }), 1),
+      toEvent(voided('in_1', { customer }), 2),
+      toEvent(voided('in_1', { customer }), 2),
+    ];
+    for (const one of sent) {
+      const event = toProviderEvent(one);
+      if (!event) throw new Error('the event cannot be read');
+      await handleEvent(syncDeps(runtime), event, JSON.stringify(one));
+    }
     const { text } = await scrape();
     expect(samplesOf(text, 'w5t_stripe_events_total').sort()).toEqual([
       '{outcome="duplicate"} 1',
       '{outcome="ignored"} 1',
+      '{outcome="processed"} 1',
     ]);
+    expect(samplesOf(text, 'w5t_stripe_event_lag_seconds_sum')).toEqual(['30']);
   });
 
   test('the metrics report the last reconciliation run and the backlog of the inbox', async () => {
@@ -176,11 +186,3 @@ test('the example alert rules and dashboard use only metrics that exist', async 
   expect(used.length).toBeGreaterThan(20);
   expect([...new Set(used)].filter((name) => !known.has(name))).toEqual([]);
 });
-
-function pingAt(now: Date, id: string) {
-  return {
-    ...{ id, object: 'event', type: 'customer.updated', livemode: false, api_version: '2026-02-25' },
-    created: Math.floor(now.getTime() / 1000),
-    data: { object: { id: 'cus_1', object: 'customer' } },
-  };
-}

@@ -147,7 +147,7 @@ describe('dynamic registration', () => {
     expect(kept.pathname).toBe('/oauth/consent');
   });
 
-  test.each([['vendor-app://cb', 'http://x.example/'], [7], 'https://x.example/cb'])(
+  test.each([[['vendor-app://cb', 'http://x.example/']], [[7]], ['https://x.example/cb']])(
     'an OAuth client registration with only disallowed redirects %j is refused',
     async (redirect_uris) => {
       const answer = await flow.register({ redirect_uris });
