@@ -3,10 +3,18 @@ import { FIXED_HEADERS } from './lib/http/fixed-headers';
 
 const config: NextConfig = {
   // PGlite and pino load files of their own at run time (WebAssembly, a worker), which a bundle would not contain.
-  // nodemailer and prom-client are loaded only when they are used.
+  // nodemailer, prom-client and the packages that make documents are loaded only when they are used.
   // If Stripe were bundled, each bundle would have its own error classes, and `instanceof` would fail across bundles.
-  serverExternalPackages: ['@electric-sql/pglite', 'nodemailer', 'pino', 'prom-client', 'stripe'],
-  outputFileTracingIncludes: { '/**': ['./db/migrations/**', './db/functions/**'] },
+  serverExternalPackages: [
+    ...['@e-invoice-eu/core', '@electric-sql/pglite', 'fontkit', 'nodemailer', 'pdfkit', 'pino'],
+    ...['prom-client', 'stripe'],
+  ],
+  outputFileTracingIncludes: {
+    '/**': [
+      ...['./db/migrations/**', './db/functions/**', './node_modules/pdfkit/js/data/**'],
+      './node_modules/@expo-google-fonts/open-sans/{400Regular,700Bold}/*.ttf',
+    ],
+  },
   experimental: {
     authInterrupts: true, // enables `forbidden()`
     optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'],

@@ -3,6 +3,7 @@ import { SlowestFirst } from './tests/support/slowest-first.ts';
 
 const TESTS = ['tests/**/*.test.ts', 'tests/**/*.test.tsx'];
 const LONG = ['tests/**/*.long.test.ts'];
+const RULES = ['tests/**/*.rules.test.ts'];
 
 const shared = {
   globalSetup: ['tests/support/global-setup.ts'],
@@ -23,9 +24,11 @@ export default defineConfig({
     reporters: ['default', './tests/support/reporter.ts'],
     sequence: { sequencer: SlowestFirst },
     projects: [
-      { extends: true, test: { ...shared, name: 'product', include: TESTS, exclude: LONG } },
+      { extends: true, test: { ...shared, name: 'product', include: TESTS, exclude: [...LONG, ...RULES] } },
       // Takes long, and belongs to `npm run test:all`.
       { extends: true, test: { ...shared, name: 'long', include: LONG } },
+      // Needs the official rules for e-invoices, which are not part of the project.
+      { extends: true, test: { ...shared, name: 'rules', include: RULES, testTimeout: 1_800_000 } },
     ],
   },
 });

@@ -2,7 +2,9 @@ import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { startOfDay } from '@/lib/dates';
 import { type Database, rows } from './database';
+import { company } from './schema';
 import { clientsOf } from './seed/catalogue';
+import { DEMO_COMPANY } from './seed/company';
 import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } from './seed/customers';
 import { buildInvoices } from './seed/invoices';
 import { buildLines } from './seed/lines';
@@ -29,6 +31,7 @@ export async function seedDatabase(db: Database, options: SeedOptions): Promise<
   built.invoices = built.invoices.map((row) => ({ ...row, updated_at }));
   const names = Object.keys(TABLES) as (keyof SeedRows)[];
   await db.transaction(async (tx) => {
+    await tx.insert(company).values(DEMO_COMPANY).onConflictDoNothing();
     for (const name of names) await insertAll(tx, name, built[name]);
     await tx.execute(sql`insert into draft_import_keys (import_key, invoice_id)
       select 'draft-' || id, id from invoices where status = 'draft' and stripe_invoice_id is null`);

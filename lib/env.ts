@@ -68,6 +68,8 @@ function toEnv(v: Variables) {
     linkByEmail: v.LINK_BY_EMAIL === 'on',
     /** Days after which the inbox drops the bodies of handled events. */
     eventRetentionDays: v.EVENT_RETENTION_DAYS,
+    /** Years after the end of an invoice's year for which the documents of erased customers are kept. */
+    documentRetentionYears: v.DOCUMENT_RETENTION_YEARS,
     cronSecret: v.CRON_SECRET ?? null,
     /** Bearer token of /metrics. Null if there are no metrics. */
     metricsToken: v.METRICS_TOKEN ?? null,
@@ -176,6 +178,7 @@ export const variables = z.object({
   EVENT_RETENTION_DAYS: days(35, 'must be at least 35: for 30 days Stripe may send an event again').default(
     180,
   ),
+  DOCUMENT_RETENTION_YEARS: integer.min(1, 'must be at least 1').max(100, 'must be at most 100').default(8),
   CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
   METRICS_TOKEN: text.min(16, 'must have at least 16 characters').optional(),
   BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
@@ -226,6 +229,7 @@ export const RECONCILIATION_VARIABLES = [
   ...DATABASE_VARIABLES,
   'LINK_BY_EMAIL',
   'EVENT_RETENTION_DAYS',
+  'DOCUMENT_RETENTION_YEARS',
   'TOOL_CALL_RETENTION_DAYS',
   'STRIPE_PUBLISHABLE_KEY',
   'STRIPE_SECRET_KEY',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { isPoolerInstalled } from './support/pooler';
 
@@ -49,6 +49,7 @@ const onServer = { TEST_DATABASE_URL: SERVER };
 
 const PARTS: Part[] = [
   { name: 'long tests', command: vitest('long') },
+  { name: 'official rules for e-invoices', command: vitest('rules'), missing: noRules() },
   { name: 'through Next', command: vitest('product', THROUGH_NEXT), env: { TEST_THROUGH: 'next' } },
   {
     name: 'on PostgreSQL',
@@ -101,6 +102,13 @@ function usesServer(file: string): boolean {
 
 function sharesSessions(file: string): boolean {
   return /\block|at once|Promise\.all|transaction/i.test(readFileSync(file, 'utf8'));
+}
+
+/** Returns why the official rules for e-invoices cannot be checked here. Null if they can. */
+function noRules(): string | null {
+  if (!existsSync('../shared/e-invoice')) return '../shared/e-invoice does not exist';
+  const lacking = ['xmllint', 'pdftotext'].find((tool) => spawnSync(tool, ['--version']).error);
+  return lacking ? `${lacking} is not installed` : null;
 }
 
 async function serverAnswers(): Promise<boolean> {

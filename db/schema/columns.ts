@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { integer, numeric, text, timestamp } from 'drizzle-orm/pg-core';
+import { customType, integer, numeric, text, timestamp } from 'drizzle-orm/pg-core';
 
 /** Returns the primary key of most tables: an integer that the database assigns. */
 export const id = () => integer().primaryKey().generatedAlwaysAsIdentity();
@@ -23,3 +23,6 @@ export const money = () => numeric({ precision: 15, scale: 3 });
 
 /** An ISO 4217 code in lower case, as Stripe writes it. */
 export const currency = () => text().notNull().default('eur');
+
+/** Bytes: `bytea` in the database. Both drivers return them as a `Uint8Array`. */
+export const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' });

@@ -6,6 +6,7 @@ import {
   date,
   index,
   integer,
+  jsonb,
   numeric,
   pgEnum,
   pgTable,
@@ -13,11 +14,13 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { currency, id, instant, money, timestamps, version } from './columns';
+import { bytes, currency, id, instant, money, timestamps, version } from './columns';
 import { customerId } from './customers';
 import { subscriptions } from './services';
 
 export const invoiceStatus = pgEnum('invoice_status', ['draft', 'sent', 'paid', 'overdue', 'cancelled']);
+/** VAT category codes of EN 16931 (UNCL 5305), which `lib/customers/tax-category.ts` explains. */
+export const taxCategory = pgEnum('tax_category', ['S', 'Z', 'E', 'AE', 'G', 'O', 'K']);
 export const salesDocumentType = pgEnum('sales_document_type', ['offer', 'order_confirmation']);
 export const salesDocumentStatus = pgEnum('sales_document_status', [
   'draft',
@@ -168,6 +171,8 @@ const line = {
   unit_price: money().notNull(),
   /** Tax rate in percent. */
   tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
+  /** Null for the usual category of the customer. Issuing an invoice stores the category of each line. */
+  tax_category: taxCategory(),
 };
 
 const invoiceId = () =>
@@ -218,3 +223,74 @@ export const draftImportKeys = pgTable('draft_import_keys', {
   import_key: text().primaryKey().default(sql`'draft-' || gen_random_uuid()`),
   invoice_id: invoiceId().unique(),
 });
+
+/** Our company as documents name it. At most one row. */
+export const company = pgTable(
+  'company',
+  {
+    id: integer().primaryKey().default(1),
+    name: text(),
+    street: text(),
+    postal_code: text(),
+    city: text(),
+    /** ISO 3166-1 alpha-2 code. */
+    country: text(),
+    vat_id: text(),
+    tax_number: text(),
+    /** Register and number, such as `Amtsgericht Musterstadt, HRB 12345`. */
+    register_entry: text(),
+    /** True if the company charges no VAT as a small business (in Germany section 19 UStG). */
+    small_business: boolean().notNull().default(false),
+    contact_name: text(),
+    contact_phone: text(),
+    contact_email: text(),
+    bank_name: text(),
+    /** In capitals, without spaces. */
+    iban: text(),
+    bic: text(),
+    /** Sentence that documents print instead of the usual one with the due date. */
+    payment_terms: text(),
+    footer: text(),
+    ...timestamps,
+  },
+  (t) => [check('company_single', sql`${t.id} = 1`)],
+);
+
+/** A company, or a customer, as a document names it. Keyed by column name. */
+export type KeptParty = Record<string, string | boolean | null>;
+
+/** The largest PDF file that is stored, in bytes. */
+export const MAX_DOCUMENT_BYTES = 4_194_304;
+
+/**
+ * Documents of issued invoices. A row keeps the seller and the buyer as they were when the invoice was issued. Its files
+ * are made once, as soon as all required fields are known, and never change.
+ */
+export const invoiceDocuments = pgTable(
+  'invoice_documents',
+  {
+    invoice_id: integer()
+      .primaryKey()
+      .references(() => invoices.id, { onDelete: 'cascade' }),
+    seller: jsonb().$type<KeptParty>().notNull(),
+    buyer: jsonb().$type<KeptParty>().notNull(),
+    /** PDF/A-3 with the e-invoice (Factur-X, profile EN 16931). */
+    pdf: bytes(),
+    /** The same e-invoice as XRechnung (CII). */
+    xml: text(),
+    /** SHA-256 of the PDF, in hexadecimal. */
+    pdf_sha256: text(),
+    made_at: instant(),
+    ...timestamps,
+  },
+  (t) => [
+    check(
+      'invoice_documents_whole',
+      sql`num_nulls(${t.pdf}, ${t.xml}, ${t.pdf_sha256}, ${t.made_at}) in (0, 4)`,
+    ),
+    check(
+      'invoice_documents_size',
+      sql`octet_length(${t.pdf}) <= ${sql.raw(String(MAX_DOCUMENT_BYTES))} and octet_length(${t.xml}) <= ${sql.raw(String(MAX_DOCUMENT_BYTES))}`,
+    ),
+  ],
+);

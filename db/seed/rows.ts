@@ -23,7 +23,7 @@ export const TABLES = {
 export type SeedRows = { [Name in keyof typeof TABLES]: Seeded<(typeof TABLES)[Name]['$inferSelect']>[] };
 type Seeded<Row> = Omit<
   Row,
-  'created_at' | 'updated_at' | 'erased_at' | 'search_text' | 'is_stub' | 'version'
+  'created_at' | 'updated_at' | 'erased_at' | 'search_text' | 'is_stub' | 'tax_category' | 'version'
 >;
 
 export type CustomerRow = SeedRows['customers'][number];

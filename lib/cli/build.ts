@@ -87,11 +87,14 @@ export const BUNDLE = {
    * the same module as this bundle (`serverExternalPackages`) if pages recognize its errors by class.
    */
   external: [
+    '@e-invoice-eu/core',
     '@electric-sql/pglite',
     '@next/env',
     '@vercel/functions',
+    'fontkit',
     'next',
     'nodemailer',
+    'pdfkit',
     'pino',
     'postgres',
     'prom-client',

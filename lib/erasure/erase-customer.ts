@@ -6,6 +6,7 @@ import {
   customerNotes,
   customerServices,
   customers,
+  invoiceDocuments,
   invoices,
   stripeCustomers,
   subscriptions,
@@ -14,6 +15,7 @@ import {
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { idsOf } from '../customers/merged-customers';
+import { makeDocuments } from '../documents/invoice-document';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -25,7 +27,7 @@ export const ERASED_NAME = 'Erased customer';
 
 /** The consequences that are shown before a customer is erased. */
 export const CONSEQUENCES = [
-  'The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany): make sure that you have them as documents outside this service.',
+  'The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany). Documents of invoices issued here are kept for DOCUMENT_RETENTION_YEARS and then deleted. Invoices without a document, such as those of Stripe, you must keep outside this service.',
   'Names, addresses, the e-mail address, phone numbers, the VAT ID and notes are removed permanently, including from the history and the data Stripe sent. Invoices, payments and documents stay, with numbers, amounts and dates.',
   'Anything Stripe sends about this customer later is still recorded, without personal data. Nothing is erased at Stripe, in backups, or in exported or imported files.',
 ];
@@ -42,6 +44,7 @@ export async function eraseCustomer(db: Database, id: number, { actor, now }: { 
   const texts = [...(await stripeCustomersOf(db, id)), ...emails];
   const since = await shortlyBefore(db);
   const naming = await findEventsNaming(db, texts);
+  await makeDocuments(db, id, now);
   await transact(db, async (tx) => {
     const stripeCustomers = await lockCustomer(tx, id);
     const customer_number = await requireErasable(tx, id);
@@ -156,6 +159,10 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
     .set({ arguments: {} })
     .where(sql`${toolCalls.customer_id} in (${idsOf(id)})`);
   const its = tx.select({ id: invoices.id }).from(invoices).where(eq(invoices.customer_id, id));
+  // The law requires documents for years. If an invoice has none, its buyer is not needed any more.
+  await tx
+    .delete(invoiceDocuments)
+    .where(and(inArray(invoiceDocuments.invoice_id, its), isNull(invoiceDocuments.made_at)));
   await tx
     .update(accountingEntries)
     .set({ customer_name: ERASED_NAME })

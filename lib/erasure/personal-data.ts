@@ -28,6 +28,9 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   // Messages contain counts, settings and, in a test alert, the address of the admin who sent it.
   alerts: none('cause message pending failure'),
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
+  company: none(
+    'name street postal_code city country vat_id tax_number register_entry contact_name contact_phone contact_email bank_name iban bic payment_terms footer',
+  ),
   customer_notes: { ...none('actor_id actor_name'), text: 'cleared' },
   billed_service_blocks: none('kind'),
   billed_service_deltas: none('kinds'),
@@ -48,6 +51,9 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   imports: none('kind file_name actor_id actor_name counts shape reading'),
   invoice_blocks: none('kind'),
   invoice_deltas: none('kinds'),
+  // The law requires the documents of erased customers for years, and the daily job then deletes them. Rows without a
+  // document are deleted at once.
+  invoice_documents: none('seller buyer xml pdf_sha256'),
   invoice_lines: { text: 'redacted' },
   invoices: none('number currency stripe_invoice_id stripe_customer_id'),
   // Accounting needs the customer numbers.

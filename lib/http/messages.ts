@@ -155,6 +155,7 @@ const TITLES: Record<ErrorCode, string> = {
   forbidden: 'Forbidden',
   not_found: 'Not found',
   method_not_allowed: 'Method not allowed',
+  not_acceptable: 'Not acceptable',
   conflict: 'Conflict',
   precondition_failed: 'Precondition failed',
   payload_too_large: 'Payload too large',

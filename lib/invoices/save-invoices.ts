@@ -4,7 +4,7 @@ import { type Database, inTexts } from '@/db/database';
 import { draftImportKeys, invoiceStatus, invoices } from '@/db/schema';
 import { bookEntries } from '../book-entries';
 import { addDays, toCalendarDate } from '../dates';
-import type { FieldError } from '../errors';
+import { type FieldError, invalidField } from '../errors';
 import { calendarDate, textLine } from '../fields';
 import { fromThousandths, toThousandths } from '../money';
 import { amount, instantOrDay, optionalChoice, optionalText, toInstant } from '../records/fields';
@@ -13,6 +13,7 @@ import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/r
 import type { SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { customerReference } from '../services/save-services';
+import { keepParties } from './issued-parties';
 import {
   addLines,
   amountFields,
@@ -60,6 +61,7 @@ export const invoiceKind: RecordKind = {
   afterwards: async (tx, written, writer) => {
     await writeLines(tx, 'invoice', written);
     await keepImportKeys(tx, written);
+    await keepIssued(tx, written, writer);
     await bookEntries(tx, { invoices: written.map(({ id }) => id) }, writer);
   },
 };
@@ -84,6 +86,25 @@ async function keepImportKeys(tx: Database, written: (Writing & { id: number })[
       return import_key || after.status === 'draft' ? { import_key, invoice_id: id } : [];
     });
   if (fresh.length > 0) await tx.insert(draftImportKeys).values(fresh);
+}
+
+/** Keeps what the documents of newly issued invoices need. @throws AppError validation_failed for a wrong tax category */
+async function keepIssued(
+  tx: Database,
+  written: (Writing & { id: number })[],
+  { importId }: RecordWriter,
+): Promise<void> {
+  const issued = written.filter(
+    ({ before, after }) =>
+      after.status !== 'draft' && after.stripe_invoice_id == null && (before?.status ?? 'draft') === 'draft',
+  );
+  const [problem] = await keepParties(
+    tx,
+    issued.map(({ id }) => id),
+  );
+  // Another program has issued the invoices of files, so they stay as they are. Their pages name the problem.
+  const isIssuedHere = importId == null && issued.every(({ before }) => before !== null);
+  if (problem && isIssuedHere) throw invalidField('lines', `line ${problem.line + 1} ${problem.message}`);
 }
 
 const keyOf = ({ import_key }: Record<string, unknown>): string[] =>

@@ -6,7 +6,7 @@ import { cronAnswer, cronRefused } from '../http/cron-route';
 import { liveness } from '../http/health-route';
 import { type HttpRequest, jsonWithEtag, methodNotAllowed, type Route } from '../http/messages';
 import { webhookAnswer, webhookError } from '../http/webhook-route';
-import { paymentsPaths } from './payments-paths';
+import { documentPaths, paymentsPaths } from './payments-paths';
 import { errorResponses, errors, HEADERS, inlineSchema, json, namedSchemas, ownErrors } from './responses';
 
 /** Handlers of `/api/openapi.json`, which returns the OpenAPI description. */
@@ -44,10 +44,11 @@ export function openApiDocument(publicUrl: string) {
     servers: [{ url: publicUrl }],
     tags: [
       { name: 'Payments', description: 'Payments and how they settle invoices.' },
+      { name: 'Invoices', description: 'The documents of invoices.' },
       { name: 'Stripe', description: 'How Stripe’s state reaches us.' },
       { name: 'Health', description: 'For probes.' },
     ],
-    paths: { ...paymentsPaths, ...otherPaths },
+    paths: { ...paymentsPaths, ...documentPaths, ...otherPaths },
     components: {
       schemas: namedSchemas(),
       responses: errorResponses(),

@@ -1,7 +1,16 @@
 import { AppError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
 import { paymentFilters } from '../payments/schema';
-import { empty, errors, json, ownErrors, queryParameters, type Responses, schemaRef } from './responses';
+import {
+  empty,
+  errors,
+  headerRefs as headersOf,
+  json,
+  ownErrors,
+  queryParameters,
+  type Responses,
+  schemaRef,
+} from './responses';
 
 /** Example of a request body with a complete payment. */
 const PAYMENT_BODY = {
@@ -105,6 +114,43 @@ export const paymentsPaths = {
   },
 };
 
+const DOCUMENT = '/api/w5t/invoices/{id}/document';
+const NO_INVOICE = new AppError('not_found', 'There is no invoice 4711.');
+const NO_DOCUMENT = new AppError(
+  'conflict',
+  'The invoice has no document. These fields are empty: company: IBAN.',
+);
+const LACKS_BILLING = new AppError('forbidden', 'This access token lacks the scope billing:read.');
+
+export const documentPaths = {
+  [DOCUMENT]: {
+    parameters: [
+      { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 }, example: 1 },
+    ],
+    get: {
+      ...operation('getInvoiceDocument', 'Download the document of an invoice', 'billing:read', 'Invoices'),
+      description: [
+        'The PDF contains the e-invoice (Factur-X, profile EN 16931). As `application/xml` it is the same invoice as',
+        'XRechnung 3.0 in CII syntax. A document is made once, and every download returns the same bytes. An invoice',
+        'without a document answers 409 with the reason, such as a field of the company that is empty.',
+      ].join(' '),
+      parameters: [header('Accept', '`application/pdf`, which is the default, or `application/xml`.')],
+      responses: {
+        200: {
+          description: 'The document.',
+          headers: headersOf(['X-Request-Id', 'Content-Disposition']),
+          content: {
+            'application/pdf': { schema: { type: 'string', format: 'binary' } },
+            'application/xml': { schema: { type: 'string' } },
+          },
+        },
+        ...failures('not_acceptable'),
+        ...ownErrors(LACKS_BILLING, NOT_ON_COLLECTION, NO_INVOICE, NO_DOCUMENT, UNKNOWN_PARAMETER),
+      },
+    },
+  },
+};
+
 function update(
   method: 'PUT' | 'PATCH',
   operationId: string,
@@ -125,8 +171,8 @@ function update(
   };
 }
 
-function operation(operationId: string, summary: string, scope: string) {
-  return { operationId, summary, tags: ['Payments'], security: [{ accessToken: [scope] }] };
+function operation(operationId: string, summary: string, scope: string, tag = 'Payments') {
+  return { operationId, summary, tags: [tag], security: [{ accessToken: [scope] }] };
 }
 
 function body(schema: string, example?: unknown) {

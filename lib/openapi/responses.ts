@@ -16,6 +16,7 @@ const MESSAGES: Record<ApiErrorCode, [message: string, field?: FieldError]> = {
   forbidden: ['This access token lacks the scope payments:write.'],
   not_found: ['There is no payment 4711.'],
   method_not_allowed: ['POST is not allowed here.'],
+  not_acceptable: ['Send Accept: application/pdf or application/xml.'],
   conflict: [
     'Another payment has this payment_reference.',
     { field: 'payment_reference', message: 'is used by another payment' },
@@ -85,6 +86,7 @@ export function empty(description: string, headers: string[] = []) {
 export const HEADERS = {
   'X-Request-Id': header('Names this request in our log.'),
   ETag: header('Names this state of the payment, for If-Match and If-None-Match (RFC 9110).'),
+  'Content-Disposition': header('The name of the file.'),
   Link: header('The first, previous, next and last page (RFC 8288).'),
   Location: header('The path of the new payment.', 'uri-reference'),
   'WWW-Authenticate': header('Bearer'),
@@ -96,7 +98,8 @@ function header(description: string, format?: string) {
   return { description, required: true, schema: { type: 'string', ...(format && { format }) } };
 }
 
-function headerRefs(names: string[]): Headers {
+/** Returns references to headers of every description. */
+export function headerRefs(names: string[]): Headers {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 

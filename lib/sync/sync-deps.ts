@@ -4,7 +4,10 @@ import type { Env, StripeMode } from '../env';
 import type { Logger } from '../log';
 import type { Store } from '../store/store';
 
-type Settings = Pick<Env, 'timeZone' | 'linkByEmail' | 'eventRetentionDays' | 'toolCallRetentionDays'>;
+type Settings = Pick<
+  Env,
+  'timeZone' | 'linkByEmail' | 'eventRetentionDays' | 'documentRetentionYears' | 'toolCallRetentionDays'
+>;
 
 export interface SyncDeps extends Settings {
   db: Database;
@@ -22,7 +25,7 @@ type Source = Pick<SyncDeps, 'db' | 'stripe' | 'now' | 'log'> & {
 };
 
 export function syncDeps({ db, stripe, now, log, env }: Source): SyncDeps {
-  const { timeZone, linkByEmail, eventRetentionDays, toolCallRetentionDays } = env;
-  const { mode } = env.stripe;
-  return { db, stripe, mode, now, log, timeZone, linkByEmail, eventRetentionDays, toolCallRetentionDays };
+  const { timeZone, linkByEmail, eventRetentionDays, documentRetentionYears, toolCallRetentionDays } = env;
+  const retention = { eventRetentionDays, documentRetentionYears, toolCallRetentionDays };
+  return { db, stripe, mode: env.stripe.mode, now, log, timeZone, linkByEmail, ...retention };
 }

@@ -12,7 +12,7 @@ const LAYERS: string[][] = [
   ['lib/uploads'],
   ['lib/commands'],
   ['lib/alerts', 'lib/erasure', 'lib/exports', 'lib/imports'],
-  ['lib/health', 'lib/metrics', 'lib/search', 'lib/timeline'],
+  ['lib/documents', 'lib/health', 'lib/metrics', 'lib/search', 'lib/timeline'],
   ['lib/staff'],
   ['lib/auth'],
   ['lib/tokens'],

@@ -86,6 +86,7 @@ export function benchDeps(db: Database): SyncDeps {
     linkByEmail: false,
     mode: null,
     eventRetentionDays: 180,
+    documentRetentionYears: 8,
     toolCallRetentionDays: 90,
   };
 }

@@ -338,6 +338,7 @@ describe('access to server actions', () => {
     expect((await site.fetch('/admin', { as: OTHER })).status).toBe(307);
     const { entries } = await site.inspect(look);
     expect(entries.slice(before.entries.length)).toEqual([
+      'company.update',
       'number_series.update',
       'access_token.create',
       'access_token.revoke',

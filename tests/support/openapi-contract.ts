@@ -88,7 +88,7 @@ function assertBody(where: string, response: Json, headers: Headers, text: strin
   const type = headers.get('content-type')?.split(';')[0] ?? 'none';
   const media = content[type];
   if (!media) throw new Error(`${where}: the media type ${type} is not described`);
-  const errors = errorsOf(absolute(media.schema), JSON.parse(text));
+  const errors = errorsOf(absolute(media.schema), /json$/.test(type) ? JSON.parse(text) : text);
   if (errors.length > 0) throw new Error(`${where}: ${errors.join('; ')}\n${text}`);
 }
 

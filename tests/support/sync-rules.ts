@@ -140,6 +140,7 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
     timeZone: 'UTC',
     linkByEmail: false,
     eventRetentionDays: 180,
+    documentRetentionYears: 8,
     toolCallRetentionDays: 90,
     ...settings,
   });

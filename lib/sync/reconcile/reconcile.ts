@@ -24,6 +24,7 @@ import {
   clearAccess,
   compareTimeZone,
   dropOldBodies,
+  dropOldDocuments,
   markOverdue,
   noteTimeZone,
 } from './upkeep';
@@ -204,6 +205,7 @@ export const STEPS: Step[] = [
   { name: 'missed entries', phase: 'overdue', needs: 'database', page: bookMissed },
   { name: 'counts of lists', phase: 'overdue', needs: 'database', page: checkLists },
   { name: 'bodies of old events', phase: 'overdue', needs: 'database', page: dropOldBodies },
+  { name: 'old documents', phase: 'overdue', needs: 'database', page: dropOldDocuments },
   { name: 'old tool calls', phase: 'overdue', needs: 'database', page: clearAccess },
 ];
 

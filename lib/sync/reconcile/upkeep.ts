@@ -99,6 +99,26 @@ export async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
   return found.length;
 }
 
+/**
+ * Deletes the documents of erased customers whose term is over. The term begins at the end of the invoice's year (in
+ * Germany section 14b UStG). All other documents stay.
+ */
+export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
+  const year = Number(toCalendarDate(deps.now(), deps.timeZone).slice(0, 4));
+  const dropped = await rows<{ id: number }>(
+    deps.db,
+    sql`delete from invoice_documents where invoice_id in (
+        select i.id from invoice_documents d join invoices i on i.id = d.invoice_id
+          join customers c on c.id = i.customer_id
+        where c.erased_at is not null
+          and i.invoice_date < make_date(${year - deps.documentRetentionYears}::int, 1, 1)
+        order by i.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
+      returning invoice_id as id`,
+  );
+  // The deleted rows are gone, so the next page starts from the beginning.
+  return dropped.length === DROPPED_AT_ONCE ? '' : null;
+}
+
 export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null): Promise<string | null> {
   const now = deps.now();
   const found = await clearToolCalls(deps.db, { now, days: deps.toolCallRetentionDays });

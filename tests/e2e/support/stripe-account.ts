@@ -179,6 +179,7 @@ function depsOf(db: Database) {
     linkByEmail: false,
     mode: null,
     eventRetentionDays: 180,
+    documentRetentionYears: 8,
     toolCallRetentionDays: 90,
   };
 }

@@ -63,7 +63,8 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'missed entries': missedEntries,
   'counts of lists': async () => {},
   'bodies of old events': ({ process }) => process.dropBodies(),
-  // No history is long enough for this step.
+  // No history is long enough for these steps.
+  'old documents': async () => {},
   'old tool calls': async () => {},
 };
 

@@ -51,6 +51,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     timeZone,
     linkByEmail,
     eventRetentionDays: 180,
+    documentRetentionYears: 8,
     toolCallRetentionDays: 90,
   });
   return {

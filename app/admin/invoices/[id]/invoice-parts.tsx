@@ -1,9 +1,10 @@
-import { Alert, Stack } from '@mantine/core';
+import { Alert, Anchor, Group, List, ListItem, Stack, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { formatCustomer, formatDate, formatDay, formatMoney } from '@/app/_components/format';
 import { LinkButton, SideButton, TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
+import type { DocumentState } from '@/lib/documents/invoice-document';
 import type { StripeMode } from '@/lib/env';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { besidePayments, type InvoiceDetails } from '@/lib/invoices/queries';
@@ -17,7 +18,7 @@ import { Instant, Money } from '../../_components/display/values';
 import { RecordActions } from '../../_components/forms/record/record-actions';
 import { NewLink } from '../../_components/forms/record/record-list-page';
 import { PageActions } from '../../_components/page/page-actions';
-import { Section } from '../../_components/page/staff-page';
+import { EmptyText, Section } from '../../_components/page/staff-page';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { check } from '../actions';
 import { isOwnDraft, isOwnUnpaid } from '../form-parts';
@@ -216,5 +217,65 @@ export async function OriginFacts({ invoice, timeZone }: FactsProps) {
         ) : undefined,
       }}
     />
+  );
+}
+
+interface DocumentProps {
+  invoice: InvoiceDetails;
+  state: DocumentState;
+  /** Whether the person may change the company's settings. */
+  isAdmin: boolean;
+}
+
+/** Links the files of an invoice's document, or says why the invoice has none. */
+export function DocumentSection({ invoice: { id, customer }, state, isAdmin }: DocumentProps) {
+  const { isReady, reasons, missing } = state;
+  if (isReady) {
+    const path = `/admin/invoices/${id}/document`;
+    return (
+      <Section title="Document">
+        <Group p="md" gap="md">
+          <Anchor href={path} size="sm" fw={500} download>
+            PDF with e-invoice
+          </Anchor>
+          <Anchor href={`${path}?format=xml`} size="sm" fw={500} download>
+            XRechnung
+          </Anchor>
+        </Group>
+      </Section>
+    );
+  }
+  if (missing.length === 0) {
+    return <Section title="Document" none={reasons.join(' ')} />;
+  }
+  const emptyOf = (owner: string) =>
+    missing.flatMap((field) => (field.owner === owner ? field.label : [])).join(', ');
+  const [company, customers] = [emptyOf('company'), emptyOf('customer')];
+  return (
+    <Section title="Document">
+      <EmptyText>
+        {['The invoice has no document yet.', ...reasons].join(' ')} It needs these fields:
+      </EmptyText>
+      <List px="md" pb="md" size="sm" spacing="xs">
+        {company && (
+          <ListItem>
+            Company: {company}.{' '}
+            {isAdmin ? (
+              <TextLink href="/admin/settings/company">Fill in the company</TextLink>
+            ) : (
+              <Text span size="sm">
+                Ask an admin to fill them in.
+              </Text>
+            )}
+          </ListItem>
+        )}
+        {customers && (
+          <ListItem>
+            Customer: {customers}.{' '}
+            <TextLink href={`/admin/customers/${customer.id}/edit`}>Fill in the customer</TextLink>
+          </ListItem>
+        )}
+      </List>
+    </Section>
   );
 }

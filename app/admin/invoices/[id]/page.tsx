@@ -5,6 +5,7 @@ import { formatCustomer, formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
+import { describeDocument } from '@/lib/documents/invoice-document';
 import { listLines } from '@/lib/invoices/lines';
 import { addMoneyBack, type WithMoneyBack } from '@/lib/invoices/money-back';
 import { type BesidePayments, besidePayments, getInvoice, type InvoiceDetails } from '@/lib/invoices/queries';
@@ -27,49 +28,64 @@ import { MoneyBackSection } from '../../_components/records/money-back/money-bac
 import { PaymentList } from '../../_components/records/payment-list';
 import { RecordTasks, TaxNotice } from '../../_components/records/record-alerts';
 import { isOwnDraft } from '../form-parts';
-import { DONE, InvoiceActions, InvoiceFacts, InvoiceNotices, OriginFacts } from './invoice-parts';
+import {
+  DONE,
+  DocumentSection,
+  InvoiceActions,
+  InvoiceFacts,
+  InvoiceNotices,
+  OriginFacts,
+} from './invoice-parts';
 
 export const generateMetadata = titleOfRow('Invoice', getInvoice, (one) => `Invoice ${invoiceName(one)}`);
 
-export default recordPage(getInvoice, async (row, { id, runtime: { env }, db, timeZone, search, notice }) => {
-  const [invoice = notFound()] = await addMoneyBack(db, [row]);
-  const { customer } = invoice;
-  const [uncounted] = await listUncounted(db, { invoice_id: id });
-  const lines = await listLines(db, 'invoice', id);
-  const lastCheck = await getLastCheck(db, await listAudit(db, 'invoice', id));
-  return (
-    <Page
-      back={{ href: '/admin/invoices', label: 'Invoices' }}
-      title={<RecordTitle status={invoice.status}>Invoice {invoiceName(invoice)}</RecordTitle>}
-      description={formatCustomer(customer)}
-      actions={<InvoiceActions invoice={invoice} mode={env.stripe.mode} />}
-      notice={
-        <>
-          <CheckNotice outcome={search.get('check')} last={lastCheck} />
-          <RecordNotice notice={notice} done={DONE} />
-          <RecordTasks entity="invoice" id={id} />
-          <InvoiceNotices invoice={invoice} timeZone={timeZone} uncounted={uncounted?.amount ?? 0} />
-          {isOwnDraft(invoice) && <TaxNotice customerId={customer.id} lines={lines} />}
-        </>
-      }
-    >
-      <Columns>
-        <InvoiceFacts invoice={invoice} timeZone={timeZone} />
-        <Stack gap="xl">
-          <CustomerSection customer={customer} all={{ path: '/admin/invoices', label: 'All invoices' }} />
-          <OriginFacts invoice={invoice} timeZone={timeZone} />
-        </Stack>
-      </Columns>
-      <LineSection lines={lines} currency={invoice.currency} />
-      <LastCheckSection last={lastCheck} timeZone={timeZone} />
-      {/* These sections share one Suspense boundary, because a section that arrives later would move the others. */}
-      <Suspense fallback={<ListSkeleton rows={1} />}>
-        <InvoicePayments invoice={invoice} />
-        <History entity="invoice" id={id} kept={null} />
-      </Suspense>
-    </Page>
-  );
-});
+export default recordPage(
+  getInvoice,
+  async (row, { id, staff, runtime: { env }, db, timeZone, search, notice }) => {
+    const [invoice = notFound()] = await addMoneyBack(db, [row]);
+    const { customer } = invoice;
+    const [uncounted] = await listUncounted(db, { invoice_id: id });
+    const lines = await listLines(db, 'invoice', id);
+    const lastCheck = await getLastCheck(db, await listAudit(db, 'invoice', id));
+    return (
+      <Page
+        back={{ href: '/admin/invoices', label: 'Invoices' }}
+        title={<RecordTitle status={invoice.status}>Invoice {invoiceName(invoice)}</RecordTitle>}
+        description={formatCustomer(customer)}
+        actions={<InvoiceActions invoice={invoice} mode={env.stripe.mode} />}
+        notice={
+          <>
+            <CheckNotice outcome={search.get('check')} last={lastCheck} />
+            <RecordNotice notice={notice} done={DONE} />
+            <RecordTasks entity="invoice" id={id} />
+            <InvoiceNotices invoice={invoice} timeZone={timeZone} uncounted={uncounted?.amount ?? 0} />
+            {isOwnDraft(invoice) && <TaxNotice customerId={customer.id} lines={lines} />}
+          </>
+        }
+      >
+        <Columns>
+          <InvoiceFacts invoice={invoice} timeZone={timeZone} />
+          <Stack gap="xl">
+            <CustomerSection customer={customer} all={{ path: '/admin/invoices', label: 'All invoices' }} />
+            <OriginFacts invoice={invoice} timeZone={timeZone} />
+          </Stack>
+        </Columns>
+        <LineSection lines={lines} currency={invoice.currency} />
+        <DocumentSection
+          invoice={invoice}
+          state={await describeDocument(db, id)}
+          isAdmin={staff.role === 'admin'}
+        />
+        <LastCheckSection last={lastCheck} timeZone={timeZone} />
+        {/* These sections share one Suspense boundary, because a section that arrives later would move the others. */}
+        <Suspense fallback={<ListSkeleton rows={1} />}>
+          <InvoicePayments invoice={invoice} />
+          <History entity="invoice" id={id} kept={null} />
+        </Suspense>
+      </Page>
+    );
+  },
+);
 
 const MAX_ROWS = 100;
 

@@ -29,7 +29,7 @@ export function OutcomeNotice({ notice, done, refused = {} }: OutcomeNoticeProps
 const REFUSED = {
   precondition_failed:
     'Somebody else changed this meanwhile, so nothing was saved. This is the current version.',
-  validation_failed: 'Nothing was saved: the status does not allow this step.',
+  validation_failed: 'Nothing was saved: the status, or the tax of a line, does not allow this step.',
   not_found: 'It no longer exists.',
   conflict: 'Nothing was deleted: other records refer to this one.',
 };

@@ -1,0 +1,32 @@
+import { countryName } from '@/lib/countries';
+import { getCompany } from '@/lib/documents/company';
+import { ActionForm } from '../../_components/forms/form';
+import { OutcomeNotice } from '../../_components/forms/record/record-notice';
+import { adminPage, FormPage } from '../../_components/page/staff-page';
+import { save } from './actions';
+import { COMPANY_FIELDS } from './company-fields';
+
+export const metadata = { title: 'Company' };
+
+export default adminPage(async ({ runtime: { db, env }, notice }) => {
+  const company = await getCompany(db);
+  const typed = { ...company, country: countryName(company.country ?? env.tax.country) };
+  return (
+    <FormPage
+      maw={720}
+      title="Company"
+      description="The company that invoices name. Issued invoices keep it as it was, and take only what they lack from here."
+    >
+      <OutcomeNotice notice={notice} done={{ saved: 'The company is saved.' }} />
+      <ActionForm
+        label="Company"
+        isSheet
+        stays
+        action={save}
+        fields={COMPANY_FIELDS}
+        typed={typed}
+        submit="Save"
+      />
+    </FormPage>
+  );
+});

@@ -1,0 +1,210 @@
+import type { Invoice } from '@e-invoice-eu/core';
+import type { TaxCategory } from '../customers/tax-category';
+import { PHRASES } from './phrases';
+import type { PrintedInvoice, PrintedLine, PrintedTax } from './printed-invoice';
+import { buyerName, payment } from './printed-texts';
+
+/** An invoice in the two forms of its e-invoice, which differ in the name of their specification only. */
+export interface EInvoices {
+  /** For a hybrid PDF: Factur-X and ZUGFeRD, profile EN 16931. */
+  facturX: string;
+  /** XRechnung 3.0 in CII syntax. */
+  xRechnung: string;
+}
+
+const SPECIFICATION = 'urn:cen.eu:en16931:2017';
+const XRECHNUNG = `${SPECIFICATION}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0`;
+
+/** Returns the e-invoice of an invoice without missing fields. */
+export async function toEInvoices(printed: PrintedInvoice): Promise<EInvoices> {
+  const format = await loadFormat();
+  const options = { format: FORMAT, lang: PHRASES[printed.language].locale };
+  const xRechnung = String(await format.generate(toInvoice(printed), options));
+  return { xRechnung, facturX: xRechnung.replace(XRECHNUNG, SPECIFICATION) };
+}
+
+const FORMAT = 'XRECHNUNG-CII';
+
+/**
+ * Returns the library's writer of the format. Its `InvoiceService` would also check the invoice against a JSON schema,
+ * which it compiles for each invoice. That takes 300 ms. The library is loaded at the first document, because most
+ * processes make none.
+ */
+async function loadFormat() {
+  const { FormatFactoryService } = await import('@e-invoice-eu/core');
+  const silent = { log() {}, warn() {}, error() {} };
+  return new FormatFactoryService().createFormatService(FORMAT, silent);
+}
+
+/** Code of the reason why a category has no VAT (VATEX). The categories S and Z must not have one. */
+const REASON_CODES: Partial<Record<TaxCategory, string>> = {
+  AE: 'VATEX-EU-AE',
+  K: 'VATEX-EU-IC',
+  G: 'VATEX-EU-G',
+  O: 'VATEX-EU-O',
+};
+
+const VAT = { 'cac:TaxScheme': { 'cbc:ID': 'VAT' } };
+
+/** Returns an invoice in the library's form, which is UBL as JSON. */
+function toInvoice(printed: PrintedInvoice): Invoice {
+  const currency = printed.currency.toUpperCase();
+  const amount = <Name extends string>(name: Name, text: string) =>
+    ({ [name]: money(text), [`${name}@currencyID`]: currency }) as Record<
+      Name | `${Name}@currencyID`,
+      string
+    >;
+  const { due } = printed;
+  const invoice = {
+    'cbc:CustomizationID': XRECHNUNG,
+    'cbc:ProfileID': 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0',
+    'cbc:ID': printed.number,
+    'cbc:IssueDate': printed.date,
+    ...(due && { 'cbc:DueDate': due }),
+    'cbc:InvoiceTypeCode': '380',
+    'cbc:DocumentCurrencyCode': currency,
+    'cbc:BuyerReference': printed.buyer.customer_number,
+    'cac:AccountingSupplierParty': { 'cac:Party': toSeller(printed) },
+    'cac:AccountingCustomerParty': { 'cac:Party': toBuyer(printed) },
+    'cac:Delivery': toDelivery(printed),
+    'cac:PaymentMeans': [toPaymentMeans(printed)],
+    'cac:PaymentTerms': { 'cbc:Note': payment(printed) },
+    'cac:TaxTotal': [
+      {
+        ...amount('cbc:TaxAmount', printed.tax),
+        'cac:TaxSubtotal': printed.taxes.map((tax) => ({
+          ...amount('cbc:TaxableAmount', tax.net),
+          ...amount('cbc:TaxAmount', tax.tax),
+          'cac:TaxCategory': toTaxCategory(printed, tax),
+        })),
+      },
+    ],
+    'cac:LegalMonetaryTotal': {
+      ...amount('cbc:LineExtensionAmount', printed.subtotal),
+      ...amount('cbc:TaxExclusiveAmount', printed.subtotal),
+      ...amount('cbc:TaxInclusiveAmount', printed.total),
+      ...amount('cbc:PayableAmount', printed.total),
+    },
+    'cac:InvoiceLine': printed.lines.map((line, at) => toLine(line, at, currency)),
+  };
+  // The library's type lists every code of every list, so that no text of ours fits.
+  return { 'ubl:Invoice': invoice } as unknown as Invoice;
+}
+
+function toSeller({ seller, lines }: PrintedInvoice) {
+  // A document with category O must not have VAT IDs (BR-O-2), so the seller has its tax number only.
+  const vatId = isOutsideVat(lines) ? null : seller.vat_id;
+  return {
+    'cbc:EndpointID': seller.contact_email,
+    'cbc:EndpointID@schemeID': 'EM',
+    'cac:PostalAddress': toAddress(seller),
+    'cac:PartyTaxScheme': [
+      ...(vatId ? [{ 'cbc:CompanyID': vatId, ...VAT }] : []),
+      ...(seller.tax_number
+        ? [{ 'cbc:CompanyID': seller.tax_number, 'cac:TaxScheme': { 'cbc:ID': 'FC' } }]
+        : []),
+    ],
+    'cac:PartyLegalEntity': {
+      'cbc:RegistrationName': seller.name,
+      ...(seller.register_entry && { 'cbc:CompanyLegalForm': seller.register_entry }),
+    },
+    'cac:Contact': {
+      'cbc:Name': seller.contact_name,
+      'cbc:Telephone': seller.contact_phone,
+      'cbc:ElectronicMail': seller.contact_email,
+    },
+  };
+}
+
+function toBuyer({ buyer, lines }: PrintedInvoice) {
+  return {
+    'cbc:EndpointID': buyer.email,
+    'cbc:EndpointID@schemeID': 'EM',
+    'cac:PartyIdentification': { 'cbc:ID': buyer.customer_number },
+    'cac:PostalAddress': toAddress(buyer),
+    ...(buyer.vat_id &&
+      !isOutsideVat(lines) && { 'cac:PartyTaxScheme': { 'cbc:CompanyID': buyer.vat_id, ...VAT } }),
+    'cac:PartyLegalEntity': { 'cbc:RegistrationName': buyerName(buyer) },
+  };
+}
+
+const isOutsideVat = (lines: PrintedLine[]) => lines.some(({ tax_category }) => tax_category === 'O');
+
+type Address = Record<'street' | 'postal_code' | 'city' | 'country', string | null>;
+
+const toAddress = ({ street, postal_code, city, country }: Address) => ({
+  'cbc:StreetName': street,
+  'cbc:CityName': city,
+  'cbc:PostalZone': postal_code,
+  'cac:Country': { 'cbc:IdentificationCode': country },
+});
+
+/** Supplies within the EU must name the country of delivery (BR-IC-12). */
+function toDelivery({ date, buyer, lines }: PrintedInvoice) {
+  const isSupply = lines.some(({ tax_category }) => tax_category === 'K');
+  return {
+    'cbc:ActualDeliveryDate': date,
+    ...(isSupply && { 'cac:DeliveryLocation': { 'cac:Address': toAddress(buyer) } }),
+  };
+}
+
+/** A credit transfer (code 30). Code 58 would say SEPA, but invoices in other currencies have the same account. */
+function toPaymentMeans({ seller, number }: PrintedInvoice) {
+  return {
+    'cbc:PaymentMeansCode': '30',
+    'cbc:PaymentID': number,
+    'cac:PayeeFinancialAccount': {
+      'cbc:ID': seller.iban,
+      'cbc:Name': seller.name,
+      ...(seller.bic && { 'cac:FinancialInstitutionBranch': { 'cbc:ID': seller.bic } }),
+    },
+  };
+}
+
+function toTaxCategory({ language, seller }: PrintedInvoice, { category, rate }: PrintedTax) {
+  const code = REASON_CODES[category];
+  const { exemption, smallBusiness } = PHRASES[language];
+  const reason = category === 'E' && seller.small_business ? smallBusiness : exemption[category];
+  return {
+    'cbc:ID': category,
+    'cbc:Percent': percent(rate),
+    ...(code && { 'cbc:TaxExemptionReasonCode': code }),
+    ...(reason && { 'cbc:TaxExemptionReason': reason }),
+    ...VAT,
+  };
+}
+
+/** A price must not be negative (BR-27), so a discount has a negative quantity instead. */
+function toLine(
+  { text, quantity, unit_price, tax_category, tax_rate, net }: PrintedLine,
+  at: number,
+  currency: string,
+) {
+  const sign = Number(unit_price) < 0 ? -1 : 1;
+  return {
+    'cbc:ID': String(at + 1),
+    'cbc:InvoicedQuantity': decimal(sign * Number(quantity)),
+    'cbc:InvoicedQuantity@unitCode': 'C62',
+    'cbc:LineExtensionAmount': money(net),
+    'cbc:LineExtensionAmount@currencyID': currency,
+    'cac:Item': {
+      'cbc:Name': text,
+      'cac:ClassifiedTaxCategory': {
+        'cbc:ID': tax_category,
+        // A line outside VAT must not have a rate (BR-O-5).
+        ...(tax_category !== 'O' && { 'cbc:Percent': percent(tax_rate) }),
+        ...VAT,
+      },
+    },
+    'cac:Price': {
+      'cbc:PriceAmount': decimal(Math.abs(Number(unit_price))),
+      'cbc:PriceAmount@currencyID': currency,
+    },
+  };
+}
+
+/** Amounts have at most two decimals (BR-DEC). */
+const money = (text: string) => Number(text).toFixed(2);
+const percent = (text: string) => Number(text).toFixed(2);
+/** A quantity or a price, with two or three decimals. */
+const decimal = (value: number) => value.toFixed(3).replace(/0$/, '');

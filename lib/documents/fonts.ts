@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Font } from 'fontkit';
+import { perProcess } from '@/db/per-process';
+
+/** The fonts of documents. */
+export interface Fonts {
+  regular: Font;
+  bold: Font;
+}
+
+const FOLDER = join(process.cwd(), 'node_modules/@expo-google-fonts/open-sans');
+
+const cache = perProcess('document-fonts', () => ({ fonts: undefined as Promise<Fonts> | undefined }));
+
+/** Loads the fonts at the first document. Parsing them again for each document would take longer than the document. */
+export function loadFonts(): Promise<Fonts> {
+  cache.fonts ??= readFonts();
+  return cache.fonts;
+}
+
+async function readFonts(): Promise<Fonts> {
+  const { create } = await import('fontkit');
+  const read = (file: string) => {
+    const font = create(readFileSync(join(FOLDER, file)));
+    if (!('layout' in font)) throw new Error(`${file} is not a single font`);
+    return font;
+  };
+  return {
+    regular: read('400Regular/OpenSans_400Regular.ttf'),
+    bold: read('700Bold/OpenSans_700Bold.ttf'),
+  };
+}
+
+/** Returns the first characters of a text that the fonts lack, at most five. */
+export async function unprintable(text: string): Promise<string[]> {
+  const { regular } = await loadFonts();
+  const lacking = [...new Set(text.normalize('NFC'))].filter(
+    (character) => !/\s/.test(character) && !regular.hasGlyphForCodePoint(character.codePointAt(0) ?? 0),
+  );
+  return lacking.slice(0, 5);
+}

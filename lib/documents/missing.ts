@@ -1,0 +1,64 @@
+import { currencyDecimals } from '../money';
+import type { Company } from './company';
+import { unprintable } from './fonts';
+import type { Buyer, PrintedInvoice } from './printed-invoice';
+
+/** A field that an invoice's document requires and that is empty. */
+export interface MissingField {
+  owner: 'company' | 'customer';
+  field: string;
+  /** The field's name on the staff pages. */
+  label: string;
+}
+
+const COMPANY: [field: keyof Company, label: string][] = [
+  ['name', 'Name'],
+  ['street', 'Street'],
+  ['postal_code', 'Postal code'],
+  ['city', 'City'],
+  ['country', 'Country'],
+  ['contact_name', 'Contact'],
+  ['contact_phone', 'Telephone'],
+  ['contact_email', 'E-mail'],
+  ['iban', 'IBAN'],
+];
+
+const CUSTOMER: [field: keyof Buyer, label: string][] = [
+  ['email', 'E-mail'],
+  ['street', 'Street'],
+  ['postal_code', 'Postal code'],
+  ['city', 'City'],
+  ['country', 'Country'],
+];
+
+/** Lists the empty fields that the e-invoice of an invoice requires (EN 16931 and XRechnung 3.0). */
+export function missingFields({ seller, buyer, lines }: PrintedInvoice): MissingField[] {
+  const ofCompany = COMPANY.filter(([field]) => !seller[field]);
+  const needsVatId = lines.some(({ tax_category }) => ['AE', 'G', 'K'].includes(tax_category));
+  if (needsVatId && !seller.vat_id) ofCompany.push(['vat_id', 'VAT ID']);
+  else if (!seller.vat_id && !seller.tax_number) ofCompany.push(['tax_number', 'Tax number or VAT ID']);
+  const isNamed = buyer.company || buyer.first_name || buyer.last_name;
+  const ofCustomer = [
+    ...(isNamed ? [] : [['company', 'Company or name'] as const]),
+    ...CUSTOMER.filter(([field]) => !buyer[field]),
+  ];
+  return [
+    ...ofCompany.map(([field, label]) => ({ owner: 'company' as const, field, label })),
+    ...ofCustomer.map(([field, label]) => ({ owner: 'customer' as const, field, label })),
+  ];
+}
+
+/** Lists what a document cannot express, as sentences. Empty if it can express the whole invoice. */
+export async function inexpressible(printed: PrintedInvoice): Promise<string[]> {
+  const { currency, problems, seller, buyer, lines } = printed;
+  const texts = [...Object.values(seller), ...Object.values(buyer), ...lines.map(({ text }) => text)];
+  const lacking = await unprintable(texts.join(''));
+  const isFine = currencyDecimals(currency) <= 2;
+  return [
+    ...problems,
+    ...(isFine
+      ? []
+      : [`An e-invoice has at most two decimals (BR-DEC), and ${currency.toUpperCase()} has three.`]),
+    ...(lacking.length > 0 ? [`The font of documents has no character for ${lacking.join(' ')}.`] : []),
+  ];
+}

@@ -1,0 +1,81 @@
+import { buffer } from 'node:stream/consumers';
+import { loadFonts } from './fonts';
+import { PHRASES } from './phrases';
+import type { PrintedInvoice } from './printed-invoice';
+import { drawInvoice } from './sheet';
+
+const FACTUR_X = 'factur-x.xml';
+
+/**
+ * Returns the PDF of an invoice: PDF/A-3a (tagged, with embedded fonts) with the e-invoice inside. The same arguments
+ * give the same bytes.
+ *
+ * @param facturX XML of the e-invoice, in the profile EN 16931
+ */
+export async function toPdf(printed: PrintedInvoice, facturX: string, now: Date): Promise<Uint8Array> {
+  const { default: PDFDocument } = await import('pdfkit');
+  const { regular, bold } = await loadFonts();
+  const { invoice, locale } = PHRASES[printed.language];
+  // pdfkit writes the title into the XMP metadata as it is, so it must not contain markup.
+  const title = `${invoice} ${printed.number}`.replace(/[<>&]/g, ' ');
+  const document = new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    subset: 'PDF/A-3a',
+    pdfVersion: '1.7',
+    tagged: true,
+    lang: locale,
+    displayTitle: true,
+    bufferPages: true,
+    // Without a font of its own, pdfkit would start with Helvetica, which PDF/A does not allow.
+    font: regular as unknown as string,
+    info: { Title: title, Creator: 'W5T', Producer: 'W5T', CreationDate: now, ModDate: now },
+  });
+  document.registerFont('regular', regular as unknown as Buffer);
+  document.registerFont('bold', bold as unknown as Buffer);
+  document.font('regular');
+  drawInvoice(document, printed);
+  const file = {
+    name: FACTUR_X,
+    type: 'text/xml',
+    description: title,
+    creationDate: now,
+    modifiedDate: now,
+    relationship: 'Alternative',
+  };
+  document.file(Buffer.from(facturX), file);
+  document.appendXML(facturXMetadata());
+  document.end();
+  return buffer(document);
+}
+
+/** The XMP metadata by which programs find the e-invoice (Factur-X 1.07, section 6). */
+function facturXMetadata(): string {
+  const property = (name: string, description: string) => `<rdf:li rdf:parseType="Resource">
+        <pdfaProperty:name>${name}</pdfaProperty:name>
+        <pdfaProperty:valueType>Text</pdfaProperty:valueType>
+        <pdfaProperty:category>external</pdfaProperty:category>
+        <pdfaProperty:description>${description}</pdfaProperty:description>
+      </rdf:li>`;
+  return `<rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/"
+      xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#"
+      xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">
+    <pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource">
+      <pdfaSchema:schema>Factur-X PDFA Extension Schema</pdfaSchema:schema>
+      <pdfaSchema:namespaceURI>urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#</pdfaSchema:namespaceURI>
+      <pdfaSchema:prefix>fx</pdfaSchema:prefix>
+      <pdfaSchema:property><rdf:Seq>
+      ${property('DocumentFileName', 'name of the embedded XML invoice file')}
+      ${property('DocumentType', 'INVOICE')}
+      ${property('Version', 'The actual version of the Factur-X XML schema')}
+      ${property('ConformanceLevel', 'The conformance level of the embedded Factur-X data')}
+      </rdf:Seq></pdfaSchema:property>
+    </rdf:li></rdf:Bag></pdfaExtension:schemas>
+  </rdf:Description>
+  <rdf:Description rdf:about="" xmlns:fx="urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#">
+    <fx:DocumentType>INVOICE</fx:DocumentType>
+    <fx:DocumentFileName>${FACTUR_X}</fx:DocumentFileName>
+    <fx:Version>1.0</fx:Version>
+    <fx:ConformanceLevel>EN 16931</fx:ConformanceLevel>
+  </rdf:Description>`;
+}

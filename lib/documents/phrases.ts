@@ -1,0 +1,129 @@
+import type { TaxCategory } from '../customers/tax-category';
+
+/** Languages of documents. */
+export type Language = 'de' | 'en';
+
+const GERMAN = new Set(['DE', 'AT', 'CH', 'LI', 'LU']);
+
+/** Returns the language of a customer's documents, by the customer's country. */
+export const languageFor = (country: string | null): Language =>
+  country !== null && GERMAN.has(country) ? 'de' : 'en';
+
+/** Everything that documents say, in one language. */
+export interface Phrases {
+  locale: string;
+  invoice: string;
+  number: string;
+  date: string;
+  customerNumber: string;
+  customerVatId: string;
+  due: string;
+  /** Says that the date of supply is the invoice's date, which section 14 UStG requires. */
+  supplied: string;
+  position: string;
+  text: string;
+  quantity: string;
+  unitPrice: string;
+  taxRate: string;
+  net: string;
+  subtotal: string;
+  tax(rate: string): string;
+  on: string;
+  total: string;
+  carried: string;
+  page(number: number, of: number): string;
+  payBy(date: string): string;
+  payNow: string;
+  paymentReference: string;
+  payByCode: string;
+  nothingToPay: string;
+  bank: string;
+  vatId: string;
+  taxNumber: string;
+  /** Why a category has no VAT. Empty for categories that need no reason. */
+  exemption: Record<TaxCategory, string>;
+  smallBusiness: string;
+}
+
+export const PHRASES: Record<Language, Phrases> = {
+  de: {
+    locale: 'de-DE',
+    invoice: 'Rechnung',
+    number: 'Rechnungsnummer',
+    date: 'Rechnungsdatum',
+    customerNumber: 'Kundennummer',
+    customerVatId: 'Ihre USt-IdNr.',
+    due: 'Zahlbar bis',
+    supplied: 'Das Leistungsdatum entspricht dem Rechnungsdatum, soweit nicht anders angegeben.',
+    position: 'Pos.',
+    text: 'Bezeichnung',
+    quantity: 'Menge',
+    unitPrice: 'Einzelpreis',
+    taxRate: 'USt.',
+    net: 'Netto',
+    subtotal: 'Summe netto',
+    tax: (rate) => `USt. ${rate}`,
+    on: 'auf',
+    total: 'Gesamtbetrag',
+    carried: 'Fortsetzung',
+    page: (number, of) => `Seite ${number} von ${of}`,
+    payBy: (date) => `Bitte zahlen Sie bis zum ${date} ohne Abzug.`,
+    payNow: 'Bitte zahlen Sie sofort ohne Abzug.',
+    paymentReference: 'Verwendungszweck',
+    payByCode: 'Mit der Banking-App scannen',
+    nothingToPay: 'Es ist nichts zu zahlen.',
+    bank: 'Bank',
+    vatId: 'USt-IdNr.',
+    taxNumber: 'Steuernummer',
+    exemption: {
+      S: '',
+      Z: '',
+      E: 'Steuerfreie Leistung.',
+      AE: 'Steuerschuldnerschaft des Leistungsempfängers (Reverse Charge).',
+      K: 'Steuerfreie innergemeinschaftliche Lieferung.',
+      G: 'Steuerfreie Ausfuhrlieferung.',
+      O: 'Nicht im Inland steuerbare Leistung.',
+    },
+    smallBusiness: 'Gemäß § 19 UStG wird keine Umsatzsteuer berechnet.',
+  },
+  en: {
+    locale: 'en-GB',
+    invoice: 'Invoice',
+    number: 'Invoice number',
+    date: 'Invoice date',
+    customerNumber: 'Customer number',
+    customerVatId: 'Your VAT ID',
+    due: 'Due date',
+    supplied: 'The date of supply is the invoice date unless stated otherwise.',
+    position: 'No.',
+    text: 'Description',
+    quantity: 'Quantity',
+    unitPrice: 'Unit price',
+    taxRate: 'VAT',
+    net: 'Net',
+    subtotal: 'Subtotal',
+    tax: (rate) => `VAT ${rate}`,
+    on: 'on',
+    total: 'Total',
+    carried: 'continued',
+    page: (number, of) => `Page ${number} of ${of}`,
+    payBy: (date) => `Please pay by ${date} without deduction.`,
+    payNow: 'Please pay immediately without deduction.',
+    paymentReference: 'Reference',
+    payByCode: 'Scan with your banking app',
+    nothingToPay: 'There is nothing to pay.',
+    bank: 'Bank',
+    vatId: 'VAT ID',
+    taxNumber: 'Tax number',
+    exemption: {
+      S: '',
+      Z: '',
+      E: 'Exempt from VAT.',
+      AE: 'Reverse charge: the customer owes the VAT.',
+      K: 'Intra-Community supply, exempt from VAT.',
+      G: 'Export, exempt from VAT.',
+      O: 'Not subject to VAT in our country.',
+    },
+    smallBusiness: 'No VAT is charged under section 19 of the German VAT Act (small business).',
+  },
+};

@@ -1,0 +1,379 @@
+import { countryName } from '../countries';
+import { paymentCode } from './payment-code';
+import { PHRASES } from './phrases';
+import type { PrintedInvoice } from './printed-invoice';
+import { buyerName, formatDay, numberFormats, payment } from './printed-texts';
+
+type Document = PDFKit.PDFDocument;
+type Element = PDFKit.PDFStructureElement;
+
+const mm = (length: number) => (length * 72) / 25.4;
+
+/** Measures of a sheet in points. The places of letterhead, address and folds are those of DIN 5008, form B. */
+const SHEET = {
+  width: mm(210),
+  left: mm(25),
+  right: mm(190),
+  /** Top of the first page's contents, and of each further page's. */
+  first: mm(103),
+  next: mm(25),
+  /** Lower end of the contents, above the footer. */
+  bottom: mm(262),
+  footer: mm(267),
+};
+const SIZE = 9;
+const SMALL = 7;
+const GREY = '#555555';
+
+/** Draws an invoice onto the pages of an empty document, and adds the tags for screen readers. */
+export function drawInvoice(document: Document, printed: PrintedInvoice): void {
+  const root = document.struct('Document');
+  document.addStructure(root);
+  const pen = createPen(document, root);
+  drawLetterhead(pen, printed);
+  drawFacts(pen, printed);
+  drawTitle(pen, printed);
+  drawLines(pen, printed);
+  drawTotals(pen, printed);
+  drawNotes(pen, printed);
+  drawPayment(pen, printed);
+  root.end();
+  drawPageParts(document, printed);
+}
+
+interface TextOptions {
+  x: number;
+  y?: number;
+  width: number;
+  font?: 'regular' | 'bold';
+  size?: number;
+  align?: 'left' | 'right' | 'center';
+  color?: string;
+}
+
+type Pen = ReturnType<typeof createPen>;
+
+/** Makes the functions that write tagged text at a place, and that begin a new page when there is no more room. */
+function createPen(document: Document, root: Element) {
+  const style = ({ font = 'regular', size = SIZE, color = 'black' }: Partial<TextOptions>) =>
+    document.font(font).fontSize(size).fillColor(color);
+  const pen = {
+    document,
+    root,
+    y: SHEET.first,
+    /** Called at the top of each further page. */
+    onPage: () => {},
+    heightOf: (text: string, options: Omit<TextOptions, 'x' | 'y'>) =>
+      style(options).heightOfString(text, { width: options.width }),
+    /** Writes a text as an element below `parent`. Returns its lower end. */
+    write: (parent: Element, tag: string, text: string, options: TextOptions): number => {
+      const element = document.struct(tag);
+      parent.add(element);
+      style(options);
+      element.add(document.markStructureContent(tag));
+      const { x, y = pen.y, width, align = 'left' } = options;
+      document.text(text, x, y, { width, align });
+      document.endMarkedContent();
+      element.end();
+      return document.y;
+    },
+    /** Draws something that means nothing to a reader, such as a rule. */
+    decorate: (draw: () => void) => {
+      document.markContent('Artifact', { type: 'Layout' });
+      draw();
+      document.endMarkedContent();
+    },
+    rule: (y: number, width = 0.5) =>
+      pen.decorate(() => {
+        document
+          .moveTo(SHEET.left, y)
+          .lineTo(SHEET.right, y)
+          .lineWidth(width)
+          .strokeColor('#999999')
+          .stroke();
+      }),
+    /** Begins a new page unless this height fits on the current one. */
+    require: (height: number) => {
+      if (pen.y + height <= SHEET.bottom) return;
+      document.addPage();
+      pen.y = SHEET.next;
+      pen.onPage();
+    },
+  };
+  return pen;
+}
+
+/** Writes the seller's name, and the recipient into the window of the envelope. */
+function drawLetterhead(pen: Pen, { seller, buyer, language }: PrintedInvoice): void {
+  const { root } = pen;
+  const width = SHEET.right - SHEET.left;
+  pen.write(root, 'P', seller.name ?? '', { x: SHEET.left, y: mm(18), width, font: 'bold', size: 15 });
+  const sender = [seller.name, seller.street, `${seller.postal_code} ${seller.city}`].join(' · ');
+  const field = { x: SHEET.left, width: mm(80) };
+  const fits = pen.heightOf(sender, { width: field.width, size: 6 }) < 10;
+  pen.write(root, 'P', sender, { ...field, y: mm(fits ? 58 : 55), size: 6, color: GREY });
+  const isAbroad = buyer.country !== seller.country;
+  const address = [
+    buyerName(buyer),
+    ...(buyer.company ? [[buyer.first_name, buyer.last_name].filter(Boolean).join(' ')] : []),
+    buyer.street,
+    `${buyer.postal_code} ${buyer.city}`,
+    ...(isAbroad ? [countryIn(language, buyer.country ?? '').toUpperCase()] : []),
+  ];
+  const text = address.filter(Boolean).join('\n');
+  // A long address must stay inside the window, which is 27.3 mm high.
+  const size = [10, 9, 8, 7, 6].find(
+    (one) => pen.heightOf(text, { width: field.width, size: one }) <= mm(27.3),
+  );
+  pen.write(root, 'P', text, { ...field, y: mm(63), size: size ?? 6 });
+}
+
+function countryIn(language: PrintedInvoice['language'], country: string): string {
+  if (language === 'en') return countryName(country);
+  return new Intl.DisplayNames('de', { type: 'region' }).of(country) ?? country;
+}
+
+/** Writes the block with number, date and VAT ID to the right of the address. */
+function drawFacts(pen: Pen, printed: PrintedInvoice): void {
+  const says = PHRASES[printed.language];
+  const { buyer, language } = printed;
+  const facts: [label: string, value: string | null][] = [
+    [says.number, printed.number],
+    [says.date, formatDay(printed.date, language)],
+    [says.due, printed.due && formatDay(printed.due, language)],
+    [says.customerNumber, buyer.customer_number],
+    [says.customerVatId, buyer.vat_id],
+  ];
+  pen.y = mm(50);
+  for (const [label, value] of facts) {
+    if (!value) continue;
+    const paragraph = pen.document.struct('P');
+    pen.root.add(paragraph);
+    const start = pen.y;
+    const lower = pen.write(paragraph, 'Span', label, { x: mm(120), y: start, width: mm(32), color: GREY });
+    const right = { x: mm(153), width: SHEET.right - mm(153), align: 'right' as const };
+    pen.y = Math.max(lower, pen.write(paragraph, 'Span', value, { ...right, y: start })) + 2;
+    paragraph.end();
+  }
+}
+
+function drawTitle(pen: Pen, printed: PrintedInvoice): void {
+  pen.y = SHEET.first;
+  const width = SHEET.right - SHEET.left;
+  const title = `${PHRASES[printed.language].invoice} ${printed.number}`;
+  pen.y = pen.write(pen.root, 'H1', title, { x: SHEET.left, width, font: 'bold', size: 14 }) + 8;
+}
+
+const COLUMNS = {
+  position: { x: SHEET.left, width: mm(10), align: 'left' },
+  text: { x: SHEET.left + mm(10), width: mm(70), align: 'left' },
+  quantity: { x: SHEET.left + mm(82), width: mm(18), align: 'right' },
+  unitPrice: { x: SHEET.left + mm(101), width: mm(24), align: 'right' },
+  taxRate: { x: SHEET.left + mm(126), width: mm(14), align: 'right' },
+  net: { x: SHEET.left + mm(141), width: mm(24), align: 'right' },
+} as const;
+type Column = keyof typeof COLUMNS;
+const NAMES = Object.keys(COLUMNS) as Column[];
+
+/** Writes the table of lines. Its head is repeated on each page. */
+function drawLines(pen: Pen, printed: PrintedInvoice): void {
+  const { document } = pen;
+  const says = PHRASES[printed.language];
+  const format = numberFormats(printed);
+  const table = document.struct('Table');
+  pen.root.add(table);
+  const head = (isRepeated: boolean) => {
+    const row = document.struct('TR');
+    if (!isRepeated) table.add(row);
+    const start = pen.y;
+    for (const name of NAMES) {
+      const place = { ...COLUMNS[name], y: start, font: 'bold' as const, size: SMALL + 1 };
+      // Screen readers hear the head once, so that of a further page is decoration.
+      if (isRepeated) pen.decorate(() => writePlain(document, says[name], place));
+      else pen.write(row, 'TH', says[name], place);
+    }
+    pen.y = start + 13;
+    pen.rule(pen.y);
+    pen.y += 4;
+    row.end();
+  };
+  head(false);
+  pen.onPage = () => head(true);
+  for (const [at, line] of printed.lines.entries()) {
+    const cells: Record<Column, string> = {
+      position: String(at + 1),
+      text: line.text,
+      quantity: format.quantity(line.quantity),
+      unitPrice: format.price(line.unit_price),
+      taxRate: line.tax_category === 'O' ? '–' : format.percent(line.tax_rate),
+      net: format.amount(line.net),
+    };
+    const height = Math.max(...NAMES.map((name) => pen.heightOf(cells[name], COLUMNS[name])));
+    pen.require(height);
+    const row = document.struct('TR');
+    table.add(row);
+    const start = pen.y;
+    for (const name of NAMES) pen.write(row, 'TD', cells[name], { ...COLUMNS[name], y: start });
+    row.end();
+    pen.y = start + height + 4;
+  }
+  table.end();
+  pen.onPage = () => {};
+  pen.rule(pen.y);
+  pen.y += 6;
+}
+
+function writePlain(document: Document, text: string, options: TextOptions): void {
+  const {
+    x,
+    y = document.y,
+    width,
+    align = 'left',
+    font = 'regular',
+    size = SIZE,
+    color = 'black',
+  } = options;
+  document.font(font).fontSize(size).fillColor(color).text(text, x, y, { width, align });
+}
+
+/** Writes the sums: without tax, the tax of each rate with the amount that it is on, and the total. */
+function drawTotals(pen: Pen, printed: PrintedInvoice): void {
+  const { document } = pen;
+  const says = PHRASES[printed.language];
+  const format = numberFormats(printed);
+  const sums: [label: string, amount: string, isTotal?: boolean][] = [
+    [says.subtotal, format.money(printed.subtotal)],
+    ...printed.taxes
+      .filter(({ category }) => category !== 'O')
+      .map(({ rate, net, tax }): [string, string] => [
+        `${says.tax(format.percent(rate))} ${says.on} ${format.money(net)}`,
+        format.money(tax),
+      ]),
+    [says.total, format.money(printed.total), true],
+  ];
+  pen.require(sums.length * 15 + 8);
+  const table = document.struct('Table');
+  pen.root.add(table);
+  for (const [label, amount, isTotal = false] of sums) {
+    const row = document.struct('TR');
+    table.add(row);
+    if (isTotal) {
+      const y = pen.y;
+      pen.decorate(() => {
+        document.moveTo(mm(105), y).lineTo(SHEET.right, y).lineWidth(0.8).strokeColor('black').stroke();
+      });
+      pen.y += 4;
+    }
+    const [font, size, start] = [
+      isTotal ? ('bold' as const) : ('regular' as const),
+      isTotal ? 11 : SIZE,
+      pen.y,
+    ];
+    pen.write(row, 'TH', label, { x: mm(105), y: start, width: mm(52), font, size });
+    const right = { x: mm(157), width: SHEET.right - mm(157), align: 'right' as const };
+    pen.y = pen.write(row, 'TD', amount, { ...right, y: start, font, size }) + 3;
+    row.end();
+  }
+  table.end();
+  pen.y += 8;
+}
+
+/** Writes why a category has no VAT, and the date of supply. */
+function drawNotes(pen: Pen, printed: PrintedInvoice): void {
+  const { exemption, smallBusiness, supplied } = PHRASES[printed.language];
+  const reasons = printed.taxes.map(({ category }) =>
+    category === 'E' && printed.seller.small_business ? smallBusiness : exemption[category],
+  );
+  for (const note of [...new Set([...reasons, supplied])].filter(Boolean)) writeParagraph(pen, note);
+}
+
+function writeParagraph(pen: Pen, text: string, width = SHEET.right - SHEET.left): void {
+  pen.require(pen.heightOf(text, { width }));
+  pen.y = pen.write(pen.root, 'P', text, { x: SHEET.left, width }) + 5;
+}
+
+const CODE = mm(28);
+
+/** Writes when and how to pay, with the QR code of a SEPA transfer if the invoice can be paid by one. */
+function drawPayment(pen: Pen, printed: PrintedInvoice): void {
+  const { document } = pen;
+  const says = PHRASES[printed.language];
+  const { seller } = printed;
+  pen.y += 4;
+  const code = paymentCode(printed);
+  pen.require(code ? CODE + 16 : 60);
+  const start = pen.y;
+  writeParagraph(pen, payment(printed), mm(125));
+  if (Number(printed.total) <= 0) return;
+  const account = [
+    [seller.bank_name, `IBAN ${spaced(seller.iban ?? '')}`, seller.bic && `BIC ${seller.bic}`]
+      .filter(Boolean)
+      .join(', '),
+    `${says.paymentReference}: ${printed.number}`,
+  ];
+  for (const text of account) writeParagraph(pen, text, mm(125));
+  if (!code) return;
+  const x = SHEET.right - CODE;
+  const module = CODE / code.length;
+  const figure = document.struct('Figure', { alt: says.payByCode });
+  pen.root.add(figure);
+  figure.add(document.markStructureContent('Figure', { alt: says.payByCode }));
+  for (const [row, modules] of code.entries()) {
+    for (const [column, isBlack] of modules.entries()) {
+      if (isBlack) document.rect(x + column * module, start + row * module, module, module);
+    }
+  }
+  document.fillColor('black').fill();
+  document.endMarkedContent();
+  figure.end();
+  const place = { x: x - 10, y: start + CODE + 2, width: CODE + 20, align: 'center' as const };
+  const end = pen.write(pen.root, 'P', says.payByCode, { ...place, size: 6, color: GREY });
+  pen.y = Math.max(pen.y, end);
+}
+
+/** Groups an IBAN by four characters. */
+const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
+
+/** Draws the footer and the number of each page, and the fold marks of the first one. */
+function drawPageParts(document: Document, printed: PrintedInvoice): void {
+  const { seller, language } = printed;
+  const says = PHRASES[language];
+  const columns = [
+    [
+      seller.name,
+      seller.street,
+      `${seller.postal_code} ${seller.city}`,
+      countryIn(language, seller.country ?? ''),
+    ],
+    [seller.contact_name, seller.contact_phone, seller.contact_email],
+    [
+      seller.vat_id && `${says.vatId} ${seller.vat_id}`,
+      seller.tax_number && `${says.taxNumber} ${seller.tax_number}`,
+      seller.register_entry,
+    ],
+    [seller.bank_name, seller.iban && spaced(seller.iban), seller.bic],
+  ].map((lines) => lines.filter(Boolean).join('\n'));
+  const { start, count } = document.bufferedPageRange();
+  for (let page = 0; page < count; page++) {
+    document.switchToPage(start + page);
+    document.markContent('Artifact', { type: 'Pagination' });
+    const width = (SHEET.right - SHEET.left) / columns.length - 6;
+    for (const [at, text] of columns.entries()) {
+      const x = SHEET.left + at * (width + 8);
+      writePlain(document, text, { x, y: SHEET.footer, width, size: 6.5, color: GREY });
+    }
+    const whole = { x: SHEET.left, width: SHEET.right - SHEET.left, size: 6.5, color: GREY };
+    if (seller.footer) writePlain(document, seller.footer, { ...whole, y: mm(286) });
+    const number = says.page(page + 1, count);
+    writePlain(document, number, { ...whole, y: mm(291), align: 'right' });
+    if (page > 0) {
+      const title = `${says.invoice} ${printed.number}, ${says.carried}`;
+      writePlain(document, title, { ...whole, y: mm(15), size: SMALL });
+    } else {
+      for (const y of [105, 148.5, 210]) {
+        document.moveTo(mm(5), mm(y)).lineTo(mm(9), mm(y)).lineWidth(0.25).strokeColor('#999999').stroke();
+      }
+    }
+    document.endMarkedContent();
+  }
+}

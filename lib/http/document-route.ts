@@ -1,0 +1,56 @@
+import { getDocument } from '../documents/invoice-document';
+import { AppError } from '../errors';
+import type { HttpRequest } from './messages';
+import { endpoint, pathId, route } from './route';
+
+/** Media types of an invoice's document. */
+const TYPES = ['application/pdf', 'application/xml'] as const;
+export type DocumentType = (typeof TYPES)[number];
+
+/** `/api/w5t/invoices/[id]/document` */
+export const documentRoute = route({
+  GET: endpoint({
+    scope: 'billing:read',
+    run: async ({ request, runtime: { db, now }, params }) => {
+      const type = acceptedType(request);
+      return documentResponse(await getDocument(db, pathId(params), now()), type);
+    },
+  }),
+});
+
+/** Responds with a file of a document, which a browser saves under the invoice's number. */
+export function documentResponse(
+  { pdf, xml, name }: Awaited<ReturnType<typeof getDocument>>,
+  type: DocumentType,
+): Response {
+  const isPdf = type === 'application/pdf';
+  const headers = {
+    'Content-Type': isPdf ? type : `${type}; charset=utf-8`,
+    'Content-Disposition': `attachment; filename="${name}.${isPdf ? 'pdf' : 'xml'}"`,
+    'Cache-Control': 'no-store',
+  };
+  return new Response(isPdf ? Buffer.from(pdf) : xml, { headers });
+}
+
+/**
+ * Returns the type that a request prefers. Without `Accept`, it is the PDF.
+ *
+ * @throws AppError not_acceptable if the request accepts neither
+ */
+function acceptedType({ headers }: HttpRequest): DocumentType {
+  const ranges = (headers.get('accept') ?? '*/*').split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = parameters.find((part) => part.startsWith('q='))?.slice(2);
+    return { type, quality: quality === undefined ? 1 : Number(quality) };
+  });
+  const qualityOf = (type: string) => {
+    const fits = (range: string) => [type, 'application/*', '*/*'].indexOf(range);
+    const [best] = ranges
+      .filter((range) => fits(range.type) >= 0)
+      .sort((a, b) => fits(a.type) - fits(b.type));
+    return best?.quality ?? 0;
+  };
+  const [first] = TYPES.filter((type) => qualityOf(type) > 0).sort((a, b) => qualityOf(b) - qualityOf(a));
+  if (!first) throw new AppError('not_acceptable', `Send Accept: ${TYPES.join(' or ')}.`);
+  return first;
+}

@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import type { KeptParty } from '@/db/schema';
+import { type TaxCategory, type TaxProblem, taxProblems, usualCategory } from '../customers/tax-category';
+
+/**
+ * Keeps the seller and the buyer of issued invoices as they are now, and the tax category of each line. Later changes of
+ * the company or the customer then do not change the invoice. Rows that exist stay, and Stripe's invoices and invoices
+ * without lines are left out, because they have no document.
+ *
+ * @returns wrong combinations of rate, category and customer. The caller decides whether they prevent the write.
+ */
+export async function keepParties(tx: Database, ids: number[]): Promise<TaxProblem[]> {
+  if (ids.length === 0) return [];
+  await tx.execute(sql`insert into invoice_documents (invoice_id, seller, buyer)
+    select i.id,
+      coalesce((select to_jsonb(c) - '{id,created_at,updated_at}'::text[] from company c), '{}'),
+      jsonb_build_object('customer_number', c.customer_number, 'company', c.company, 'first_name', c.first_name,
+        'last_name', c.last_name, 'email', c.email, 'street', c.street, 'postal_code', c.postal_code,
+        'city', c.city, 'country', c.country, 'vat_id', c.vat_id, 'tax_exempt', c.tax_exempt)
+    from invoices i join customers c on c.id = i.customer_id
+    where i.id in (${each(ids)}) and i.status <> 'draft' and i.stripe_invoice_id is null and c.erased_at is null
+      and exists (select from invoice_lines l where l.invoice_id = i.id)
+    order by i.id
+    on conflict (invoice_id) do nothing`);
+  return keepCategories(tx, ids);
+}
+
+type Taxed = {
+  line_id: number;
+  invoice_id: number;
+  tax_rate: string;
+  tax_category: TaxCategory | null;
+  buyer: KeptParty;
+  seller_country: string | null;
+  small_business: boolean;
+};
+
+/** Stores the usual category of each line without one. Without the company's country, the lines stay as they are. */
+async function keepCategories(tx: Database, ids: number[]): Promise<TaxProblem[]> {
+  const found = await rows<Taxed>(
+    tx,
+    sql`select l.id as line_id, l.invoice_id, l.tax_rate, l.tax_category, d.buyer,
+        coalesce(d.seller ->> 'country', c.country) as seller_country,
+        coalesce((d.seller ->> 'small_business')::boolean, c.small_business, false) as small_business
+      from invoice_documents d join invoice_lines l using (invoice_id) left join company c on true
+      where d.invoice_id in (${each(ids)}) order by l.invoice_id, l.position`,
+  );
+  const chosen: { id: number; category: TaxCategory }[] = [];
+  const problems: TaxProblem[] = [];
+  const byInvoice = new Map<number, Taxed[]>();
+  for (const line of found) {
+    byInvoice.set(line.invoice_id, [...(byInvoice.get(line.invoice_id) ?? []), line]);
+  }
+  for (const lines of byInvoice.values()) {
+    const [first] = lines;
+    if (!first?.seller_country) continue;
+    const seller = { country: first.seller_country, small_business: first.small_business };
+    const buyer = {
+      country: textOf(first.buyer.country),
+      vat_id: textOf(first.buyer.vat_id),
+      tax_exempt: first.buyer.tax_exempt === true,
+    };
+    const taxed = lines.map(({ line_id, tax_rate, tax_category }) => {
+      const rate = Number(tax_rate);
+      const category = tax_category ?? usualCategory(rate, buyer, seller);
+      if (tax_category === null) chosen.push({ id: line_id, category });
+      return { tax_rate: rate, tax_category: category };
+    });
+    problems.push(...taxProblems(taxed, buyer, seller));
+  }
+  if (chosen.length > 0) {
+    await tx.execute(sql`update invoice_lines l set tax_category = r.category::tax_category
+      from jsonb_to_recordset(${JSON.stringify(chosen)}::jsonb) as r(id int, category text) where l.id = r.id`);
+  }
+  return problems;
+}
+
+const each = (ids: number[]) => sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)::int`;
+
+const textOf = (value: KeptParty[string] | undefined) => (typeof value === 'string' ? value : null);

@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
+import { sql } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
+import { rows } from '@/db/database';
+import { customers, invoiceLines } from '@/db/schema';
+import { DEMO_COMPANY } from '@/db/seed/company';
+import { commandActor } from '@/lib/audit/audit-log';
+import { type Company, getCompany, saveCompany } from '@/lib/documents/company';
+import { describeDocument, getDocument } from '@/lib/documents/invoice-document';
+import { eraseCustomer } from '@/lib/erasure/erase-customer';
+import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
+import { saveRecord } from '@/lib/records/save-records';
+import { takeStep } from '@/lib/records/steps';
+import { dropOldDocuments } from '@/lib/sync/reconcile/upkeep';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { useApi } from '../support/api';
+import { readRows } from '../support/database';
+import { createCustomer, createInvoice } from '../support/factories';
+
+const PATH = '/api/w5t/invoices/[id]/document';
+const server = useApi({ [PATH]: documentFile });
+const actor = commandActor('test');
+const now = () => server.runtime.now();
+const writer = () => ({ actor, now: now(), timeZone: 'UTC' });
+
+const BERLIN = { street: 'Lindenallee 1', postal_code: '10115', city: 'Berlin', country: 'DE' };
+const LINES = [{ text: 'Webhosting M', quantity: 2, unit_price: 50, tax_rate: 19 }];
+type Line = (typeof LINES)[number];
+
+async function draft(customer: Partial<typeof customers.$inferInsert> = {}, lines: Line[] = LINES) {
+  const { customer_number } = await createCustomer(server.runtime.db, { ...BERLIN, ...customer });
+  return saveRecord(server.runtime.db, invoiceKind, { values: { customer_number, lines } }, writer());
+}
+
+async function issue(...given: Parameters<typeof draft>): Promise<number> {
+  const { id } = await draft(...given);
+  await takeStep(server.runtime.db, invoiceSteps, 'send', { id, version: 0 }, writer());
+  return id;
+}
+
+const setCompany = (changes: Partial<Record<keyof Company, unknown>> = {}) =>
+  saveCompany(
+    server.runtime.db,
+    { small_business: false, payment_terms: null, footer: null, ...DEMO_COMPANY, ...changes } as Company,
+    { actor },
+  );
+const download = async (id: number | string, accept?: string) =>
+  fetch(`${server.url}/api/w5t/invoices/${id}/document`, {
+    headers: {
+      authorization: `Bearer ${await server.token('billing:read')}`,
+      ...(accept && { accept }),
+    },
+  });
+const xmlOf = async (id: number) => (await getDocument(server.runtime.db, id, now())).xml;
+
+/** Returns the XML inside a PDF. It is the only stream that is an XML document with this root. */
+function embedded(pdf: Buffer): string {
+  const text = pdf.toString('latin1');
+  for (const { index } of text.matchAll(/stream\n/g)) {
+    const start = index + 'stream\n'.length;
+    const stream = pdf.subarray(start, text.indexOf('endstream', start));
+    try {
+      const content = inflateSync(stream).toString();
+      if (content.includes('CrossIndustryInvoice')) return content;
+    } catch {
+      // Not every stream is compressed.
+    }
+  }
+  throw new Error('the PDF contains no e-invoice');
+}
+
+beforeAll(() => setCompany());
+
+describe('the document of an issued invoice', () => {
+  test('is made once, and every download returns the same bytes', async () => {
+    const id = await issue();
+    const first = await download(id);
+    expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+    const pdf = Buffer.from(await first.arrayBuffer());
+    server.later(3600);
+    await setCompany({ name: 'Renamed GmbH' });
+    expect(Buffer.from(await (await download(id)).arrayBuffer()).equals(pdf)).toBe(true);
+    const stored = await rows(
+      server.runtime.db,
+      sql`select pdf_sha256 from invoice_documents where invoice_id = ${id}`,
+    );
+    expect(stored).toEqual([{ pdf_sha256: createHash('sha256').update(pdf).digest('hex') }]);
+    expect(pdf.subarray(0, 8).toString()).toBe('%PDF-1.7');
+    await setCompany();
+  });
+
+  test('as XML is the invoice inside the PDF, apart from the name of the specification', async () => {
+    const id = await issue();
+    const pdf = Buffer.from(await (await download(id)).arrayBuffer());
+    const answer = await download(id, 'application/xml');
+    expect(answer.headers.get('content-type')).toBe('application/xml; charset=utf-8');
+    const xml = await answer.text();
+    expect(xml).toContain('xrechnung_3.0<');
+    expect(embedded(pdf)).toBe(xml.replace(/#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0/, ''));
+  });
+
+  test('names seller and buyer as they were when the invoice was issued', async () => {
+    const id = await issue({ company: 'Before AG' });
+    await server.runtime.db.update(customers).set({ company: 'After AG' });
+    await setCompany({ name: 'Renamed GmbH' });
+    const xml = await xmlOf(id);
+    expect(xml).toContain('Before AG');
+    expect(xml).toContain('Muster Hosting GmbH');
+    expect(xml).not.toMatch(/After AG|Renamed/);
+    await setCompany();
+  });
+
+  test('waits for the missing fields, which the page names, and takes them from today', async () => {
+    await setCompany({ iban: null, tax_number: null, vat_id: null });
+    const id = await issue({ street: null });
+    expect(await describeDocument(server.runtime.db, id)).toMatchObject({
+      isReady: false,
+      missing: [{ field: 'iban' }, { field: 'tax_number' }, { owner: 'customer', field: 'street' }],
+    });
+    const refused = await download(id);
+    expect([refused.status, (await refused.json()).detail]).toEqual([
+      409,
+      'The invoice has no document. These fields are empty: company: IBAN, company: Tax number or VAT ID, customer: Street.',
+    ]);
+    await setCompany();
+    await server.runtime.db.update(customers).set({ street: 'Neue Gasse 2' });
+    expect(await xmlOf(id)).toContain('Neue Gasse 2');
+  });
+});
+
+test.each([
+  ['an unknown invoice', 'application/pdf', '999999', 404],
+  ['an id that is no number', 'application/pdf', 'x', 404],
+  ['another type', 'text/html', '1', 406],
+  ['a type with quality 0', 'application/pdf;q=0', '1', 406],
+])('a download of %s is refused', async (_, accept, id, status) => {
+  expect((await download(id, accept)).status).toBe(status);
+});
+
+test.each([
+  ['a draft', () => draft().then(({ id }) => id), 'It is a draft'],
+  ['an imported total', () => createInvoice(server.runtime.db).then(({ id }) => id), 'totals alone'],
+  [
+    'Stripe',
+    () => createInvoice(server.runtime.db, { stripe_invoice_id: 'in_document' }).then(({ id }) => id),
+    'Stripe issued this invoice',
+  ],
+  ['a name in an unknown script', () => issue({ company: '株式会社' }), 'no character for 株'],
+  ['a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
+])('an invoice of %s has no document, and says why', async (_, make, reason) => {
+  const { reasons } = await describeDocument(server.runtime.db, await make());
+  expect(reasons.join(' ')).toContain(reason);
+});
+
+const VIENNA = { country: 'AT', city: 'Wien', postal_code: '1010' };
+const untaxed = [{ text: 'Webhosting M', quantity: 1, unit_price: 80, tax_rate: 0 }];
+
+test.each([
+  ['a domestic customer', {}, LINES, 'S', null],
+  ['a business in the EU', { ...VIENNA, vat_id: 'ATU00000001' }, untaxed, 'AE', 'VATEX-EU-AE'],
+  ['a customer outside the EU', { country: 'CH', vat_id: 'CHE-1' }, untaxed, 'O', 'VATEX-EU-O'],
+  ['an exempt customer', { tax_exempt: true }, untaxed, 'E', 'Steuerfreie Leistung.'],
+  ['a domestic customer at 0 %', {}, untaxed, 'Z', null],
+])('issuing an invoice for %s stores its tax category', async (_, customer, lines, category, reason) => {
+  const id = await issue(customer, lines);
+  const stored = await readRows(server.runtime.db, invoiceLines, sql`invoice_id = ${id}`);
+  expect(stored).toMatchObject([{ tax_category: category }]);
+  const xml = await xmlOf(id);
+  expect(xml).toContain(`<ram:CategoryCode>${category}<`);
+  if (reason) expect(xml).toContain(reason);
+  // An invoice outside VAT names no VAT ID (BR-O-2).
+  expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
+});
+
+test.each([
+  ['VAT from a small business', { small_business: true }, {}, LINES, 'section 19 UStG'],
+  ['taxed and untaxed lines outside the EU', {}, { country: 'US' }, [...LINES, ...untaxed], 'BR-O-11'],
+])('issuing an invoice with %s is refused', async (_, company, customer, lines, rule) => {
+  await setCompany(company);
+  await expect(issue(customer, lines)).rejects.toThrow(rule);
+  await setCompany();
+});
+
+test('a discount is a negative quantity, because an e-invoice must not have a negative price', async () => {
+  const discount = { text: 'Rabatt', quantity: 1, unit_price: -10, tax_rate: 19 };
+  const xml = await xmlOf(await issue({}, [...LINES, discount]));
+  expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">-1.00</);
+  expect(xml).not.toMatch(/<ram:ChargeAmount>-/);
+});
+
+describe('the documents of an erased customer', () => {
+  test('keep name and address for the term, and go after it', async () => {
+    const { db } = server.runtime;
+    const id = await issue({ company: 'Vergessen GmbH' });
+    const { customer_id } = await saveAsPaid(id);
+    await eraseCustomer(db, customer_id, { actor, now: now() });
+    expect(await xmlOf(id)).toContain('Vergessen GmbH');
+    const year = Number(now().toISOString().slice(0, 4));
+    const left = async (at: string) => {
+      const deps = { ...syncDeps(server.runtime), now: () => new Date(at) };
+      await dropOldDocuments(deps);
+      const kept = await rows(db, sql`select from invoice_documents where invoice_id = ${id}`);
+      return kept.length;
+    };
+    expect(await left(`${year + 8}-12-31T12:00:00Z`)).toBe(1);
+    expect(await left(`${year + 9}-01-01T12:00:00Z`)).toBe(0);
+    expect((await describeDocument(db, id)).reasons).toEqual(['The customer was erased.']);
+  });
+
+  async function saveAsPaid(id: number) {
+    const found = await rows<{ customer_id: number }>(
+      server.runtime.db,
+      sql`update invoices set status = 'paid', amount_due = 0, paid_at = now() where id = ${id}
+        returning customer_id`,
+    );
+    return found[0] ?? { customer_id: 0 };
+  }
+});
+
+test.each([
+  ['iban', 'DE89370400440532013001'],
+  ['bic', 'COBA'],
+  ['vat_id', 'DE12'],
+  ['contact_email', 'nobody'],
+  ['contact_phone', 'none'],
+  ['country', 'Atlantis'],
+])('a company with a wrong %s is not saved', async (field, value) => {
+  await expect(setCompany({ [field]: value })).rejects.toMatchObject({ fields: [{ field }] });
+  expect(await getCompany(server.runtime.db)).toMatchObject({ [field]: DEMO_COMPANY[field as 'iban'] });
+});
