@@ -27,8 +27,8 @@ export async function toPdf(printed: PrintedInvoice, facturX: string, now: Date)
     lang: locale,
     displayTitle: true,
     bufferPages: true,
-    // Without a font of its own, pdfkit would start with Helvetica, which PDF/A does not allow.
-    font: regular as unknown as string,
+    // By default, pdfkit would start with Helvetica, which PDF/A does not allow.
+    font: null as unknown as string,
     info: { Title: title, Creator: 'W5T', Producer: 'W5T', CreationDate: now, ModDate: now },
   });
   document.registerFont('regular', regular as unknown as Buffer);

@@ -182,23 +182,30 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   const format = numberFormats(printed);
   const table = document.struct('Table');
   pen.root.add(table);
-  const head = (isRepeated: boolean) => {
-    const row = document.struct('TR');
-    if (!isRepeated) table.add(row);
-    const start = pen.y;
-    for (const name of NAMES) {
-      const place = { ...COLUMNS[name], y: start, font: 'bold' as const, size: SMALL + 1 };
-      // Screen readers hear the head once, so that of a further page is decoration.
-      if (isRepeated) pen.decorate(() => writePlain(document, says[name], place));
-      else pen.write(row, 'TH', says[name], place);
-    }
+  const place = (name: Column, y: number) => ({
+    ...COLUMNS[name],
+    y,
+    font: 'bold' as const,
+    size: SMALL + 1,
+  });
+  const endHead = (start: number) => {
     pen.y = start + 13;
     pen.rule(pen.y);
     pen.y += 4;
-    row.end();
   };
-  head(false);
-  pen.onPage = () => head(true);
+  const row = document.struct('TR');
+  table.add(row);
+  for (const name of NAMES) pen.write(row, 'TH', says[name], place(name, pen.y));
+  row.end();
+  endHead(pen.y);
+  // Screen readers hear the head once, so that of a further page is decoration.
+  pen.onPage = () => {
+    const start = pen.y;
+    pen.decorate(() => {
+      for (const name of NAMES) writePlain(document, says[name], place(name, start));
+    });
+    endHead(start);
+  };
   for (const [at, line] of printed.lines.entries()) {
     const cells: Record<Column, string> = {
       position: String(at + 1),
@@ -319,8 +326,10 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   pen.root.add(figure);
   figure.add(document.markStructureContent('Figure', { alt: says.payByCode }));
   for (const [row, modules] of code.entries()) {
-    for (const [column, isBlack] of modules.entries()) {
-      if (isBlack) document.rect(x + column * module, start + row * module, module, module);
+    // Each run of black modules is one rectangle, because hundreds of them take long.
+    const runs = modules.map((isBlack) => (isBlack ? '1' : '0')).join('');
+    for (const { 0: run, index } of runs.matchAll(/1+/g)) {
+      document.rect(x + index * module, start + row * module, run.length * module, module);
     }
   }
   document.fillColor('black').fill();

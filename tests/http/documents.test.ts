@@ -183,6 +183,16 @@ test.each([
   await setCompany();
 });
 
+test('the lines of a long invoice continue on further pages', async () => {
+  const lines = Array.from({ length: 60 }, (_, i) => ({ ...untaxed[0], text: `Domain ${i + 1}` })) as Line[];
+  const { pdf } = await getDocument(server.runtime.db, await issue({}, lines), now());
+  expect(
+    Buffer.from(pdf)
+      .toString('latin1')
+      .match(/\/Type \/Page\b/g)?.length,
+  ).toBeGreaterThan(2);
+});
+
 test('a discount is a negative quantity, because an e-invoice must not have a negative price', async () => {
   const discount = { text: 'Rabatt', quantity: 1, unit_price: -10, tax_rate: 19 };
   const xml = await xmlOf(await issue({}, [...LINES, discount]));
