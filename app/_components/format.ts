@@ -59,7 +59,7 @@ export function formatSecond(instant: Date | string, timeZone: string): string {
 /**
  * Formats the start of the daily run: "03:40 (Europe/Berlin)".
  *
- * @param timeZone time zone in which the run starts at 03:40; null for the time zone of the server
+ * @param timeZone time zone of the 03:40 start; null for the server's own time zone
  */
 export function formatDailyRun(timeZone: string | null): string {
   return `03:40 (${timeZone ?? 'time of the server'})`;

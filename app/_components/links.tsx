@@ -12,7 +12,7 @@ export function LinkButton(props: Target & ButtonProps) {
   return <Button component={Link} {...props} />;
 }
 
-/** Shows the link to a related page, or to a less common action, as a plain button. */
+/** Shows a link as a plain button, for related pages and less common actions. */
 export function SideButton(props: Target) {
   return <LinkButton size="sm" variant="default" {...props} />;
 }

@@ -1,4 +1,4 @@
-// This function is not part of search-params.ts, so that browsers can load it without zod.
+// This function is separate from search-params.ts, so that the browser can load it without loading zod.
 
 /** Returns a page's address with a changed query. Null removes a parameter; `page=1` is left out. */
 export function withParams(

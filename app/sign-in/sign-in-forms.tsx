@@ -122,7 +122,7 @@ async function leadOn(asked: Promise<Answer<{ next: string }>>): Promise<FormSta
   const answer = await asked;
   if ('problem' in answer) return { typed: {}, problems: { '': answer.problem } };
   window.location.assign(answer.next);
-  return new Promise(() => {}); // never resolves, so that the form stays busy until the next page has loaded
+  return new Promise(() => {}); // never resolve, so that the form stays busy until the next page has loaded
 }
 
 async function sendToDoor<T>(door: string, given: object): Promise<Answer<T>> {

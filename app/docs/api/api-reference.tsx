@@ -12,7 +12,7 @@ export function ApiReference({ documentPath }: { documentPath: string }) {
   const [attempt, setAttempt] = useState(1);
   useDarkModeClass();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new attempt must load the document again
   useEffect(() => {
     const leaving = new AbortController();
     const root = document.createElement('div');

@@ -108,7 +108,7 @@ function AuthorizationDialog({ React, authActions, authSelectors, getComponent }
   React.useLayoutEffect(() => {
     const node = dialog.current;
     node?.showModal();
-    return () => node?.close(); // moves the focus back to the element that had it before
+    return () => node?.close(); // returns the focus to the element that opened the dialog
   }, [React]);
 
   const schemes = authSelectors

@@ -9,7 +9,7 @@ import { refusalText } from './refusal-texts';
 
 export const metadata = { title: 'Not connected', referrer: 'no-referrer' };
 
-/** Explains why an authorization ended. Returning to the client takes a click, since it is not verified. */
+/** Explains why an authorization ended. It does not redirect to the client, because the client is not verified. */
 export default async function RefusedPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const query = toQuery(await searchParams);
   const back = query.has('client_id') ? await readWayBack(await getRuntime(), query) : null;

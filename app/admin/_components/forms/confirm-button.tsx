@@ -12,7 +12,7 @@ interface ConfirmButtonProps extends ButtonProps, Omit<Question, 'confirm' | 'co
   children: string;
 }
 
-/** The browser loads the dialog only when the button is pressed, because most people never press it. */
+/** The browser loads the dialog's code only when the button is pressed, because most visits never need it. */
 const ConfirmDialog = dynamic(() => import('./confirm-dialog').then((part) => part.ConfirmDialog));
 
 /** Shows a button that asks for confirmation in a dialog before it runs its action. */

@@ -41,7 +41,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       centered
       withCloseButton={false}
       overlayProps={{ backgroundOpacity: 0.4 }}
-      lockScroll={false} // locking adds a style sheet, which the Content-Security-Policy forbids
+      lockScroll={false} // the scroll lock adds a style sheet, which the Content-Security-Policy forbids
     >
       <form action={action}>
         <Stack gap="sm">

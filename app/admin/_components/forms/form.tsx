@@ -109,7 +109,7 @@ export function useTypedForm<State extends object>({ label, action, first, keeps
   const [initial] = useState(first);
   const [state, send, isPending] = useActionState<State, FormData>(action, initial as Awaited<State>);
   const ref = useRef<HTMLFormElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: must run after every result of the action
   useEffect(() => ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [state]);
   const { kept, keep } = useKeptTyping(label ?? '', state === initial ? null : state);
   const sendHere = (event: FormEvent<HTMLFormElement>) => {

@@ -11,7 +11,7 @@ import type { Sorting } from './record-list';
 interface ListSource<Schema extends z.ZodObject, Row> {
   schema: Schema;
   read(db: Db, filters: z.output<Schema>, place: ListPlace, runtime: Runtime): Promise<StaffPage<Row>>;
-  /** Returns the sort order that is not available with these filters. */
+  /** Returns the sort order that is not available with these filters. Undefined if all are available. */
   lacks?(filters: z.output<Schema>): string | undefined;
   /** Returns all matching rows as pieces of a CSV file. */
   csv?(db: Db, filters: z.output<Schema>, runtime: Runtime): AsyncGenerator<string>;

@@ -4,7 +4,7 @@ import type { MouseEvent, ReactNode } from 'react';
 
 /** Opens a record on a click anywhere in its table row, unless the person has selected text. */
 export function RowBody({ children }: { children: ReactNode }) {
-  // biome-ignore lint/a11y/useKeyWithClickEvents: by keyboard the row's link does the same
+  // biome-ignore lint/a11y/useKeyWithClickEvents: keyboard users have the link in the row
   return <tbody onClick={follow}>{children}</tbody>;
 }
 

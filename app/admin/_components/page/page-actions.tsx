@@ -35,8 +35,8 @@ export function PageActions({ primary, children, grave }: Props) {
           >
             More
           </Button>
-          {/* biome-ignore lint/a11y/useKeyWithClickEvents: a key that presses an entry clicks it too */}
-          {/* biome-ignore lint/a11y/noStaticElementInteractions: only its entries can be clicked */}
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: pressing Enter on an entry also fires a click */}
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: it only observes clicks on its entries */}
           <div className={classes.panel} onClick={close}>
             {usual}
             {usual.length > 0 && last.length > 0 && <hr className={classes.line} />}

@@ -51,7 +51,7 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
       <form action="/admin/search" className={classes.field}>
         <IconSearch size={18} stroke={1.8} aria-hidden />
         <input
-          // biome-ignore lint/a11y/noAutofocus: the dialog is this field
+          // biome-ignore lint/a11y/noAutofocus: the dialog exists only for this field
           autoFocus
           name="q"
           className={classes.input}
@@ -123,7 +123,7 @@ export function SearchOptions({ id, groups, active, isStale, pageOfAll, text, cl
   return (
     <div id={id} role="listbox" aria-label="Results" className={classes.options} data-stale={isStale}>
       {groups.map(({ label, more, entries }, g) => (
-        // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot stand in a listbox
+        // biome-ignore lint/a11y/useSemanticElements: a listbox must not contain a fieldset
         <div key={label} role="group" aria-label={label}>
           <div className={classes.group} aria-hidden>
             {label}

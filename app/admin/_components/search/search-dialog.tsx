@@ -65,7 +65,7 @@ function PageDialog({ label, opened, close, children }: PageDialogProps) {
     else dialog.current?.close();
   }, [opened]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does what a click beside the dialog does
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the dialog by keyboard
     <dialog
       ref={dialog}
       className={classes.dialog}

@@ -107,7 +107,7 @@ interface NoticesProps {
   uncounted: number;
 }
 
-/** Shows why an invoice is overdue, which amount does not count, or since when Stripe lacks it. */
+/** Shows why an invoice is overdue, the amount that Stripe does not count, and since when Stripe lacks the invoice. */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
   const notices: [title: string, text: ReactNode][] = [

@@ -3,7 +3,7 @@
 import { sendTestAlert } from '@/lib/alerts/watch-alerts';
 import { staffAction } from '../../_components/page/staff-action';
 
-/** Sends a test alert to all channels. The page then shows whether it was delivered, and otherwise why not. */
+/** Sends a test alert to all channels. The page then shows whether the delivery succeeded. */
 export const sendTest = staffAction({
   role: 'admin',
   input: [],

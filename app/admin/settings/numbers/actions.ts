@@ -32,5 +32,5 @@ function trimmed({ prefix, width, first_count, with_year }: SeriesState['typed']
   return { prefix: prefix.trim(), with_year, width: width.trim(), first_count: first_count.trim() };
 }
 
-/** Parses a number. Any other text is returned as it is, so that validation reports it. */
+/** Parses a number. Returns any other text unchanged, so that validation reports the text. */
 const toNumber = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : text);

@@ -216,7 +216,7 @@ function Payload({ text }: { text: string }) {
   const hidden = pretty.length - MAX_SHOWN;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users can scroll only a focusable region */}
       <section className={classes.region} tabIndex={0} aria-label="Payload">
         <pre className={classes.text}>{pretty.slice(0, MAX_SHOWN)}</pre>
       </section>

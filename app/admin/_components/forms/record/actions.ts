@@ -28,7 +28,7 @@ const sentVersion = z.int().min(0);
 export const save = staffFormAction({
   role: 'staff',
   input: [sentForm, rowId.nullable()],
-  form: {}, // the fields depend on the kind
+  form: {}, // `typedOf` reads the fields, because they depend on the record kind
   run: ({ runtime, staff }, { typedKind, isNew }, id, _typed, form) =>
     saveTyped(
       runtime.db,
@@ -70,7 +70,7 @@ function openedOf(form: FormData): TypedRecord | null {
   try {
     return openedRecord.parse(JSON.parse(String(form.get('opened'))));
   } catch {
-    return null; // the form does not come from our page
+    return null; // our pages always send a valid `opened`
   }
 }
 

@@ -55,7 +55,7 @@ export function RecordForm({ label, action, parts, record, customer = null, ...f
           <Fieldset key={part.title} legend={part.title} radius="lg">
             {'hasLines' in part ? (
               <LineEditor
-                key={opened} // starts over after a conflict, to show the merged lines
+                key={opened} // a new key resets the editor after a conflict, so that it shows the merged lines
                 initial={typedLines(values)}
                 problems={problems}
                 currency={currency ?? values.currency ?? ''}
@@ -186,7 +186,7 @@ function CustomerField({ first, onPick, ...input }: CustomerFieldProps) {
   const answered = useAnswer('/admin/customers/choices', isTyped ? text.trim() : '', NONE);
   const found = answered?.answer ?? NONE;
   const picked = [...found, ...(first ? [first] : [])].find((one) => isNumber(one, text)) ?? null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told of another customer, not of another function
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the customer changes, not when `onPick` does
   useEffect(() => onPick(picked), [picked?.customer_number]);
   return (
     <SuggestField
