@@ -22,7 +22,7 @@ export interface DatabaseHandle {
   dump?: () => Promise<Blob>;
 }
 
-/** Returns false if postgres.js lacks our patch (see patches/), as after `npm install --ignore-scripts`. */
+/** Returns false if our patch (see patches/) is not applied to postgres.js, as after `npm install --ignore-scripts`. */
 export const isDriverPatched = (): boolean => 'survivesLostConnections' in postgres;
 
 /**
@@ -30,7 +30,7 @@ export const isDriverPatched = (): boolean => 'survivesLostConnections' in postg
  * time limits when it connects, since a pooler would refuse them. Transactions set them, see `transact`.
  *
  * @param options.pooler the pooler between us and the server, if any
- * @param options.scratch uses one lasting direct connection that can write to temporary tables only
+ * @param options.scratch uses a single persistent connection that can write to temporary tables only
  */
 export function openPostgres(
   url: string,
@@ -43,7 +43,7 @@ export function openPostgres(
     idle_timeout: options.scratch ? 0 : 60,
     ...(options.scratch && { max_lifetime: null }),
     prepare: options.pooler?.keepsStatements ?? true,
-    // A pooler takes the session away after a response, even if the next query has already been sent:
+    // A pooler may give the session to another client after a response, even if the next query has already been sent:
     // https://github.com/pgbouncer/pgbouncer/issues/759
     ...(options.pooler?.sharesSessions && { share_busy: false }),
     onnotice: () => {},
@@ -143,8 +143,8 @@ type Query = PGlite['query'];
 
 /**
  * Drizzle's client for the embedded database of a folder. While the disk has too little space for writes, transactions
- * are read-only. If the write-ahead log runs out of space nevertheless, statements are refused until there is space
- * and the database has been reopened.
+ * are read-only. If the write-ahead log still runs out of space, statements are refused until there is space and the
+ * database has been reopened.
  */
 class EmbeddedClient {
   private isReadOnly = false;

@@ -82,7 +82,7 @@ export function inTexts(column: SQLWrapper, texts: string[], form = (text: SQL) 
 
 /**
  * Like `inTexts`, for a column that also has a trigram index. PostgreSQL underestimates the cost of that index for an
- * array of texts, so this condition joins the texts instead. Do not use it inside an `or`.
+ * array of texts, so this condition uses a subquery of the texts instead. Do not use it inside an `or`.
  */
 export function inJoinedTexts(column: SQLWrapper, texts: string[]): SQL {
   return sql`${column} in (select wanted.text from ${textRows(texts)} as wanted (text))`;
@@ -134,7 +134,7 @@ export function statement<Name extends string, Row = never>(
   return (db, values) => runQuery<Row>(db, parts(db), values);
 }
 
-/** Defines a statement that returns one text. */
+/** Defines a statement whose result is a single text. */
 export function readStatement<Name extends string>(
   names: readonly Name[],
   build: (values: Record<Name, SQL>) => SQL,
@@ -168,7 +168,7 @@ function toPlaceholders<Name extends string>(names: readonly Name[]): Record<Nam
 function toParts<Row>(made: Builder<unknown> | SQL): Parts<Row> {
   if (is(made, SQL)) return { query: dialect.sqlToQuery(made) };
   const prepared = made.prepare(NAME);
-  const { fields } = prepared as { fields?: SelectedFieldsOrdered }; // drizzle does not export this property
+  const { fields } = prepared as { fields?: SelectedFieldsOrdered }; // drizzle's types do not declare this property
   return { query: prepared.getQuery(), ...(fields && { read: toReader<Row>(fields) }) };
 }
 

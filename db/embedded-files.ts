@@ -19,10 +19,10 @@ type Create = (path: string) => Promise<PGlite>;
 
 const pathOf = (dataDir: string) => join(dataDir, 'pglite');
 
-/** Path of a marker file that exists while a new database is being created and contains no data yet. */
+/** Path of a marker file. It exists while a new database is being created, before the database holds any data. */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
-/** Returns true if a data directory contains a database, even a damaged one, unless it is unfinished. */
+/** Returns true if a data directory contains a database, even a damaged one. False while it is being created. */
 export function holdsDatabase(dataDir: string): boolean {
   const path = pathOf(dataDir);
   return existsSync(path) && readdirSync(path).length > 0 && !existsSync(markerOf(dataDir));
@@ -184,11 +184,11 @@ function watchFiles({ NODEFS: nodefs }: { NODEFS: Nodefs }, room: DiskRoom): voi
 }
 
 const MEGABYTE = 2 ** 20;
-/** A writing statement needs one segment of the write-ahead log (16 MB), and as much again for its rows. */
+/** Bytes that a writing statement needs: one segment of the write-ahead log (16 MB), and as much again for its rows. */
 const WRITE_ROOM = 32 * MEGABYTE;
-/** One segment of the write-ahead log for reading statements, since they write to the log, too. */
+/** Bytes to keep for reading statements: one segment of the write-ahead log, since reads also write to the log. */
 const RESERVE = 16 * MEGABYTE;
-/** Size of a new database, without the space for writes. */
+/** Size of a new database in bytes, without the space for writes. */
 const NEW_DATABASE = 48 * MEGABYTE;
 
 /** Thrown if the disk of the embedded database has too little free space. */
@@ -262,7 +262,7 @@ export class DiskRoom {
       this.isReserved = true;
     } catch (error) {
       rmSync(this.reserve, { force: true });
-      if (!isNoSpace(error)) throw error; // if another program took the space, the next statement tries again
+      if (!isNoSpace(error)) throw error; // another program may have taken the space; the next statement tries again
     }
   }
 

@@ -55,7 +55,7 @@ export function nameSocket(dataDir: string, socket: string): void {
   const draft = `${file}.${process.pid}.tmp`;
   const owner: Owner = { pid: process.pid, started: startOf(process.pid), socket };
   writeFileSync(draft, JSON.stringify(owner), { mode: 0o600 });
-  renameSync(draft, file); // atomic, since another process would take over a half-written lock
+  renameSync(draft, file); // atomic, since another process would treat a half-written lock as stale
 }
 
 /** Waits until no other process has locked a folder, and locks it. @returns a function that releases the lock */
@@ -89,7 +89,7 @@ function readOwner(file: string): Owner | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Owner;
   } catch {
-    return undefined; // the file was removed in the meantime, or a crash left it half-written
+    return undefined; // another process has just removed the file, or a crash left it half-written
   }
 }
 

@@ -20,7 +20,7 @@ export type SeedCounts = Record<keyof SeedRows, number>;
 const BATCH_ROWS = 500;
 
 /**
- * Fills a migrated, empty database with the data of a believable hosting company, in one transaction. The same options
+ * Fills a migrated, empty database with the data of a plausible hosting company, in one transaction. The same options
  * write the same rows, apart from created_at and updated_at. Rows that Stripe manages look as sync would have written
  * them, so a reconciliation with a local Stripe filled from these rows finds no difference.
  */

@@ -88,7 +88,7 @@ async function limited<T>(
     // Do not await `limiting` yet. The server runs the statements of the work after it in any case.
     return await work(tx);
   } finally {
-    await limiting; // throw this error instead, because it also made the work fail
+    await limiting; // if `limiting` failed, throw its error, because it also caused the error of the work
   }
 }
 

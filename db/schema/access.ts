@@ -46,7 +46,7 @@ export const accessTokens = pgTable('access_tokens', {
   last_used_at: instant(),
   revoked_at: instant(),
   created_by: text(),
-  /** Owner of the token, or null. Removing this member of staff revokes the token but keeps the value. */
+  /** E-mail address of the owner, null without one. Removing the owner revokes the token, but keeps this value. */
   staff_email: text(),
   ...timestamps,
 });
@@ -265,7 +265,7 @@ export const oauthClients = pgTable(
     dpopBoundAccessTokens: flag('dpop_bound_access_tokens'),
     referenceId: text('reference_id'),
     metadata: jsonb(),
-    /** Our column: the address from which the client registered itself, as rate limits count it, or null. */
+    /** Our column: `countedAddress` of the client that registered itself. Null for all other clients. */
     registeredFrom: text('registered_from'),
     /** Our column: time of the first authorization by a member of staff. Authorized clients are not cleaned up. */
     authorizedAt: instant('authorized_at'),

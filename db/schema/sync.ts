@@ -110,7 +110,7 @@ export const alerts = pgTable('alerts', {
   started_at: instant().notNull(),
   /** Null while the problem lasts. */
   ended_at: instant(),
-  /** Channels that have not been told about the current state, that is, the start or the end. */
+  /** Channels that have not yet received the alert's current state: its start or its end. */
   pending: jsonb().$type<string[]>().notNull().default([]),
   /** Failed deliveries of the current state. */
   attempts: integer().notNull().default(0),

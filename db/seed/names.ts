@@ -144,7 +144,7 @@ const GERMAN_STREETS = [
   'Schloßgasse {no}',
 ];
 
-// biome-ignore format: one country a paragraph reads best with its lists on one line
+// biome-ignore format: a country is easier to read with each of its lists on one line
 export const PLACES: Place[] = [
   { country: 'DE', language: 'de', currency: 'eur', share: 54, vatRate: 19, vatId: 'DE00#######', phones: ['+49 30 23125###', '+49 69 90009###', '+49 40 66969###', '+49 221 4710###', '+49 89 99998###'],
     cities: [['10115', 'Berlin'], ['20095', 'Hamburg'], ['80331', 'München'], ['50667', 'Köln'], ['90402', 'Nürnberg'], ['99084', 'Erfurt'], ['23552', 'Lübeck'], ['72070', 'Tübingen'], ['79098', 'Freiburg im Breisgau'], ['01067', 'Dresden']],

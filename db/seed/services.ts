@@ -114,7 +114,7 @@ function siteOf({ email, company, last_name, customer_number }: CustomerRow): st
   return slugOf(company ?? last_name ?? '') || customer_number.toLowerCase();
 }
 
-// biome-ignore format: a table reads best as one
+// biome-ignore format: a table is easier to read with one row per line
 const ROLES = [
   { prefix: 'web', stack: 'LEMP', os: 'Debian 13', panel: 'Plesk Obsidian', cpu: 'AMD EPYC 7443P', cores: 24, ram: 128, storage: '2 × 3.84 TB NVMe, RAID 1' },
   { prefix: 'shared', stack: 'LAMP', os: 'Ubuntu 24.04 LTS', panel: 'ISPConfig 3.2', cpu: 'AMD EPYC 7302P', cores: 16, ram: 128, storage: '4 × 1.92 TB SSD, RAID 10' },
