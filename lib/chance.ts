@@ -1,6 +1,6 @@
 /** A seeded random number generator: the same state returns the same numbers, so that a history can be replayed. */
 export interface Chance {
-  /** Returns a random number from 0 up to, but not including, 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   draw(): number;
   /** Current state. `seededChance(state)` continues from here. */
   readonly state: number;

@@ -17,16 +17,16 @@ export interface Problem {
   message: string;
 }
 
-/** While a process delivers an alert, other processes leave the alert alone for this long. */
+/** Length of the lease on an alert. While a process holds the lease, no other process delivers the alert. */
 export const LEASE_MS = 60_000;
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 3_600_000;
 
 /**
- * Starts an alert for each new problem, and ends the alerts whose problem is gone. A problem that lasts is reported
+ * Starts an alert for each new problem, and ends the alerts whose problem is over. A problem that lasts is reported
  * once, even if its message changes, for example because a number in it grows.
  *
- * @param channels the channels to tell about starts and ends
+ * @param channels the channels that must receive each start and end
  * @returns the alerts that have changed
  */
 export function followProblems(
@@ -56,7 +56,7 @@ export function leaseAlert(known: AlertState[], now: Date): AlertState | null {
 }
 
 /**
- * Notes the outcome of a delivery. Returns null if the alert has changed meanwhile; then its new state is still pending.
+ * Notes the outcome of a delivery. Returns null if the alert has changed since, because its new state is not delivered.
  *
  * @param failures the error of each channel that failed, by channel
  */

@@ -11,19 +11,19 @@ import { transact } from '@/db/transaction';
 import type { Env } from '../env';
 import type { AlertState } from './alert-state';
 
-/** Keeps the state of alerts for all processes of the service. */
+/** Stores the state of alerts, shared by all processes of the service. */
 export interface AlertStore {
   list(): Promise<AlertState[]>;
   /**
-   * Stores the alerts that `work` returns. No other process changes the alerts meanwhile, so that one of two processes
-   * that find the same problem reports it.
+   * Stores the alerts that `work` returns. No other process changes the alerts while `work` runs, so that a problem
+   * that two processes find is reported only once.
    */
   change<Changed extends AlertState[] | AlertState | null>(
     work: (known: AlertState[]) => Changed,
   ): Promise<Changed>;
 }
 
-/** Keeps alerts in the table `alerts`. */
+/** Stores alerts in the table `alerts`. */
 export function databaseStore(db: Database): AlertStore {
   const read = (tx: Database) =>
     tx
@@ -33,7 +33,7 @@ export function databaseStore(db: Database): AlertStore {
   return {
     list: () => read(db),
     change: async (work) => {
-      const planned = work(await read(db)); // usually nothing has changed, and no lock is needed
+      const planned = work(await read(db)); // usually nothing has changed, so no lock is needed
       if (toList(planned).length === 0) return planned;
       return transact(
         db,
@@ -69,8 +69,8 @@ const stored = z.array(
 );
 
 /**
- * Keeps alerts in a small file, because they must be stored while the database is down. Processes on one machine share
- * it. The folder is below DATA_DIR, or in the system's folder for temporary files if DATA_DIR cannot be written.
+ * Stores alerts in a small file, for problems during which the database cannot be used. The processes on one machine
+ * share the file. It is below DATA_DIR, or in the system's temporary folder if DATA_DIR is not writable.
  */
 export function fileStore(env: Pick<Env, 'dataDir' | 'databaseUrl'>): AlertStore {
   const folder = folderFor(env);
@@ -79,7 +79,8 @@ export function fileStore(env: Pick<Env, 'dataDir' | 'databaseUrl'>): AlertStore
     try {
       return stored.parse(JSON.parse(readFileSync(file, 'utf8')));
     } catch (error) {
-      // A missing file has no alerts. Neither has a damaged one: a repeated alert is better than a missing one.
+      // A missing file means that there are no alerts. A damaged file counts as missing, because repeating an alert is
+      // better than losing it.
       if (error instanceof SyntaxError || error instanceof z.ZodError || isMissing(error)) return [];
       throw error;
     }
@@ -118,7 +119,7 @@ function isWritable(folder: string): boolean {
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
-    return false; // the caller uses another folder
+    return false; // the caller then uses the temporary folder
   }
 }
 

@@ -6,13 +6,13 @@ import { adviceFor } from './causes';
 /** A way to reach people. */
 export interface Channel {
   name: 'webhook' | 'mail';
-  /** Where alerts go, without secrets: a host, or addresses. */
+  /** Destination for display, without secrets: a host, or e-mail addresses. */
   target: string;
-  /** @throws DeliveryError if the receiver does not take the alert */
+  /** @throws DeliveryError if the receiver does not accept the alert */
   send(alert: AlertState, now: Date): Promise<void>;
 }
 
-/** An alert could not be delivered. The message contains neither secrets nor text of the receiver. */
+/** Thrown if an alert could not be delivered. The message contains neither secrets nor text from the receiver. */
 export class DeliveryError extends Error {}
 
 const PATIENCE_MS = 10_000;
@@ -121,7 +121,7 @@ async function sendMail(
   }
 }
 
-/** Returns a short reason without text of the receiver, which might contain addresses or secrets. */
+/** Returns a short reason without text from the receiver, which might contain addresses or secrets. */
 function reasonOf(error: unknown): string {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (e.name === 'TimeoutError') return 'no answer within 10 seconds';

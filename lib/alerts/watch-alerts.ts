@@ -24,9 +24,9 @@ export interface AlertDeps {
   now(): Date;
 }
 
-/** Every 15 seconds. With the second check, a database that is down is reported well within a minute. */
+/** Every 15 seconds, so that the second failed check reports a database that is down well within a minute. */
 const EVERY = '*/15 * * * * *';
-/** Failed checks in a row after which the database counts as down, since a restart of it fails one check. */
+/** Number of consecutive failed checks after which the database counts as down. A database restart fails only one. */
 const CONFIRMATIONS = 2;
 
 /**
@@ -40,9 +40,9 @@ export function watchAlerts(deps: AlertDeps): { stop(): void } {
 }
 
 /**
- * Returns a function that checks the health once, and delivers what people must know. It never throws.
+ * Returns a function that checks the health once, and delivers the alerts that are due. It never throws.
  *
- * @param confirmations failed checks in a row that it takes to report the database
+ * @param confirmations number of consecutive failed checks after which the database is reported as down
  */
 export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () => Promise<void> {
   let failedChecks = 0;
@@ -54,7 +54,7 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     const isDown = health.status === 'down';
     failedChecks = isDown ? failedChecks + 1 : 0;
     const names = channels.map(({ name }) => name);
-    /** Stores what has changed about the alerts of these causes, and delivers the alerts of the store. */
+    /** Starts and ends the alerts whose cause fulfils `isMeant`, and delivers the alerts of the store. */
     const report = async (store: AlertStore, isMeant: (cause: string) => boolean, found: Problem[]) => {
       const problems = found.filter(({ cause }) => isMeant(cause));
       await attempt(deps, () =>
@@ -71,13 +71,13 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     };
     const outside = fileStore(env);
     if (isDown) {
-      // Other problems cannot be seen while the database is down, so none of them ends.
+      // Other problems cannot be checked while the database is down, so their alerts do not end.
       const isReported = failedChecks >= confirmations;
       return report(outside, (cause) => isReported && cause === DOWN.cause, [DOWN]);
     }
     const problems = toProblems(health.alerts ?? []);
     await report(outside, isStoredOutside, problems);
-    // A test alert has no problem that could end.
+    // Exclude test alerts. They have no problem, so this check would end them immediately.
     await report(databaseStore(db), (cause) => !isStoredOutside(cause) && cause !== 'test', problems);
   };
 }
@@ -100,7 +100,7 @@ async function attempt({ log }: AlertDeps, work: () => Promise<unknown>): Promis
   }
 }
 
-/** Limits the deliveries of one check. */
+/** Maximum number of alerts that one check delivers from a store. */
 const MOST = 20;
 
 async function deliverAll(deps: AlertDeps, store: AlertStore, channels: Channel[]): Promise<void> {
@@ -111,7 +111,7 @@ async function deliverAll(deps: AlertDeps, store: AlertStore, channels: Channel[
   }
 }
 
-/** Delivers an alert to all channels that still have to be told. A channel that is no longer configured is left out. */
+/** Delivers an alert to all channels that have not received it. Skips channels that are no longer configured. */
 async function deliver(
   { log, now }: AlertDeps,
   store: AlertStore,

@@ -28,7 +28,7 @@ export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const lacksFactor = !hasTwoFactor && (await isTwoFactorRequired(runtime.db));
   const due: DueStep | null = passwordTemporary ? 'password' : lacksFactor ? 'two_factor' : null;
   const staff: StaffMember = { id, name, email, role };
-  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // unlike a token, the id opens no session
+  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // the id opens no session, unlike the token
 }
 
 /** The id of the only row of `staff_settings`. */

@@ -3,13 +3,13 @@ import { perProcess } from '@/db/per-process';
 import { AppError } from '../errors';
 
 interface HashQueueLimits {
-  /** The limit of hashes that run at once. */
+  /** Maximum number of hashes that run at the same time. */
   running: number;
-  /** The limit of hashes that wait. */
+  /** Maximum number of hashes that wait. */
   waiting: number;
-  /** The limit of running and waiting hashes for unknown devices of one network. Others keep some places. */
+  /** Maximum number of running and waiting hashes for unknown devices of one network. Leaves places for others. */
   ofNetwork: number;
-  /** The longest wait, in milliseconds. */
+  /** Maximum wait in milliseconds. */
   patienceMs: number;
 }
 
@@ -23,8 +23,8 @@ const RETRY_AFTER = 5;
 type HashQueue = <T>(network: string | null, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Limits how many passwords are hashed at once, because one hash occupies a core for a tenth of a second. Known devices
- * go first. If the queue is full, a known device takes the place of the last waiting unknown device.
+ * Limits how many passwords are hashed at the same time, because one hash occupies a core for a tenth of a second.
+ * Known devices go first. If the queue is full, a known device takes the place of the last waiting unknown device.
  *
  * @returns the queue, which throws AppError too_many_requests if it is full or the wait is too long
  */

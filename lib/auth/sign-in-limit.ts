@@ -20,7 +20,8 @@ const STRANGERS = 'strangers';
  * Strangers cannot lock out a device that the account knows, because such a device has its own counter.
  *
  * @param email as typed, even if no account has it
- * @returns null if the attempt is allowed, else the time of the next allowed attempt. A refused attempt is not counted.
+ * @returns null if the attempt is allowed, otherwise the time of the next allowed attempt. A refused attempt is not
+ *   counted.
  */
 export async function countSignIn(
   db: Database,
@@ -138,7 +139,7 @@ type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounte
 
 /** The number of failures at which an origin must start to wait. */
 const FREE_FAILURES = 5;
-/** The limit of failures per account and hour over all unknown devices. */
+/** Maximum number of failures per account and hour, summed over all unknown devices. */
 const MAX_STRANGE_FAILURES = 100;
 const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;

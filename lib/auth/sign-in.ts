@@ -272,7 +272,7 @@ async function findStaffId({ db }: Runtime, email: string): Promise<string | nul
   return user?.id ?? null;
 }
 
-/** The maximum number of rows that a sign-in deletes from a table. It adds fewer, so they do not pile up. */
+/** Maximum number of expired rows that a sign-in deletes from each table. It adds fewer, so the tables stay small. */
 const MAX_CLEARED = 100;
 /** Age in milliseconds at which a rate limit row is deleted, longer than any window of better-auth's rate limits. */
 const COUNTED_MS = 3_600_000;

@@ -67,7 +67,7 @@ function createStaffAuth(runtime: Runtime) {
       },
     }),
     plugins: [
-      twoFactor({ twoFactorCookieMaxAge: 600 }), // codes of an authenticator app, and recovery codes
+      twoFactor({ twoFactorCookieMaxAge: 600 }), // checks codes of authenticator apps and recovery codes
       passkeyPlugin(env.publicUrl, async (id, passkey) => {
         const user = await getStaffUser(db, { id });
         await auditStaff(db, staffActor(user), 'add_passkey', user, user, { passkey });
@@ -128,9 +128,9 @@ function createStaffAuth(runtime: Runtime) {
   });
 }
 
-/** better-auth's cookie for a sign-in that waits for its code, without the prefix. */
+/** Name, without the prefix, of better-auth's cookie for a sign-in that waits for a code. */
 export const CODE_COOKIE = 'two_factor';
-/** better-auth's cookie for a passkey's challenge, without the prefix. */
+/** Name, without the prefix, of better-auth's cookie for the challenge of a passkey. */
 export const PASSKEY_COOKIE = 'passkey';
 
 /**

@@ -13,7 +13,7 @@ export type { StaffMember };
 
 /** Returns the session of the request, even if a step is due. Null without a session. Queries once per request. */
 export const currentSession = cache(async (): Promise<StaffSession | null> => {
-  const sent = await headers(); // first, so that Next does not render the page at build time
+  const sent = await headers(); // read first, because it stops Next from rendering the page at build time
   const runtime = await getRuntime().catch(showUnavailable);
   return findStaffSession(runtime, sent).catch(async (error: unknown) =>
     showUnavailable(await explainFailure(runtime, error)),
@@ -26,7 +26,7 @@ export async function currentStaff(): Promise<StaffMember | null> {
   return session?.due === null ? session.staff : null;
 }
 
-/** Redirects to the address that responds with 503, since a page cannot set its status. Rethrows unexpected errors. */
+/** Redirects to a route that responds with 503, because a page cannot set its status. Rethrows unexpected errors. */
 function showUnavailable(error: unknown): never {
   if (error instanceof NotMigratedError || error instanceof AppError) redirect(UNAVAILABLE_PATH);
   throw error;

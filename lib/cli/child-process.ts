@@ -42,7 +42,7 @@ export function startNext(
   return spawn(process.execPath, [next, ...args], { env, stdio: ['ignore', stdio, stdio] });
 }
 
-/** Time that the server has to finish open requests and statements after the signal to stop. */
+/** Milliseconds that the server has to finish open requests and statements after the signal to stop. */
 const PATIENCE_MS = 10_000;
 const ORPHAN_CHECK_MS = 1000;
 
@@ -87,7 +87,7 @@ export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, () => resolve());
     process.on('disconnect', resolve);
-    if (process.connected === false) resolve(); // the parent ended while this process started
+    if (process.connected === false) resolve(); // the parent process has already ended
   });
 }
 

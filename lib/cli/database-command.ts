@@ -15,7 +15,7 @@ import { DatabaseBusyError } from '../open-database';
 import { createRuntime } from '../runtime';
 import { STOP_SIGNALS } from './child-process';
 
-/** Time to wait if a process that takes no commands, such as another command, has the database open. */
+/** Milliseconds to wait while a process that accepts no commands, such as another command, has the database open. */
 const PATIENCE_MS = 60_000;
 const MAX_TRIES = 10;
 
@@ -43,7 +43,7 @@ export async function runDatabaseCommand([script = '', ...args]: string[]): Prom
         const code = await askServer(error.socket, { command: name, args: all }, terminal);
         if (code !== null) return code;
         if (tries === MAX_TRIES) throw error;
-        await sleep(500); // the server was just stopping
+        await sleep(500); // the server is stopping, and will release the database soon
       }
     }
   };
@@ -114,7 +114,7 @@ export async function askServer(
       await drained();
     }
   } catch {
-    // Continue as if the connection had ended without an exit code: the result of the command is unknown.
+    // Treat this as a connection that ended without an exit code, because the command's result is unknown.
   } finally {
     socket.destroy();
   }

@@ -55,7 +55,7 @@ export async function serveCommands(runtime: Runtime): Promise<() => Promise<voi
 async function listen(server: Server, path: string): Promise<void> {
   server.unref();
   const listening = new Promise<void>((done, failed) => {
-    server.on('error', failed); // never removed, because a later error without a listener would end the process
+    server.on('error', failed); // keep this listener, because a later error without a listener would end the process
     server.once('listening', done);
   });
   const mask = process.umask(0o177); // `listen` creates the socket synchronously, with these permissions
@@ -66,7 +66,7 @@ async function listen(server: Server, path: string): Promise<void> {
 }
 
 async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Promise<void> {
-  socket.on('error', () => {}); // a caller that disconnected gets no answer
+  socket.on('error', () => {}); // ignore the error: the caller has disconnected
   socket.setTimeout(REQUEST_MS, () => socket.destroy());
   const send = (message: CommandMessage) => socket.writable && socket.write(`${JSON.stringify(message)}\n`);
   try {
@@ -155,7 +155,7 @@ function newSocketPath(dataDir: string): { path: string; remove(): void } {
   const near = join(resolve(dataDir), NAME);
   if (Buffer.byteLength(near) <= MAX_BYTES) {
     const remove = () => rmSync(near, { force: true });
-    remove(); // a killed server may have left it; we hold the database's lock, so no server uses it
+    remove(); // a killed server may have left a socket; we hold the database's lock, so no other server uses it
     return { path: near, remove };
   }
   const path = join(mkdtempSync(join(tmpdir(), 'w5t-')), NAME);

@@ -14,13 +14,13 @@ export interface CountedFilter {
   matches(value: SQL): SQL;
   /** Whether rows are counted separately for each value of this filter. */
   isClosed?: boolean;
-  /** Set if this filter accepts several values of a closed filter, as the text of an array: that filter's name. */
+  /** The `isClosed` filter of which this filter accepts several values, as the text of an array such as `{a,b}`. */
   severalOf?: string;
-  /** Set if the filter is the first or the last day of a range. */
+  /** Which end of a range of days the filter is. Undefined for other filters. */
   end?: 'from' | 'to';
 }
 
-/** The number of rows on all pages, which each row of a page carries. */
+/** The number of rows on all pages. The query repeats it in each row of a page. */
 interface Counted {
   total_rows: number;
 }
@@ -29,9 +29,9 @@ interface CountedListOptions<Row> extends CountedTable {
   /** The filters of the staff page. `more` contains filters for other callers only, such as MCP tools. */
   filters?: Record<string, { counted?: Record<string, CountedFilter> }>;
   more?: Record<string, CountedFilter>;
-  /** A second day by which the list can be read. Rows may lack it. */
+  /** A second date column by which the list can be filtered and sorted. It may be null. */
   otherDay?: OtherDay;
-  /** A filter that matches few rows, and an unindexed order, so that PostgreSQL finds these rows first. */
+  /** A filter that matches few rows, and an order without an index, so that PostgreSQL filters before it sorts. */
   sorted?: readonly [by: string, order: SQL];
   /** The columns of a row. If `customer` is among them, the row's customer is joined. */
   columns: SelectedFields;
@@ -41,7 +41,7 @@ interface CountedListOptions<Row> extends CountedTable {
   page?: z.ZodType<Page<Row>>;
 }
 
-/** A day that orders the list, latest first, when a request has the filter `<name>_from` or `<name>_to`. */
+/** A date column. If a request has the filter `<name>_from` or `<name>_to`, this date orders the list, latest first. */
 interface OtherDay {
   name: string;
   column: PgColumn;
@@ -49,7 +49,7 @@ interface OtherDay {
   deltas: PgTable;
 }
 
-/** The SQL of a day as the indexes and counts contain it: `infinity` for a row without one. */
+/** The SQL of a date as the indexes and counts contain it, with `infinity` instead of null. */
 export const dayOrInfinity = (column: PgColumn): SQL => sql`coalesce(${column}, 'infinity')`;
 /** The last day that a range without an end includes. Rows without a day are not in any range. */
 const LAST_DAY = '9999-12-31';
@@ -156,7 +156,7 @@ function kindsOf(filters: Record<string, CountedFilter>, values: Values): string
   return `{${kinds.map((kind) => `"${kind}"`)}}`;
 }
 
-/** Makes the filters for the first and the last of the other days. */
+/** Makes the filters for the first and last day of a range of the other date. */
 function rangeOf({ name, column }: OtherDay): Record<string, CountedFilter> {
   const day = dayOrInfinity(column);
   return {
@@ -165,7 +165,7 @@ function rangeOf({ name, column }: OtherDay): Record<string, CountedFilter> {
   };
 }
 
-/** Makes the same list by another day. */
+/** Makes the same list, filtered and sorted by the other date. */
 function listBy<Row>(
   other: OtherDay,
   { filters: _, otherDay: __, ...options }: CountedListOptions<Row>,
@@ -173,7 +173,7 @@ function listBy<Row>(
 ) {
   const { name, column, blocks, deltas } = other;
   const [from, to] = [`${name}_from`, `${name}_to`];
-  // The days of the usual order are ordinary filters here.
+  // In this list, the filters by the usual date do not limit the range that the counts cover.
   const ordinary = Object.entries(filters).map(([key, { end: _, ...filter }]) => [key, filter]);
   return {
     isUsed: (values: Values) => values[from] !== undefined || values[to] !== undefined,

@@ -14,7 +14,7 @@ interface CustomerSums<Sums extends z.ZodObject> {
   where: SQL | undefined | null;
   /** The SQL of the columns that `schema` has besides those of `customerSums`. */
   of: Record<string, SQL>;
-  /** The columns by which the largest group comes first. */
+  /** The columns to sort by, the largest value first. With `count` first, the groups of all currencies are mixed. */
   largest: (keyof z.output<Sums> & string)[];
   schema: Sums;
 }
@@ -24,8 +24,8 @@ export const customerSums = <Shape extends z.ZodRawShape>(sums: Shape) =>
   z.object({ customer: customerSnippet, currency: z.string(), count: z.int(), ...sums });
 
 /**
- * Counts and sums rows per customer and currency, the largest first. Sums come in the order of their currencies, the
- * most frequent first. The total is the number of such groups.
+ * Counts and sums rows per customer and currency, the largest group first. If the groups are sorted by an amount, those
+ * of the most frequent currency come first, then the next currency. The page's total is the number of groups.
  */
 export async function sumByCustomer<Sums extends z.ZodObject>(
   db: Database,

@@ -64,7 +64,7 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
   const values = { text: containsPattern(query), start: containsPattern(`\n${query}`) };
   const sample = await readSample(db, values);
   if (sample.length >= wanted) return sample;
-  // A text without a match in the sample is rare, so that its index is quicker than more of the list.
+  // A text without a match in the sample is rare, so searching the index is faster than reading more of the list.
   const near = sample.length === 0 ? [] : await readNear(db, values);
   if (near.length >= wanted) return near;
   const text = composed(query);

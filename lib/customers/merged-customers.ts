@@ -98,7 +98,7 @@ export async function listMergedInto(db: Database, id: number) {
 export const idsOf = (id: number): SQL =>
   sql`select ${id}::int as id union all select id from ${mergedCustomers} where customer_id = ${id}::int`;
 
-/** Fields that the remaining customer may take over, in the order of the merge page. A missing one does not compile. */
+/** Fields that the remaining customer may take over, in the order of the merge page. Omitting one is a type error. */
 const MERGED_FIELDS = Object.keys({
   company: true,
   first_name: true,

@@ -60,7 +60,7 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
 
 /** Returns the next customer number. The Stripe sync numbers its customers by the same SQL function. */
 async function nextCustomerNumber(tx: Database): Promise<string> {
-  await lockKey(tx, 'customer numbers'); // a number that is not assigned yet has no row to lock
+  await lockKey(tx, 'customer numbers'); // an advisory lock, because an unassigned number has no row to lock
   const [next] = await rows<{ number: string }>(tx, sql`select next_customer_number() as number`);
   return String(next?.number);
 }

@@ -25,7 +25,7 @@ export function unaccented(text: string): string {
     .replace(/ue/g, 'u');
 }
 
-/** Maximum words to search for. The longest are chosen, because an index cannot find a short one. */
+/** Maximum number of words to search for. The longest are chosen, because an index cannot find short words. */
 const WORDS = 4;
 
 /**
@@ -55,7 +55,7 @@ const readSimilar = statement(['a', 'b', 'c', 'd'], (db, words) => {
 });
 
 const withoutPunctuation = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-/** Maximum customers whose numbers are compared with a text. */
+/** Maximum number of customers whose numbers are compared with a text. */
 const COMPARED = 200;
 
 /** Finds customers whose number differs from a text only in punctuation, spaces or the letters before it. */

@@ -27,12 +27,12 @@ import { showStates } from './show-states';
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   const runtime = worldOf(env);
   await requireOwnDatabase(env, settings.staffEmail);
-  makeDataDir(env.dataDir); // for the demo's other files
+  makeDataDir(env.dataDir); // also needed with DATABASE_URL, for the demo's other files
   keepPrivate(env.dataDir);
-  await migrateServer(env); // an embedded database is migrated when it is opened
+  await migrateServer(env); // does nothing for an embedded database, which `openDatabase` migrates
   const { db, close } = await openDatabase(env);
   try {
-    await prepareStaffUser({ db, ...runtime }, settings); // first, because it marks the database as the demo's
+    await prepareStaffUser({ db, ...runtime }, settings); // must be the first write, because `findForeign` looks for it
     const fresh = !(await hasCustomers(db));
     if (fresh) {
       console.log('Filling the empty database with sample data …');
@@ -146,7 +146,7 @@ async function findUsedTable(tx: Database): Promise<string | null> {
           where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
       order by 1`,
   );
-  await tx.execute(sql`set local row_security = off`); // do not skip rows that a policy hides, but fail
+  await tx.execute(sql`set local row_security = off`); // fail instead of silently skipping rows that a policy hides
   for (const { name } of tables) {
     if (await holds(tx, sql`exists (select from ${sql.raw(name)})`)) return name;
   }
