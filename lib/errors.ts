@@ -36,7 +36,7 @@ class OwnError extends Error {
 
   static override [Symbol.hasInstance](error: unknown): boolean {
     if (!(typeof error === 'object' && error !== null)) return false;
-    // biome-ignore lint/complexity/noThisInStatic: the class that stands right of instanceof
+    // biome-ignore lint/complexity/noThisInStatic: `this` is the class on the right of `instanceof`
     const { kind } = this;
     for (
       let made: unknown = error.constructor;

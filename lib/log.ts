@@ -26,13 +26,13 @@ export function stackOf(error: unknown): string | undefined {
     .join('\n');
 }
 
-/** Maximum lines of one message per second. Further lines are only counted. */
+/** Maximum number of lines per second with the same message. Further lines are only counted. */
 const LINES_A_SECOND = 20;
 const WARN = 40;
 
 const counted = perProcess('log-lines', () => new Map<string, number>());
 
-/** A pino hook that limits warnings and errors, which anyone can cause. Lower levels are not limited. */
+/** A pino hook that limits warnings and errors, because any client can cause them. Lower levels are not limited. */
 export function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, level: number): void {
   if (level < WARN) {
     write.apply(this, given);
@@ -51,7 +51,7 @@ function tellRest(log: PinoLogger, message: string): void {
   if (dropped > 0) log.warn({ dropped, message }, 'lines were left out of the log');
 }
 
-/** New lines are dropped while this many bytes wait, because the reader is slow or the disk is full. */
+/** Maximum number of bytes that wait for a slow reader or a full disk. Above it, new lines are dropped. */
 const MOST_WAITING = 1_000_000;
 const RETRY_MS = 100;
 const MOST_TRIES_AT_EXIT = 20;

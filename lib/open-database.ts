@@ -170,7 +170,7 @@ async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promi
   const handle = openPostgres(direct, { scratch: true });
   const isRefused = await handle.db.execute('select 1').then(
     () => false,
-    (error: unknown) => pgErrorCode(error) === PROTOCOL_VIOLATION, // any other error is explained below
+    (error: unknown) => pgErrorCode(error) === PROTOCOL_VIOLATION, // `openMigrated` explains any other error
   );
   if (isRefused) {
     await handle.close();
@@ -264,7 +264,7 @@ export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () 
     await handle.close();
     throw toStartError(error, url);
   } finally {
-    tooLong.catch(() => {}); // its rejection is only the abort, or was reported above
+    tooLong.catch(() => {}); // ignore the rejection: it is only the abort, or was thrown above
   }
 }
 

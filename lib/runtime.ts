@@ -28,7 +28,7 @@ export interface Runtime {
   dumpDatabase?: () => Promise<Blob>;
 }
 
-/** Time to wait for a command that has the embedded database open, since commands end soon. */
+/** Milliseconds to wait while a command has the embedded database open, since most commands end soon. */
 const PATIENCE_MS = 10_000;
 
 // Our server and Next's pages, routes and instrumentation are separate bundles, each with its own module variables.

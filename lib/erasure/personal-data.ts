@@ -171,7 +171,7 @@ export function toRedactor(values: string[]): (text: string) => string {
   const forms = values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]);
   const known = [...new Set(forms.map((value) => value.trim()))]
     .filter((value) => value.length >= SHORTEST)
-    .sort((a, b) => b.length - a.length) // so that a full name is replaced before its parts
+    .sort((a, b) => b.length - a.length) // longest first, so that a full name is replaced before its parts
     .map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replaceAll(/\s+/g, '\\s+'));
   if (known.length === 0) return (text) => text;
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${known.join('|')})(?![\\p{L}\\p{N}])`, 'giu');

@@ -21,7 +21,7 @@ const COLUMNS = [
   'record', // one of RECORDS
   'event', // see EVENTS
   'date', // the posting date
-  'original_date', // the entry's own date, earlier than `date` if its month was over when it was recorded
+  'original_date', // the date of the booked event, earlier than `date` if its month was already over
   'customer_number',
   'customer_name',
   'invoice_number',

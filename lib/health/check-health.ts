@@ -13,7 +13,7 @@ import { isThin } from '../sync/inbox/events';
 import { deadBefore } from '../sync/reconcile/run';
 import { manyRefusals, refusalText } from './webhook-refusals';
 
-/** A problem that a person must look at. */
+/** A current problem that requires a person. */
 const alert = z.object({
   code: z.enum([
     'reconciliation_overdue',
@@ -264,7 +264,7 @@ async function checkDisk(
   db: Database,
   { databaseUrl, dataDir, alerts }: Pick<Env, 'databaseUrl' | 'dataDir' | 'alerts'>,
 ): Promise<Disk> {
-  const isMeasured = !databaseUrl; // a database server's disk is on another machine
+  const isMeasured = !databaseUrl; // we cannot measure the disk of a database server
   if (isMeasured && !hasWriteRoom(dataDir)) return 'full';
   if (isDiskFull() && !(await findsRoom(db))) return 'full';
   const left = isMeasured ? bytesFree(dataDir) : null;

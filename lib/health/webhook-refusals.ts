@@ -63,7 +63,7 @@ function tell(world: World, tally: Tally): void {
   world.log.warn({ refused: count, ...clock }, `webhook refused deliveries: ${reasonOf(world.env, tally)}`);
   waitUntil(
     addRefusals(world.db, count).catch((error: unknown) => {
-      tally.count += count; // added to the next write
+      tally.count += count; // the next write includes these refusals
       world.log.error({ code: pgErrorCode(error) }, 'refused deliveries could not be counted');
     }),
   );
@@ -75,7 +75,7 @@ function reasonOf(env: World['env'], { age }: Tally): string {
   return 'their signatures are valid, but their times differ from the clock of this server';
 }
 
-/** Describes the cause of many refused deliveries and the remedy, as the second half of a sentence. */
+/** Returns the cause of many refused deliveries, and how to fix it, as the second half of a sentence. */
 export function refusalText(db: Database, env: Pick<Env, 'stripe'>): string {
   if (lacksSecret(env))
     return 'were refused, because no STRIPE_WEBHOOK_SECRET is set: it is the signing secret of the endpoint.';

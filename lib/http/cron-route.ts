@@ -58,7 +58,7 @@ async function run(runtime: Runtime): Promise<Response> {
     ...runDeadline(runtime),
   });
   if (result.status === 'stopped') continueRun(runtime);
-  if (runtime.env.vercel) await alertWatch(runtime, 1)(); // a server of our own watches by itself
+  if (runtime.env.vercel) await alertWatch(runtime, 1)(); // elsewhere, a timer calls `alertWatch`
   const { runId: run_id, alreadyRunning: already_running, stripeSkipped: stripe_skipped, ...rest } = result;
   return uncachedJson(cronAnswer.parse({ run_id, already_running, stripe_skipped, ...rest }));
 }

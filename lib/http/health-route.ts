@@ -28,7 +28,7 @@ export const liveness = z.object({ status: z.literal('ok'), version: z.string() 
 /** `/api/health/live` */
 export const livenessRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerLive, HEAD: answerLive };
 
-/** Responds while the process can answer at all. A restart would not bring back a database, so it is not asked. */
+/** Responds with 200. Does not query the database, because restarting this process would not repair a database. */
 function answerLive(): Response {
   return uncachedJson(liveness.parse({ status: 'ok', version: manifest.version }));
 }

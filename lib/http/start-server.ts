@@ -38,7 +38,7 @@ async function offerFirstAdmin(runtime: Runtime): Promise<void> {
       `Nobody can sign in yet. Create the first admin here, once and within an hour:\n${address}\n`,
     );
   } catch (error) {
-    toAppError(error, 'first admin', runtime.log); // log only; the next start prints the address again
+    toAppError(error, 'first admin', runtime.log); // only log it, because the next start prints the address again
   }
 }
 

@@ -50,7 +50,7 @@ function typeOf(schema: z.core.$ZodType): CellType | null {
   if (schema instanceof z.ZodBoolean) return 'boolean';
   if (schema instanceof z.ZodString || schema instanceof z.ZodEnum || schema instanceof z.ZodStringFormat)
     return 'text';
-  if (schema instanceof z.ZodUnion) return 'instant'; // `instantOrDay` is the only union among the fields
+  if (schema instanceof z.ZodUnion) return 'instant'; // the only union among the fields is `instantOrDay`
   return schema instanceof z.ZodArray && typeOf(schema.element) === 'text' ? 'list' : null;
 }
 

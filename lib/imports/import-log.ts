@@ -135,6 +135,6 @@ async function readShape(path: string): Promise<string> {
   const pieces = createReadStream(path, 'latin1') as AsyncIterable<string>;
   const lines = linesOf(pieces);
   const { text } = await withFile(path, () => readFirstLines(lines));
-  await lines.return(undefined); // closes the file
+  await lines.return(undefined); // ends the generator, which closes the file
   return hash('sha256', text.toLowerCase().replace(/[^\x21-\x7e]/g, ''));
 }

@@ -48,7 +48,7 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
     const rows = csvRows(rowTexts(lines, delimiter), shape, atOnce);
     return { file, header, constants, derived, hasCurrency, rows };
   } catch (error) {
-    await lines.return(undefined); // closes the file
+    await lines.return(undefined); // ends the generator, which closes the file
     throw error;
   }
 }
@@ -180,7 +180,7 @@ const DELIMITERS = [',', ';', '\t'];
 const MAX_HEADER = 100_000;
 /** Maximum number of lines before the header, and of lines within a header. */
 const MAX_LINES = 20;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a line that has them has no names
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a line with control characters is not a header
 const BINARY = /[\u0000-\u0008\u000b-\u001f\u007f\ufffd]/;
 /** First line by which Excel declares the delimiter. */
 const SEPARATOR_LINE = /^\ufeff?"?sep=(.)"?\s*$/i;

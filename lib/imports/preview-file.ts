@@ -47,7 +47,7 @@ export async function previewFile(path: string, name: ImportName, asked: Preview
       ),
     };
   } finally {
-    await lines.return(undefined); // closes the file
+    await lines.return(undefined); // ends the generator, which closes the file
   }
 }
 

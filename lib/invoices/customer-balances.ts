@@ -9,7 +9,7 @@ import { toJsonAmount } from '../money';
 export interface Balance {
   currency: string;
   due: number;
-  /** Amount of `due` that is overdue. */
+  /** The part of `due` that is overdue. */
   overdue: number;
 }
 

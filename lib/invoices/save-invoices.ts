@@ -125,7 +125,7 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   if (after.total === undefined) return columns;
   if (before && before.status !== 'draft') {
     const claimed = toThousandths(String(amount_paid ?? (status === 'paid' ? after.total : 0)));
-    const isMore = claimed > toThousandths(String(before.amount_paid)); // `sentProblems` refuses it
+    const isMore = claimed > toThousandths(String(before.amount_paid)); // `sentProblems` then refuses the write
     const state = stateAfter(before, after, status, writer);
     return { ...columns, ...state, ...(isMore && { amount_paid: fromThousandths(claimed) }) };
   }
@@ -221,7 +221,7 @@ function dateProblems({ invoice_date, due_date }: Row): FieldError[] {
   return [wrong('due_date', 'must not be before the date of the invoice')];
 }
 
-/** Form fields of an invoice's draft. */
+/** Form fields of a draft invoice. */
 export const typedInvoice = {
   kind: invoiceKind,
   fields: {

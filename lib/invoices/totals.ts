@@ -18,7 +18,7 @@ export type LineTotals = ReturnType<typeof lineTotals>;
  * once per tax rate, on the sum of the net amounts at that rate. Halves are rounded away from zero.
  */
 export function lineTotals(lines: LineAmounts[], currency: string) {
-  const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // in thousandths
+  const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // the smallest amount of the currency, in thousandths
   const nets = lines.map(({ quantity, unit_price }) =>
     roundedTo(unit, toParts(quantity, 3) * toParts(unit_price, 3), 1000n),
   );

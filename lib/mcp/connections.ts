@@ -78,7 +78,7 @@ export function listConnections(publicUrl: string): Connection[] {
         mcpServers: {
           [NAME]: {
             command: 'npx',
-            // biome-ignore lint/suspicious/noTemplateCurlyInString: mcp-remote fills it in
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: mcp-remote replaces the placeholder
             args: [...args, '--header', 'Authorization:${AUTHORIZATION}'],
             env: { AUTHORIZATION: 'Bearer w5t_…' },
           },

@@ -249,19 +249,19 @@ type Row = Record<string, unknown>;
 interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodObject>
   extends Pick<ToolDeclaration<Filters, z.ZodObject>, 'name' | 'title' | 'scope' | 'description' | 'view'> {
   filters: Filters;
-  /** Filters on masked fields. A reader of masked answers may not use them. */
+  /** Filters on masked fields. Callers that get masked answers must not use these filters. */
   personalFilters?: (keyof z.output<Filters> & string)[];
   row: RowSchema;
   list(db: Database, filters: z.output<Filters>): Promise<Page<Row>>;
   /** Returns counts and sums of all rows that match the filters. */
   summarize(db: Database, filters: z.output<Filters>): Promise<Row[]>;
   summaryRow: z.ZodObject;
-  /** Returns the same per customer, the largest first. */
+  /** Returns the counts and sums of `summarize` per customer, the largest first. */
   summarizeByCustomer(db: Database, filters: z.output<Filters>): Promise<Page<Row>>;
   customerRow: z.ZodObject;
   /** Derives more fields of the answer from the rows of a summary. */
   derive?: { shape: z.ZodRawShape; from(summary: Row[]): Row };
-  /** Columns that show the caller how to choose columns. */
+  /** Column names for the example in the description of the argument `fields`. */
   example: string[];
   /** Removes the amounts from a row or a summary row, for a caller that may not read billing data. */
   withoutMoney?(row: Row): Row;
@@ -299,7 +299,7 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
     output: z.object({
       page: z.int().optional(),
       per_page: z.int().optional(),
-      /** Rows on all pages. */
+      /** Number of rows on all pages. */
       total: z.int(),
       last_page: z.int().optional(),
       data: z.array(lean(row)).optional(),

@@ -188,7 +188,8 @@ const serveProtocol = (publicUrl: string) =>
       instructions: INSTRUCTIONS,
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
       supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
-      // What is listed and read does not change while this version of the service runs, but each caller sees only a part.
+      // The tools and resources change only with a new version of the service. Each caller sees only some of them, so
+      // the cache is private.
       cacheHints: {
         'tools/list': CACHE,
         'resources/list': CACHE,

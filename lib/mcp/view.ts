@@ -3,15 +3,15 @@ import { VIEW_SCRIPT } from './view-script';
 
 /**
  * The app that shows the answers of two tools in hosts that support MCP Apps: a customer as a card, invoices as a
- * table. Both are in one page, because a host reads it once, and the page sees from the answer which one to draw.
- * The uri is short, because tools/list repeats it.
+ * table. One page draws both, so that a host reads only one resource. The page detects the kind of answer by its
+ * fields. The uri is short, because tools/list repeats it.
  */
 export const VIEW_URI = 'ui://w5t/view';
 
 /** The media type that marks a page as an MCP App. */
 const MIME_TYPE = 'text/html;profile=mcp-app';
 
-/** Allows no address at all: the page contains what it needs, and nothing of an answer may leave it. */
+/** Allows no address. The page is self-contained, and must not send any part of an answer elsewhere. */
 const CSP = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] };
 
 const _meta = { ui: { csp: CSP, prefersBorder: true } };
@@ -70,7 +70,7 @@ small { color: var(--quiet); font-weight: 400; }
 tbody .right, tbody .unbroken { white-space: nowrap; }
 `;
 
-/** Repeats the policy that the host is asked for, so that a host without one does not weaken it. */
+/** Repeats the policy that `CSP` requests, so that the policy also applies in a host that ignores the request. */
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'";
 
 const VIEW_HTML = `<!doctype html>

@@ -46,7 +46,7 @@ export function openMetrics(routes = builtRoutes()): Promise<Metrics> {
   return held.opening;
 }
 
-/** Stops counting, and forgets all counts. Only tests need it, because one process of theirs runs many servers. */
+/** Stops counting, and forgets all counts. Only for tests, in which one process runs many servers. */
 export function closeMetrics(): void {
   held.opened?.close();
   held.opening = undefined;
@@ -66,7 +66,7 @@ export function watchQueue(name: string, queue: Queue): void {
 /**
  * Counts a request when its response ends. Does nothing while no metrics are open.
  *
- * @param isCounted asked when the response has ended
+ * @param isCounted called when the response has ended
  */
 export function timeRequest(
   request: IncomingMessage,
@@ -120,9 +120,9 @@ async function measureInTime(db: Database, log: Logger, now: Date): Promise<Meas
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-/** From a second to a day, since Stripe retries for days and the night repairs what it missed. */
+/** Buckets up to a day, since Stripe retries a delivery for days, and the nightly run finds events that were missed. */
 const LAG_SECONDS = [1, 2, 5, 10, 30, 60, 300, 3600, 21_600, 86_400];
-/** Metrics of prom-client that break Prometheus's rules for names. */
+/** Metrics of prom-client whose names break Prometheus's naming rules: a gauge must not end in `_total`. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

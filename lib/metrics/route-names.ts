@@ -1,4 +1,4 @@
-/** The name of requests to paths that match no route. Clients choose such paths, so each of them cannot have a name. */
+/** The common name of all paths that match no route. Clients could otherwise create any number of series. */
 export const OTHER = 'other';
 
 /** Files of the build, whose names change with every build. */
@@ -15,7 +15,7 @@ interface Branch {
 }
 
 /**
- * Returns a function that names the route of a path, so that a metric has as many series as there are routes.
+ * Returns a function that names the route of a path, so that a metric has only one series for each route.
  *
  * @param routes paths as in the folder `app`, such as `/admin/customers/[id]`
  */

@@ -71,7 +71,7 @@ export async function registerClient(
       return { ...parsed, ...made };
     },
     'oauth registration',
-    'oauth registration', // lock key, since concurrent registrations would not count each other
+    'oauth registration', // the key to lock, since concurrent registrations would not count each other
   );
 }
 

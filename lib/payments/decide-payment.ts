@@ -366,7 +366,7 @@ function noteMoney(draft: PaymentDraft, { payment_reference }: StoredPayment): v
   if (namesStripeMoney(payment_reference)) draft.money.add(payment_reference);
 }
 
-/** Refuses a Stripe payment's id as reference if sync recorded it, or any payment of this Stripe invoice. */
+/** Refuses a Stripe payment's id as reference if sync recorded that payment, or any payment of the same invoice. */
 function refuseCounted(
   { payments, invoices }: PaymentDraft,
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,

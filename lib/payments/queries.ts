@@ -53,7 +53,7 @@ export async function listDeletedPayments(
       and(
         eq(auditLog.entity, 'payment'),
         eq(auditLog.action, 'payment.delete'),
-        sql`${auditLog.action} <> 'payment.create'`, // must match the condition of the index
+        sql`${auditLog.action} <> 'payment.create'`, // must match the condition of the partial index
         sql`${auditedCustomer(auditLog)} = ${String(customer_id)}`,
         sql`${auditLog.before} ->> 'invoice_id' = ${String(id)}`,
       ),

@@ -51,7 +51,7 @@ type Owed = Pick<
 
 /**
  * Returns whether a payment recorded here pays more of a Stripe invoice than before the change. False for the payment
- * that stands for what Stripe collected: sync compares its amount.
+ * that represents the amount that Stripe collected, because sync compares the two amounts.
  */
 export function isMoreAtStripe(
   { stripe_invoice_id, collected_by_payment_id }: Owed,
@@ -102,7 +102,7 @@ export interface Uncounted {
   amount: number;
 }
 
-/** Maximum invoices that `listUncounted` returns. */
+/** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
 /** Lists a customer's Stripe invoices, or one, with payments recorded here that Stripe does not count. */

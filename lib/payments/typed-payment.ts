@@ -180,7 +180,7 @@ export function staffWriter(...by: Parameters<typeof staffRecordWriter>): Paymen
   return { ...staffRecordWriter(...by), source: 'staff' };
 }
 
-/** Maximum invoices that a search returns, so that a person can read the list. */
+/** Maximum number of invoices that a search returns, so that a person can read the list. */
 const MAX_FOUND = 20;
 /** Condition for unpaid invoices, with the same literals as in their partial indexes. */
 const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;

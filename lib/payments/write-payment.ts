@@ -134,7 +134,7 @@ function toWrittenChange({ before, after, warning }: WrittenChange, { at, ids }:
   };
 }
 
-/** Maximum restarts of a write after conflicts. Each restart locks the invoices. */
+/** Maximum number of restarts of a write after conflicts. Each restart locks the invoices. */
 const MOST_CONFLICTS = 3;
 const MOST_READS = 3;
 

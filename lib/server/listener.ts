@@ -104,7 +104,7 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
     request.once('close', () => resolve('broken off'));
   });
   request.removeAllListeners('readable');
-  await setImmediate(); // the stream notices only in the next turn that its listener is gone
+  await setImmediate(); // the stream detects the removed listener only in the next turn of the event loop
   return outcome;
 }
 

@@ -70,9 +70,9 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
     maxHeaderSize: limits.headerBytes,
-    highWaterMark: limits.pageBody + 1, // a page's whole body stays in its stream
+    highWaterMark: limits.pageBody + 1, // buffers the whole body of a page's request
   });
-  server.maxHeadersCount = 0; // no limit here, since Node would drop headers; the listener refuses too many
+  server.maxHeadersCount = 0; // no limit, because Node would drop headers silently; the listener refuses too many
   // Also called when keep-alive ends. While the server computes a response, it keeps the connection.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
@@ -106,7 +106,7 @@ function oneAtATime(listener: Listener, maxWaiting: number): Listener {
 
   const begin = (queue: Pair[]): void => {
     const [request, response] = queue[0] as Pair;
-    listener(request, response); // called first: its `close` handlers must run before ours
+    listener(request, response); // called first, because its `close` handlers must run before ours
     response.once('close', () => {
       queue.shift();
       if (queue.length > 0 && request.socket.writable) begin(queue);
@@ -115,7 +115,7 @@ function oneAtATime(listener: Listener, maxWaiting: number): Listener {
 
   return (request, response) => {
     const { socket } = request;
-    if (!socket.writable) return; // closed, but Node still emits requests that had arrived
+    if (!socket.writable) return; // Node emits requests that arrived before the close
     const queue = queues.get(socket) ?? [];
     queues.set(socket, queue);
     const last = queue.at(-1)?.[0];

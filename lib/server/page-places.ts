@@ -20,12 +20,12 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
     patience: limits.pagePatienceMs,
   };
   const pages = new Bulkhead({ ...common, atOnce: limits.pagesAtOnce, perKey: limits.pagesOfClient });
-  // API routes count separately: they render nothing, and a sign-in that hashes must not delay a page.
+  // API routes have their own limit, because they render nothing, and a sign-in that hashes must not delay a page.
   const routes = new Bulkhead({ ...common, atOnce: limits.routesAtOnce, perKey: limits.routesOfClient });
   watchQueue('pages', pages);
   watchQueue('routes', routes);
   return async (request, response) => {
-    if (isOwnRequest(request)) return handle(request, response); // sent by Next for a request with a place
+    if (isOwnRequest(request)) return handle(request, response); // belongs to a request that already has a place
     const client = request.headers['x-forwarded-for']?.toString(); // set by our server, see setForwarding
     let work: Promise<void> | undefined;
     const begin = async () => {

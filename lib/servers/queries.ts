@@ -27,7 +27,7 @@ export type ServerRow = z.infer<typeof serverRow>;
 
 export const SERVER_STATUSES = serverStatus.enumValues;
 
-/** The filters of the staff's list of servers. */
+/** The filters of the server list on the staff pages. */
 export const serverFilters = z.object({
   /** Part of a host name, an IP address, an operating system or a location, in any case. */
   q: textLine(200).optional(),
@@ -53,7 +53,7 @@ export async function listServersForStaff(db: Database, filters: ServerFilters, 
 const listMatching = async (db: Database, filters: ServerFilters) =>
   (await listServers(db)).filter((server) => matches(server, filters));
 
-/** Whether a server matches the staff's filters. */
+/** Whether a server matches the filters of the list on the staff pages. */
 export function matches(server: ServerRow, { q, status }: Omit<ServerFilters, 'per_page'>): boolean {
   const { hostname, ipv4, ipv6, operating_system, location } = server;
   const texts = [hostname, ...ipv4, ...ipv6, operating_system, location];

@@ -17,7 +17,7 @@ const LAST_DAY = '9999-12-31';
 /** The kinds of records that renew: our services, and subscriptions at Stripe. */
 export const RENEWING = ['services', 'subscriptions'] as const;
 
-/** The filters of the staff's page of renewals. */
+/** The filters of the renewals page. */
 export const renewalFilters = z
   .object({ ...dateRange, of: oneOf(RENEWING).optional(), per_page: perPageParam })
   .refine(isInOrder, WRONG_ORDER);

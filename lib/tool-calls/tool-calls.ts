@@ -135,7 +135,7 @@ export async function clearToolCalls(db: Database, { now, days }: { now: Date; d
 
 export const CALL_OUTCOMES = toolCallOutcome.enumValues;
 
-/** The filters of the staff's log of calls. */
+/** The filters of the call log on the staff pages. */
 export const callFilters = z
   .object({
     /** Part of the name of a token or a client, or of an email address. */

@@ -1,7 +1,7 @@
 import type { Env } from '../../env';
 import { resourceOf } from '../../oauth/metadata';
 
-/** The differences between clients that a server can see. */
+/** The properties of a client that a server can observe. */
 export interface ClientTraits {
   name: string;
   /** How the client is registered: by the metadata document at this URL, by itself, or by an admin. */
