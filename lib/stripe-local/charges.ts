@@ -85,7 +85,7 @@ export function collectedPayment(
   return enough;
 }
 
-/** Returns the payments that Stripe collected for an invoice, oldest first. Empty if it was paid off Stripe. */
+/** Returns the payments that Stripe collected for an invoice, oldest first. Empty if it was paid outside Stripe. */
 export function collectedFor(world: World, invoice: Invoice): Collected[] {
   return [...world.invoicePayments.where('invoice', invoice.id)].flatMap(({ status, payment }) => {
     if (status !== 'paid' || payment.type !== 'payment_intent') return [];

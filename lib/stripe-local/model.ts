@@ -224,7 +224,7 @@ export interface CreditNote extends Entity<'credit_note'> {
   readonly amount: number;
   /** Amount by which the note reduced the remaining amount of the invoice. */
   readonly prePaymentAmount: number;
-  /** Paid amount that goes back: as a refund, to the customer's balance, or off Stripe. */
+  /** Paid amount that is returned: as a refund, to the customer's balance, or outside Stripe. */
   readonly postPaymentAmount: number;
   readonly outOfBandAmount: number;
   readonly customerBalanceTransaction: string | null;

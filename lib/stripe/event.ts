@@ -8,7 +8,7 @@ const TOLERANCE = 300;
 type Verified =
   | { ok: true; event: ProviderEvent; payload: string }
   | { ok: false; reason: 'invalid_signature' | 'invalid_payload' }
-  /** The signature is valid, but its time is too old or in the future by our clock. `age` is in seconds. */
+  /** Thrown if the signature is valid, but its time is too old or in the future by our clock. `age` is in seconds. */
   | { ok: false; reason: 'wrong_time'; age: number };
 
 /**
@@ -109,7 +109,7 @@ export function fromInbox(payload: string): ProviderEvent {
   return event;
 }
 
-/** Returns the payment intent of an event whose object names no customer, such as a dispute. Otherwise empty. */
+/** Returns the payment intent if the event's object names no customer, as with disputes. Otherwise an empty list. */
 export function intentsOf({ stripeCustomerId, object: { payment_intent: intent } }: ProviderEvent): string[] {
   return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }
@@ -147,7 +147,7 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
   return endBy(follows) ?? endBy(mayFollow) ?? updates[0] ?? byId[0];
 }
 
-/** Maximum updates in one second to put in order, since more would have too many possible orders. */
+/** Maximum number of updates in one second to put in order, since more would have too many possible orders. */
 const MAX_CHAINED = 12;
 
 type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;

@@ -82,7 +82,7 @@ export function toMoney(minor: number, currency: string): string {
   throw new UnstorableError(`The amount ${amount} ${currency.toUpperCase()} has more than twelve digits.`);
 }
 
-/** Stripe sent a value that no column can hold. The message contains the value and is shown to staff. */
+/** Thrown if Stripe sent a value that no column can hold. The message contains the value and is shown to staff. */
 export class UnstorableError extends Error {
   override readonly name = 'UnstorableError';
 }

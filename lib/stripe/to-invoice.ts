@@ -46,7 +46,7 @@ export function toProviderInvoice(object: unknown) {
     revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),
-    /** Date on the invoice: the date set for it, or else the time it was finalized, or else created. */
+    /** Date on the invoice: the date that was set, otherwise the time of finalization, otherwise that of creation. */
     issuedAt:
       asInstant(payload.effective_at) ??
       asInstant(transitions.finalized_at) ??

@@ -40,12 +40,11 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
 }
 
 /**
- * Completes a session as the customer would. For a subscription, creates it as incomplete, with its invoice.
- * → (customer.created), customer.subscription.created, invoice.created, …, invoice.finalized.
- * If paid → …, invoice.payment_succeeded, customer.subscription.updated. Then → checkout.session.completed.
+ * Completes a session as the customer would. In mode `subscription`, it creates an incomplete subscription and its
+ * invoice, and pays the invoice. Emits the events of these steps, then checkout.session.completed.
  *
- * @param options.payment 'unpaid' is a bank debit that is still pending. With 'no_payment_required' nothing is due now,
- * and the subscription stays incomplete until Stripe activates it.
+ * @param options.payment 'unpaid' is a bank debit that is still pending. With 'no_payment_required' nothing is due now:
+ *   there is no invoice, and the subscription stays incomplete until Stripe activates it.
  */
 export const completeCheckout = action(
   (world, id: string, options: { payment?: Payment } = {}): CheckoutSession => {
@@ -91,14 +90,14 @@ function subscribe(
 
 export type CustomerInput = Partial<Pick<Customer, 'email' | 'name' | 'address' | 'metadata'>>;
 
-/** Creates a customer → customer.created */
+/** Creates a customer. Emits customer.created. */
 export const createCustomer = action((world, input: CustomerInput = {}): Customer => {
   const customer = putCustomer(world, newId(world, 'cus_'), input);
   emit(world, 'customer.created', customer);
   return customer;
 });
 
-/** Adds a customer to the world. By default, the last eight characters of the id are the prefix of invoice numbers. */
+/** Adds a customer to the world. By default, its invoice numbers start with the last eight characters of its id. */
 export function putCustomer(world: World, id: string, given: Partial<Customer>): Customer {
   return world.customers.put({
     object: 'customer',

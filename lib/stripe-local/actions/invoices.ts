@@ -19,7 +19,7 @@ type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' |
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
 };
 
-/** Creates a draft invoice → invoice.created */
+/** Creates a draft invoice. Emits invoice.created. */
 export const createInvoice = action((world, { lines, ...input }: InvoiceInput): Invoice => {
   const customer = liveCustomer(world, input.customer);
   const subscription = world.subscriptions.get(input.subscription ?? '');
@@ -84,9 +84,9 @@ export function putInvoice(
 }
 
 /**
- * Finalizes a draft, which becomes open, or paid if nothing is due.
- * → (payment_intent.created), invoice.updated, invoice.finalized,
- * (invoice.sent | invoice.paid, invoice.payment_succeeded)
+ * Finalizes a draft, which becomes open, or paid if nothing is due. Emits payment_intent.created unless nothing is due,
+ * then invoice.updated and invoice.finalized. If nothing is due, invoice.paid and invoice.payment_succeeded follow.
+ * Otherwise invoice.sent follows if the customer pays on their own.
  *
  * @param options.number replaces the customer's next invoice number
  */
@@ -109,7 +109,7 @@ export const finalizeInvoice = action((world, id: string, options: { number?: st
   return invoice;
 });
 
-/** Changes an invoice → invoice.updated, followed by events of the given types */
+/** Changes an invoice. Emits invoice.updated, then one event of each given type. */
 export function changeInvoice(
   world: World,
   before: Invoice,
@@ -144,8 +144,8 @@ export function newLine(world: World, line: InvoiceInput['lines'][number], creat
 type SubscriptionInvoiceOptions = Pick<InvoiceInput, 'tax' | 'dueDate' | 'billingReason'>;
 
 /**
- * Creates the invoice of the current period → invoice.created, customer.subscription.updated (its latest_invoice). Stripe
- * would finalize the draft after an hour. Here, call `finalizeInvoice`.
+ * Creates a draft invoice for the current period. Emits invoice.created, then customer.subscription.updated because
+ * `latest_invoice` has changed. Stripe would finalize the draft after an hour. Here, call `finalizeInvoice`.
  */
 export const invoiceSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
   const subscription = liveSubscription(world, id);
@@ -154,8 +154,8 @@ export const invoiceSubscription = action((world, id: string, options: Subscript
 });
 
 /**
- * Starts the next period: advances every item by its interval and ends a trial. Refuses a subscription that ends with
- * the current period. → invoice.created (a draft), customer.subscription.updated
+ * Starts the next period: advances every item by its interval, ends a trial and creates a draft invoice. Refuses a
+ * subscription that ends with the current period. Emits invoice.created and customer.subscription.updated.
  */
 export const renewSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
   const before = liveSubscription(world, id);
@@ -192,7 +192,7 @@ function draft(world: World, subscription: Subscription, options: SubscriptionIn
   }).object;
 }
 
-/** Creates a finalized invoice's payment intent, and the invoice payment for it → payment_intent.created */
+/** Creates a finalized invoice's payment intent, and the invoice payment for it. Emits payment_intent.created. */
 function openIntent(world: World, invoice: Invoice): PaymentIntent {
   const amount = invoice.amountDue - invoice.amountPaid;
   const intent = putIntent(world, invoice, { amount });
@@ -214,7 +214,7 @@ export function defaultPayment(world: World, invoice: Invoice): InvoicePayment |
   return [...world.invoicePayments.where('invoice', invoice.id)].find(({ isDefault }) => isDefault);
 }
 
-/** Cancels the invoice's open intent, so that nothing is charged any more → payment_intent.canceled */
+/** Cancels the invoice's open intent, so that nothing more is charged. Emits payment_intent.canceled. */
 export function cancelIntent(world: World, invoice: Invoice): void {
   const canceled = { status: 'canceled', canceledAt: epochNow(world) } as const;
   const payment = defaultPayment(world, invoice);
@@ -232,12 +232,12 @@ export function resizeIntent(world: World, invoice: Invoice): void {
 }
 
 /**
- * Pays an invoice through its payment intent
- * → payment_intent.succeeded, invoice_payment.paid, invoice.updated, invoice.paid, invoice.payment_succeeded.
- * If all was paid off Stripe, such as in cash, payment_intent.canceled replaces the two `succeeded` events.
- * Activates the subscription → customer.subscription.updated.
+ * Pays an invoice through its payment intent. Emits payment_intent.succeeded, invoice_payment.paid, invoice.updated,
+ * invoice.paid and invoice.payment_succeeded. If everything was paid outside Stripe, such as in cash,
+ * payment_intent.canceled replaces the two `succeeded` events. If the payment activates the subscription, it also emits
+ * customer.subscription.updated.
  *
- * @param options.offStripe the amount paid off Stripe in minor units, or true for all; Stripe collects the rest
+ * @param options.offStripe the amount paid outside Stripe in minor units, or true for all; Stripe collects the rest
  */
 export const payInvoice = action(
   (world, id: string, options: { offStripe?: true | number } = {}): Invoice => {
@@ -269,8 +269,8 @@ export const payInvoice = action(
 const DAY = 86_400;
 
 /**
- * Simulates a failed payment → payment_intent.payment_failed, invoice.updated, invoice.payment_failed.
- * An active subscription becomes past due → customer.subscription.updated
+ * Simulates a failed payment. Emits payment_intent.payment_failed, invoice.updated and invoice.payment_failed. An
+ * active subscription becomes past due, which also emits customer.subscription.updated.
  */
 export const failInvoicePayment = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open', 'uncollectible');
@@ -316,7 +316,7 @@ export function recordOffStripe(world: World, invoice: Invoice, amount: number):
   recordPaid(world, invoice, { amountRequested: amount, payment });
 }
 
-/** Adds a paid invoice payment, or marks an open invoice payment as paid → invoice_payment.paid */
+/** Adds a paid invoice payment, or marks an open invoice payment as paid. Emits invoice_payment.paid. */
 export function recordPaid(world: World, invoice: Invoice, entry: Parameters<typeof putPayment>[2]): void {
   const paid = { amountPaid: entry.amountRequested, status: 'paid', paidAt: epochNow(world) } as const;
   emit(world, 'invoice_payment.paid', putPayment(world, invoice, { ...entry, ...paid }));

@@ -22,7 +22,7 @@ export type RefundInput = Paid & {
   reason?: Refund['reason'];
 };
 
-/** Refunds a payment → refund.created, charge.refunded */
+/** Refunds a payment. Emits refund.created and charge.refunded. */
 export const refundPayment = action((world, input: RefundInput): Refund => {
   const leftOf = (payment: Collected) => refundable(world, payment);
   const intent = collectedPayment(world, input, leftOf, input.amount);
@@ -65,7 +65,7 @@ const NEXT: Partial<Record<Refund['status'], readonly Refund['status'][]>> = {
   succeeded: ['failed'],
 };
 
-/** Changes a refund's status. An unsuccessful refund can be repeated. → refund.updated, (refund.failed) */
+/** Changes a refund's status. Emits refund.updated, then refund.failed if the refund has failed. */
 export const settleRefund = action(
   (world, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund => {
     const before = getFrom(world, 'refund', id);
@@ -106,7 +106,7 @@ type DisputeInput = Paid & {
   inquiry?: boolean;
 };
 
-/** Opens a dispute → charge.dispute.created, (charge.dispute.funds_withdrawn) */
+/** Opens a dispute. Emits charge.dispute.created and, unless it is an inquiry, charge.dispute.funds_withdrawn. */
 export const openDispute = action((world, input: DisputeInput): Dispute => {
   const dispute = putDispute(world, input, {
     reason: input.reason ?? 'fraudulent',
@@ -119,8 +119,8 @@ export const openDispute = action((world, input: DisputeInput): Dispute => {
 });
 
 /**
- * Returns a paid direct debit as the customer's bank would. At Stripe this is a dispute that is lost at once.
- * → charge.dispute.created, charge.dispute.funds_withdrawn, charge.dispute.closed
+ * Returns a paid direct debit as the customer's bank would. At Stripe this is a dispute that is lost immediately. Emits
+ * charge.dispute.created, charge.dispute.funds_withdrawn and charge.dispute.closed.
  */
 export const returnDebit = action((world, input: { invoice: string; reason?: string }): Dispute => {
   const reason = input.reason ?? 'insufficient_funds';
@@ -179,9 +179,8 @@ const NEXT_STATUSES: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = 
 
 /**
  * Moves a dispute to another status. `under_review` submits evidence, `needs_response` turns an inquiry into a dispute
- * that withdraws the money, and `won` returns the money.
- * → charge.dispute.updated, (charge.dispute.funds_withdrawn)
- * | charge.dispute.closed, (charge.dispute.funds_reinstated)
+ * that withdraws the money, and `won` returns the money. Emits charge.dispute.updated, or charge.dispute.closed for a
+ * final status. If money moves, charge.dispute.funds_withdrawn or charge.dispute.funds_reinstated follows.
  */
 export const moveDispute = action((world, id: string, status: DisputeStatus): Dispute => {
   const before = getFrom(world, 'dispute', id);
@@ -234,9 +233,8 @@ interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | '
 }
 
 /**
- * Creates a credit note, which first reduces the unpaid amount. The rest is returned as the input requests.
- * → (refund.created, charge.refunded), credit_note.created, invoice.updated. If nothing remains to be paid
- * → (payment_intent.canceled), invoice.updated, invoice.paid
+ * Creates a credit note, which first reduces the unpaid amount. The rest is returned as the input requests. Emits the
+ * events of the refunds, then credit_note.created, then the events of `creditInvoice`.
  */
 export const createCreditNote = action((world, input: CreditNoteInput): CreditNote => {
   const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
@@ -273,7 +271,7 @@ export const createCreditNote = action((world, input: CreditNoteInput): CreditNo
   return note;
 });
 
-/** Voids a credit note of an unpaid invoice → credit_note.updated, credit_note.voided, invoice.updated */
+/** Voids a credit note of an unpaid invoice. Emits credit_note.updated, credit_note.voided and invoice.updated. */
 export const voidCreditNote = action((world, id: string): CreditNote => {
   const before = getFrom(world, 'credit_note', id);
   if (before.status === 'void') throw new WorldError(`The credit note ${before.number} is already void.`);
@@ -335,7 +333,8 @@ function nextNumber(world: World, { id, number }: Invoice): string {
 }
 
 /**
- * Applies a credit note to its invoice → (payment_intent.canceled), invoice.updated, (invoice.paid)
+ * Applies a credit note to its invoice. Emits invoice.updated. If the note settles the invoice, payment_intent.canceled
+ * comes before, and invoice.paid after.
  *
  * @param sign 1 applies the credit note, -1 reverses it because it was voided
  */

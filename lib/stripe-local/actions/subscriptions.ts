@@ -12,7 +12,7 @@ interface SubscriptionInput extends Partial<Pick<Subscription, Optional>> {
   trialEnd?: number;
 }
 
-/** Creates a subscription without an invoice, see `invoiceSubscription` → customer.subscription.created */
+/** Creates a subscription without an invoice, see `invoiceSubscription`. Emits customer.subscription.created. */
 export const createSubscription = action((world, input: SubscriptionInput): Subscription => {
   liveCustomer(world, input.customer);
   const created = epochNow(world);
@@ -38,7 +38,7 @@ export const createSubscription = action((world, input: SubscriptionInput): Subs
   return subscription;
 });
 
-/** Changes a subscription → customer.subscription.updated */
+/** Changes a subscription. Emits customer.subscription.updated. */
 export function changeSubscription(
   world: World,
   before: Subscription,
@@ -49,7 +49,7 @@ export function changeSubscription(
   return subscription;
 }
 
-/** Cancels a subscription at once → customer.subscription.deleted */
+/** Cancels a subscription immediately. Emits customer.subscription.deleted. */
 export const cancelSubscription = action((world, id: string): Subscription => {
   const before = liveSubscription(world, id);
   const now = epochNow(world);
@@ -92,7 +92,7 @@ export function newItem(world: World, item: ItemInput, start: number, end?: numb
   };
 }
 
-/** Activates the subscription whose latest invoice was just paid → customer.subscription.updated */
+/** Activates an unpaid subscription whose latest invoice was just paid. Emits customer.subscription.updated. */
 export function activateSubscription(world: World, invoice: Invoice): void {
   const subscription = world.subscriptions.get(invoice.subscription ?? '');
   if (!subscription || hasEnded(subscription) || subscription.latestInvoice !== invoice.id) return;
