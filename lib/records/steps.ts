@@ -94,7 +94,7 @@ export type Seen = Record<'id' | 'version', number>;
 /**
  * Deletes a record that no other record refers to. Its last state stays in the audit log.
  *
- * @throws AppError not_found; precondition_failed if the record has changed meanwhile; validation_failed if records of
+ * @throws AppError not_found; precondition_failed if the record has changed since; validation_failed if records of
  *   this kind and status are never deleted; conflict if another record refers to it
  */
 export function deleteRecord(db: Database, kind: RecordKind, { id, version }: Seen, { actor }: RecordWriter) {

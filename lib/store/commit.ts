@@ -40,7 +40,7 @@ export interface Written {
   ids: Map<number, number>;
 }
 
-/** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if a row changed meanwhile */
+/** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if a row has changed since */
 export async function commit(db: Database, given: Commit): Promise<Written> {
   const { parameters, toWritten } = encode([given]);
   return toWritten(await commitPlan(db, parameters))(given);
@@ -168,7 +168,7 @@ function toTemplate(plan: string, places: number): string {
 }
 
 /**
- * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased meanwhile.
+ * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time.
  * Also returns keys for e-mail addresses that the decision looked up, and for references under which an API
  * client may be recording the same payment.
  */

@@ -22,7 +22,7 @@ export interface Store {
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
-  /** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if a row changed meanwhile */
+  /** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if a row has changed since */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
   /** Runs work in a transaction that locks the key and invoices, if given. A failure undoes its commits. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
@@ -90,9 +90,9 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-/** Maximum batches at once. While one commit waits for a lock, another continues. Reads never wait for locks. */
+/** Maximum number of concurrent batches. While one commit waits for a lock, another continues. Reads never wait. */
 const AT_ONCE = { reads: 1, commits: 2 };
-/** Maximum calls in one batch. Larger batches cost less, but calls wait longer and other cores stay idle. */
+/** Maximum number of calls in a batch. Larger batches cost less, but calls wait longer and other cores stay idle. */
 const MOST = 16;
 
 /** Performs calls in batches. Calls that arrive while `atOnce` batches are running wait, and form the next batch. */

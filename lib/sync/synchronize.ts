@@ -9,11 +9,11 @@ import { type Answers, Draft, type Settings, type Wanted, type WantedKind } from
 import { toPlan } from './decide/plan';
 import type { SyncDeps } from './sync-deps';
 
-/** Maximum restarts after conflicts. */
+/** Maximum number of restarts after conflicts. */
 const MOST_CONFLICTS = 6;
-/** Maximum lookups at Stripe for one piece of work. */
+/** Maximum number of lookups at Stripe for one piece of work. */
 const MOST_FETCHES = 4;
-/** Maximum snapshots read in one attempt. */
+/** Maximum number of snapshots to read in one attempt. */
 const MOST_READS = 8;
 
 export interface Work<T> {

@@ -13,8 +13,8 @@ import type { Draft } from './draft';
 
 /**
  * Links a Stripe customer to one of our customers. The strongest link wins, in any order of arrival: by staff, then by
- * customer number, then, if enabled, by an e-mail address that only one customer has. If nothing matches, a customer is
- * created. If Stripe does not answer, the daily job asks again.
+ * customer number, then, if enabled, by an e-mail address that only one customer has. If nothing matches, a customer
+ * is created. If Stripe does not answer, the daily job asks again.
  */
 export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   draft.concerned.add(reported.stripeCustomerId);
@@ -251,7 +251,8 @@ function toLink(stored: ReturnType<typeof toColumns>): Link {
 /**
  * Returns whether one source of a number precedes another: first the customer, then a subscription, then an invoice or
  * checkout. Between equal sources, the earlier event precedes, then the smaller event id. A number that no event
- * reported comes last. So the order of arrival does not matter. Only the customer precedes an unknown source.
+ * reported comes last. The result therefore does not depend on the order of arrival. Only the customer precedes an
+ * unknown source.
  */
 export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): boolean {
   if (!other) return one.source === 'customer';
@@ -293,7 +294,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   draft.links.put({ ...stored, ...toColumns(to) });
   const customer_id = to.customerId;
   if (customer_id !== from.customerId || (isSure(to) && !isSure(from))) draft.moved.push(stripeCustomerId);
-  if (customer_id === from.customerId) return; // only the strength of the link changed
+  if (customer_id === from.customerId) return; // the customer stays the same, so no rows move
   moveRows(draft, stripeCustomerId, customer_id);
   draft.changes.push({
     entity: 'customer',

@@ -30,11 +30,11 @@ import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
 
 export interface Wanted extends ProviderObjects {
-  /** All items of a subscription, by Stripe's id of the subscription. */
+  /** All items of a subscription. The id is Stripe's id of the subscription. */
   items: ProviderSubscriptionItem[];
-  /** Time of Stripe's last collection for an invoice, by Stripe's id of the invoice. Null if it collected nothing. */
+  /** Time of Stripe's last collection for an invoice, null if there was none. The id is Stripe's id of the invoice. */
   collectedAt: Date | null;
-  /** Stripe's id of the invoice that a payment intent paid, by the id of the intent. Null if it paid no invoice. */
+  /** Stripe's id of the invoice that a payment intent paid, null if it paid none. The id is that of the intent. */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;

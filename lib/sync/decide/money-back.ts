@@ -31,7 +31,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
     source,
     row: { ...row, recheck_at: null },
     isStored: (told) => row.provider_status === told.providerStatus && isSameState(row, toState(told, row)),
-    decideFromInbox: () => incoming, // no handled event contains a refund or dispute
+    decideFromInbox: () => incoming, // the events that we handle contain no refunds or disputes
   });
   if (typeof decision === 'string') return;
   const { take, asOf } = decision;

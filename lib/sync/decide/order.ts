@@ -46,8 +46,8 @@ export function decideOrder<Kind extends ListedKind>(
   if (storedAsOf === null) return take(source.asOf);
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
-  if (source.origin === 'fetched') return take(storedAsOf); // the stored state existed when the request began
-  // While a recheck is due, the tie may have been decided without this event, so an equal state proves nothing.
+  if (source.origin === 'fetched') return take(storedAsOf); // a fetched state is never older than the stored one
+  // While a recheck is due, the stored state may have been chosen without this event, so being equal proves nothing.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
   const fetched = draft.ask(kind, incoming.id, stripeCustomerId);

@@ -92,7 +92,7 @@ function isMoneyOf(
   return asked.state !== 'found' || asked.object === reference;
 }
 
-/** Keeps recorded payments instead of adding one, to count money once. Reports a different sum to staff. */
+/** Keeps payments recorded here and adds none, so that no money counts twice. Reports a different sum to staff. */
 function leaveRecorded(
   draft: Draft,
   recorded: StoredPayment[],

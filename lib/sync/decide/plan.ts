@@ -44,7 +44,7 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Raises the expected version of an invoice that the commit hands over first, which raises its version. */
+/** Raises the expected version of an invoice that the commit first moves to another subscription, as the move does. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
@@ -68,7 +68,7 @@ function touched(draft: Draft, updated: StoredLink[]): Pick<StoredLink, 'stripe_
   });
 }
 
-/** Returns unchanged services whose billing changes. Their new version makes simultaneous decisions conflict. */
+/** Returns services whose row stays but whose billing changes. A new version makes concurrent decisions conflict. */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
   for (const id of draft.items.changed.keys()) {
@@ -93,7 +93,7 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   });
 }
 
-/** Returns unchanged payments with changed refunds or disputes. A new version makes simultaneous decisions conflict. */
+/** Returns unchanged payments with changed refunds or disputes. A new version makes concurrent decisions conflict. */
 function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

@@ -35,7 +35,7 @@ import {
 export const HANDLED_EVENTS = 'w5t.handled-events';
 const handledEvents = channel(HANDLED_EVENTS);
 
-/** An event that was handled, whether it came by webhook, by replay or at night. */
+/** An event that was handled, whether it came by webhook, by a replay or in a reconciliation run. */
 export interface HandledDelivery {
   outcome: EventOutcome | 'failed';
   /** Time from the event's creation at Stripe until now, in milliseconds. */
@@ -108,7 +108,7 @@ function errorCode(error: unknown): string {
 
 const reasonOf = (error: unknown) => (error instanceof UnstorableError ? error.message : null);
 
-/** Maximum deliveries in one group, so that the first one does not wait too long. */
+/** Maximum number of deliveries in a group, so that the first one does not wait too long. */
 const MOST = 16;
 
 interface Waiting {
@@ -363,7 +363,7 @@ function isErased(draft: Draft, stripeCustomerId: string): boolean {
   return Boolean(link && draft.customers.get(link.customer_id)?.erased_at);
 }
 
-/** Maximum Stripe customers read from one event. */
+/** Maximum number of Stripe customers to read from one event. */
 const MOST_NAMED = 20;
 
 function stripeCustomersIn({ event: { stripeCustomerId: own }, payload }: EventText): string[] {

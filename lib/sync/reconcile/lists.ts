@@ -58,7 +58,7 @@ export const listed =
     return page.next;
   };
 
-/** Answers for `findInSync`, which never asks Stripe. Customers are unavailable, other answers missing. */
+/** Answers for decisions that never ask Stripe. A customer counts as unavailable. Other questions stay unanswered. */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
@@ -96,7 +96,7 @@ async function fromStart<T>(
   }
 }
 
-/** Returns a step that retrieves the objects of those open rows that were in no list of this run. */
+/** Returns a step that retrieves the objects of open rows that did not appear in any list of this run. */
 export const unseen =
   (kind: ListedKind): StepPage<StripeDeps> =>
   async (deps, run, after) => {

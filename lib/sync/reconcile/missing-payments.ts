@@ -55,7 +55,7 @@ async function recordMissing(
 
 export function decideMissing(draft: Draft, stripeId: string): void {
   const row = draft.row('invoice', stripeId);
-  if (!row || row.amount_off_stripe === null) return; // the amount paid outside Stripe is unknown
+  if (!row || row.amount_off_stripe === null) return; // unknown, so the amount that Stripe collected is unknown too
   if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
   applyPayment(draft, stripeId, row, {
     amountPaid: row.amount_paid,
@@ -82,7 +82,7 @@ function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
 }
 
 const DAY_MS = 86_400_000;
-/** Stripe is asked for the invoice of a refund or dispute for this many days after its creation. */
+/** Number of days after the creation of a refund or dispute during which Stripe is asked for its invoice. */
 export const ASKED_DAYS = 32;
 
 export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {

@@ -59,7 +59,7 @@ export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
     .orderBy(first)
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
-    if (object === 'event' || object === 'customer') continue; // events and customers have their own steps
+    if (object === 'event' || object === 'customer') continue; // separate steps retry events and customers
     await retrieveGuarded(deps, run, object, stripeId);
   }
   return nextAfter(failed);
@@ -81,7 +81,8 @@ export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) =
     .select({ one: sql`1` })
     .from(stripeCustomers)
     .where(and(eq(column, reconciliationFailures.stripe_id), isNotNull(recheck_at)));
-  await resolveFailures(deps, 'customer', notExists(stillFails)); // another process may have settled the link
+  // Also resolves the failures of links that another process has settled.
+  await resolveFailures(deps, 'customer', notExists(stillFails));
   return null;
 };
 

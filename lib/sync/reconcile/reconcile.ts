@@ -73,7 +73,7 @@ export async function performRun(
         { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
         'reconciliation step failed',
       );
-      if (isDatabaseUnavailable(error)) throw error; // nothing can be written; the lease expires by itself
+      if (isDatabaseUnavailable(error)) throw error; // nothing can be written, and the lease expires on its own
     }
   }
   run.errorCode ??= run.deniedCode;
@@ -158,7 +158,7 @@ type Step = { name: string; phase: Phase } & (
 /** Returns the time from which the run lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
-/** A run's steps, in order. They ask Stripe only for open or recent objects, so history adds no requests. */
+/** A run's steps, in order. They ask Stripe only for open or recent objects, so a long history adds no requests. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   {

@@ -135,7 +135,7 @@ export async function beat(db: Database, run: Run, now: Date): Promise<void> {
   if (now.getTime() - run.heartbeatAt.getTime() >= HEARTBEAT_MS) await checkpoint(db, run, now);
 }
 
-/** Releases the lease, so that the next call continues from the checkpoint at once. */
+/** Releases the lease, so that the next call continues from the checkpoint immediately. */
 export async function releaseRun(db: Database, run: Run): Promise<void> {
   await checkpoint(db, run, new Date(0));
 }

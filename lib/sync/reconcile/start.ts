@@ -16,7 +16,7 @@ import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
 /** 03:40 every day. vercel.json repeats this schedule, which Vercel reads as UTC. */
 const DAILY = '40 3 * * *';
-/** Every two minutes, so that a dead run is resumed long before the next daily run. */
+/** Checks for a dead run every two minutes, so that it is resumed long before the next daily run. */
 const POLL = '*/2 * * * *';
 /** Hours after which the last run is too old: one day, with an hour's margin for a run that started late. */
 const OVERDUE_HOURS = 25;
@@ -25,11 +25,11 @@ interface ScheduleDeps {
   db: Database;
   log: Logger;
   now(): Date;
-  /** Time zone of the daily hour. Null for the machine's own zone. */
+  /** Time zone in which the daily run starts at 03:40. Null for the machine's time zone. */
   timeZone: string | null;
 }
 
-/** Starts the daily schedule. Runs at once if the last run is too old. A failed run does not end the schedule. */
+/** Starts the daily schedule. Runs immediately if the last run is too old or dead. A failed run does not end it. */
 export async function startSchedule(
   deps: ScheduleDeps,
   reconcile: () => Promise<unknown>,
@@ -104,9 +104,9 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
   }
 }
 
-/** Time after which a run on Vercel needs a new process. It leaves the current page enough of the 300 s to finish. */
+/** Milliseconds after which a run on Vercel stops. The rest of the 300 s is enough to finish the current page. */
 const BUDGET_MS = 240_000;
-/** Time to let the request arrive. Its answer is not awaited, because the run continues without its caller. */
+/** Milliseconds for the request to arrive. Its response is not awaited, because the run needs no caller. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {
@@ -130,7 +130,7 @@ export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSe
   );
 }
 
-/** Maximum stored Stripe customers to look up at Stripe. The API key is right if one of them is found. */
+/** Maximum number of stored Stripe customers to look up. The API key is right if Stripe knows one of them. */
 const ASKED_FOR = 3;
 
 /**

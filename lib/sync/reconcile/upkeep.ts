@@ -42,7 +42,7 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
     return changed.length;
   });
   run.counts.changes_count += changed;
-  return changed === STEP_PAGE ? '' : null; // these rows are overdue now, so the next page starts from the beginning
+  return changed === STEP_PAGE ? '' : null; // the cursor stays empty, because the changed rows no longer match
 }
 
 const BOOKED_AT_ONCE = 500;
@@ -73,7 +73,7 @@ export async function checkLists({ db, log }: SyncDeps): Promise<null> {
 }
 
 const DROPPED_AT_ONCE = 500;
-/** Maximum bodies dropped in one run. The rest is left to the next run. */
+/** Maximum number of bodies to drop in one run. The next run drops more. */
 const MOST = 50_000;
 const DAY = 86_400_000;
 
@@ -128,9 +128,9 @@ export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null
 }
 
 /**
- * Reports if the Stripe account's time zone has other calendar days than ours. An invoice from a month's last
- * evening may then be in another month at Stripe. If Stripe does not answer, the run continues, because
- * nothing else depends on the answer.
+ * Reports a Stripe account whose days begin at other times than ours. An invoice from the last evening of a month may
+ * then be in another month at Stripe. If Stripe does not answer, the run continues, because nothing else depends on
+ * the answer.
  */
 export async function compareTimeZone(
   { db, stripe, log, now, timeZone }: StripeDeps,
@@ -157,8 +157,8 @@ export async function compareTimeZone(
 }
 
 /**
- * Creates a staff task if the days of this run begin at other times than those of the last finished run. The dates of
- * the runs before the change stay, so the month of the change has days of two calendars.
+ * Creates a staff task if the days of this run begin at other times than those of the last finished run. Dates that
+ * earlier runs wrote do not change, so the month of the change mixes dates of two time zones.
  */
 export async function noteTimeZone({ db, now }: SyncDeps, run: Run): Promise<null> {
   const zone = { id: runs.id, time_zone: runs.time_zone };

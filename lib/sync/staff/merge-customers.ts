@@ -38,7 +38,8 @@ export interface Seen {
 
 /**
  * Merges the customer `gone` into the customer `kept`: moves all rows, deletes `gone`, and keeps its number as an
- * alias. This cannot be undone. A link whose customer sync had created then counts as made by staff.
+ * alias. This cannot be undone. A Stripe customer for which sync had created one of the two customers then counts as
+ * linked by staff.
  *
  * @param taken the fields that the remaining customer takes over from the deleted one
  * @throws AppError validation_failed if both are the same; not_found; conflict if one has changed or was erased

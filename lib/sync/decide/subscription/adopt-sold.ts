@@ -13,7 +13,7 @@ import type { Draft } from '../draft';
 import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
-/** Whether a subscription waits to be merged into the sold one its checkout names. False if staff declined this. */
+/** Whether a subscription waits to be merged into the sold one that its checkout names. False if staff declined. */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
 

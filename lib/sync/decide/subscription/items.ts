@@ -119,7 +119,7 @@ function subjectOf(row: StoredItem) {
   };
 }
 
-/** Maximum items of a subscription that Stripe shows in an event, a list or a retrieved subscription. */
+/** Maximum number of a subscription's items that Stripe includes in an event, a list or a retrieved subscription. */
 const SHOWN = 10;
 
 export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
