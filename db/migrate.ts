@@ -31,7 +31,7 @@ export class NotUnicodeError extends Error {}
 
 /**
  * Migrates a database to the schema and the functions of this version. Does nothing if the database is up to date. If
- * several processes migrate one database at once, one does the work and the others wait for it.
+ * several processes migrate one database concurrently, one does the work and the others wait for it.
  *
  * @throws ForeignMigrationsError, NewerDatabaseError or NotUnicodeError before any change
  */

@@ -14,8 +14,8 @@ interface Owed {
 }
 
 /**
- * Returns the status of a sent, unpaid invoice. It is overdue from the day after its due date, and at once if a payment
- * has failed or the invoice was written off.
+ * Returns the status of a sent, unpaid invoice. It is overdue from the day after its due date, or immediately if a
+ * payment has failed or the invoice was written off.
  *
  * @param today calendar date in the time zone of the service
  */

@@ -142,7 +142,7 @@ async function deliver(
 }
 
 /**
- * Sends a test alert to all channels at once.
+ * Sends a test alert to all channels immediately.
  *
  * @param by the person who asked for it
  * @throws AppError with the reason if no channel is configured or a delivery failed

@@ -184,7 +184,7 @@ async function askTerminal(question: string, signal: AbortSignal): Promise<strin
   }
 }
 
-/** Asks the command to stop at the first signal. A second signal ends the process at once. */
+/** Asks the command to stop at the first signal. A second signal ends the process immediately. */
 function endOrWait(stop: AbortController, signal: (typeof STOP_SIGNALS)[number]): void {
   if (stop.signal.aborted) process.exit(128 + constants.signals[signal]);
   stop.abort();

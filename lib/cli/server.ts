@@ -20,7 +20,7 @@ import { flushToolCalls } from '../tool-calls/tool-calls';
 import { untilStopped } from './child-process';
 import { runProgram } from './program';
 
-/** Delay before loading Next, which would block the first response. A request for a page loads it at once. */
+/** Delay before loading Next, which would block the first response. A request for a page loads it immediately. */
 const QUIET_MS = 100;
 
 // By default V8 lets the heap double between two collections, which costs 150 MB while many pages are rendered.

@@ -35,7 +35,7 @@ export interface Command<Wanted = unknown> {
   takesInput?(wanted: Wanted): boolean;
   /** Returns true if the command works on a copy of the database, so that it changes nothing. */
   isDryRun?(wanted: Wanted): boolean;
-  /** Returns true if the command stops when `Terminal.signal` is aborted. A signal ends any other command at once. */
+  /** Returns true if the command stops when `Terminal.signal` is aborted. A signal kills any other command. */
   stopsInOrder?(wanted: Wanted): boolean;
   /** Question to ask after the exit code `UNCONFIRMED`. If the user says yes, the command runs again with `--yes`. */
   question?: string;

@@ -53,7 +53,7 @@ export interface WrongCount {
   excess: number;
 }
 
-/** Recounts each list, then the sums, and yields the errors. Rows can be read and written meanwhile. */
+/** Recounts each list, then the sums, and yields the errors. Rows can be read and written during the recount. */
 export async function* recountLists(
   db: Database,
 ): AsyncGenerator<{ list: CountedName; wrong: WrongCount[] }> {

@@ -71,7 +71,7 @@ function hidesPersonalData(): SQL<boolean> {
 }
 
 /**
- * Ends an app's access on one device at once: deletes this consent, its tokens and its unused codes.
+ * Ends an app's access on one device immediately: deletes this consent, its tokens and its unused codes.
  *
  * @param of the member of staff who must have given the consent; null allows any
  * @throws AppError not_found

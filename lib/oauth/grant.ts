@@ -192,7 +192,7 @@ export function isOAuthToken(token: string): boolean {
 
 /**
  * Verifies an access token of a connected app with one indexed query. Revoking the token, disconnecting the app and
- * removing the person therefore take effect at once.
+ * removing the person therefore take effect immediately.
  *
  * @param resource the resource that the token must be issued for
  * @returns null if the token is unknown, expired, revoked or issued for another resource

@@ -35,7 +35,7 @@ export const OAUTH_TABLES = {
  * Configures better-auth's OAuth provider, which issues codes and tokens and rotates refresh tokens. Our own routes
  * (lib/http/oauth) normalize requests before the provider sees them. The provider's own registration is off.
  *
- * Tokens are opaque and looked up at every request, so revoking a token takes effect at once.
+ * Tokens are opaque and looked up at every request, so revoking a token takes effect immediately.
  */
 export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
   const limit = { window: 60, max: PER_MINUTE };

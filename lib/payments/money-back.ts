@@ -351,7 +351,7 @@ export function cameBack(payment: Pick<Payment, 'amount' | 'currency'>, { refund
   return { refunded: fromThousandths(Math.min(sum, paid)), excess: Math.max(0, sum - paid) / 1000 };
 }
 
-/** A refund recorded by staff or the API counts at once, until Stripe reports that it failed. */
+/** A refund recorded by staff or the API counts immediately, until Stripe reports that it failed. */
 function isPaidBack({ status, source }: RefundFacts): boolean {
   return status === 'succeeded' || (status === 'pending' && source !== 'stripe');
 }

@@ -25,7 +25,7 @@ export const LIMITS = {
   headers: 200,
   /** How many pipelined requests of a connection may wait for an earlier response. */
   sentAhead: 16,
-  /** How many pages and API requests Next handles at once, in total and per client. Further requests wait. */
+  /** How many pages and API requests Next handles concurrently, in total and per client. Further requests wait. */
   pagesAtOnce: 4,
   pagesOfClient: 3,
   routesAtOnce: 16,

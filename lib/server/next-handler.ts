@@ -18,7 +18,7 @@ export function createNext(env: Pick<Env, 'host' | 'port'>) {
     open: async () => void (await open()),
     /** Handles a request. Waits until Next is loaded. */
     handle: (async (request, response) => (await open()).getRequestHandler()(request, response)) as Handler,
-    /** Waits for work that continues after responses. Returns at once if Next is not loaded. */
+    /** Waits for work that continues after responses. Returns immediately if Next is not loaded. */
     close: async () => opened?.close(),
   };
 }

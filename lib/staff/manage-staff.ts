@@ -174,7 +174,7 @@ export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRo
 }
 
 /**
- * Deletes a person's login, which ends their access at once, and revokes their tokens. Audit entries keep their name.
+ * Deletes a person's login, which ends their access immediately, and revokes their tokens. Audit entries keep the name.
  *
  * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */

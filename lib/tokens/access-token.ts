@@ -16,7 +16,7 @@ export type AccessToken = Pick<
 
 const MINUTE_MS = 60_000;
 
-/** Time of the last failed write of `last_used_at`. Writes then pause for a minute: the disk may be full. */
+/** Time of the last failed write of `last_used_at`. Writes then pause for a minute, because the disk may be full. */
 const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
@@ -40,7 +40,7 @@ export function hashToken(token: string): string {
 }
 
 /**
- * Verifies a token with one indexed query. Revoking a token therefore takes effect at once.
+ * Verifies a token with one indexed query. Revoking a token therefore takes effect immediately.
  *
  * @returns null if the token is unknown, expired or revoked
  * @throws the driver's error if the database does not respond; the caller then responds with 503, never 401

@@ -146,7 +146,7 @@ export function tokenState(
 }
 
 /**
- * Revokes a token at once.
+ * Revokes a token immediately.
  *
  * @throws AppError not_found if the token is unknown or already revoked
  */

@@ -7,5 +7,5 @@ export const MAX_UPLOAD_BYTES = 200_000_000;
 /** Maximum number of uploaded files that are stored at the same time. */
 export const MAX_UPLOADS = 10;
 
-/** Time until an uploaded file is deleted. */
+/** Milliseconds after which an uploaded file is deleted. */
 export const UPLOAD_KEPT_MS = 24 * 3_600_000;

@@ -9,7 +9,7 @@ import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** Syncs a subscription with Stripe at once. */
+/** Syncs a subscription with Stripe immediately. */
 export const check = checkAction('subscription');
 
 /** Saves the service that a subscription item pays for, and redirects to the subscription. */

@@ -40,7 +40,7 @@ export const issue = staffFormAction({
   }),
 });
 
-/** Revokes an access token at once. A token that is already revoked does not change. */
+/** Revokes an access token immediately. A token that is already revoked does not change. */
 export const revoke = staffAction({
   role: 'admin',
   input: [rowId],

@@ -26,7 +26,7 @@ interface Props<Schema extends z.ZodObject, Row> {
   children?: ReactNode;
 }
 
-/** Shows a list page. The filters appear at once, the matching records once they are read. */
+/** Shows a list page. The filters appear immediately, and the records as soon as they have been read. */
 export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Schema, Row>) {
   const { list, search, actions, notice, children } = props;
   const { env, now } = await getRuntime();

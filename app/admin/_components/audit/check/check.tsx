@@ -10,7 +10,7 @@ import { Notice } from '../../page/notice';
 import { EmptyText, Section } from '../../page/staff-page';
 import { ChangeList, changedField, changedRecord, changeText } from '../change-list';
 
-/** Shows a button that syncs a record with Stripe at once. Shows nothing if no Stripe API key is configured. */
+/** Shows a button that syncs a record with Stripe immediately. Shows nothing if no Stripe API key is configured. */
 export async function CheckButton({ action }: { action(): Promise<void> }) {
   const { stripe } = await getRuntime();
   if (!stripe) return null;

@@ -84,7 +84,7 @@ export function RecordForm({ label, action, parts, record, customer = null, ...f
   );
 }
 
-/** Shows the values that another person saved meanwhile, next to the typed values. */
+/** Shows the values that another person has saved since the form was opened, next to the typed values. */
 function ConflictNotice({ parts, theirs }: { parts: FormPart[]; theirs: Merged['theirs'] }) {
   const fields = parts.flatMap((part) =>
     'fields' in part ? part.fields : [{ name: 'lines', label: part.title }],
@@ -133,7 +133,7 @@ export interface RecordFormState {
   opened: TypedRecord | null;
   /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
-  /** Stored and typed values of the fields that another person changed meanwhile. Null without a conflict. */
+  /** Stored and typed values of the fields that another person has changed. Null without a conflict. */
   theirs: Merged['theirs'] | null;
 }
 

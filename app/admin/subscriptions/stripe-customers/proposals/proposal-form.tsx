@@ -15,7 +15,7 @@ interface Props {
   total: number;
 }
 
-/** Shows a form that confirms several proposed links at once. All are selected at first. */
+/** Shows a form that confirms several proposed links together. At first, all of them are selected. */
 export function ProposalForm({ action, proposals, total }: Props) {
   const [state, submit, pending] = useActionState(action, null);
   return (
