@@ -99,7 +99,7 @@ export interface DatePreset {
   to: string;
 }
 
-/** Returns this month, quarter and year and the previous ones, as ranges. @param today YYYY-MM-DD */
+/** Returns the current and the previous month, quarter and year as ranges. @param today YYYY-MM-DD */
 export function pastPresets(today: string): DatePreset[] {
   return [
     months(1, 'This month', today, 0),

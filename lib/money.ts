@@ -68,7 +68,7 @@ export function toJsonAmount(amount: string): number {
   return Number(amount);
 }
 
-/** Converts some amounts of a record to numbers. Null, such as the sum of no rows, becomes 0. */
+/** Converts the named amounts of a record to numbers. Null, such as the sum of no rows, becomes 0. */
 export function toJsonAmounts<Name extends string, Row extends Record<Name, string | null>>(
   row: Row,
   ...names: Name[]

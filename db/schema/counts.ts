@@ -2,9 +2,9 @@ import { bigint, date, integer, numeric, pgTable, primaryKey, text } from 'drizz
 import { instant } from './columns';
 
 // Row counts of the lists, so that no list has to count its rows. db/functions/counts.sql maintains them, and
-// lib/counted-list reads them. A list's order is divided into blocks of some thousand rows. A block has a row count for
-// each kind of row, such as a status. Writing a row adds a delta, and from time to time a writer adds the deltas to
-// the blocks.
+// lib/counted-list reads them. A list's order is divided into blocks of a few thousand rows. A block has a row count
+// for each kind of row, such as a status. Writing a row adds a delta, and from time to time a writer adds the deltas
+// to the blocks.
 
 const byDate = { day: date().notNull(), row_id: integer().notNull() };
 const byNumber = { number: text().notNull() };

@@ -145,7 +145,7 @@ export const subscriptions = pgTable(
     /** Time when the state was decided without asking Stripe. The daily job then asks. Null if nothing is pending. */
     recheck_at: instant(),
     provider_gone_at: instant(),
-    /** Id of the sold subscription that the checkout names, until this row is merged into it: see `adoptSold`. */
+    /** Id of the sold subscription that the checkout refers to. `adoptSold` merges this row into that one. */
     checkout_reference: integer(),
     /** True if staff decided to keep this subscription separate from the sold one. */
     reference_declined: boolean().notNull().default(false),

@@ -55,7 +55,7 @@ export const stripeEvents = pgTable(
     stripe_created: instant().notNull(),
     object_id: text(),
     stripe_customer_id: text(),
-    /** Signed body as text, since jsonb rejects \u0000 and reorders keys. Old and erased data is removed. */
+    /** Signed body as text, since jsonb rejects \u0000 and reorders keys. Old bodies and erased data are removed. */
     payload: text().notNull(),
     /** Set for a checkout whose body was removed. Null for all other events. */
     checkout: jsonb().$type<KeptCheckout>(),

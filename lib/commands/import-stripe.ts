@@ -183,7 +183,7 @@ async function linkFile(deps: SyncDeps, file: string, terminal: Terminal): Promi
 /** Maximum number of unlinked Stripe customers to print. The file of proposals contains all. */
 const SHOWN = 20;
 
-/** Prints the changes of a run, the number of linked Stripe customers, and the unlinked ones. */
+/** Prints the changes of a run, the number of linked Stripe customers, and the unlinked Stripe customers. */
 async function printSummary(db: Database, runId: number, { print }: Pick<Terminal, 'print'>): Promise<void> {
   const records = (await countChangedRecords(db, runId)).map(({ entity, created, changed, reported }) => [
     entity.replaceAll('_', ' '),

@@ -113,7 +113,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
     schema: schemaOf(options),
     /** Returns the order that the list does not offer with these filters. Undefined if it offers all orders. */
     lacks: (given: Given): string | undefined => lacks?.(given),
-    /** Reads a page: by number if list and filters are counted and the order is default, else by cursor. */
+    /** Reads a page: by number if list and filters are counted and the order is the default, otherwise by cursor. */
     async read(db: Database, given: Given, { request, start }: ListPlace): Promise<StaffPage<Row>> {
       const meanings = await meaningsOf(db, given);
       const refused = refusalOf(meanings);

@@ -112,7 +112,7 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
       );
       return toRows(found);
     },
-    /** Counts and sums the rows that match the filters, grouped by some columns. */
+    /** Counts the rows that match the filters and sums the columns in `of`, grouped by the columns in `by`. */
     async sums<Sums extends z.ZodObject>(
       db: Database,
       { page: _, per_page: __, ...values }: Request,
@@ -271,7 +271,7 @@ interface CountedTable {
   newestFirst: boolean;
 }
 
-/** Counts the rows of some kinds: '' for all rows, or the values of the `isClosed` filters joined by spaces. */
+/** Counts the rows of the given kinds. A kind is '' for all rows, or the values of `isClosed` filters with spaces. */
 const countKinds = ({ blocks, deltas }: CountedTable, kinds: SQL): SQL =>
   sql`((select coalesce(sum(row_count), 0) from ${blocks} where kind = any(${kinds}))
     + (select coalesce(sum(row_count), 0) from ${deltas} where kinds && ${kinds}))`;
@@ -283,7 +283,7 @@ interface Days {
 }
 
 /**
- * Counts the rows of some kinds in a range of days. Adds up the counts of the blocks inside the range, and counts
+ * Counts the rows of the given kinds in a range of days. Adds up the counts of the blocks inside the range, and counts
  * the rows of the two blocks at its ends.
  *
  * @param matching the condition that the rows of the kinds fulfil
@@ -318,7 +318,7 @@ type Edge = [day: SQL, id: SQL];
 const edge = (day: string, id: string): Edge => [sql.raw(day), sql.raw(id)];
 
 /**
- * Counts the rows of some kinds from one edge to another. The planner ignores the second comparison of a row and
+ * Counts the rows of the given kinds between two edges. The planner ignores the second comparison of a row and
  * expects a ninth of the table, for which it would choose another index or compile the statement. The conditions for
  * the day alone show that there are few rows.
  */

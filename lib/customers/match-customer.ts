@@ -93,7 +93,7 @@ export function matchMention(text: string): SQL | undefined {
   return or(...patterns.map((pattern) => like(customers.search_text, searchForm(sql`${pattern}::text`))));
 }
 
-/** The limit of customers that `customerFilter` accepts for a text. A text that matches more is refused. */
+/** Maximum number of customers that a text may match in `customerFilter`. A text that matches more is refused. */
 const MAX_NAMED = 200;
 
 /**

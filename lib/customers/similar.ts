@@ -8,7 +8,7 @@ import { hasOwnNumber, spellings } from './match-customer';
 import { snippetColumns, toCustomerSnippet } from './queries';
 import type { CustomerSnippet } from './schema';
 
-/** The limit of similar customers in an answer. */
+/** Maximum number of similar customers to return. */
 export const MOST_SIMILAR = 5;
 
 /** Removes accents, umlauts (also written with an e) and punctuation, like the SQL function `unaccented`. */

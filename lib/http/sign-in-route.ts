@@ -54,7 +54,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The limit of a sign-in request's body, in bytes. A sign-in needs much less. */
+/** Maximum size of a sign-in request's body, in bytes. A sign-in needs much less. */
 const MAX_BYTES = 16_384;
 
 type Given = Record<string, unknown>;

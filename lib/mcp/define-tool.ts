@@ -8,7 +8,7 @@ import type { ReadScope } from '../oauth/metadata';
 import type { Page } from '../page';
 import type { Reader } from './authenticate';
 
-/** The usual limit of an answer in characters, which is about 20,000 tokens. */
+/** Usual maximum length of an answer in characters, which is about 20,000 tokens. */
 export const MAX_CHARACTERS = 70_000;
 /** The average number of characters per token in these answers. */
 export const TOKEN_CHARACTERS = 3.5;
@@ -27,7 +27,7 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
    * no new column leaks, and must not contain amounts if the reader may not read billing data.
    */
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
-  /** The limit of an answer in characters, announced to clients that would otherwise cut a long answer off. */
+  /** Maximum length of an answer in characters, announced to clients that would otherwise truncate a long answer. */
   maxCharacters?: number;
   /** The uri of the app that shows the answer, in hosts that support apps. */
   view?: string;

@@ -120,7 +120,7 @@ async function measureInTime(db: Database, log: Logger, now: Date): Promise<Meas
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-/** Buckets up to a day, since Stripe retries a delivery for days, and the nightly run finds events that were missed. */
+/** Buckets up to a day, since Stripe retries a delivery for days, and the daily run retries the failed events. */
 const LAG_SECONDS = [1, 2, 5, 10, 30, 60, 300, 3600, 21_600, 86_400];
 /** Metrics of prom-client whose names break Prometheus's naming rules: a gauge must not end in `_total`. */
 const MISNAMED = [

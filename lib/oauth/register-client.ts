@@ -16,7 +16,7 @@ import type { Runtime } from '../runtime';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** The limit of registrations from one address within an hour. */
+/** Maximum number of registrations from one address within an hour. */
 export const MAX_REGISTRATIONS = 20;
 /**
  * The factor by which the limits are higher for a private or unknown address. A private address usually belongs to a
@@ -27,11 +27,11 @@ const PRIVATE = toNetworks([
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10'],
 ]);
-/** The limit of self-registered clients without a consent, and the limit of metadata documents without a consent. */
+/** Maximum number of self-registered clients without a consent, and of metadata documents without a consent. */
 const MAX_UNUSED = 2000;
 /** The limits of unused clients registered from one address, from its IPv6 /56 network, and from its /48 network. */
 const MAX_UNUSED_OF = [60, 60, 120];
-/** The limit of metadata documents on one host that belong to clients without a consent. */
+/** Maximum number of metadata documents on one host that belong to clients without a consent. */
 const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 

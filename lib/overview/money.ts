@@ -78,7 +78,7 @@ async function readReceivedDays(db: Database, { first, today, timeZone }: Today 
   return found.map((row) => toJsonAmounts(row, 'total', 'returned'));
 }
 
-/** Sums up the sent and overdue invoices, and the overdue ones separately. The most frequent currency comes first. */
+/** Sums all unpaid invoices and the overdue invoices, each by currency. The most frequent currency comes first. */
 export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'overdue', CurrencySum[]>> {
   const sums = await rows<
     Record<'currency' | 'total' | 'overdue_total', string> & Record<'count' | 'overdue_count', number>

@@ -20,7 +20,7 @@ import { epochNow, newId, type World } from './world';
 export interface Filling {
   world: World;
   calendar: ReturnType<typeof createCalendar>;
-  /** Returns `stripeId`, or else the customer's first Stripe customer or a new one. Adds it to the world if missing. */
+  /** Returns `stripeId`. If it is null, returns the customer's first Stripe customer, or a new one. */
   customerOf(ourId: number, stripeId: string | null): string;
 }
 

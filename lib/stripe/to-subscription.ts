@@ -157,7 +157,7 @@ function amountOf(item: Json, currency: string): string | null {
   return fits && scaled % scale === 0n ? fromMinorUnits(Number(minor), currency) : null;
 }
 
-/** Returns the unit price in minor units, perhaps with decimals. Stripe's client returns decimals as objects. */
+/** Returns the unit price in minor units, possibly with decimals. Stripe's client returns decimals as objects. */
 function unitOf(priced: Json, prefix: string): string {
   const value = priced[`${prefix}amount`] ?? priced[`${prefix}amount_decimal`];
   return value == null ? '' : String(value);

@@ -45,7 +45,7 @@ export const subscriptionList = defineList({
       const unlinked = inArray(s.id, holding.where(isNull(item.customer_service_id)));
       return { where: and(unlinked, ne(s.status, 'cancelled'), isOfSureCustomer(s)), few: true };
     }),
-    /** Live subscriptions whose checkout names a sold subscription into which they were not merged. */
+    /** Live subscriptions that have not been merged into the sold subscription that their checkout refers to. */
     checkout: filter(oneOf(['waiting']), () => ({ where: isWaitingForStaff(), few: true })),
   },
   orders: { created: s.id, 'next-billing': NEXT_BILLING },
@@ -69,10 +69,10 @@ function hasStripeId(db: Database, id: string): SQL {
   return inArray(s.id, holding.where(eq(item.stripe_subscription_item_id, id)));
 }
 
-/** Condition for live, reliably linked subscriptions not yet merged into the sold subscription their checkout names. */
+/** Condition for live, reliably linked subscriptions whose checkout refers to a sold subscription not merged yet. */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
-    sql`${s.checkout_reference} is not null`, // repeats the condition of the partial index
+    sql`${s.checkout_reference} is not null`, // must match the condition of the partial index
     eq(s.reference_declined, false),
     ne(s.status, 'cancelled'),
     isOfSureCustomer(s),
@@ -123,8 +123,8 @@ const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
 export type ItemRenewal = Awaited<ReturnType<typeof readItemRenewals>>[number];
 
 /**
- * Lists a page of the subscription items that are billed again on some days, the earliest day first. Their amounts add
- * up to the sums of `sumRenewals`. An item whose price has no fixed amount is in the list, and not in the sums.
+ * Lists a page of the subscription items that are billed again in a range of days, earliest day first. Their amounts
+ * add up to the sums of `sumRenewals`. An item whose price has no fixed amount is in the list, but not in the sums.
  */
 export function listItemRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: r, where: isWithin(sql`${r.day}`, days), by: sql`${r.day}`, descends: false };
@@ -158,7 +158,7 @@ const RENEWAL_COLUMNS = {
   ],
 };
 
-/** Writes the renewals of some days as CSV, in chunks. */
+/** Returns the renewals in a range of days as CSV, in chunks. */
 export function renewalsCsv(db: Database, days: Days, of: keyof typeof RENEWAL_COLUMNS) {
   const columns = [...RENEWAL_COLUMNS[of], 'customer_number', 'customer_name'];
   return of === 'services'

@@ -26,7 +26,7 @@ export const saveLink = staffFormAction({
   }),
 });
 
-/** Merges a Stripe subscription into the sold subscription that its checkout names. */
+/** Merges a Stripe subscription into the sold subscription that its checkout refers to. */
 export const adopt = staffAction({
   role: 'staff',
   input: [rowId],
@@ -35,7 +35,7 @@ export const adopt = staffAction({
   refused: (_refusal, id) => `/admin/subscriptions/${id}`,
 });
 
-/** Keeps a subscription from Stripe separate from the sold subscription that its checkout names. */
+/** Records that a Stripe subscription is not the sold subscription that its checkout refers to. */
 export const decline = staffAction({
   role: 'staff',
   input: [rowId],

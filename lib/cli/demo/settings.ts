@@ -23,7 +23,7 @@ const settings = z.object({
 export type DemoSettings = z.infer<typeof settings>;
 
 /**
- * Reads the demo's settings from a data directory, or returns new ones if it has none. It writes nothing.
+ * Reads the demo's settings from a data directory, or returns new settings if there are none. Writes nothing.
  *
  * @throws StartError if demo.json cannot be read or lacks a setting
  */

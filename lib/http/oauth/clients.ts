@@ -27,7 +27,7 @@ export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'pu
 /** The traits of most clients: they run on a person's own machine and send what the official SDK sends. */
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
-/** Clients as of autumn 2026. Values come from their docs, source or metadata, else from the official SDK. */
+/** Clients as of autumn 2026. Values come from their docs, source or metadata, otherwise from the official SDK. */
 export const CLIENTS: ClientTraits[] = [
   {
     ...USUAL,

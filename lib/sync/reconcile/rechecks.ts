@@ -142,7 +142,7 @@ export const linkCheckouts: StepPage<StripeDeps> = async (deps, run, after) => {
   return nextAfter(unlinked);
 };
 
-/** Applies a Stripe customer's checkouts that name a sold subscription. If none does yet, the next run asks again. */
+/** Applies a Stripe customer's checkouts that refer to a sold subscription. If none does, the next run asks again. */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === id)) {

@@ -33,9 +33,9 @@ const MAY_BE: ReadonlySet<Obstacle> = new Set([
 export type Reference = NonNullable<Awaited<ReturnType<typeof getReference>>>;
 
 /**
- * Finds the sold subscription that a subscription's checkout names. `obstacle` is the reason why they are not
- * merged. If it is null, the next state from Stripe merges them. Returns null if the subscription does not
- * wait for a merge.
+ * Finds the sold subscription that a subscription's checkout refers to. `obstacle` is the reason why the two are not
+ * merged. If it is null, the next state from Stripe merges them. Returns null if the subscription does not wait for a
+ * merge.
  */
 export async function getReference(db: Database, subscriptionId: number) {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
@@ -48,7 +48,7 @@ export async function getReference(db: Database, subscriptionId: number) {
 }
 
 /**
- * Merges a subscription into the sold one that its checkout names, even if their items differ.
+ * Merges a subscription into the sold one that its checkout refers to, even if their items differ.
  *
  * @returns id of the remaining subscription
  * @throws AppError not_found; conflict
@@ -67,7 +67,7 @@ export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: nu
   });
 }
 
-/** Stores that staff refused to merge a subscription into the sold one. @throws AppError not_found */
+/** Records that staff refused to merge a subscription into the sold one. @throws AppError not_found */
 export function declineReference(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<void> {
   return decide(deps, subscriptionId, (draft, { made }) => {
     const after = draft.subscriptions.put({ ...made, reference_declined: true });

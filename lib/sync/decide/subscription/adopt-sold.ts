@@ -13,16 +13,16 @@ import type { Draft } from '../draft';
 import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
-/** Whether a subscription waits to be merged into the sold one that its checkout names. False if staff declined. */
+/** Whether a subscription waits to be merged into the sold one that its checkout refers to. False if staff declined. */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
 
 type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>;
 
 /**
- * Merges Stripe's subscription into the sold subscription that its checkout names. Does so only if Stripe has reported
- * exactly what was sold, since a payer can write any reference into a payment link. Any reported state counts, so the
- * order of the events does not matter. The caller must have checked that the customer's link is reliable.
+ * Merges Stripe's subscription into the sold subscription that its checkout refers to. Does so only if Stripe has
+ * reported exactly what was sold, since a payer can write any reference into a payment link. Any reported state counts,
+ * so the order of the events does not matter. The caller must have checked that the customer's link is reliable.
  */
 export function adoptSold(
   draft: Draft,
