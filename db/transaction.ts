@@ -92,7 +92,7 @@ async function limited<T>(
   }
 }
 
-/** Sets the limits on a server and locks a key. Sent together with the next statement, it costs no round trip. */
+/** Sets the limits on a server and locks a key. It costs no round trip, because it is sent with the next statement. */
 async function limit(db: Database, tx: Database, key: string | undefined): Promise<void> {
   if (!isServer(db)) {
     if (key !== undefined) await lockKey(tx, key);

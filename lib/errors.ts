@@ -123,7 +123,7 @@ export function fileProblem(error: unknown, path: string): unknown {
   return new StartError([`${path} ${SENTENCES[code] ?? `cannot be read or written (${code})`}.`]);
 }
 
-/** Runs work on a file. @throws StartError with the path and the problem for an error of the file system */
+/** Runs work on a file. @throws StartError with the path and the problem for a file system error */
 export async function withFile<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

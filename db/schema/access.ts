@@ -17,8 +17,8 @@ import { id, instant, timestamps } from './columns';
 export const staffRole = pgEnum('staff_role', ['staff', 'admin']);
 
 /**
- * The old scope that hides personal data, from before tokens and consents had a property for it. It is not offered any
- * more, because clients request every offered scope. Tokens and consents that have the scope still hide personal data.
+ * The old scope that hides personal data, from before tokens and consents had a property for it. It is no longer
+ * offered, because clients request every offered scope. Tokens and consents that have it still hide personal data.
  */
 export const OLD_MASK = 'without_personal_data';
 

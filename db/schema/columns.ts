@@ -15,7 +15,7 @@ export const timestamps = {
     .$onUpdate(() => sql`now()`),
 };
 
-/** Row version. The database raises it at every update, so that a writer can detect a conflict. */
+/** Row version. The database increments it at every update, so that a writer can detect a conflict. */
 export const version = () => integer().notNull().default(0);
 
 /** An amount in whole units of its row's currency. Three decimals suffice for every ISO 4217 currency. */

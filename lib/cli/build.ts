@@ -66,7 +66,7 @@ function isStale(newest: number): boolean {
   return OUTPUTS.some((output) => !existsSync(output) || statSync(output).mtimeMs <= newest);
 }
 
-/** Returns the latest change of a source, in milliseconds since the epoch. Folders count, to notice deleted files. */
+/** Returns the latest change of a source, in milliseconds since the epoch. Reads folders too, to notice deletions. */
 function newestSource(): number {
   const paths = SOURCES.filter((path) => existsSync(path)).flatMap((path) => [
     path,

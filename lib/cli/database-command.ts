@@ -55,7 +55,7 @@ export async function runDatabaseCommand([script = '', ...args]: string[]): Prom
   requirePrinted();
 }
 
-/** Continues if the user confirms at the terminal. A script must confirm with a flag. */
+/** Calls `goOn` if the user confirms at the terminal. A script must pass `--yes` instead. */
 async function confirmed(
   question: string,
   { print, signal }: Terminal,

@@ -10,7 +10,7 @@ export interface FileFormat {
   derived?: Record<string, Derived>;
   /** Functions that translate the program's values, keyed by our column names. */
   values?: Record<string, (cell: string) => Translated>;
-  /** Values for all rows that the program's files do not contain, keyed by our column names. */
+  /** Values that the program's files lack and that apply to all rows, keyed by our column names. */
   constants?: Record<string, string>;
   /** Unescapes the text of a cell if the program escapes it, such as `&amp;` for `&`. */
   decode?(cell: string): string;
@@ -29,7 +29,7 @@ export interface Derived {
   value(cells: string[], separator: DecimalSeparator | undefined): Translated;
 }
 
-/** A program's report formats for a kind of record, made anew for each file because a format may keep state. */
+/** A program's report formats for a kind of record, created for each file because a format may keep state. */
 export type Reports = readonly (() => FileFormat)[];
 
 /** Supported encodings, by their usual names. */
@@ -42,7 +42,7 @@ export const ENCODING_NAMES = { 'utf-8': 'UTF-8', 'windows-1252': 'Windows-1252'
 export interface FileOptions {
   /** Our column names, keyed by the file's column names. '' leaves a column out. */
   map: Map<string, string>;
-  /** Values for all rows, keyed by our column names. */
+  /** Values that apply to all rows, keyed by our column names. */
   constants: Map<string, string>;
   /** Decimal separator. If absent, ambiguous numbers are refused. */
   separator?: DecimalSeparator | undefined;

@@ -129,7 +129,7 @@ export function summarizeInvoices(db: Database, given: InvoiceFilters) {
   return counted.sums(db, toCounted(given), { currency, status }, sums, invoiceSums);
 }
 
-/** What a customer owes and was invoiced in one currency. */
+/** Unpaid and invoiced amounts of a customer in one currency. */
 export const customerInvoices = customerSums({
   total: z.number(),
   unpaid_count: z.int(),

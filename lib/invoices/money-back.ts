@@ -43,7 +43,7 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe has given up collecting it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
-      /** Time of a failed payment. Null if none has failed. */
+      /** Time when a payment failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,
     };
   });

@@ -26,7 +26,7 @@ export function isInitialize(message: unknown): boolean {
   return isNamed && message.method === 'initialize' && !isStateless(message);
 }
 
-/** Names the server to clients. @param publicUrl the origin from which they load its icon */
+/** Identifies the server to clients. @param publicUrl the origin from which clients load the icon */
 export const serverInfo = (publicUrl: string) => ({
   name: 'W5T Administration',
   version: '1.0.0',

@@ -104,7 +104,7 @@ export function toReadScopes(scopes: readonly string[]): ReadScope[] {
   return READ_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/** Maps requested scopes to the provider's. An empty list means all read scopes. The provider refuses unknown scopes. */
+/** Maps requested scopes to the provider's. An empty list means all read scopes. The provider refuses unknown ones. */
 export function toProviderScopes(scope: string | undefined): string[] {
   const asked = (scope ?? '').split(' ').filter((one) => one !== '' && !PASSED_OVER.includes(one));
   const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));

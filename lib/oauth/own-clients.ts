@@ -19,7 +19,7 @@ export interface TypedClient {
   name: string;
   /** The redirect URIs, one per line. */
   redirects: string;
-  /** Whether the client has a secret. A server can keep one, a program on a person's machine cannot. */
+  /** Whether the client has a secret. A server can keep a secret, but a program on a person's machine cannot. */
   hasSecret: boolean;
 }
 

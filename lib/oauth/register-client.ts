@@ -205,7 +205,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
 const MAX_REDIRECTS = 20;
 const MAX_GIVEN = 100;
 const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
-/** Text without control, invisible and direction-changing characters. They could make a name look like another name. */
+/** Matches text without control, invisible and direction-changing characters, which could imitate another name. */
 const VISIBLE = /^\P{C}+$/u;
 const optionalUrl = z
   .url({ protocol: /^https$/ })

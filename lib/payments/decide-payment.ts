@@ -170,7 +170,7 @@ export class PaymentDraft {
         return invoice ? { id, version: invoice.version } : [];
       }),
       concerned,
-      // Raise these Stripe customers' versions, so that a simultaneous sync decision about them conflicts.
+      // Increment the versions of these Stripe customers' links, so that concurrent sync decisions about them conflict.
       touched: concerned.flatMap((id) => {
         const link = links.get(id);
         return link ? { stripe_customer_id: id, version: link.version } : [];
@@ -321,8 +321,8 @@ const isNamed = (reference: string) => (row: StoredPayment) => row.payment_refer
 
 /**
  * Deletes a payment. Its last state stays in the audit log. A payment that Stripe reported leaves a tombstone, so that
- * sync does not record it again. Refunds recorded here are deleted, too. Refunds that Stripe reported stay, but without
- * a payment.
+ * sync does not record it again. Refunds recorded here are deleted as well. Refunds that Stripe reported stay, but
+ * without a payment.
  */
 function remove(draft: PaymentDraft, payment: StoredPayment, writer: PaymentWriter): void {
   if (payment.source === 'stripe') draft.tombstones.push(payment.payment_reference);

@@ -24,7 +24,7 @@ type Dispute = typeof disputes.$inferSelect;
 
 interface Common {
   id: number;
-  /** Id of the payment. Null if the payment is unknown; then `payment_reference` is null, too. */
+  /** Id of the payment. Null if the payment is unknown; then `payment_reference` is null as well. */
   payment_id: number | null;
   payment_reference: string | null;
   amount: number;

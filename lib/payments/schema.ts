@@ -12,7 +12,7 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 // Spaces of any kind: no-break, thin, ideographic …
 const SPACES = /\p{Z}+/gu;
 
-/** Normalizes a payment reference, so that texts that look alike are equal. Joins spaces and trims. */
+/** Normalizes a payment reference, so that texts that look alike are equal. Merges adjacent spaces and trims. */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
 }

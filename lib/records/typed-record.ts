@@ -76,7 +76,7 @@ export async function saveTyped(
   }
 }
 
-/** Returns the form field that shows a problem: the list for one of its entries, the first line for all lines. */
+/** Returns the form field that shows a problem: the list for one of its entries, or the first line for all lines. */
 function nameOf(field: string, { fields }: TypedKind): string {
   const [list = ''] = field.split('.');
   if (fields[list] === 'list') return list;

@@ -202,7 +202,7 @@ function createTraffic(maxConnections: number, refused: () => void) {
     isAnswering: (socket: Socket) => open.has(socket),
     /** Whether the response in progress on a connection has sent its headers. */
     hasBegunAnswer: (socket: Duplex) => open.get(socket)?.headersSent ?? false,
-    /** From now on each response closes its connection. */
+    /** Makes each response close its connection from now on. */
     letFinish() {
       finishing = true;
       for (const response of open.values()) response.shouldKeepAlive = false;

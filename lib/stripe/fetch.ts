@@ -28,10 +28,10 @@ export type Fetched<T> =
  */
 const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amount_paid_off_stripe'];
 
-/** Stripe's maximum page size. No invoice has nearly as many payments, so one page shows all of them. */
+/** Stripe's maximum page size. No invoice has nearly as many payments, so one page contains all of them. */
 const LIMIT = 100;
 
-/** Retrieves one object by its id. Never throws errors of Stripe or the network. */
+/** Retrieves one object by its id. Never throws errors from Stripe or the network. */
 export async function fetchObject<Kind extends keyof ProviderObjects>(
   stripe: Stripe,
   now: () => Date,
@@ -50,7 +50,7 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
   }
 }
 
-/** Returns `unavailable` for an error of Stripe or the network, or for an unstorable value. Rethrows other errors. */
+/** Returns `unavailable` for an error from Stripe or the network, or for an unstorable value. Rethrows other errors. */
 function unavailable(error: unknown): { state: 'unavailable'; reason: string } {
   if (error instanceof UnstorableError) return { state: 'unavailable', reason: error.name };
   if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
@@ -86,7 +86,8 @@ async function retrieveInvoice(stripe: Stripe, invoice: string) {
 
 /**
  * Returns the time of a response's state: the Date header minus the request's duration, in whole seconds.
- * This way, no event that the response may miss looks older. Without a Date header, uses our clock.
+ * This is the earliest possible time of the state, so that no event missing in it looks older than the state. Without a
+ * Date header, uses our clock.
  */
 function responseTime(
   response: { lastResponse?: { headers?: Record<string, string> } },
@@ -111,7 +112,7 @@ export function stripeErrorCode(error: unknown): string {
 
 /**
  * Fetches the time of Stripe's last collection for an invoice. Null if Stripe never collected. Payments made elsewhere
- * and only recorded at Stripe do not count. Never throws errors of Stripe or the network.
+ * and only recorded at Stripe do not count. Never throws errors from Stripe or the network.
  */
 export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: string) {
   const paid = { invoice, status: 'paid', limit: LIMIT } as const;
@@ -123,7 +124,7 @@ export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: strin
   });
 }
 
-/** Fetches the Stripe id of the invoice that an intent pays, or null. Never throws errors of Stripe or the network. */
+/** Fetches the Stripe id of the invoice that an intent pays, if any. Never throws errors from Stripe or the network. */
 export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
   const payment = { type: 'payment_intent', payment_intent } as const;
   return fetchPayments(stripe, now, { payment, limit: 1 }, ([first]) => asId(first?.invoice));
@@ -148,7 +149,7 @@ async function fetchPayments<T>(
 /** Maximum pages of 100 items each, far more than a subscription may have. */
 const MAX_PAGES = 5;
 
-/** Fetches all items of a subscription; its object shows only ten. Never throws errors of Stripe or the network. */
+/** Fetches all items of a subscription; its object shows only ten. Never throws errors from Stripe or the network. */
 export async function fetchItems(
   stripe: Stripe,
   now: () => Date,
@@ -175,7 +176,7 @@ export async function fetchItems(
 
 /**
  * Checks the API key before it is used for many requests. Returns `other` if the key's account has none of the given
- * customers. Never throws errors of Stripe or the network.
+ * customers. Never throws errors from Stripe or the network.
  *
  * @param customers some Stripe customers of the account, if any are stored; Stripe also knows deleted ones
  */
@@ -247,7 +248,7 @@ export async function listObjects<Kind extends ListedKind>(
   const map = MAPPERS[kind] as (object: unknown) => ProviderObjects[Kind] | null;
   return {
     ...mapAll(map, page.data),
-    /** Time of the state that the whole page shows. */
+    /** Time of the state of all objects on the page. */
     asOf: responseTime(page, started, now()),
     /** Cursor of the next page. Null on the last page. */
     next: page.has_more ? (page.data.at(-1)?.id ?? null) : null,

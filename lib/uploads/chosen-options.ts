@@ -11,15 +11,15 @@ import { fileOf, type Upload } from './upload-store';
 export const chosenOptions = z.object({
   /** Our column name for each column of the file. '' leaves a column out. */
   columns: z.record(z.string(), z.string()),
-  /** Values for all rows, as lines of `OURS=VALUE`. */
+  /** Values that apply to all rows, one `OURS=VALUE` per line. */
   constants: z.string(),
-  /** '' refuses ambiguous numbers. */
+  /** If empty, ambiguous numbers are refused. */
   decimal_separator: z.enum(['', ',', '.']),
-  /** '' detects the encoding from the file's bytes. */
+  /** If empty, the encoding is detected from the file's bytes. */
   encoding: z.enum(['', ...ENCODINGS]),
-  /** '' detects the delimiter from the first line. */
+  /** If empty, the delimiter is detected from the first line. */
   delimiter: z.string(),
-  /** Name of another program's format. '' is our own format. */
+  /** Name of another program's format. Empty for our own format. */
   format: z.string(),
 });
 export type ChosenOptions = z.infer<typeof chosenOptions>;

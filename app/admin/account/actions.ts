@@ -42,7 +42,7 @@ export interface BegunTwoFactor {
   recoveryCodes: string[];
 }
 
-/** Starts to set up an authenticator app: creates the QR code, the key and the recovery codes. */
+/** Starts the setup of an authenticator app: creates the QR code, the key and the recovery codes. */
 export const beginApp = staffAction({
   role: 'two_factor',
   input: [password],

@@ -107,7 +107,7 @@ async function redirectTo(
   return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
 }
 
-/** Returns an OAuth error, or null. The provider checks this only when the code is redeemed, or never. */
+/** Checks parameters that the provider checks too late or never. Returns an OAuth error code; null if all are valid. */
 function problemOf(asked: URLSearchParams): string | null {
   if (asked.get('prompt') === 'none') return 'interaction_required';
   const isOfQuery = (asked.get('response_mode') ?? 'query') === 'query';

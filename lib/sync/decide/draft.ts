@@ -82,7 +82,7 @@ export class Draft implements Tables {
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
   /** Subscriptions whose invoices all move to another subscription, including invoices that were not read. */
   readonly handedOver: { from: number; to: number }[] = [];
-  /** Stripe customers that this decision concerns. The commit locks them and raises the versions of their links. */
+  /** Stripe customers that this decision concerns. The commit locks them and increments the versions of their links. */
   readonly concerned = new Set<string>();
   readonly audits: AuditEntry[] = [];
   readonly tasks: StaffTask[] = [];

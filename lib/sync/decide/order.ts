@@ -68,8 +68,8 @@ export function recheckAt(draft: Draft, row: Stored, source: StateOrigin, isDoub
 }
 
 /**
- * Returns an object's events of one second, including the event under decision. Leaves out unhandled types, events of
- * connected accounts, and events that can never be applied.
+ * Returns an object's events of one second, including the event that is being decided. Leaves out unhandled types,
+ * events of connected accounts, and events that can never be applied.
  */
 export function eventsOfSecond(draft: Draft, objectId: string, at: Date): ProviderEvent[] {
   return draft

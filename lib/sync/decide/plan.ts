@@ -44,14 +44,14 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Raises the expected version of an invoice that the commit first moves to another subscription, as the move does. */
+/** Increments the expected version of an invoice that the commit first moves to another subscription. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** Raises a payment's expected version by one for each move to another customer, as the commit does. */
+/** Increments a payment's expected version once for each move to another customer, as the commit does. */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);

@@ -106,7 +106,7 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
 
 /** Milliseconds after which a run on Vercel stops. The rest of the 300 s is enough to finish the current page. */
 const BUDGET_MS = 240_000;
-/** Milliseconds for the request to arrive. Its response is not awaited, because the run needs no caller. */
+/** Milliseconds to wait for the request to arrive. The run continues without a caller, so a timeout is no error. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {

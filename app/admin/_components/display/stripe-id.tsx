@@ -7,11 +7,11 @@ import { CopyButton } from './copy-button';
 
 interface Props {
   id: string;
-  /** Address of our page about the object. If given, the id links to it, and a second link opens Stripe's. */
+  /** Address of our page about the object. If given, the id links to our page, and a second link to Stripe's page. */
   href?: string | undefined;
 }
 
-/** Shows a Stripe id with a copy button and, if Stripe's dashboard has a page for the object, a link to this page. */
+/** Shows a Stripe id with a copy button and, if Stripe's dashboard has a page for the object, a link to that page. */
 export function StripeId({ id, href }: Props) {
   const path = dashboardPathOf(id);
   return (

@@ -20,7 +20,7 @@ import {
 } from '@/app/_components/format';
 import classes from './two-lines.module.css';
 
-/** Shows names and values of a record. A null value becomes a dash. An undefined value hides its name too. */
+/** Shows names and values of a record. A null value becomes a dash. A name with an undefined value is not shown. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return (

@@ -9,7 +9,7 @@ import { useOpenDetails } from './use-open-details';
 interface Props {
   /** Button for the most common action. */
   primary?: ReactNode;
-  /** Less common actions. If these and `grave` are two or more actions together, they form a menu. */
+  /** Less common actions. Together with `grave`, they form a menu, unless there is only one such action. */
   children?: ReactNode;
   /** Actions that cannot be undone. They are last in the menu, below a line. */
   grave?: ReactNode;

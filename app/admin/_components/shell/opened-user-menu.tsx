@@ -22,7 +22,7 @@ interface OpenedUserMenuProps {
   onLeave(): void;
 }
 
-/** Shows the account menu. It starts open, because it is loaded by a press of the button that opens it. */
+/** Shows the account menu. It starts open, because it is loaded when the person presses the button that opens it. */
 export function OpenedUserMenu({ name, email, onLeave }: OpenedUserMenuProps) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [leaving, startLeaving] = useTransition();

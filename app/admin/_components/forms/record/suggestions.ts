@@ -4,7 +4,7 @@ import type { FormField } from '../field';
 
 // Only the server generates these options, because a browser may use another name for a country or currency.
 
-/** Returns the form field for a country. Its value is the English name. The code finds it as well. */
+/** Returns the form field for a country. Its value is the English name. Typing the code also suggests the country. */
 export const countryField = (): FormField => ({
   name: 'country',
   label: 'Country',
@@ -14,7 +14,7 @@ export const countryField = (): FormField => ({
   ),
 });
 
-/** Returns the form field for a currency. Its value is the code. The English name finds it as well. */
+/** Returns the form field for a currency. Its value is the code. Typing the English name also suggests the currency. */
 export function currencyField(): FormField {
   const names = new Intl.DisplayNames('en-GB', { type: 'currency' });
   const options = CURRENCIES.map((code) => code.toUpperCase()).map((code) => ({
