@@ -49,7 +49,7 @@ async function openRuntime(): Promise<Runtime | null> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.sentences.join('\n')}\n`);
-    // A Vercel function has no start that could fail. It responds with 503 and tries again at the next request.
+    // A Vercel function has no separate startup that could fail. It responds with 503 and retries at the next request.
     if (inheritedEnv().VERCEL) return null;
     process.exit(1);
   }

@@ -214,10 +214,10 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   return { ...wire, type: 'object' } as WireSchema;
 }
 
-/** The largest maximum that the schema of an argument states. No model comes near a larger one. */
+/** Larger maximums are left out of an argument's schema, because models do not come near them. */
 const MOST_SHOWN = 1000;
 
-/** Leaves a row's columns out of the output schema, to keep tools/list short. `fields` lists those of the list tools. */
+/** Leaves a row's columns out of the output schema, to keep tools/list short. List tools name them in `fields`. */
 export const lean = (row: z.ZodObject) => row.meta({ isLean: true });
 
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {

@@ -14,7 +14,7 @@ interface Settings {
   trusted: BlockList;
   /** The secret for `setForwarding`. */
   secret: string;
-  /** Whether clients reach the server only by https. */
+  /** Whether clients reach the server only over https. */
   isHttps: boolean;
   limits: Limits;
   slow: SlowBodies;

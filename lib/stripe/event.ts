@@ -8,7 +8,7 @@ const TOLERANCE = 300;
 type Verified =
   | { ok: true; event: ProviderEvent; payload: string }
   | { ok: false; reason: 'invalid_signature' | 'invalid_payload' }
-  /** Thrown if the signature is valid, but its time is too old or in the future by our clock. `age` is in seconds. */
+  /** The signature is valid, but its time is too old or, by our clock, in the future. `age` is in seconds. */
   | { ok: false; reason: 'wrong_time'; age: number };
 
 /**

@@ -63,7 +63,7 @@ const findToken = statement(['hash'], (db, { hash }) =>
     .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
 );
 
-/** Stores a token's last use, unless a write succeeded or failed within the last minute. Requests do not wait for it. */
+/** Stores a token's last use, unless a write succeeded or failed in the last minute. Requests do not wait for it. */
 export async function touchAccessToken(db: Database, { id, last_used_at }: AccessToken, now: Date) {
   if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
   if (Math.abs(now.getTime() - touches.failedAt) < MINUTE_MS) return;

@@ -42,7 +42,7 @@ export interface HandledDelivery {
   lagMs: number;
 }
 
-/** Commits an event's changes and inbox row. On errors, marks the event as failed if it can, and rethrows. */
+/** Commits an event's changes and inbox row. After an error, marks the event as failed if possible, and rethrows. */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,
