@@ -85,7 +85,7 @@ async function limited<T>(
   const limiting = limit(db, tx, key);
   limiting.catch(() => {}); // the error is thrown below, where `limiting` is awaited
   try {
-    // Do not await `limiting` yet. The server runs the statements of the work after it in any case.
+    // Do not await `limiting` yet. The server runs statements in order, so the limits apply to the work anyway.
     return await work(tx);
   } finally {
     await limiting; // if `limiting` failed, throw its error, because it also caused the error of the work

@@ -150,7 +150,7 @@ async function askForPasskey(next: string): Promise<Answer<{ next: string }>> {
     const response = await startAuthentication({ optionsJSON: begun.options });
     return await sendToDoor<{ next: string }>('passkey', { response, next });
   } catch {
-    // The browser does not reveal whether no passkey exists or the person cancelled.
+    // The browser does not reveal whether there was no passkey or the person cancelled.
     return { problem: 'No passkey was used. Try again, or sign in with your password.' };
   }
 }

@@ -151,7 +151,7 @@ export const staffPasskeys = pgTable(
   (t) => [index('staff_passkeys_user').on(t.userId)],
 );
 
-/** Settings of staff access, in one row. The row is missing while all are defaults. Our table, not better-auth's. */
+/** Settings of staff access, in one row, which is missing while all have their defaults. Not a table of better-auth. */
 export const staffSettings = pgTable('staff_settings', {
   id: integer().primaryKey(),
   two_factor_required: boolean().notNull().default(false),

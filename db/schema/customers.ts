@@ -26,7 +26,7 @@ export function customerNameSql(c: NameColumns): SQL<string> {
   return sql`coalesce(nullif(${c.company}, ''), btrim(coalesce(${c.first_name}, '') || ' ' || coalesce(${c.last_name}, '')))`;
 }
 
-/** Returns the SQL of the sort key: the name in lower case, cut because an index limits the length of a text. */
+/** Returns the SQL of the sort key: the name in lower case, truncated because an index limits a text's length. */
 export function customerSortName(c: NameColumns): SQL<string> {
   return sql`lower(left(${customerNameSql(c)}, 100))`;
 }

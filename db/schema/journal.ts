@@ -88,7 +88,7 @@ export const imports = pgTable(
     ...actor,
     /** Number of rows by outcome: `created`, `changed`, `unchanged`, `rejected`. */
     counts: jsonb().$type<Record<string, number>>().notNull().default({}),
-    /** Fingerprint of the header, to recognize files of the same form. Null for imports from before this column. */
+    /** Hash of the header, to recognize files with the same header. Null for imports older than this column. */
     shape: text(),
     /** How the file was read: our name for each column, the name of the file format, and the decimal separator. */
     reading: jsonb().$type<{ columns: Record<string, string>; format: string; separator: string }>(),

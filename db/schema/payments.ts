@@ -87,7 +87,7 @@ const moneyBack = {
   stripe_invoice_id: text(),
   amount: money().notNull(),
   currency: currency(),
-  /** Status and reason in Stripe's wording. */
+  /** Status and reason as Stripe reports them. */
   provider_status: text(),
   reason: text(),
   issued_at: instant().notNull(),

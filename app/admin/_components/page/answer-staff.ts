@@ -4,7 +4,7 @@ import { AppError, invalidField } from '@/lib/errors';
 import { answerWith, methodNotAllowed } from '@/lib/http/messages';
 import type { Runtime } from '@/lib/runtime';
 
-/** Creates a route that staff pages request during typing. @param answer returns the JSON body for the typed text */
+/** Creates a route that pages request while a person types. @param answer returns the JSON body for the typed text */
 export function typingRoute(
   schema: z.ZodType<string>,
   answer: (text: string, runtime: Runtime) => Promise<unknown>,

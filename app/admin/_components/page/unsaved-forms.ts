@@ -1,6 +1,6 @@
 /** The values of each form before the first change, or after the last successful action. */
 const before = new WeakMap<HTMLFormElement, string>();
-/** Submitted forms without a response yet. The response may redirect without a confirmation. */
+/** Submitted forms that still wait for their response. The response may redirect without asking for confirmation. */
 const sending = new WeakSet<HTMLFormElement>();
 
 /** Asks for confirmation if a form has unsaved values. @returns false if the person wants to stay */
@@ -8,7 +8,7 @@ export function mayLeave(): boolean {
   return !isUnsaved() || window.confirm('Leave this page? What you typed is not saved.');
 }
 
-/** Asks before leaving or reloading the page loses typed values. @returns a function that stops watching */
+/** Asks before a person leaves or reloads a page with unsaved values. @returns a function that stops watching */
 export function watchForms(): () => void {
   const end = new AbortController();
   const { signal } = end;

@@ -38,7 +38,7 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
       event.preventDefault();
-      // While the results are loading, go to the search page, which opens a record that the text names exactly.
+      // While the results are loading, go to the search page, which opens the record if the text matches it exactly.
       if (text !== '' || active > 0) go(((isCurrent || text === '') && hrefs[active]) || pageOfAll);
     } else if (step && hasOptions) {
       event.preventDefault();

@@ -3,7 +3,7 @@ import { search } from '@/lib/search/search';
 import { typingRoute } from '../../_components/page/answer-staff';
 import { toAnswer } from '../../_components/search/to-entry';
 
-/** Returns the results that the search dialog shows during typing. */
+/** Returns the results that the search dialog shows while the person types. */
 export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = typingRoute(searchText, async (text, { db }) =>
   toAnswer(await search(db, text)),
 );

@@ -21,7 +21,7 @@ interface LineEditorProps {
   tax: TaxRule | null;
 }
 
-/** Edits lines and shows their totals during typing. The server calculates the totals again. */
+/** Edits lines and shows their totals while the person types. The server calculates the totals again. */
 export function LineEditor({ initial, problems, currency, tax }: LineEditorProps) {
   const [lines, setLines] = useState(initial.map((line, key) => ({ key, line })));
   const nextKey = useRef(initial.length);
