@@ -41,7 +41,7 @@ const codesByName = new Map<string, string>();
 
 /**
  * Converts a country's code or its English or German name, in any case, to its code. Any other text is returned
- * unchanged and never cut, so that `isCountry` refuses it.
+ * unchanged and never truncated, so that `isCountry` refuses it.
  */
 export function toCountryCode(text: string): string {
   const trimmed = text.trim();

@@ -113,7 +113,7 @@ function toEnv(v: Variables) {
   };
 }
 
-/** Reads the environment of this process, including `.env` files. Real variables win over files. See `parseEnv`. */
+/** Reads the environment of this process, including `.env` files. Real variables override files. See `parseEnv`. */
 export function readEnv(used?: readonly Variable[]): Env {
   nextEnv.loadEnvConfig(process.cwd(), inheritedEnv().NODE_ENV === 'development', { info() {}, error() {} });
   return parseEnv(inheritedEnv(), used);

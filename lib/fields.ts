@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_ID, pageFields, upTo } from './page';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finds control characters on purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** Matches a visible character: neither a space nor an invisible character. */
@@ -15,7 +15,7 @@ export const calendarDate = z.iso
   .date('must be a calendar date YYYY-MM-DD')
   .refine((date) => !date.startsWith('0000'), 'must be a calendar date YYYY-MM-DD');
 
-/** Fields for the first and last day of a range, both inclusive. Refine them by `isInOrder` and `WRONG_ORDER`. */
+/** Fields for the first and last day of a range, both inclusive. Refine them with `isInOrder` and `WRONG_ORDER`. */
 export const dateRange = { from: calendarDate.optional(), to: calendarDate.optional() };
 export const WRONG_ORDER = { path: ['to'], message: 'must not be before the first day' };
 
@@ -69,7 +69,7 @@ function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }
 
-/** Returns the schema of a list of one or more of an enum's values. */
+/** Returns the schema of a non-empty list of an enum's values. */
 export const someOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z
     .array(oneOf(values), 'must be a list')

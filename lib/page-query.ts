@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Page, type PageRequest, pageBounds, toPage } from './page';
 
-/** Reads one page. Calls `count` only if the page is full or past the end: any other page is the last. */
+/** Reads one page. Calls `count` only if the page is full or past the end, because any other page is the last. */
 export async function readPage<Row>(
   request: PageRequest,
   read: (bounds: { limit: number; offset: number }) => Promise<Row[]>,

@@ -206,7 +206,7 @@ export function deviceCookie(
   return `${deviceCookieName(owner.email, world.isSecure)}=${value}; ${flags}${world.isSecure ? '; Secure' : ''}`;
 }
 
-/** Returns the device id in a device cookie. Null if the cookie expired, is forged or precedes the current password. */
+/** Returns the device id in a device cookie. Null if it has expired, is forged or is older than the password. */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {
   const [, id = '', end = '', signature = ''] = FORM.exec(value) ?? [];
   if (id === '' || Number(end) * 1000 <= now.getTime()) return null;

@@ -16,7 +16,7 @@ export const STAFF_ROLES = staffRole.enumValues;
 /** `staff` can view, replay, reconcile and record payments. `admin` also issues tokens and manages staff. */
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
-/** The parts of a runtime that writing staff logins requires. */
+/** The parts of a runtime that are needed to write staff logins. */
 export type StaffWorld = Pick<Runtime, 'db' | 'newId' | 'randomBytes'>;
 
 /** Identifies a member of staff. */

@@ -12,7 +12,7 @@ export function startServerProcess(env: NodeJS.ProcessEnv, args: string[] = []):
       ...env,
       NODE_ENV: 'production',
       UV_THREADPOOL_SIZE: env.UV_THREADPOOL_SIZE || threads(),
-      // glibc keeps freed memory in an arena per thread. Two arenas save up to 60 MB.
+      // glibc keeps freed memory in an arena per thread. A limit of two arenas saves up to 60 MB.
       MALLOC_ARENA_MAX: env.MALLOC_ARENA_MAX || '2',
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -101,7 +101,8 @@ async function readAndLink(
 }
 
 /**
- * Runs a reconciliation to its end. If another process has a run, waits until its lease has expired, and continues it.
+ * Runs a reconciliation to its end. If another process holds a run, waits until the lease has expired, and continues
+ * the run.
  *
  * @returns null if the run was stopped
  * @throws StartError if the other process is alive

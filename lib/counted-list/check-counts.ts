@@ -24,7 +24,7 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
     sql`select current_setting('transaction_read_only') = 'on' as reads`,
   );
   if (state?.reads) return [];
-  // A server vacuums by itself. The embedded database does not, so its tables of deltas would grow without limit.
+  // A server vacuums automatically. The embedded database does not, so its tables of deltas would grow without limit.
   if (!isServer(db)) for (const list of LISTS) await db.execute(sql.raw(`vacuum ${list}_deltas`));
   if (!isServer(db)) await db.execute(sql`vacuum sum_deltas`);
   return transact(db, async (tx) => {

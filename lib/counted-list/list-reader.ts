@@ -142,7 +142,7 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
 const isImpossible = (values: Values) =>
   Object.values(values).some((value) => typeof value === 'number' && value > MAX_ID);
 
-/** Returns the kinds of rows that the values of the closed filters select, as the text of an array. */
+/** Returns the kinds of rows that the values of the `isClosed` filters select, as the text of an array. */
 function kindsOf(filters: Record<string, CountedFilter>, values: Values): string {
   const closed = Object.keys(filters).filter((name) => filters[name]?.isClosed && !filters[name]?.severalOf);
   const several = (name: string) => Object.keys(filters).find((other) => filters[other]?.severalOf === name);

@@ -12,7 +12,7 @@ import type { RecordWriter } from '../records/record-kind';
 /** The maximum length of a note, in characters. */
 export const MAX_NOTE = 5000;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finds control characters on purpose
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 const noteText = z

@@ -139,7 +139,7 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
   return readCell(NAMES.has(column.name) ? text.trim() : text, column.type, separator);
 }
 
-/** Compares currencies in amounts, such as `€ 9.90`, with the row's currency. Sets that if it is missing. */
+/** Compares currencies in amounts, such as `€ 9.90`, with the row's currency, which is set if it is missing. */
 function currencyProblems(
   values: Row,
   found: { field: string; currencies: readonly string[] }[],
@@ -156,7 +156,7 @@ function currencyProblems(
     }
     possible = common;
   }
-  // A line has no currency field. `lineProblems` compares these with the invoice's or document's currency.
+  // A line has no currency field. `lineProblems` compares its currencies with that of the invoice or document.
   if (!hasCurrency) values.currencies = possible;
   else if (possible.length === 1) values.currency = possible[0];
   else {

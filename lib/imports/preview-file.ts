@@ -58,7 +58,7 @@ function proposed({ columns }: Header, name: ImportName): (string | undefined)[]
   return columns.map(({ ours }) => ours?.name ?? found.next().value);
 }
 
-/** Parses the header in the chosen format, or in the format that knows most columns. Our own wins a tie. */
+/** Parses the header in the chosen format, or in the format that knows most columns. In a tie, our own format wins. */
 function bestHeader(raw: string, name: ImportName, { delimiter, format }: PreviewOptions) {
   const known = toColumns(IMPORT_KINDS[name].fields);
   const ours: FileFormat = { columns: Object.fromEntries(known.map((column) => [column.name, column.name])) };

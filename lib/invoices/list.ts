@@ -77,7 +77,7 @@ const toCounted = ({ id, number, statuses, ...given }: InvoiceFilters) => ({
   ...toSelection({ id, number, statuses }),
 });
 
-/** Lists invoices, newest first, or latest due first if due dates are given. A page past the last one is empty. */
+/** Lists invoices, newest first. A filter by due date sorts by due date, latest first. A page past the end is empty. */
 export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, toCounted(given));
 
 /** The day on which an invoice is due. Without a due date, it is the date of the invoice. */

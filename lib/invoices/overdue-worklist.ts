@@ -12,7 +12,7 @@ import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
 import { dueOn } from './list';
 
-/** Each age in days since the due date. A failed payment makes an invoice overdue before its due date. */
+/** Age groups as ranges of days since the due date. A failed payment makes an invoice overdue before that date. */
 const AGES = {
   'not-due': [null, 0],
   '1-14': [1, 14],

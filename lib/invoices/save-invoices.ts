@@ -27,8 +27,8 @@ import {
 import { settledBy } from './settle';
 
 /**
- * Our own invoices in forms and files. An invoice that leaves draft without a number takes the next one of its series.
- * After that, only payments, cancelling, a new due date and missing lines change it.
+ * Our own invoices in forms and files. An invoice that is no longer a draft gets the next number of its series, unless
+ * it has one. After that, only payments, a cancellation, a new due date or missing lines can change it.
  */
 export const invoiceKind: RecordKind = {
   name: 'invoice',
@@ -66,7 +66,7 @@ export const invoiceKind: RecordKind = {
   },
 };
 
-/** Finds invoices by import key, because drafts have no number. A draft keeps its key after it was issued. */
+/** Finds invoices by import key, because drafts have no number. A draft keeps its key after it is issued. */
 async function findByImportKey(tx: Database, drafts: Draft[]): Promise<Draft[]> {
   const keys = drafts.flatMap(({ id, values }) => (id === undefined ? keyOf(values) : []));
   if (keys.length === 0) return drafts;

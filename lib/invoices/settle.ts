@@ -10,7 +10,7 @@ type Owed = Pick<
   'total' | 'status' | 'paid_at' | 'due_date' | 'payment_failed_at' | 'uncollectible'
 >;
 
-/** The current time. `today` is its calendar date in the configured time zone. */
+/** The current time. `today` is the calendar date in the configured time zone. */
 interface At {
   today: string;
   now: Date;

@@ -78,8 +78,8 @@ export interface OwedBy {
 }
 
 /**
- * Returns the amount due of an invoice outside Stripe after `back` of its payments is refunded or deleted, as
- * `settledAfter` does. If the imported paid amount exceeds the payments, the amount due does not change.
+ * Returns the amount due of an invoice outside Stripe, as `settledAfter` does, after the amount `back` of its payments
+ * has been refunded or deleted. If the imported paid amount exceeds the payments, the amount due does not change.
  */
 export function owedAfter(
   { status, total, amount_paid, amount_due, recorded }: OwedBy,

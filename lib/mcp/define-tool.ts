@@ -175,7 +175,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: WireSchema): string {
     const hint = known.length > 0 ? `It takes ${known.join(', ')}.` : 'It takes none.';
     return `Unknown argument ${issue.keys.map(show).join(', ')}. ${hint}`;
   }
-  // For an element of a list, the path contains its index, too.
+  // For an element of a list, the path also contains its index.
   const [argument] = issue.path;
   if (argument === undefined) return issue.message;
   const name = String(argument);

@@ -14,7 +14,7 @@ export const PROTOCOL_VERSIONS = [...STATELESS_PROTOCOL_VERSIONS, ...SESSION_PRO
 const STATELESS_META = 'io.modelcontextprotocol/';
 const withMeta = z.looseObject({ params: z.looseObject({ _meta: z.record(z.string(), z.unknown()) }) });
 
-/** Whether a message is of a stateless revision: its `_meta` contains what `initialize` would have negotiated. */
+/** Whether a message uses a stateless revision: its `_meta` contains what `initialize` would have negotiated. */
 export function isStateless(message: unknown): boolean {
   const { data } = withMeta.safeParse(message);
   return data !== undefined && Object.keys(data.params._meta).some((key) => key.startsWith(STATELESS_META));

@@ -75,7 +75,7 @@ export const findCustomerTool = defineTool({
   description: `Finds customers by part of their number, e-mail, name or company. Use it first, unless you have a customer's id or number. At most 25 matches, best first; if truncated, ask with a longer text; similar lists likely ones if none matches. Addresses and phones are not searched; for a domain use list-services-tool. Give a match's id to get-customer-tool or as customer_id to the list tools. ${DATA}`,
   input: z.strictObject({ query: customerQuery }),
   output: customerMatches.extend({
-    /** Present if nothing matches. */
+    /** Similar customers. Present only if no customer matches. */
     similar: z.array(lean(customerSnippet)).optional(),
   }),
   run: async (db, { query }, { masked }) => {
@@ -107,7 +107,7 @@ const output = z.object({
   ...customerRow.shape,
   unpaid_invoices: unpaidInvoices,
   open_sales_documents_total: z.int(),
-  /** Draft, sent or accepted, the newest `MAX_PER_PAGE`. */
+  /** The newest `MAX_PER_PAGE` documents with the status draft, sent or accepted. */
   open_sales_documents: z.array(lean(salesDocumentRow.omit({ customer: true }))),
   open_tasks: z.array(z.string()),
   /** Number of active services. */
@@ -115,7 +115,7 @@ const output = z.object({
   services_by_status: z.record(z.string(), z.int()),
   /** The number of a merged customer, if the request named it by its number or id. */
   merged_from: z.string().optional(),
-  /** Active, the first `MAX_PER_PAGE`. */
+  /** The first `MAX_PER_PAGE` active services. */
   services: z.array(lean(serviceRow.omit({ customer: true }))),
 });
 
@@ -148,7 +148,7 @@ const isOf = (key: Key, customer: CustomerRow) =>
     ? key.id === customer.id
     : key.customer_number.toLowerCase() === customer.customer_number.toLowerCase();
 
-/** Finds the customer whose number is written almost like this. @throws AppError not_found with similar customers */
+/** Finds a customer whose number is written a little differently. @throws AppError not_found with similar customers */
 async function getLooseCustomer(db: Database, key: Key, masked: boolean): Promise<CustomerRow> {
   if ('id' in key) throw new AppError('not_found', unknownCustomer(`id ${key.id}`));
   const fitting = await findByLooseNumber(db, key.customer_number);

@@ -145,7 +145,7 @@ export async function endReplayed(
   code: string,
 ): Promise<void> {
   const expiresAt = new Date(now().getTime() + KEPT_MS);
-  // Anyone can cause notes with invented codes, so expired notes are deleted first.
+  // Anyone can create notes by sending invented codes, so expired notes are deleted first.
   const isNote = like(staffVerifications.identifier, `${NOTE}%`);
   await db.delete(staffVerifications).where(and(isNote, lt(staffVerifications.expiresAt, now())));
   await db.insert(staffVerifications).values({ id: newId(), identifier: noteOf(code), value: '', expiresAt });

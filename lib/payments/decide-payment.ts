@@ -190,7 +190,7 @@ export class PaymentDraft {
  * new payment leaves the draft unchanged.
  *
  * @throws AppError validation_failed if the payment does not fit its invoice, or for a changed read-only field; conflict
- *   if another payment has the reference or counts the named Stripe payment; precondition_failed; not_found
+ *   if the reference is taken, or names a Stripe payment that sync has recorded; precondition_failed; not_found
  */
 export function decidePayment(
   draft: PaymentDraft,

@@ -363,7 +363,7 @@ function isLost({ status, funds_withdrawn_at, funds_returned_at }: DisputeFacts)
 
 /**
  * Returns the status of a payment after its refunds have changed: refunded if the whole amount was returned,
- * else completed. If the previous status did not follow from the refunds, a person had set it, and it stays.
+ * otherwise completed. If the previous status did not follow from the refunds, a person had set it, and it stays.
  */
 export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
   return payment.status === statusOf(payment) ? statusOf(after) : payment.status;

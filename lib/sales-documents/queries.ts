@@ -114,8 +114,8 @@ const toCounted = ({ id, document_number: number, statuses, ...given }: ListedDo
 });
 
 /**
- * Lists offers and order confirmations, newest first, or latest validity first if days of it are given. A page past
- * the last is empty.
+ * Lists offers and order confirmations, newest first. With a filter by the end of validity, the latest end comes first.
+ * A page past the end is empty.
  */
 export const listSalesDocuments = (db: Database, given: ListedDocuments) =>
   counted.list(db, toCounted(given));

@@ -55,7 +55,7 @@ function nextStatuses(status: string): string[] {
 const CONVERSIONS = ['order_confirmation', 'invoice'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];
 
-/** Returns the types that a document can become. An offer must be accepted, an order confirmation sent or accepted. */
+/** Returns the types that a document can be converted into. Offers must be accepted, confirmations at least sent. */
 export function conversionsOf({ type, status }: Pick<StoredDocument, 'type' | 'status'>): Conversion[] {
   if (type === 'offer') return status === 'accepted' ? [...CONVERSIONS] : [];
   return status === 'sent' || status === 'accepted' ? ['invoice'] : [];
@@ -118,7 +118,7 @@ function checkDocument(writing: Writing): FieldError[] {
   return [...problems, ...(before ? changeProblems(writing, before) : []), ...dateProblems(after)];
 }
 
-/** Checks that only drafts change, except to add lines if there are none, and the status by one step. */
+/** Checks that a document is a draft, unless only missing lines are added, or the status changes by one step. */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);
   const names = Object.keys(changes).filter((name) => name !== 'status');

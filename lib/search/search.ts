@@ -370,7 +370,7 @@ const KINDS: ReturnType<typeof hitsOf>[] = [
   ...[subscriptionHits, eventHits],
 ];
 
-/** Matches rows with an amount that the text can stand for. Undefined if the text is not an amount. */
+/** Matches rows with an amount that the text can mean. Undefined if the text is not an amount. */
 function isAmount(column: PgColumn, text: string): SQL | undefined {
   const amounts = typedAmounts(text);
   return amounts.length === 0 ? undefined : inArray(column, amounts);

@@ -59,7 +59,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
 
 const HOST = /^([\w.-]*|\[[\da-f:.]+\])(:\d+)?$/i;
 
-/** Checks the Host header (RFC 9112, 3.2). Given two, a proxy and our server might each use another. */
+/** Checks the Host header (RFC 9112, 3.2). If there were two, a proxy and our server might use different ones. */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   return hosts.length <= 1 && HOST.test(headers.host ?? '');
@@ -176,7 +176,7 @@ const DRAINED_BYTES = 2_097_152;
 /** How long a refused client may read the response before the connection closes. */
 const LINGER_MS = 1000;
 
-/** Responds, discards the body, and closes later. Otherwise a client that still sends only sees a reset. */
+/** Responds, discards the body, and closes later. A client that is still sending would otherwise see only a reset. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,

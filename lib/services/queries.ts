@@ -146,8 +146,8 @@ const toCounted = ({ domain, service_number: number, statuses, ...given }: Servi
 });
 
 /**
- * Lists customer services by service number, or latest billing first if days of the next billing are given. A page past
- * the last is empty.
+ * Lists customer services by service number. With a filter by the next billing day, the latest day comes first. A page
+ * past the end is empty.
  */
 export const listServices = (db: Database, given: ServiceFilters) => counted.list(db, toCounted(given));
 

@@ -35,7 +35,7 @@ import { deleteSessions, type GivenPassword } from './manage-staff';
 /**
  * Replaces a signed-in person's password with their new one, and ends their other sessions.
  *
- * @param typed the current password, and twice the new one of 12 to 128 characters
+ * @param typed the current password, and the new one twice, with 12 to 128 characters
  * @throws AppError validation_failed naming the field; too_many_requests
  */
 export async function changeOwnPassword(

@@ -54,7 +54,7 @@ export async function hasAdmin(db: Database): Promise<boolean> {
   return (await db.$count(staffUsers, eq(staffUsers.role, 'admin'))) > 0;
 }
 
-/** Lists when a person's open sessions began, the latest 100 first. */
+/** Lists the start times of a person's latest 100 open sessions, newest first. */
 export async function openSessionsOf(db: Database, userId: string, now: Date) {
   return db
     .select({ signed_in_at: staffSessions.createdAt })

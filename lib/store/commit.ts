@@ -185,7 +185,7 @@ const reportedMoney = (inserted: StoredPayment[]) =>
     .flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) => [intent, charge])
     .filter((id) => id !== null);
 
-/** Returns ids of the invoices to lock: the plan changes them, is based on them, or writes their payments. */
+/** Returns the ids of the invoices to lock: those that the plan changes, is based on, or writes payments of. */
 function lockedInvoices({ invoices, invoicesSettled, invoicesSeen, payments }: Plan): number[] {
   const rows = [...invoices.updated, ...invoicesSettled, ...invoicesSeen].map(({ id }) => id);
   const paid = [...payments.inserted, ...payments.updated].map(({ invoice_id }) => invoice_id);

@@ -18,7 +18,7 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /** The database. In this process, tasks for one Stripe customer in it run one after the other. */
+  /** The database. Within this process, tasks for one Stripe customer of this database run one after the other. */
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
@@ -90,7 +90,7 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-/** Maximum number of concurrent batches. While one commit waits for a lock, another continues. Reads never wait. */
+/** Maximum number of concurrent batches. While one commit waits for a lock, another continues. Reads take no locks. */
 const AT_ONCE = { reads: 1, commits: 2 };
 /** Maximum number of calls in a batch. Larger batches cost less, but calls wait longer and other cores stay idle. */
 const MOST = 16;

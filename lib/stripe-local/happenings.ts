@@ -232,7 +232,7 @@ function partsOf(world: World, invoice: Invoice) {
   return { amount, refundAmount, outOfBandAmount: amount - refundAmount };
 }
 
-/** Opens a dispute. For the requested status `lost`, returns a direct debit instead, as the customer's bank would. */
+/** Opens a dispute. For the requested status `lost`, it simulates a direct debit that the bank returns instead. */
 function open(target: Happening): Happened {
   const { world } = target;
   const isDisputable = (one: Invoice) =>
@@ -298,7 +298,7 @@ function newest<T extends Sought>(
   });
 }
 
-/** A request to the control API that cannot be fulfilled. The message is a sentence with the reason. */
+/** Thrown if a request to the control API cannot be fulfilled. The message is a sentence with the reason. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 

@@ -146,7 +146,7 @@ async function fetchPayments<T>(
   }
 }
 
-/** Maximum pages of 100 items each, far more than a subscription may have. */
+/** Maximum number of pages of 100 items, far more than a subscription may have. */
 const MAX_PAGES = 5;
 
 /** Fetches all items of a subscription; its object shows only ten. Never throws errors from Stripe or the network. */
@@ -205,8 +205,8 @@ async function isKnown(stripe: Stripe, id: string): Promise<boolean> {
 }
 
 /**
- * Fetches the account that a key belongs to, with the time zone of its dashboard and reports. Never throws errors of
- * Stripe or the network.
+ * Fetches the account that a key belongs to, with the time zone of its dashboard and reports. Never throws errors
+ * from Stripe or the network.
  *
  * @returns the reason if the account cannot be read, as with a restricted key
  */

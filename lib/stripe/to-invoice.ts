@@ -9,7 +9,7 @@ export type ProviderInvoice = NonNullable<ReturnType<typeof toProviderInvoice>>;
 
 /**
  * Converts an invoice of any API version. The subscription is under `parent` from 2025-03-31.basil on, and at the top
- * before. The status is in `status` or, before 2018, in `paid`, `closed` and `forgiven`.
+ * level before. The status is in `status` or, before 2018, in `paid`, `closed` and `forgiven`.
  *
  * @returns null for an object without an id
  * @throws UnstorableError for an amount or a currency that no column can hold

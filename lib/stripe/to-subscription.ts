@@ -32,8 +32,8 @@ const STATUS = new Map<string, (typeof subscriptionStatus.enumValues)[number]>(
 export type ProviderSubscription = NonNullable<ReturnType<typeof toProviderSubscription>>;
 
 /**
- * Converts a subscription of any API version. Before 2025-03-31.basil, the subscription had the period's end. Since
- * then, each item has the end of its own period.
+ * Converts a subscription of any API version. Before 2025-03-31.basil, the subscription contained the period's end.
+ * Since then, each item contains the end of its own period.
  *
  * @returns null for an object without an id
  * @throws UnstorableError for a quantity that no column can hold
@@ -131,7 +131,7 @@ function toBilled(item: Json, subscription: Json) {
   return {
     amount: isPlain && currency ? amountOf(item, currency) : null,
     currency,
-    /** day, week, month or year. */
+    /** `day`, `week`, `month` or `year`. */
     interval: asText(terms.interval),
     intervalCount: count !== null && count > 0 && count <= 1000 ? count : null,
   };

@@ -107,8 +107,8 @@ function constantProblems(
 }
 
 /**
- * Reads the first rows of an uploaded file and proposes options. They come from the file's last run, else
- * from the last import of a file with the same header, else from the column names.
+ * Reads the first rows of an uploaded file and proposes options. They come from the file's last run, otherwise
+ * from the last import of a file with the same header, otherwise from the column names.
  *
  * @param asked options chosen on the page; if there are any, earlier imports are ignored
  * @returns the preview, the proposed options, and whether they come from an import with the same header

@@ -48,7 +48,7 @@ export async function listFolders(dataDir: string): Promise<string[]> {
   return (await orNothing(readdir(uploadsFolder(dataDir)))) ?? [];
 }
 
-/** Makes the folder of an upload, or returns false at the limit. Synchronous, so that no other upload interferes. */
+/** Creates the folder of an upload. Returns false if there are too many. Synchronous, so that no upload interferes. */
 function takePlace(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

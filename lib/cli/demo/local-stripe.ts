@@ -17,7 +17,8 @@ import { act, createWorld, emit, type World } from '../../stripe-local/world';
 import { keysOfDelivery, toRow } from '../../sync/inbox/handle-event';
 
 /**
- * Returns the local Stripe account of a database: the saved one, or a new one with the objects that the database names.
+ * Returns the local Stripe account of a database: the saved account, or a new one with the objects that the database
+ * refers to.
  *
  * @param fresh whether the database was just seeded, so that the saved account belongs to an earlier database
  */
@@ -60,7 +61,7 @@ const DAY = 86_400;
 const COUNT = 36;
 
 /**
- * Stores Stripe's deliveries of the last days, with the bodies that Stripe would have sent. Almost all were processed.
+ * Stores Stripe's recent deliveries, with the bodies that Stripe would have sent. Almost all were processed.
  * Two failed: one succeeds when it is replayed, and one contains an amount that is too large to store.
  */
 export async function storeDeliveries(db: Database, world: World): Promise<void> {

@@ -21,7 +21,7 @@ import { showStates } from './show-states';
 /**
  * Migrates the demo's database, fills it if it is empty, and closes it for the server.
  *
- * @returns the token of this run, and the local Stripe account, or null if the environment configures another
+ * @returns the token of this run, and the local Stripe account, or null if the environment configures an account
  * @throws StartError if the database of DATABASE_URL contains rows that no demo created
  */
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
@@ -95,7 +95,7 @@ async function prepareStaffUser(world: StaffWorld, settings: DemoSettings): Prom
 
 /**
  * Checks that the database of DATABASE_URL is empty, or that a demo filled it and no other staff or access
- * tokens were added since. It only reads, so that another database is not changed.
+ * tokens were added since. It only reads, so that it cannot change a database that is not the demo's.
  *
  * @throws StartError for any other database
  */

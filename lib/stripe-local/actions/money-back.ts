@@ -119,8 +119,8 @@ export const openDispute = action((world, input: DisputeInput): Dispute => {
 });
 
 /**
- * Returns a paid direct debit as the customer's bank would. At Stripe this is a dispute that is lost immediately. Emits
- * charge.dispute.created, charge.dispute.funds_withdrawn and charge.dispute.closed.
+ * Simulates a paid direct debit that the customer's bank returns. At Stripe this is a dispute that is lost immediately.
+ * Emits charge.dispute.created, charge.dispute.funds_withdrawn and charge.dispute.closed.
  */
 export const returnDebit = action((world, input: { invoice: string; reason?: string }): Dispute => {
   const reason = input.reason ?? 'insufficient_funds';

@@ -322,7 +322,7 @@ function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number)
   }
 }
 
-/** Turns e-mail links to a created customer into `created` links, as if the customer was created for them. */
+/** Turns e-mail links to a created customer into `created` links, as if the customer had been created for them. */
 function leaveToOthers(draft: Draft, customerId: number): void {
   for (const link of draft.linksOf(customerId)) {
     if (link.linked_by === 'email') draft.links.put({ ...link, linked_by: 'created' });

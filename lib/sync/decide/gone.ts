@@ -2,7 +2,7 @@ import type { ListedKind } from '../../stripe/fetch';
 import { toChanges } from './changes';
 import type { Draft } from './draft';
 
-/** Marks the row of an object that Stripe deleted, and logs that once as reported. Also cancels a draft invoice. */
+/** Marks the row of an object that Stripe deleted, and logs the deletion once. Also cancels a draft invoice. */
 export function markGone<Kind extends ListedKind>(draft: Draft, kind: Kind, stripe_id: string): void {
   const row = draft.row(kind, stripe_id);
   if (row?.provider_gone_at !== null) return;

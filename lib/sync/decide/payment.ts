@@ -78,8 +78,8 @@ function findRecorded(
 
 /**
  * Returns whether a payment recorded here paid this invoice at Stripe. Asks Stripe which invoice a payment
- * intent paid. Returns true if Stripe does not answer, or if the reference is a charge: an event names only
- * the last of several payments, and no money may count twice.
+ * intent paid. Returns true if Stripe does not answer, or if the reference is a charge, because an event
+ * names only the last of several payments, and no money may count twice.
  */
 function isMoneyOf(
   draft: Draft,

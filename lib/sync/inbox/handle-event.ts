@@ -121,8 +121,8 @@ interface Waiting {
 const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waiting[]>>());
 
 /**
- * Queues a delivery behind others of its Stripe customer. Returns a function to call at the delivery's turn.
- * The function processes the queued deliveries with one read and one commit, unless an earlier turn already
+ * Queues a delivery behind other deliveries of its Stripe customer. Returns a function to call at the delivery's
+ * turn. The function processes the queued deliveries with one read and one commit, unless an earlier turn already
  * did. It returns this delivery's result, or null if the delivery must be processed alone.
  */
 function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
@@ -164,7 +164,7 @@ async function takeFirst(
   return isLacking && group.length === 1 ? taken : null;
 }
 
-/** Processes a group of deliveries with one read and one commit. @param close fills the group at the read */
+/** Processes a group of deliveries with one read and one commit. @param close fills `group` just before the read */
 async function takeAll(
   deps: SyncDeps,
   key: string,

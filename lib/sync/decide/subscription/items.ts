@@ -159,7 +159,7 @@ export function isStillIn(
   return items.some((one) => one.id === item);
 }
 
-/** Converts an item to columns. If the subscription has only this item, the subscription's metadata counts, too. */
+/** Converts an item to columns. If the subscription has only this item, the subscription's metadata counts as well. */
 export function toItemState(
   provider: ProviderSubscription,
   item: ProviderSubscriptionItem,
