@@ -39,7 +39,12 @@ describe('environment variables', () => {
       ...{ timeZone: 'UTC', scheduleTimeZone: null, linkByEmail: false, tax: { country: 'DE', rate: 19 } },
       stripe: { secretKey: null, webhookSecrets: [], apiBase: null, mode: null },
       oauth: { dynamicRegistration: true, redirectSchemes: ['cursor', 'vscode', 'vscode-insiders'] },
-      ...{ eventRetentionDays: 180, documentRetentionYears: 8, toolCallRetentionDays: 90, mcpRequestsPerMinute: 6000 },
+      ...{
+        eventRetentionDays: 180,
+        documentRetentionYears: 8,
+        toolCallRetentionDays: 90,
+        mcpRequestsPerMinute: 6000,
+      },
       ...{
         cronSecret: null,
         metricsToken: null,

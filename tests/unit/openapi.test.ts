@@ -53,6 +53,7 @@ describe('the OpenAPI document', () => {
       'put /api/w5t/payments/{id}',
       'patch /api/w5t/payments/{id}',
       'delete /api/w5t/payments/{id}',
+      'get /api/w5t/invoices/{id}/document',
       'post /api/stripe/webhook',
       'get /api/cron/reconcile',
       'get /api/health',
