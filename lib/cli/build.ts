@@ -79,6 +79,9 @@ function below(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
 }
 
+/** The programs that run without development packages. */
+export const PROGRAMS = ['server', 'start', 'run', 'restore'].map((name) => `lib/cli/${name}.ts`);
+
 /** esbuild options that bundle TypeScript into plain JavaScript for Node. */
 export const BUNDLE = {
   bundle: true,
@@ -90,6 +93,7 @@ export const BUNDLE = {
     '@e-invoice-eu/core',
     '@electric-sql/pglite',
     '@next/env',
+    '@opentelemetry/*',
     '@vercel/functions',
     'fontkit',
     'next',
@@ -107,8 +111,9 @@ export const BUNDLE = {
 } as const;
 
 /**
- * Bundles the code that `npm start` runs into plain JavaScript. Most packages are bundled too, because finding and
- * reading hundreds of small files would delay the server's first response.
+ * Bundles the code of `npm start` and of the commands into plain JavaScript. Most packages are bundled too, because
+ * finding and reading hundreds of small files would delay the server's first response. Bundled packages are
+ * development packages, so that they are not installed beside the build.
  *
  * @param folder root folder of the product
  */
@@ -116,7 +121,7 @@ export async function bundleServer(folder = process.cwd()): Promise<void> {
   await build({
     ...BUNDLE,
     absWorkingDir: folder,
-    entryPoints: ['lib/cli/server.ts', 'lib/cli/start.ts'],
+    entryPoints: PROGRAMS,
     outdir: 'dist',
   });
 }

@@ -25,7 +25,10 @@ import { useFiles } from '../support/run-command';
 
 /** Returns the file that an npm script starts, and the script’s own first arguments. */
 const startOf = (script: string) =>
-  /\S+\.(ts|mjs).*$/.exec(scripts[script as keyof typeof scripts] ?? '')?.[0].split(' ') ?? [];
+  /\S+\.(ts|mjs).*$/
+    .exec(scripts[script as keyof typeof scripts] ?? '')?.[0]
+    .replace(/^lib\/cli\/launch\.mjs (\w+)/, 'lib/cli/$1.ts')
+    .split(' ') ?? [];
 
 describe('command arguments', () => {
   // The environment is invalid on purpose: --help must work in any environment.
