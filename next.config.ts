@@ -3,11 +3,14 @@ import { FIXED_HEADERS } from './lib/http/fixed-headers';
 
 const config: NextConfig = {
   // PGlite and pino load files of their own at run time (WebAssembly, a worker), which a bundle would not contain.
-  // nodemailer, prom-client and the packages that make documents are loaded only when they are used.
+  // nodemailer, prom-client, OpenTelemetry and the packages that make documents are loaded only when they are used.
   // If Stripe were bundled, each bundle would have its own error classes, and `instanceof` would fail across bundles.
   serverExternalPackages: [
     ...['@e-invoice-eu/core', '@electric-sql/pglite', 'fontkit', 'nodemailer', 'pdfkit', 'pino'],
     ...['prom-client', 'stripe'],
+    ...['api', 'core', 'exporter-trace-otlp-http', 'resources', 'sdk-trace-node'].map(
+      (name) => `@opentelemetry/${name}`,
+    ),
   ],
   outputFileTracingIncludes: {
     '/**': [

@@ -26,11 +26,20 @@ type Run = (statement: string, parameters: unknown, query: () => Promise<unknown
 const prepared = PgPreparedQuery.prototype as unknown as { queryWithCache: Run };
 const run = prepared.queryWithCache;
 
+type Watcher = (statement: string, query: () => Promise<unknown>) => Promise<unknown>;
+const watched = perProcess('watched-statements', () => ({ by: undefined as Watcher | undefined }));
+
+/** Runs every statement of this process inside the watcher, which gets the SQL text without parameters. */
+export function watchStatements(by: Watcher | undefined): void {
+  watched.by = by;
+}
+
 // Drizzle runs the statements of both drivers through this method. An error without a code is not from the
 // database, and is thrown without Drizzle's wrapper.
 prepared.queryWithCache = async function (statement, parameters, query) {
+  const { by } = watched;
   try {
-    const answer = await run.call(this, statement, parameters, query);
+    const answer = await run.call(this, statement, parameters, by ? () => by(statement, query) : query);
     noteRoom(statement);
     return answer;
   } catch (error) {

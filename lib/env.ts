@@ -73,6 +73,8 @@ function toEnv(v: Variables) {
     cronSecret: v.CRON_SECRET ?? null,
     /** Bearer token of /metrics. Null if there are no metrics. */
     metricsToken: v.METRICS_TOKEN ?? null,
+    /** Address of an OpenTelemetry collector. Null if no traces are exported. */
+    tracesEndpoint: v.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
     oauth: {
@@ -181,6 +183,7 @@ export const variables = z.object({
   DOCUMENT_RETENTION_YEARS: integer.min(1, 'must be at least 1').max(100, 'must be at most 100').default(8),
   CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
   METRICS_TOKEN: text.min(16, 'must have at least 16 characters').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: webAddress,
   BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
   MCP_ALLOWED_ORIGINS: text
     .refine(isOriginList, 'must be origins such as https://example.com with commas between')

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { tracingChannel } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import type { DatabaseHandle } from '@/db/client';
@@ -143,13 +144,32 @@ export function createStripeClient(
   });
 }
 
+/** A call to Stripe. Tracing adds its headers when the call starts. */
+export interface StripeCall {
+  name: string;
+  headers: Record<string, string>;
+}
+
+/** Publishes each call to Stripe, for tracing. */
+export const stripeCalls = tracingChannel<unknown, StripeCall>('w5t.stripe-call');
+
+/** An id in a path of Stripe's API, such as `/cus_1`. */
+const STRIPE_ID = /\/[a-z]+_[^/]*\d[^/]*/gi;
+
 function unhurried(requestsPerSecond: number) {
   const client = Stripe.createNodeHttpClient();
   const pass = createGate(requestsPerSecond);
   const request = client.makeRequest.bind(client);
-  client.makeRequest = async (...args: Parameters<typeof request>) => {
+  client.makeRequest = async (
+    ...[host, port, path, method, headers, ...rest]: Parameters<typeof request>
+  ) => {
     await pass();
-    return request(...args);
+    const route = path.split('?', 1)[0]?.replaceAll(STRIPE_ID, '/{id}');
+    const call: StripeCall = { name: `${method} ${route}`, headers: {} };
+    return stripeCalls.tracePromise(
+      () => request(host, port, path, method, { ...headers, ...call.headers }, ...rest),
+      call,
+    );
   };
   return client;
 }

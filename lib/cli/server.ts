@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
+import manifest from '../../package.json';
 import { readArguments } from '../commands/command';
 import { readEnv } from '../env';
 import { StartError } from '../errors';
 import { openMetrics } from '../metrics/metrics';
+import { nameBuiltRoute } from '../metrics/route-names';
 import { migrateServer } from '../open-database';
-import { getRuntime } from '../runtime';
+import { getRuntime, stripeCalls } from '../runtime';
 import { fastFirst } from '../server/fast/fast-first';
 import { FAST_ROUTES } from '../server/fast/routes';
 import { LIMITS } from '../server/limits';
@@ -17,6 +19,7 @@ import { openHttpServer } from '../server/open-http-server';
 import { inPlaces } from '../server/page-places';
 import { noteStopping } from '../stopping';
 import { flushToolCalls } from '../tool-calls/tool-calls';
+import { closeTracing, openTracing } from '../tracing';
 import { untilStopped } from './child-process';
 import { runProgram } from './program';
 
@@ -38,6 +41,15 @@ runProgram(async (args) => {
   const runtime = await getRuntime();
   const { log, close } = runtime;
   if (env.metricsToken !== null) await openMetrics();
+  if (env.tracesEndpoint !== null) {
+    await openTracing({
+      endpoint: env.tracesEndpoint,
+      version: manifest.version,
+      nameRoute: nameBuiltRoute(),
+      calls: stripeCalls,
+      log,
+    });
+  }
   const next = createNext(env);
   const secret = runtime.randomBytes(32).toString('base64url');
   const pages = inPlaces(next.handle, LIMITS);
@@ -55,4 +67,5 @@ runProgram(async (args) => {
   await next.close();
   await flushToolCalls(runtime);
   await close();
+  await closeTracing();
 });

@@ -13,6 +13,7 @@ import { everyMethod, type HttpRequest } from '../http/messages';
 import { MAX_ID } from '../page';
 import { explainFailure, getRuntime, type Runtime, runtimeOrError } from '../runtime';
 import { recordToolCall, shortenArguments } from '../tool-calls/tool-calls';
+import { inSpan } from '../tracing';
 import { authenticate, type Caller, unavailable } from './authenticate';
 import {
   checkMethod,
@@ -265,7 +266,10 @@ async function callTool(runtime: Runtime, caller: Caller, params: ToolParams): P
   const log = (outcome: Outcome, rows: number, customerId: number | null = null) =>
     noteCall(runtime, caller, params, { outcome, rows, customerId, started });
   try {
-    const { result, rows, customerId } = await tool.call(runtime.db, params.arguments ?? {}, caller);
+    const { result, rows, customerId } = await inSpan(
+      { name: `tools/call ${tool.name}`, kind: 'internal' },
+      () => tool.call(runtime.db, params.arguments ?? {}, caller),
+    );
     log('ok', rows, customerId);
     return result;
   } catch (caught) {

@@ -1,12 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Database, pgErrorCode } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import type { Logger } from '../log';
 import { HANDLED_EVENTS, type HandledDelivery } from '../sync/inbox/handle-event';
 import { type Measured, measureDatabase } from './measure-database';
-import { OTHER, routeNames } from './route-names';
+import { nameBuiltRoute, OTHER } from './route-names';
 
 /** The metrics of this process. */
 interface Metrics {
@@ -34,12 +33,9 @@ const held = perProcess('metrics', () => ({
   queues: new Map<string, Queue>(),
 }));
 
-/** Names of all routes in a production build, from its folder. */
-const ROUTES_FILE = '.next/app-path-routes-manifest.json';
-
 /** Starts counting in this process. Later calls return the same metrics. */
-export function openMetrics(routes = builtRoutes()): Promise<Metrics> {
-  held.opening ??= createMetrics(routes).then((metrics) => {
+export function openMetrics(nameRoute = nameBuiltRoute()): Promise<Metrics> {
+  held.opening ??= createMetrics(nameRoute).then((metrics) => {
     held.opened = metrics;
     return metrics;
   });
@@ -51,11 +47,6 @@ export function closeMetrics(): void {
   held.opened?.close();
   held.opening = undefined;
   held.opened = undefined;
-}
-
-function builtRoutes(): string[] {
-  if (!existsSync(ROUTES_FILE)) return [];
-  return Object.values(JSON.parse(readFileSync(ROUTES_FILE, 'utf8')) as Record<string, string>);
 }
 
 /** Measures a queue at each scrape. */
@@ -130,14 +121,13 @@ const MISNAMED = [
 ];
 
 /** Creates the metrics. Loads prom-client only now, because most processes do not need it. */
-async function createMetrics(routes: string[]): Promise<Metrics> {
+async function createMetrics(nameRoute: (path: string) => string): Promise<Metrics> {
   const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = (await import('prom-client'))
     .default;
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register });
   for (const name of MISNAMED) register.removeSingleMetric(name);
-  const nameRoute = routeNames(routes);
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Gauge({ name, help, labelNames, registers });
   const requests = new Counter({

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 /** The common name of all paths that match no route. Clients could otherwise create any number of series. */
 export const OTHER = 'other';
 
@@ -12,6 +14,15 @@ interface Branch {
   any?: Branch;
   /** The route that takes all further segments, such as `[...path]`. */
   rest?: string;
+}
+
+/** Names of all routes in a production build, from its folder. */
+const ROUTES_FILE = '.next/app-path-routes-manifest.json';
+
+/** Returns a function that names the routes of the production build. Without a build, it knows no route. */
+export function nameBuiltRoute(): (path: string) => string {
+  if (!existsSync(ROUTES_FILE)) return routeNames([]);
+  return routeNames(Object.values(JSON.parse(readFileSync(ROUTES_FILE, 'utf8')) as Record<string, string>));
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Env } from '../env';
 import type { Logger } from '../log';
 import { timeRequest } from '../metrics/metrics';
 import { toNetworks } from '../networks';
+import { inRequestSpan } from '../tracing';
 import { LIMITS, type Limits } from './limits';
 import { listen } from './listen';
 import { createListener, createSlowBodies, type Handler, isOwnRequest, type SlowBodies } from './listener';
@@ -49,7 +50,7 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
       traffic.addRequest(request, response);
       timeRequest(request, response, isOfClient);
-      void listener(request, response);
+      inRequestSpan(request, response, () => void listener(request, response));
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);

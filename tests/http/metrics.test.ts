@@ -4,6 +4,7 @@ import * as live from '@/app/api/health/live/route';
 import * as metricsFile from '@/app/metrics/route';
 import { reconciliationRuns, stripeEvents } from '@/db/schema';
 import { closeMetrics, openMetrics } from '@/lib/metrics/metrics';
+import { routeNames } from '@/lib/metrics/route-names';
 import { fastFirst } from '@/lib/server/fast/fast-first';
 import { FAST_ROUTES } from '@/lib/server/fast/routes';
 import { LIMITS } from '@/lib/server/limits';
@@ -67,7 +68,7 @@ describe('the metrics', () => {
   });
 
   test('the metrics count Stripe events by outcome, and measure the time until an event is processed', async () => {
-    await openMetrics([]);
+    await openMetrics(routeNames([]));
     const { runtime } = api;
     const { stripe_customer_id: customer } = await createStripeCustomer(runtime.db);
     const sent = [
@@ -143,7 +144,7 @@ describe('requests to our own server', () => {
   afterAll(() => server?.stop());
 
   test('the metrics count requests by route, method and status, including those that Next answers', async () => {
-    await openMetrics(['/metrics', '/api/health/live', '/admin/customers/[id]']);
+    await openMetrics(routeNames(['/metrics', '/api/health/live', '/admin/customers/[id]']));
     await fetch(`${url}/api/health/live?a=1`);
     await fetch(`${url}/admin/customers/17?q=name@example.com`, { method: 'POST' });
     await fetch(`${url}/wp-login.php`);
@@ -169,7 +170,7 @@ test('the liveness endpoint returns the status ok and the version', async () => 
 });
 
 test('the example alert rules and dashboard use only metrics that exist', async () => {
-  await openMetrics([]);
+  await openMetrics(routeNames([]));
   const { text } = await scrape();
   const known = new Set(
     [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, name = '', kind]) =>

@@ -48,6 +48,7 @@ describe('environment variables', () => {
       ...{
         cronSecret: null,
         metricsToken: null,
+        tracesEndpoint: null,
         betterAuthSecret: null,
         mcpAllowedOrigins: [],
         fastPaths: true,

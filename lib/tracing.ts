@@ -1,0 +1,169 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { TracingChannel } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Attributes, Context, Span } from '@opentelemetry/api';
+import { watchStatements } from '@/db/failed-statements';
+import { perProcess } from '@/db/per-process';
+import type { Logger } from './log';
+
+/** A span before it starts. It must not contain parameters, addresses or anything else that could be personal data. */
+interface NewSpan {
+  name: string;
+  kind: 'server' | 'client' | 'internal';
+  attributes?: Attributes;
+}
+
+interface Tracing {
+  /** Runs work in a span. A rejection marks the span as failed. */
+  inSpan<T>(span: NewSpan, work: () => Promise<T>): Promise<T>;
+  /** Runs a request's handler in a span that ends with the response. */
+  inRequestSpan(request: IncomingMessage, response: ServerResponse, handle: () => void): void;
+  /** Sends the remaining spans, and makes no more. */
+  close(): Promise<void>;
+}
+
+// Next's bundles and our server share the tracing. Undefined while no traces are exported.
+const held = perProcess('tracing', () => ({ opened: undefined as Tracing | undefined }));
+
+/** Runs work in a span. Only runs the work while no traces are exported. */
+export function inSpan<T>(span: NewSpan, work: () => Promise<T>): Promise<T> {
+  return held.opened ? held.opened.inSpan(span, work) : work();
+}
+
+/** Runs a request's handler in a span. Only runs the handler while no traces are exported. */
+export function inRequestSpan(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
+  if (held.opened) held.opened.inRequestSpan(request, response, handle);
+  else handle();
+}
+
+/** Sends the remaining spans, and makes no more. Does nothing while no traces are exported. */
+export async function closeTracing(): Promise<void> {
+  const { opened } = held;
+  held.opened = undefined;
+  watchStatements(undefined);
+  await opened?.close();
+}
+
+/** A call to another service. Its span adds headers that continue the trace there. */
+interface Call {
+  name: string;
+  headers: Record<string, string>;
+}
+
+interface Settings {
+  /** Address of the collector, without the path `/v1/traces`. */
+  endpoint: string;
+  version: string;
+  /** Names the route of a path. A path itself may contain a secret, such as an invitation's. */
+  nameRoute(path: string): string;
+  /** Publishes calls to other services. */
+  calls: TracingChannel<unknown, Call>;
+  log: Logger;
+}
+
+/** Makes spans from now on, and exports them. Loads OpenTelemetry only now, because most servers do not need it. */
+export async function openTracing(settings: Settings): Promise<void> {
+  const tracing = await createTracing(settings);
+  held.opened = tracing;
+  watchStatements((statement, query) =>
+    tracing.inSpan(
+      {
+        name: /^\s*\w+/.exec(statement)?.[0].trim().toLowerCase() ?? 'statement',
+        kind: 'client',
+        attributes: { 'db.system.name': 'postgresql', 'db.query.text': statement.slice(0, MAX_STATEMENT) },
+      },
+      query,
+    ),
+  );
+}
+
+const MAX_STATEMENT = 4000;
+/** The longest time to send spans, so that a collector that does not answer cannot delay the end of the process. */
+const EXPORT_MS = 2000;
+
+async function createTracing({ endpoint, version, nameRoute, calls, log }: Settings): Promise<Tracing> {
+  const { defaultTextMapGetter, defaultTextMapSetter, diag, DiagLogLevel, ...api } = await import(
+    '@opentelemetry/api'
+  );
+  const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api;
+  const { W3CTraceContextPropagator } = await import('@opentelemetry/core');
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+  const { resourceFromAttributes } = await import('@opentelemetry/resources');
+  const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node');
+
+  const warn = () => log.warn('traces could not be exported');
+  const ignore = () => {};
+  diag.setLogger(
+    { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
+  );
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    timeoutMillis: EXPORT_MS,
+  });
+  // The provider is not registered globally, since Next would then add spans with whole addresses.
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'w5t', 'service.version': version }),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
+  const tracer = provider.getTracer('w5t');
+  const propagator = new W3CTraceContextPropagator();
+  const active = new AsyncLocalStorage<Context>();
+  const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
+
+  const start = ({ name, kind, attributes = {} }: NewSpan, parent = active.getStore() ?? ROOT_CONTEXT) => {
+    const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parent);
+    return { span, context: trace.setSpan(parent, span) };
+  };
+
+  const spansOfCalls = new WeakMap<Call, Span>();
+  const callWatcher = {
+    start(call: Call) {
+      const { span, context } = start({ name: call.name, kind: 'client' });
+      spansOfCalls.set(call, span);
+      propagator.inject(context, call.headers, defaultTextMapSetter);
+    },
+    end: ignore,
+    asyncStart: ignore,
+    error: (call: Call) => void spansOfCalls.get(call)?.setStatus({ code: SpanStatusCode.ERROR }),
+    asyncEnd: (call: Call) => void spansOfCalls.get(call)?.end(),
+  };
+  calls.subscribe(callWatcher);
+
+  return {
+    async inSpan(named, work) {
+      const { span, context } = start(named);
+      try {
+        return await active.run(context, work);
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR }); // without the message, which may contain personal data
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    inRequestSpan(request, response, handle) {
+      const { url = '', method = '', headers } = request;
+      const [path = ''] = url.split('?', 1);
+      const route = nameRoute(path);
+      const { span, context } = start(
+        {
+          name: `${method} ${route}`,
+          kind: 'server',
+          attributes: { 'http.request.method': method, 'http.route': route },
+        },
+        propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter),
+      );
+      response.once('close', () => {
+        span.setAttribute('http.response.status_code', response.statusCode);
+        if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      });
+      active.run(context, handle);
+    },
+    close() {
+      calls.unsubscribe(callWatcher);
+      return provider.shutdown();
+    },
+  };
+}
