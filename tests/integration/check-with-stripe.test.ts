@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { refunds } from '@/db/schema';
 import { listAudit } from '@/lib/audit/audit-log';
-import { recordPayment } from '@/lib/payments/write-payment';
 import {
   type Checkable,
   type Checked,
@@ -47,19 +46,6 @@ test('checking an invoice with Stripe records its credit notes', async () => {
   sync.later(60);
   const changed = ['invoice amount_credited', 'refund created', 'payment refunded_amount'];
   expect(fields(await check('invoice', row?.id ?? 0))).toEqual(changed);
-});
-
-test('checking a payment with Stripe counts a refund found before the payment was recorded', async () => {
-  await sync.collect();
-  sync.collectAlone('pi_later');
-  act.refundPayment(sync.world, { paymentIntent: 'pi_later', amount: 500 });
-  await sync.bringInSync();
-  const { id: invoice_id, customer_id } = await createInvoice(sync.db);
-  const given = { invoice_id, customer_id, amount: 119, payment_date: '2026-03-15' };
-  const input = { ...given, payment_reference: 'pi_later' };
-  const { payment } = await recordPayment(sync.db, input, sync.writer());
-  expect(fields(await check('payment', payment.id))).toContain('payment refunded_amount');
-  expect(await sync.paymentOf('pi_later')).toMatchObject({ refunded_amount: '5.000' });
 });
 
 describe('a refund found before its payment intent belongs to an invoice', () => {
@@ -114,18 +100,6 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
       'payment refunded_amount',
     );
     await late.expectFound();
-  });
-
-  test('a refund stays without a payment while Stripe fails to return its invoice', async () => {
-    const { belong, refundOf, expectFound } = await refundEarly('pi_early_fault');
-    belong();
-    const isAsked = ({ path }: { path: string }) => path === '/v1/invoice_payments';
-    sync.api.faults.add({ when: isAsked, fault: { kind: 'status', status: 500, shouldRetry: false } });
-    expect((await sync.night()).failures).toBeGreaterThan(0);
-    sync.api.faults.clear();
-    expect(await refundOf()).toMatchObject({ payment_id: null });
-    await sync.night();
-    await expectFound();
   });
 });
 

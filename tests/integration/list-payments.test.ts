@@ -1,29 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '@/lib/audit/audit-log';
-import { parseEnv } from '@/lib/env';
-import { invoiceList } from '@/lib/invoices/list';
-import { listTasks } from '@/lib/overview/list-tasks';
-import { getOpenDisputes } from '@/lib/overview/money';
 import { paymentList } from '@/lib/payments/list';
-import {
-  listMoneyBack,
-  ofCustomer,
-  ofInvoice,
-  ofPayment,
-  raising,
-  type Which,
-} from '@/lib/payments/money-back';
 import { getPayment, listDeletedPayments, toDeletedPayment } from '@/lib/payments/queries';
 import { staffWriter } from '@/lib/payments/typed-payment';
 import { deletePayment } from '@/lib/payments/write-payment';
 import { useDatabase } from '../support/database';
-import {
-  createCustomer,
-  createDispute,
-  createInvoice,
-  createPayment,
-  createRefund,
-} from '../support/factories';
+import { createCustomer, createInvoice, createPayment } from '../support/factories';
 import { walkPages } from '../support/walk-pages';
 
 const NOW = new Date('2026-03-15T12:00:00Z');
@@ -158,92 +140,5 @@ describe('deleted payments', () => {
     expect(await listDeletedPayments(base.db, invoice)).toMatchObject([
       { payment: { payment_reference }, deleted_by: grace.email },
     ]);
-  });
-});
-
-describe('refunds and disputes', () => {
-  const base = useDatabase();
-  const LONG_AGO = new Date('2026-01-01T12:00:00Z');
-  const made: Record<string, Awaited<ReturnType<typeof createPayment>>> = {};
-  const idOf = (name: string) => made[name]?.id ?? null;
-
-  beforeAll(async () => {
-    const { db } = base;
-    const invoice = await createInvoice(db, { number: 'PART', amount_credited: '2' });
-    const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
-    for (const [payment_reference, values] of Object.entries({
-      PART: { ...on, refunded_amount: '5' },
-      SAME: on,
-      WHOLE: { refunded_amount: '10', status: 'refunded' as const },
-      DISPUTED: {},
-      WON: {},
-    })) {
-      made[payment_reference] = await createPayment(db, { payment_reference, ...values });
-    }
-    await createRefund(db, { payment_id: idOf('PART'), issued_at: new Date('2026-03-13T12:00:00Z') });
-    await createDispute(db, { payment_id: idOf('PART'), status: 'warning_closed' });
-    await createRefund(db, { payment_id: idOf('WHOLE'), amount: '10' });
-    const disputed = { payment_id: idOf('DISPUTED') };
-    await createDispute(db, { ...disputed, evidence_due_at: new Date('2026-03-30T00:00:00Z') });
-    await createDispute(db, { ...disputed, status: 'under_review', evidence_due_at: LONG_AGO });
-    await createDispute(db, { payment_id: idOf('WON'), status: 'won' });
-  });
-
-  test.each([
-    ['refunded_in_part', ['PART false 5']],
-    ['refunded', ['WHOLE false 10']],
-    ['disputed', ['DISPUTED true 0']],
-    ['completed', ['WON false 0', 'DISPUTED true 0', 'SAME false 0', 'PART false 5']],
-  ])(
-    'the payment list with the status %s shows refunded amounts and open disputes',
-    async (status, expected) => {
-      const { data } = await paymentList.page(base.db, paymentList.schema.parse({ status }), {});
-      const shown = data.map((one) => [one.payment_reference, Boolean(one.disputed), one.refunded_amount]);
-      expect(shown.map((cells) => cells.join(' '))).toEqual(expected);
-    },
-  );
-
-  test('the invoice list can be filtered by partly refunded payments', async () => {
-    const filters = invoiceList.schema.parse({ status: 'refunded_in_part' });
-    const place = { request: { page: 1, per_page: 25 }, start: {} };
-    for (const sort of ['-date', '-amount'] as const) {
-      const { data } = await invoiceList.read(base.db, { ...filters, sort }, place);
-      expect(data).toMatchObject([{ number: 'PART', refunded_amount: 5, amount_credited: 2 }]);
-    }
-  });
-
-  test('refunds and disputes of a customer are listed latest first', async () => {
-    const kinds = async (which: Which) =>
-      (await listMoneyBack(base.db, which, 10)).map(({ kind, status }) => `${kind} ${status}`);
-    const { id = 0, invoice_id = 0, customer_id = 0 } = made.PART ?? {};
-    for (const which of [ofPayment(id), ofInvoice(invoice_id), ofCustomer(customer_id)]) {
-      expect(await kinds(which)).toEqual(['refund succeeded', 'dispute warning_closed']);
-    }
-    expect(await kinds(ofPayment(0))).toEqual([]);
-    const next_due = new Date('2026-03-30T00:00:00Z');
-    expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
-  });
-
-  test('refunds and disputes without a matching payment become tasks', async () => {
-    const { db } = base;
-    const tasks = () => listTasks(db, NOW, parseEnv({}));
-    expect(await tasks()).toEqual([]);
-    await createRefund(db);
-    await createDispute(db, { status: 'won' });
-    await createRefund(db, { status: 'failed' });
-    await createRefund(db, { issued_at: LONG_AGO });
-    await createRefund(db, { payment_id: idOf('WON'), currency: 'usd' });
-    await createDispute(db, { payment_id: idOf('WHOLE'), status: 'lost' });
-    const currency = '1 refund or dispute is in a different currency from its payment.';
-    expect(await tasks()).toEqual([
-      { code: 'money_back_excess', message: '1 payment has more refunded than was paid.' },
-      { code: 'money_back_currency', message: currency },
-      { code: 'money_back_unmatched', message: '2 refunds and disputes have no matching payment.' },
-    ]);
-    const found = async (question: Parameters<typeof raising>[0]) =>
-      (await listMoneyBack(db, raising(question, NOW), 10)).map(({ kind }) => kind);
-    expect(await found('excess')).toEqual(['refund', 'dispute']);
-    expect(await found('other_currency')).toEqual(['refund']);
-    expect(await found('unmatched')).toEqual(['refund', 'dispute']);
   });
 });

@@ -158,16 +158,6 @@ describe('refunds and disputes at Stripe without webhook events', () => {
       ({ scene, id }) => scene.world.refunds.delete(id),
       run({}, ['refund', 'provider_gone_at', null, expect.any(String), 'reported']),
     ),
-    'an inquiry that becomes a lost dispute refunds its payment': inMemory(
-      dispute({ inquiry: true }),
-      run(KEPT),
-      move('needs_response'),
-      run(KEPT),
-      openDispute({ status: 'needs_response', evidence_due_at: DATED, funds_withdrawn_at: DATED }),
-      later(60),
-      move('lost'),
-      run(REFUNDED),
-    ),
     'a won dispute that is lost later refunds its payment': inSql(
       dispute(),
       run(KEPT),
@@ -179,10 +169,6 @@ describe('refunds and disputes at Stripe without webhook events', () => {
         const won = world.disputes.get(id);
         if (won) world.disputes.put({ ...won, status: 'lost' });
       },
-      run(REFUNDED),
-    ),
-    'a returned direct debit refunds its payment': inMemory(
-      ({ scene, invoice }) => act.returnDebit(scene.world, { invoice }),
       run(REFUNDED),
     ),
     'the task about a returned direct debit is done when the dispute is won': inSql(
@@ -290,14 +276,6 @@ describe('a refund that the API recorded', () => {
       RECORD,
       run(REFUNDED),
     ),
-    'a refund recorded through the API fails if Stripe first reports it as failed': inSql(
-      refund({ status: 'pending' }),
-      RECORD,
-      settle('failed'),
-      run(),
-      refunds({ stripe_refund_id: true, status: 'failed' }),
-      payment(KEPT),
-    ),
     'a refund recorded through the API fails with the earlier pending refund of Stripe': inSql(
       refund({ status: 'pending' }),
       run(),
@@ -326,26 +304,6 @@ describe('a refund that the API recorded', () => {
       refund(),
       run(REFUNDED, ['refund', 'created', null, '119.00 EUR'], EXCESS),
       refunds({}, {}),
-    ),
-    'a refund recorded through the API covers the rest of a partial Stripe refund': inSql(
-      refund({ amount: 5_950 }),
-      run(),
-      RECORD,
-      payment(REFUNDED),
-      run(),
-      refunds(
-        { amount: '59.500', source: 'stripe' },
-        { amount: '59.500', source: 'api', stripe_refund_id: null },
-      ),
-    ),
-    'completing a refunded payment again cancels only the refund recorded through the API': inSql(
-      refund({ amount: 1_900 }),
-      run(),
-      RECORD,
-      COMPLETE,
-      payment({ refunded_amount: '19.000' }),
-      refunds({ status: 'succeeded' }, { status: 'cancelled' }),
-      run(),
     ),
     'a withdrawn refund counts again when Stripe’s pending refund succeeds': inSql(
       RECORD,
