@@ -75,13 +75,6 @@ describe('concurrent deliveries of one customer', () => {
     expect(others).toEqual((await inboxOf(oneByOne.updates)).slice(1));
   });
 
-  test('subscription updates delivered after a newer one are stale', async () => {
-    const { updates, date } = await makeUpdates(5);
-    const { outcomes } = await deliver(updates.toReversed());
-    expect(outcomes).toEqual(['processed', 'stale', 'stale', 'stale', 'stale']);
-    expect(await date()).toBe('2031-01-05');
-  });
-
   test('an event with a too large quantity fails without affecting concurrent events', async () => {
     const { updates, date } = await makeUpdates(5);
     const { outcomes } = await deliver(updates, (body, event) =>

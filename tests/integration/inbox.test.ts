@@ -30,6 +30,7 @@ import * as act from '../support/stripe-actions';
 import { NOON } from '../support/stripe-events';
 import { renderEvent } from '../support/stripe-versions';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
+import { walkPages } from '../support/walk-pages';
 
 const sync = useSync({ env: { EVENT_RETENTION_DAYS: '40' } });
 const bodiless = () => sync.db.$count(stripeEvents, eq(stripeEvents.payload, ''));
@@ -72,41 +73,18 @@ describe('the list of events', () => {
     [{ from: '2026-03-03', to: '2026-03-03' }, ['evt_e', 'evt_d', 'evt_c', 'evt_b'], berlin],
   ])('the event list filtered by %o contains %j, newest first', async (filters, ids, more) => {
     expect(await idsOf(filters, more)).toEqual(ids);
+    expect((await list(filters, { ...more, limit: 2 })).count).toBe(ids.length);
   });
 
   test('the event list can be paged forwards and backwards', async () => {
-    const read = async (start: { after?: string; before?: string }) => {
-      const found = await list({}, { ...start, limit: 2 });
-      return { ...found, data: found.data.map(({ id }) => id) };
-    };
-    const first = await read({});
-    expect(first).toMatchObject({ data: ['evt_f', 'evt_e'], previous: null });
-    const second = await read({ after: first.next ?? '' });
-    expect(second.data).toEqual(['evt_d', 'evt_c']);
-    const third = await read({ after: second.next ?? '' });
-    expect(third).toMatchObject({ data: ['evt_b', 'evt_a'], next: null });
-    const back = await read({ before: third.previous ?? '' });
-    expect(back).toEqual(second);
-    expect((await read({ before: back.previous ?? '' })).data).toEqual(first.data);
+    const rows = await walkPages((start) => list({}, { ...start, limit: 2 }));
+    expect(rows.map(({ id }) => id)).toEqual(await idsOf({}));
   });
 
   test.each(['', 'x', '1.', '99999999999999.evt', '1.\u0000', '1740000000'])(
     'the invalid cursor %o returns the first page of events',
     async (after) => {
       expect(await idsOf({}, { after })).toHaveLength(6);
-    },
-  );
-
-  test.each<[EventFilters, object, number]>([
-    [{}, {}, 6],
-    [{}, { limit: 2 }, 6],
-    [{}, { limit: 2, after: 'x' }, 6],
-    [{ from: '2026-03-03', to: '2026-03-03' }, { limit: 2 }, 3],
-    [{ id: 'sub' }, {}, 0],
-  ])(
-    'the event list filtered by %o with the page options %o counts %i events',
-    async (filters, more, count) => {
-      expect((await list(filters, more)).count).toBe(count);
     },
   );
 

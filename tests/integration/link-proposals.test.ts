@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { customers } from '@/db/schema';
 import { customerKind } from '@/lib/customers/save-customers';
 import { listTasks } from '@/lib/overview/list-tasks';
-import { saveRecord, saveRecords } from '@/lib/records/save-records';
+import { saveRecord } from '@/lib/records/save-records';
 import { subscriptionList } from '@/lib/subscriptions/list';
 import { confirmLinks } from '@/lib/sync/staff/link-stripe-customer';
 import { adoptReferenced, declineReference, getReference } from '@/lib/sync/staff/link-subscription';
@@ -177,19 +177,5 @@ describe('customer numbers in Stripe metadata that no customer has yet', () => {
     // A second event with the number finds no customer either.
     await tellOfInvoice({ named: 'k20002', customer: one });
     expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });
-  });
-
-  test('a reconciliation run links a Stripe customer once a customer has its number', async () => {
-    sync.runtime.stripe = sync.client;
-    const made = [await tellOfInvoice({ own: 'A-77' }), await tellOfInvoice({ own: 'B-78' })];
-    for (const one of made) expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });
-    const drafts = ['a-77', 'b-78'].map((customer_number) => ({
-      values: { customer_number, company: 'Own' },
-    }));
-    await saveRecords(sync.db, customerKind, drafts, sync.writer());
-    await sync.run();
-    for (const one of made) expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'number' });
-    expect(await Promise.all(made.map(numberOf))).toEqual(['a-77', 'b-78']);
-    sync.runtime.stripe = null;
   });
 });

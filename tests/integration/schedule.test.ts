@@ -48,30 +48,10 @@ describe('the start of the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(times);
   });
 
-  test('a reconciliation run whose process died is continued when the server starts', async () => {
-    await leave(5);
-    const started = vi.fn(really);
-    await start(started);
-    expect(await started.mock.results[0]?.value).toMatchObject({ status: 'completed' });
-    expect(await runs()).toMatchObject([{ status: 'completed', trigger: 'schedule' }]);
-  });
-
   test('a reconciliation run with a recent heartbeat is not taken over by a starting server', async () => {
     await leave(2);
     await start(reconcile);
     expect(reconcile).not.toHaveBeenCalled();
-  });
-
-  test('a reconciliation run that died seven hours ago is replaced by a new run', async () => {
-    await leave(7 * 60);
-    const started = vi.fn(really);
-    await start(started);
-    await started.mock.results[0]?.value;
-    const found = await runs();
-    expect(found.map(({ status, error_code }) => [status, error_code]).sort()).toEqual([
-      ['completed', null],
-      ['failed', 'abandoned'],
-    ]);
   });
 
   test('only one of two starting servers continues a reconciliation run whose process died', async () => {

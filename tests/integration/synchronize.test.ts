@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { customers, subscriptions } from '@/db/schema';
+import { customers } from '@/db/schema';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
 import {
@@ -105,17 +105,6 @@ test('processing an event of an unknown customer takes two SQL statements', asyn
   }
 });
 
-test('processing a stale event takes two SQL statements', async () => {
-  const scene = await makeScene();
-  const [older, newer] = [scene.update(1), scene.update(2)];
-  await sync.take(newer.event);
-  const { db, counts } = watched();
-  expect(await sync.take(older.event, { db })).toBe('stale');
-  expect(counts).toEqual({ statements: 2, transactions: 0 });
-  expect(await scene.row()).toMatchObject({ next_billing_date: newer.date });
-  expect(await outcomeOf(older.event)).toBe('stale');
-});
-
 describe('a change between a delivery’s read and its commit', () => {
   test('an event is stale if a later event of its subscription is committed first', async () => {
     const scene = await makeScene();
@@ -125,14 +114,6 @@ describe('a change between a delivery’s read and its commit', () => {
     expect(counts.transactions).toBe(1); // The delivery is decided again, under the lock.
     expect(await scene.row()).toMatchObject({ next_billing_date: newer.date });
     expect(await scene.dateOf(scene.service)).toBe(newer.date);
-  });
-
-  test('an event is a duplicate if another delivery of it is committed first', async () => {
-    const scene = await makeScene();
-    const { event, date } = scene.update(1);
-    const { db } = watched(() => sync.take(event));
-    expect(await sync.take(event, { db })).toBe('duplicate');
-    expect(await scene.row()).toMatchObject({ next_billing_date: date });
   });
 
   const dateOf = (day: Date) => day.toISOString().slice(0, 10);
@@ -145,20 +126,6 @@ describe('a change between a delivery’s read and its commit', () => {
         expect(await dateOf(other)).toBe(date);
         expect(await dateOf(service)).toBeNull(); // No item bills this service any more.
       },
-    ],
-    [
-      'an item added during a delivery sets the billing date of its service',
-      async ({ row, service, muchLater }) => {
-        const { id } = await row();
-        await createSubscriptionItem(sync.db, {
-          subscription_id: id,
-          customer_service_id: service.id,
-          stripe_subscription_item_id: null,
-          current_period_end: muchLater,
-        });
-        await sync.db.update(subscriptions).set({ pause_behavior: null }).where(eq(subscriptions.id, id));
-      },
-      async (scene) => expect(await scene.dateOf(scene.service)).toBe(dateOf(scene.muchLater)),
     ],
     [
       'a subscription linked to a service during a delivery sets the service’s billing date',
