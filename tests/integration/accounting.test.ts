@@ -187,22 +187,7 @@ test('accounting entries rebuilt from the current records have the same sums', a
 });
 
 test('SQL and TypeScript use the same number of decimals for each currency', async () => {
-  const codes = [
-    'eur',
-    'jpy',
-    'isk',
-    'ugx',
-    'bhd',
-    'tnd',
-    'kwd',
-    'usd',
-    'xaf',
-    'krw',
-    'lyd',
-    'huf',
-    'clp',
-    'vnd',
-  ];
+  const codes = 'eur jpy isk ugx bhd tnd kwd usd xaf krw lyd huf clp vnd'.split(' ');
   const found = await rows<{ code: string; decimals: number }>(
     sync.db,
     sql`select code, currency_decimals(code) as decimals from unnest(${`{${codes}}`}::text[]) code`,

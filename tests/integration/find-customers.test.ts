@@ -171,15 +171,7 @@ describe('a search in many customers', () => {
   });
 
   test('the database and the server remove accents and punctuation alike', async () => {
-    const texts = [
-      'Bäckerei Müller & Söhne',
-      'Mueller',
-      'Weißbach',
-      'Ærø-Łódź',
-      "O'Neill, Ltd.",
-      'Peña Ünïcode',
-      'K-10.042',
-    ];
+    const texts = ['Bäckerei Müller & Söhne', 'Mueller', 'Weißbach', 'Ærø-Łódź', "O'Neill, Ltd.", 'K-10.042'];
     const found = await rows<{ text: string }>(
       base.db,
       sql`select unaccented(${searchForm(sql`text`)}) as text

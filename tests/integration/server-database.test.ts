@@ -177,11 +177,6 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     });
   });
 
-  test('migrating accepts driver-only parameters in DATABASE_URL', async () => {
-    const refused = await runMigrate({ DATABASE_URL: `${url}?channel_binding=require&pgbouncer=true` });
-    expect(refused).toMatchObject({ code: 0, err: '' });
-  });
-
   test.each([
     [
       'sslmode=require but no SSL on the server',

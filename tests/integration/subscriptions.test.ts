@@ -189,24 +189,6 @@ describe('renewals of subscriptions and services', () => {
     expect(await listedOf('subscriptions')).toEqual({ '2026-12': 1210 });
   });
 
-  test('a changed billing date moves the renewals of a subscription’s items', async () => {
-    const id = await subscribe({}, [null, JUNE]);
-    const listed = async () => (await listItemRenewals(base.db, {}, {}, 25)).data.map(({ day }) => day);
-    expect(await listed()).toEqual(['2026-12-15', '2027-06-15']);
-    const change = (values: object) =>
-      base.db.update(subscriptions).set(values).where(eq(subscriptions.id, id));
-    await change({ next_billing_date: '2027-07-15' });
-    expect(await listed()).toEqual(['2027-06-15', '2027-07-15']);
-    await change({ status: 'cancelled' });
-    expect(await listed()).toEqual([]);
-    await change({ status: 'active', next_billing_date: '2026-12-15' });
-    expect(await listed()).toEqual(['2026-12-15', '2027-06-15']);
-    await base.db.update(subscriptionItems).set({ current_period_end: DECEMBER });
-    expect(await listed()).toEqual(['2026-12-15', '2026-12-15']);
-    await base.db.delete(subscriptionItems);
-    expect(await listed()).toEqual([]);
-  });
-
   test('an item without a fixed amount is listed on its day and not summed up', async () => {
     await subscribe({});
     await base.db.update(subscriptionItems).set({ amount: null }).where(eq(subscriptionItems.amount, '10'));
