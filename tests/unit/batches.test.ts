@@ -14,15 +14,6 @@ function open() {
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('batches', () => {
-  test('concurrent requests to the store are sent as one batch', async () => {
-    const { batches, begun } = open();
-    const answers = [1, 2, 3].map((one) => batches.run(one));
-    await settled();
-    expect(begun.map(({ given }) => given)).toEqual([[1, 2, 3]]);
-    begun[0]?.end([10, 20, 30]);
-    expect(await Promise.all(answers)).toEqual([10, 20, 30]);
-  });
-
   test('requests to the store wait while two batches are running', async () => {
     const { batches, begun, given } = open();
     const run = async (one: number) => {

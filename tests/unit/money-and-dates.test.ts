@@ -233,19 +233,11 @@ describe('parts of an invoice beyond its payments', () => {
     ['was paid outside Stripe', { amount_off_stripe: 119 }, { offStripe: 119 }],
     ['was settled with credit', { amount_paid: 0 }, { fromBalance: 119 }],
     ['was settled with credit in part', { amount_paid: 89.1 }, { fromBalance: 29.9 }],
-    [
-      'is open and reduced by credit',
-      { status: 'sent', amount_paid: 0, amount_due: 19 },
-      { fromBalance: 100 },
-    ],
+    ['is open and has credit', { status: 'sent', amount_paid: 0, amount_due: 19 }, { fromBalance: 100 }],
     ['was credited in part', { amount_paid: 100, amount_credited: 19 }, {}],
     ['was credited after payment', { amount_credited: 19 }, {}],
     ['also collected an unknown debt', { amount_paid: 139 }, { beyondTotal: 20 }],
-    [
-      'also asks for an unknown debt',
-      { status: 'overdue', amount_paid: 0, amount_due: 139 },
-      { beyondTotal: 20 },
-    ],
+    ['also asks for a debt', { status: 'overdue', amount_paid: 0, amount_due: 139 }, { beyondTotal: 20 }],
     ['collected a known debt', { balance_applied: -20, amount_paid: 139 }, { earlierDebt: 20 }],
     ['was overpaid', { balance_applied: 0, amount_paid: 139 }, { overpaid: 20 }],
     [
@@ -265,7 +257,7 @@ describe('parts of an invoice beyond its payments', () => {
     ['is a draft', { status: 'draft', amount_paid: 0, amount_due: 19 }, {}],
     ['is cancelled', { status: 'cancelled', amount_paid: 0 }, {}],
     [
-      'is written off',
+      'is lost',
       { status: 'overdue', written_off: 119, amount_paid: 0, amount_due: 119 },
       { writtenOff: 119 },
     ],

@@ -86,12 +86,6 @@ describe('responses checked against the OpenAPI document', () => {
   const state = { currency: 'eur', status: 'completed', refunded_amount: 0, source: 'api' };
   const payment = { id: 1, ...body, ...state, created_at: at, updated_at: at };
 
-  test('a response that matches the OpenAPI document passes the contract check', async () => {
-    await assertContract('GET', PATH, Response.json(payment, { headers }));
-    await assertContract('HEAD', PATH, new Response(null, { headers }));
-    await assertContract('GET', '/elsewhere', new Response('anything', { status: 418 }));
-  });
-
   test.each([
     [
       'an additional field',

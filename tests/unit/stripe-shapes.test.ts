@@ -21,7 +21,14 @@ describe('an invoice of any API version', () => {
   };
   const map = (more: Record<string, unknown>) => toProviderInvoice({ ...base, ...more });
   const K1 = { metadata: { customer_number: 'K1' } };
-  const OUT_OF_BAND = { paid_out_of_band: true, amount_paid: 0, amount_remaining: 11900 };
+  const amounts = (amountPaid: string, amountDue: string) => ({ amountPaid, amountDue });
+  const [PAID, OPEN] = [
+    { status: 'paid', ...amounts('119.00', '0.00') },
+    { status: 'open', amountDue: '119.00' },
+  ];
+  const OUT_OF_BAND = {
+    ...{ status: 'paid', paid: true, paid_out_of_band: true, amount_paid: 0, amount_remaining: 11900 },
+  };
   const payments = (...data: object[]) => ({ payments: { data } });
   const attempt = (status: string, code: string | null) => ({
     attempted: true,
@@ -38,13 +45,28 @@ describe('an invoice of any API version', () => {
   const paidOff = (off: string | null) => ({ amountOffStripe: off });
   const paid = { status: 'paid', amount_paid: 11900 };
   const overpaid = { status: 'paid', amount_remaining: 0, amount_overpaid: 2000 };
+  const oldOverpaid = { ...paid, amount_paid: 13900, amount_remaining: -2000 };
+  const draftOverpaid = { status: 'draft', amount_paid: 0, amount_overpaid: 2000 };
+  const PAID_139 = { amountPaid: '139.00' };
+  const forgiven = oldStatus({ paid: false, closed: true, forgiven: true });
+  const unknownStatus = { status: null, providerStatus: 'frozen' };
+  const issued = (seconds: number) => ({ issuedAt: at(seconds) });
+  const balances = (starting_balance: number, ending_balance: number | null) => ({
+    ...{ starting_balance, ending_balance },
+  });
+  const applied = (balanceApplied: string | null) => ({ balanceApplied });
+  const INTENT = { paymentIntentId: 'pi_1' };
+  const didFail = (paymentFailed: boolean) => ({ paymentFailed });
   const numbers = (...found: [string, string][]) => ({
     customerNumbers: found.map(([number, source]) => ({ number, source })),
   });
+  const bothNumbers = numbers(['K1', 'subscription'], ['K2', 'other']);
   const ofOwner = { stripeCustomerId: 'cus_2', ...numbers(['K1', 'customer']) };
   const twoNumbers = { ...ofParent(K1), metadata: { customer_number: 'K2' } };
   const record = { status: 'paid', amount_paid: 1900, payment: { type: 'payment_record' } };
   const intent = (id: string, status: string) => ({ status, payment: { payment_intent: id } });
+  const part = { data: [{ ...intent('pi_1', 'paid'), amount_paid: 100 }], has_more: true };
+  const incomplete = { amount_paid: 11900, payments: part };
   const finalizedLate = { created: 1000, status_transitions: { finalized_at: 2000 } };
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -52,105 +74,49 @@ describe('an invoice of any API version', () => {
     ['takes its subscription from an expanded subscription object', { subscription: { id: 'sub_1' } }, SUB],
     ['takes its subscription from the field parent', ofParent({ subscription: 'sub_1' }), SUB],
     ['has no subscription if its parent is null', { parent: null }, { stripeSubscriptionId: null }],
-    [
-      'takes the customer number from an expanded customer',
-      { customer: { id: 'cus_2', ...K1 } },
-      { customer: ofOwner },
-    ],
-    [
-      'lists its subscription’s customer number before its own',
-      twoNumbers,
-      { customer: numbers(['K1', 'subscription'], ['K2', 'other']) },
-    ],
+    ['has its expanded customer’s number', { customer: { id: 'cus_2', ...K1 } }, { customer: ofOwner }],
+    ['lists its subscription’s customer number before its own', twoNumbers, { customer: bothNumbers }],
     ['has no customer if its customer is null', { customer: null }, { customer: null }],
-    [
-      'without a status is paid if its field paid is true',
-      oldStatus({ paid: true }),
-      { status: 'paid', amountPaid: '119.00', amountDue: '0.00' },
-    ],
+    ['without a status is paid if its field paid is true', oldStatus({ paid: true }), PAID],
     [
       'without a status is void if it is closed',
       oldStatus({ paid: false, closed: true }),
       { status: 'void' },
     ],
-    [
-      'without a status is uncollectible if it is forgiven',
-      oldStatus({ paid: false, closed: true, forgiven: true }),
-      { status: 'uncollectible' },
-    ],
-    [
-      'without a status is open if it is neither paid nor closed',
-      oldStatus({ paid: false, closed: false }),
-      { status: 'open', amountDue: '119.00' },
-    ],
-    [
-      'has the status null if its Stripe status is unknown',
-      { status: 'frozen' },
-      { status: null, providerStatus: 'frozen' },
-    ],
-    [
-      'has the paid and due amounts of a partial payment',
-      { amount_paid: 1900, amount_remaining: 10000 },
-      { amountPaid: '19.00', amountDue: '100.00' },
-    ],
-    ['without a creation time is issued at its date', { date: 1000 }, { issuedAt: at(1000) }],
-    ['is issued when it is finalized', finalizedLate, { issuedAt: at(2000) }],
+    ['without a status is written off if it is forgiven', forgiven, { status: 'uncollectible' }],
+    ['without a status is open if neither paid nor closed', oldStatus({ paid: false, closed: false }), OPEN],
+    ['has no known status if Stripe’s is unknown', { status: 'frozen' }, unknownStatus],
+    ['can be paid in part', { amount_paid: 1900, amount_remaining: 10000 }, amounts('19.00', '100.00')],
+    ['without a creation time is issued at its date', { date: 1000 }, issued(1000)],
+    ['is issued when it is finalized', finalizedLate, issued(2000)],
     [
       'is issued on an effective date before its finalization',
       { ...finalizedLate, effective_at: 500 },
-      { issuedAt: at(500) },
+      issued(500),
     ],
     [
       'is issued on an effective date after its finalization',
       { ...finalizedLate, effective_at: 3000 },
-      { issuedAt: at(3000) },
+      issued(3000),
     ],
     ['takes its tax from the old field tax', { tax: 1900 }, { tax: '19.00' }],
-    [
-      'without a tax field gets its tax from total_excluding_tax',
-      { total_excluding_tax: 10000 },
-      { tax: '19.00' },
-    ],
-    [
-      'has the sum of its listed taxes',
-      { total_taxes: [{ amount: 1000 }, { amount: 900 }] },
-      { tax: '19.00' },
-    ],
-    [
-      'in yen has amounts without decimals',
-      { currency: 'JPY', total: 1200 },
-      { currency: 'jpy', total: '1200' },
-    ],
+    ['without a tax field has the rest of its net as tax', { total_excluding_tax: 10000 }, { tax: '19.00' }],
+    ['has the sum of its taxes', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],
+    ['in yen has no decimals', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
     ['in dinars has amounts with three decimals', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
     [
       'has its subtotal after the discount',
       { subtotal: 20000, tax: 1900 },
       { subtotal: '100.00', tax: '19.00' },
     ],
-    [
-      'can have a total of twelve digits before the decimals',
-      { total: 99_999_999_999_999 },
-      { total: '999999999999.99' },
-    ],
-    [
-      'with a negative total has nothing due',
-      { total: -500, amount_due: 0 },
-      { total: '-5.00', amountDue: '0.00' },
-    ],
-    [
-      'with an out-of-band payment was paid outside Stripe',
-      { status: 'paid', paid: true, ...OUT_OF_BAND },
-      { amountPaid: '119.00', amountDue: '0.00', ...paidOff('119.00') },
-    ],
-    [
-      'adds an overpaid amount that amount_paid leaves out',
-      { ...overpaid, amount_paid: 11900 },
-      { amountPaid: '139.00' },
-    ],
+    ['can have twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
+    ['can be negative', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
+    ['can be paid outside Stripe', OUT_OF_BAND, { ...amounts('119.00', '0.00'), ...paidOff('119.00') }],
+    ['adds an overpaid amount that amount_paid leaves out', { ...overpaid, amount_paid: 11900 }, PAID_139],
     [
       'does not add an overpaid amount that amount_paid includes',
       { ...overpaid, amount_paid: 13900 },
-      { amountPaid: '139.00' },
+      PAID_139,
     ],
     [
       'does not add an overpaid amount to its complete payments',
@@ -160,83 +126,43 @@ describe('an invoice of any API version', () => {
     [
       'takes an overpaid amount from its list of payments',
       { ...paid, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 13900 }) },
-      { amountPaid: '139.00', amountDue: '0.00' },
+      amounts('139.00', '0.00'),
     ],
     [
       'adds an overpaid amount if its list of payments is incomplete',
-      {
-        ...overpaid,
-        amount_paid: 11900,
-        payments: { data: [{ ...intent('pi_1', 'paid'), amount_paid: 100 }], has_more: true },
-      },
-      { amountPaid: '139.00' },
+      { ...overpaid, ...incomplete },
+      PAID_139,
     ],
     [
       'from before version basil includes the overpaid amount as paid',
-      { ...paid, amount_paid: 13900, amount_remaining: -2000 },
-      { amountPaid: '139.00', amountDue: '0.00' },
+      oldOverpaid,
+      amounts('139.00', '0.00'),
     ],
+    ['ignores an overpaid amount while it is a draft', draftOverpaid, { amountPaid: '0.00' }],
+    ['has credit from the customer balance as a positive amount', balances(-5000, -2000), applied('30.00')],
+    ['has debt from the customer balance as a negative amount', balances(2000, 0), applied('-20.00')],
+    ['has no known balance amount if the customer balance is unchanged', balances(0, 0), applied(null)],
     [
-      'ignores an overpaid amount while it is a draft',
-      { status: 'draft', amount_paid: 0, amount_overpaid: 2000 },
-      { amountPaid: '0.00' },
+      'has the balance amount 0 if it was overpaid',
+      { ...paid, amount_paid: 13900, ...balances(0, 0) },
+      applied('0.00'),
     ],
-    [
-      'has credit from the customer balance as a positive amount',
-      { starting_balance: -5000, ending_balance: -2000 },
-      { balanceApplied: '30.00' },
-    ],
-    [
-      'has debt from the customer balance as a negative amount',
-      { starting_balance: 2000, ending_balance: 0 },
-      { balanceApplied: '-20.00' },
-    ],
-    [
-      'has no known balance amount if the customer balance is unchanged',
-      { starting_balance: 0, ending_balance: 0 },
-      { balanceApplied: null },
-    ],
-    [
-      'has the balance amount 0 if it was overpaid without using the balance',
-      { ...paid, amount_paid: 13900, starting_balance: 0, ending_balance: 0 },
-      { balanceApplied: '0.00' },
-    ],
-    [
-      'has no known balance amount while the ending balance is unknown',
-      { status: 'draft', starting_balance: -5000, ending_balance: null },
-      { balanceApplied: null },
-    ],
-    [
-      'has the amount that Stripe reports as paid outside Stripe',
-      { ...paid, amount_paid_off_stripe: 1900 },
-      paidOff('19.00'),
-    ],
-    [
-      'counts a payment record as paid outside Stripe',
-      { status: 'paid', ...payments(record) },
-      paidOff('19.00'),
-    ],
+    ['has no known balance amount without an ending balance', balances(-5000, null), applied(null)],
+    ['reports its amount outside Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
+    ['counts a record as paid outside Stripe', { status: 'paid', ...payments(record) }, paidOff('19.00')],
     ['has no known amount outside Stripe if Stripe reports none', paid, paidOff(null)],
+    ['takes its payment intent from the field payment_intent', { payment_intent: 'pi_1' }, INTENT],
     [
-      'takes its payment intent from the field payment_intent',
-      { payment_intent: 'pi_1' },
-      { paymentIntentId: 'pi_1' },
-    ],
-    [
-      'takes its payment intent from its paid payment',
+      'takes its intent from its paid payment',
       payments(intent('pi_0', 'open'), intent('pi_1', 'paid')),
-      { paymentIntentId: 'pi_1' },
+      INTENT,
     ],
     [
-      'has a failed payment if the card was declined',
+      'has a failed payment after a declined card',
       attempt('requires_payment_method', 'card_declined'),
-      { paymentFailed: true },
+      didFail(true),
     ],
-    [
-      'has no failed payment while an attempt is in progress',
-      attempt('processing', null),
-      { paymentFailed: false },
-    ],
+    ['has no failed payment during an attempt', attempt('processing', null), didFail(false)],
   ])('an invoice from Stripe %s', (_, more, expected) => {
     expect(map(more)).toMatchObject(expected);
   });

@@ -11,29 +11,8 @@ describe('the page after sign-in', () => {
   const SITE = 'https://admin.example.com';
 
   test('a next path after sign-in never leaves the site', () => {
-    const pieces = [
-      ...[
-        '/',
-        '//',
-        '\\',
-        '.',
-        '..',
-        '%2e',
-        '%2f',
-        '%5C',
-        '\t',
-        '\n',
-        '\r',
-        '\0',
-        ' ',
-        '@',
-        'x',
-        'user@',
-        '?',
-        '#',
-      ],
-      ...['https:', 'HTTPS://', 'javascript:', 'java\tscript:', 'data:text/html,', 'evil.example', '[::1]'],
-    ];
+    const parts = String.raw`/ // \ . .. %2e %2f %5C @ x user@ ? # https: HTTPS:// javascript: data:text/html, evil.example [::1]`;
+    const pieces = [...parts.split(' '), ' ', '\t', '\n', '\r', '\0', 'java\tscript:'];
     const next = fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((some) => some.join(''));
     const check = (typed: string | undefined) => {
       const path = safeNextPath(typed);

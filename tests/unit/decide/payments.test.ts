@@ -86,6 +86,8 @@ const update = (changes: object): PaymentChange => ({ kind: 'update', id: 7, cha
 const REMOVE: PaymentChange = { kind: 'delete', id: 7 };
 const PAID = { status: 'paid', amount_paid: '100.000', amount_due: '0.000' } as const;
 const STRIPES = { stripe_invoice_id: 'in_1', stripe_customer_id: 'cus_1' };
+const OF_STRIPE = payment({ source: 'stripe', payment_reference: 'in_1' });
+const MANAGED = { invoices: [STRIPES], payments: [OF_STRIPE] };
 const OTHER = { id: 2, number: 'R-2' };
 
 test.each<[string, State, PaymentChange, object]>([
@@ -191,13 +193,13 @@ test.each<[string, State, PaymentChange, object]>([
   ],
   [
     'a deleted payment of Stripe’s leaves a tombstone',
-    { invoices: [STRIPES], payments: [payment({ source: 'stripe', payment_reference: 'in_1' })] },
+    MANAGED,
     REMOVE,
     { tombstones: ['in_1'], invoicesSettled: [], invoicesSeen: [{ id: 1, version: 3 }] },
   ],
   [
     'a renamed payment of Stripe’s leaves a tombstone',
-    { invoices: [STRIPES], payments: [payment({ source: 'stripe', payment_reference: 'in_1' })] },
+    MANAGED,
     update({ payment_reference: 'BANK-2' }),
     { tombstones: ['in_1'] },
   ],
@@ -253,7 +255,7 @@ test.each<[string, State, PaymentChange, string]>([
   ],
   [
     'money that Stripe reported as this invoice’s',
-    { invoices: [STRIPES], payments: [payment({ source: 'stripe', payment_reference: 'in_1' })] },
+    MANAGED,
     record({ payment_reference: 'pi_1' }),
     'conflict payment_reference',
   ],
