@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { startOfDay } from '../dates';
+import { documentsOf } from '../documents/invoice-document';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
 import { accountingCsv, calendarMonth } from '../exports/accounting-csv';
@@ -9,23 +10,27 @@ import { calendarDate } from '../fields';
 import type { Runtime } from '../runtime';
 import { command, TEXT, type Terminal } from './command';
 
-/** Exports records as CSV, to stdout or into files. */
+/** Exports records as CSV, to stdout or into files, and the documents of invoices into a folder. */
 export const exportCommand = command({
   usage: [
     `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
     '       npm run -s export -- all DIR [--since DATE]',
     '       npm run -s export -- accounting --month 2026-10 [--out FILE]',
+    '       npm run -s export -- documents DIR --month 2026-10',
     'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
     'accounting: the invoices, payments and refunds of a month, for whoever keeps the books.',
+    'documents: the PDF and the XRechnung of each invoice that was issued here in a month.',
   ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
   options: { since: TEXT, out: TEXT, month: TEXT },
   positionals: 2,
   read,
   stopsInOrder: () => true,
-  async run(wanted, { db, env: { timeZone } }, terminal) {
+  async run(wanted, { db, env: { timeZone }, now }, terminal) {
     try {
-      if (wanted.kind === 'accounting') await writeCsv(accountingCsv(db, wanted.month), wanted.out, terminal);
+      if (wanted.kind === 'documents') await exportDocuments(db, wanted, now(), terminal);
+      else if (wanted.kind === 'accounting')
+        await writeCsv(accountingCsv(db, wanted.month), wanted.out, terminal);
       else await exportRecords(db, wanted, timeZone, terminal);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
@@ -43,6 +48,12 @@ function read({ since, out, month }: Values, [name, dir]: string[]) {
       return { kind: 'accounting' as const, month, out };
     throw new StartError(['--month must be a month such as 2026-10.']);
   }
+  if (name === 'documents' && dir !== undefined && since === undefined && out === undefined) {
+    if (month !== undefined && calendarMonth.safeParse(month).success) {
+      return { kind: 'documents' as const, month, dir };
+    }
+    throw new StartError(['--month must be a month such as 2026-10.']);
+  }
   if (month !== undefined) return undefined;
   if (since !== undefined && !calendarDate.safeParse(since).success) {
     throw new StartError(['--since must be a date such as 2026-01-31.']);
@@ -50,15 +61,19 @@ function read({ since, out, month }: Values, [name, dir]: string[]) {
   if (name === 'all' && dir !== undefined && out === undefined) return { kind: 'all' as const, dir, since };
   const kind = EXPORT_NAMES.find((known) => known === name);
   if (kind && dir === undefined) return { kind, out, since };
-  if (name === undefined || name === 'all' || name === 'accounting' || kind) return undefined;
-  throw new StartError([`${name} cannot be exported: there is ${EXPORT_NAMES.join(', ')}, all, accounting.`]);
+  if (name === undefined || OTHERS.includes(name) || kind) return undefined;
+  const known = [...EXPORT_NAMES, ...OTHERS].join(', ');
+  throw new StartError([`${name} cannot be exported: there is ${known}.`]);
 }
+
+/** Exports beside those of one kind of record. */
+const OTHERS = ['all', 'accounting', 'documents'];
 
 type Wanted = NonNullable<ReturnType<typeof read>>;
 
 async function exportRecords(
   db: Runtime['db'],
-  wanted: Exclude<Wanted, { kind: 'accounting' }>,
+  wanted: Exclude<Wanted, { kind: 'accounting' | 'documents' }>,
   timeZone: string,
   terminal: Terminal,
 ): Promise<void> {
@@ -79,6 +94,29 @@ async function exportAll(db: Runtime['db'], dir: string, since: Date | null, { p
     const path = join(dir, `${name}.csv`);
     await writeExport(path, exportCsv(db, EXPORT_KINDS[name], since), signal);
     print(path);
+  }
+}
+
+/** Writes the files of a month's documents, and prints their paths, and why an invoice has no document. */
+async function exportDocuments(
+  db: Runtime['db'],
+  { month, dir }: Extract<Wanted, { kind: 'documents' }>,
+  now: Date,
+  { cwd, print, signal }: Terminal,
+): Promise<void> {
+  const folder = resolve(cwd, dir);
+  await withFile(folder, () => mkdir(folder, { recursive: true, mode: 0o700 }));
+  for await (const { number, files, reason } of documentsOf(db, month, now)) {
+    signal.throwIfAborted();
+    if (!files) {
+      print(`${number}: ${reason}`);
+      continue;
+    }
+    for (const [ending, content] of Object.entries({ pdf: files.pdf, xml: files.xml })) {
+      const path = join(folder, `${files.name}.${ending}`);
+      await writeExport(path, [content], signal);
+      print(path);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { and, asc, eq, isNull, ne } from 'drizzle-orm';
+import { and, asc, eq, gte, isNull, lt, ne, sql } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
 import { customers, invoiceDocuments, invoiceLines, invoices, MAX_DOCUMENT_BYTES } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -50,14 +50,7 @@ export interface InvoiceFiles {
  */
 export async function getDocument(db: Database, id: number, now: Date): Promise<InvoiceFiles> {
   const found = await inspect(db, id);
-  if ('isReady' in found) {
-    const missing = found.missing.map(({ owner, label }) => `${owner}: ${label}`);
-    const sentences = [
-      ...found.reasons,
-      ...(missing.length > 0 ? [`These fields are empty: ${missing.join(', ')}.`] : []),
-    ];
-    throw new AppError('conflict', `The invoice has no document. ${sentences.join(' ')}`);
-  }
+  if ('isReady' in found) throw new AppError('conflict', `The invoice has no document. ${explain(found)}`);
   if (found.stored) return found.stored;
   await transact(db, (tx) => keepParties(tx, [id]));
   const printed = await readPrinted(db, id);
@@ -86,6 +79,39 @@ export async function makeDocuments(db: Database, customerId: number, now: Date)
   for (const { id } of own) {
     if ((await describeDocument(db, id)).isReady) await getDocument(db, id, now);
   }
+}
+
+/**
+ * Returns the documents of a month's own issued invoices, in the order of their numbers, and makes those that are
+ * missing. An invoice without a document comes with the reasons.
+ *
+ * @param month such as `2026-10`; the month of the invoice's date
+ */
+export async function* documentsOf(db: Database, month: string, now: Date) {
+  const first = `${month}-01`;
+  const found = await db
+    .select({ id: invoices.id, number: invoices.number })
+    .from(invoices)
+    .where(
+      and(
+        gte(invoices.invoice_date, first),
+        lt(invoices.invoice_date, sql`${first}::date + interval '1 month'`),
+        isNull(invoices.stripe_invoice_id),
+        ne(invoices.status, 'draft'),
+      ),
+    )
+    .orderBy(asc(invoices.number), asc(invoices.id));
+  for (const { id, number } of found) {
+    const state = await describeDocument(db, id);
+    const files = state.isReady ? await getDocument(db, id, now) : null;
+    yield { number: String(number), files, reason: state.isReady ? null : explain(state) };
+  }
+}
+
+/** Returns why an invoice has no document, as a sentence or several. */
+function explain({ reasons, missing }: DocumentState): string {
+  const fields = missing.map(({ owner, label }) => `${owner}: ${label}`).join(', ');
+  return [...reasons, ...(fields ? [`These fields are empty: ${fields}.`] : [])].join(' ');
 }
 
 async function makeFiles(printed: PrintedInvoice, now: Date) {

@@ -211,11 +211,15 @@ function toCell(value: unknown, column: PgColumn | SQL): string | number | null 
  *
  * @throws StartError if the file cannot be written; an AbortError if the export was stopped
  */
-export async function writeExport(path: string, csv: AsyncIterable<string>, signal: AbortSignal) {
+export async function writeExport(
+  path: string,
+  content: AsyncIterable<string> | Iterable<string | Uint8Array>,
+  signal: AbortSignal,
+) {
   const partial = `${path}.part`;
   try {
     await withFile(path, () =>
-      pipeline(Readable.from(csv), createWriteStream(partial, { mode: 0o600 }), { signal }),
+      pipeline(Readable.from(content), createWriteStream(partial, { mode: 0o600 }), { signal }),
     );
     await withFile(path, () => rename(partial, path));
   } catch (error) {

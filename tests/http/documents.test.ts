@@ -8,7 +8,7 @@ import { customers, invoiceLines } from '@/db/schema';
 import { DEMO_COMPANY } from '@/db/seed/company';
 import { commandActor } from '@/lib/audit/audit-log';
 import { type Company, getCompany, saveCompany } from '@/lib/documents/company';
-import { describeDocument, getDocument } from '@/lib/documents/invoice-document';
+import { describeDocument, documentsOf, getDocument } from '@/lib/documents/invoice-document';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { saveRecord } from '@/lib/records/save-records';
@@ -198,6 +198,22 @@ test('a discount is a negative quantity, because an e-invoice must not have a ne
   const xml = await xmlOf(await issue({}, [...LINES, discount]));
   expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">-1.00</);
   expect(xml).not.toMatch(/<ram:ChargeAmount>-/);
+});
+
+test('the documents of a month are exported, and an invoice without one is named with the reason', async () => {
+  const { db } = server.runtime;
+  const id = await issue();
+  const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });
+  const found = [];
+  for await (const one of documentsOf(db, now().toISOString().slice(0, 7), now())) found.push(one);
+  const { pdf } = await getDocument(db, id, now());
+  expect(found.filter(({ files }) => files && Buffer.from(files.pdf).equals(Buffer.from(pdf)))).toHaveLength(
+    1,
+  );
+  expect(found.find((one) => one.number === number)).toMatchObject({
+    files: null,
+    reason: expect.stringContaining('totals alone'),
+  });
 });
 
 describe('the documents of an erased customer', () => {
