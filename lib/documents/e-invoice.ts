@@ -94,6 +94,8 @@ function toInvoice(printed: PrintedInvoice): Invoice {
 function toSeller({ seller, lines }: PrintedInvoice) {
   // A document with category O must not have VAT IDs (BR-O-2), so the seller has its tax number only.
   const vatId = isOutsideVat(lines) ? null : seller.vat_id;
+  // Without a VAT ID, another identifier must name the seller (BR-CO-26).
+  const identifier = vatId ? null : (seller.tax_number ?? seller.register_entry);
   return {
     'cbc:EndpointID': seller.contact_email,
     'cbc:EndpointID@schemeID': 'EM',
@@ -106,6 +108,7 @@ function toSeller({ seller, lines }: PrintedInvoice) {
     ],
     'cac:PartyLegalEntity': {
       'cbc:RegistrationName': seller.name,
+      ...(identifier && { 'cbc:CompanyID': identifier }),
       ...(seller.register_entry && { 'cbc:CompanyLegalForm': seller.register_entry }),
     },
     'cac:Contact': {

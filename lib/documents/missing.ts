@@ -35,7 +35,11 @@ const CUSTOMER: [field: keyof Buyer, label: string][] = [
 export function missingFields({ seller, buyer, lines }: PrintedInvoice): MissingField[] {
   const ofCompany = COMPANY.filter(([field]) => !seller[field]);
   const needsVatId = lines.some(({ tax_category }) => ['AE', 'G', 'K'].includes(tax_category));
+  // Outside VAT the e-invoice must not name VAT IDs (BR-O-2), so something else identifies the company (BR-CO-26).
+  const isOutside = lines.some(({ tax_category }) => tax_category === 'O');
   if (needsVatId && !seller.vat_id) ofCompany.push(['vat_id', 'VAT ID']);
+  else if (isOutside && !seller.tax_number && !seller.register_entry)
+    ofCompany.push(['tax_number', 'Tax number']);
   else if (!seller.vat_id && !seller.tax_number) ofCompany.push(['tax_number', 'Tax number or VAT ID']);
   const isNamed = buyer.company || buyer.first_name || buyer.last_name;
   const ofCustomer = [

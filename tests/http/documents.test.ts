@@ -172,6 +172,8 @@ test.each([
   if (reason) expect(xml).toContain(reason);
   // An invoice outside VAT names no VAT ID (BR-O-2).
   expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
+  // It then identifies the seller in another way (BR-CO-26).
+  expect(xml.includes('<ram:SpecifiedLegalOrganization>')).toBe(category === 'O');
 });
 
 test.each([

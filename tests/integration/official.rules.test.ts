@@ -24,7 +24,7 @@ const rules = ['en16931-cii.sch', 'xrechnung-cii.sch'].map((file) =>
 /** Returns the ids of the rules that a document breaks. */
 function brokenRules(xml: string): string[] {
   const failed = rules.flatMap((schema) => schema.validateString(xml, {}));
-  return failed.map(({ assert, message }) => assert.id ?? String(message).slice(0, 80)).sort();
+  return failed.map(({ assertId, message }) => assertId ?? String(message).slice(0, 80)).sort();
 }
 
 /** Returns the errors of the schema in an XML document. */
