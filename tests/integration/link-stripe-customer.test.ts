@@ -10,6 +10,7 @@ import {
   subscriptionItems,
 } from '@/db/schema';
 import { listAudit, listAuditOf } from '@/lib/audit/audit-log';
+import type { PageStart } from '@/lib/page-query';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
 import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
@@ -283,8 +284,7 @@ test('customers created for Stripe are listed until staff confirm them', async (
   for (let i = 0; i < 5; i += 1) made.push(await createStripeCustomer(sync.db, { linked_by: 'created' }));
   await createStripeCustomer(sync.db, { linked_by: 'email' });
   const ids = made.map((row) => row.stripe_customer_id).reverse();
-  const page = (start: { after?: string; before?: string }) =>
-    listCreatedForStripe(sync.db, { ...start, limit: 2 });
+  const page = (start: PageStart) => listCreatedForStripe(sync.db, { ...start, limit: 2 });
   expect((await walkPages(page)).map((row) => row.stripe_customer_id)).toEqual(ids);
   expect((await page({ after: 'nonsense' })).data).toEqual((await page({})).data);
 

@@ -10,6 +10,7 @@ import {
 } from '@/lib/stripe-local/actions/invoices';
 import {
   changeSubscription,
+  hasEnded,
   invoiceThatIs,
   liveCustomer,
   liveSubscription,
@@ -27,6 +28,17 @@ export const updateCustomer = action((world, id: string, patch: CustomerInput): 
   const before = liveCustomer(world, id);
   const customer = world.customers.put({ ...before, ...patch });
   emit(world, 'customer.updated', customer, before);
+  return customer;
+});
+
+/** Deletes a customer and cancels its subscriptions → customer.subscription.deleted for each, customer.deleted */
+export const deleteCustomer = action((world, id: string): Customer => {
+  const before = liveCustomer(world, id);
+  for (const subscription of [...world.subscriptions.where('customer', id)]) {
+    if (!hasEnded(subscription)) act.cancelSubscription(world, subscription.id);
+  }
+  const customer = world.customers.put({ ...before, deleted: true });
+  emit(world, 'customer.deleted', before);
   return customer;
 });
 
@@ -154,3 +166,11 @@ function collectPart(world: World, invoice: Invoice, amount: number): void {
   const payment = { type: 'payment_intent', payment_intent: intent.id } as const;
   recordPaid(world, invoice, { amountRequested: amount, payment });
 }
+
+/** Starts a bank debit, which is neither paid nor failed yet → payment_intent.processing, invoice.updated */
+export const beginPayment = action((world, id: string): Invoice => {
+  const before = invoiceThatIs(world, id, 'open');
+  const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });
+  emit(world, 'payment_intent.processing', intent);
+  return changeInvoice(world, before, { attempted: true, attemptCount: before.attemptCount + 1 });
+});
