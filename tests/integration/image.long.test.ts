@@ -137,7 +137,7 @@ test('the image starts without rights on a read-only root, and answers', async (
     expect([script, npm(script).status]).toEqual([script, 0]);
   }
   expect(server.output()).not.toMatch(/EROFS|EACCES|Cannot find/);
-});
+}, 300_000);
 
 test('the image stops on SIGTERM with exit code 0', async () => {
   server?.child.kill('SIGTERM');
