@@ -11,9 +11,11 @@ import { ensureBuild, productionEnv } from '../support/next-build';
 // Builds the image of the Dockerfile without Docker: each stage is a folder, in which its instructions are run.
 
 const MOST_MB = 350;
-/** A user without rights. Without root, the test runs as its own user on a writable root. */
+/** A user without rights. */
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
+/** Only root can become another user and make the root folder read-only. */
+const RUNS_AS = isRoot ? 'a user without rights on a read-only root' : 'this user on a writable root';
 
 const folder = mkdtempSync(join(tmpdir(), 'w5t-image-'));
 const stages: string[] = [];
@@ -118,7 +120,7 @@ test('the image lists the licence of each package that it contains', () => {
   expect(text).not.toMatch(/: (not stated|UNLICENSED|.*\bA?GPL.*)\n\n=/);
 });
 
-test('the image starts without rights on a read-only root, and answers', async () => {
+test(`the image starts as ${RUNS_AS}, and answers`, async () => {
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   server = await startUntil(/Listening/, inImage(command), { ...environment(), PORT: String(port) });
