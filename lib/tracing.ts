@@ -18,25 +18,25 @@ interface Tracing {
   inSpan<T>(span: NewSpan, work: () => Promise<T>): Promise<T>;
   /** Runs a request's handler in a span that ends with the response. */
   inRequestSpan(request: IncomingMessage, response: ServerResponse, handle: () => void): void;
-  /** Sends the remaining spans, and makes no more. */
+  /** Sends the remaining spans and ends the tracing. */
   close(): Promise<void>;
 }
 
 // Next's bundles and our server share the tracing. Undefined while no traces are exported.
 const held = perProcess('tracing', () => ({ opened: undefined as Tracing | undefined }));
 
-/** Runs work in a span. Only runs the work while no traces are exported. */
+/** Runs work in a span, or without one if no traces are exported. */
 export function inSpan<T>(span: NewSpan, work: () => Promise<T>): Promise<T> {
   return held.opened ? held.opened.inSpan(span, work) : work();
 }
 
-/** Runs a request's handler in a span. Only runs the handler while no traces are exported. */
+/** Runs a request's handler in a span, or without one if no traces are exported. */
 export function inRequestSpan(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
   if (held.opened) held.opened.inRequestSpan(request, response, handle);
   else handle();
 }
 
-/** Sends the remaining spans, and makes no more. Does nothing while no traces are exported. */
+/** Sends the remaining spans and ends the tracing. Does nothing if no traces are exported. */
 export async function closeTracing(): Promise<void> {
   const { opened } = held;
   held.opened = undefined;
@@ -44,7 +44,7 @@ export async function closeTracing(): Promise<void> {
   await opened?.close();
 }
 
-/** A call to another service. Its span adds headers that continue the trace there. */
+/** A request to another service. Tracing adds the headers that continue the trace there. */
 interface Call {
   name: string;
   headers: Record<string, string>;
@@ -54,14 +54,14 @@ interface Settings {
   /** Address of the collector, without the path `/v1/traces`. */
   endpoint: string;
   version: string;
-  /** Names the route of a path. A path itself may contain a secret, such as an invitation's. */
+  /** Returns the route of a path. The path itself may contain a secret, such as the token of an invitation. */
   nameRoute(path: string): string;
-  /** Publishes calls to other services. */
+  /** Channel on which the program announces its requests to other services. */
   calls: TracingChannel<unknown, Call>;
   log: Logger;
 }
 
-/** Makes spans from now on, and exports them. Loads OpenTelemetry only now, because most servers do not need it. */
+/** Starts to make and export spans. Loads OpenTelemetry only here, because most servers do not need it. */
 export async function openTracing(settings: Settings): Promise<void> {
   const tracing = await createTracing(settings);
   held.opened = tracing;
@@ -78,7 +78,7 @@ export async function openTracing(settings: Settings): Promise<void> {
 }
 
 const MAX_STATEMENT = 4000;
-/** The longest time to send spans, so that a collector that does not answer cannot delay the end of the process. */
+/** Limit for sending spans, so that a collector that does not answer cannot delay the end of the process. */
 const EXPORT_MS = 2000;
 
 async function createTracing({ endpoint, version, nameRoute, calls, log }: Settings): Promise<Tracing> {

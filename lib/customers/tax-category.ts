@@ -43,7 +43,7 @@ interface Case {
 }
 
 interface Precondition {
-  /** The rule of EN 16931 that a document without this condition breaks, or the law. */
+  /** Source of the condition: a rule of EN 16931 or a section of the law. */
   rule: string;
   holds(given: Case): boolean;
   problem: string;
@@ -61,7 +61,7 @@ const buyerHasVatId = (rule: string): Precondition => ({
 });
 const isAbroad = ({ buyer, seller }: Case) => buyer.country !== null && buyer.country !== seller.country;
 
-/** What must hold for each category. */
+/** The conditions of each category. */
 const PRECONDITIONS: Record<TaxCategory, Precondition[]> = {
   S: [
     {
@@ -116,7 +116,7 @@ const PRECONDITIONS: Record<TaxCategory, Precondition[]> = {
 export interface TaxProblem {
   /** Position of the line, counted from 0. */
   line: number;
-  /** Words that follow `Line 1`, with the rule in brackets. */
+  /** The rest of a sentence that begins with `Line 1`. Ends with the rule in brackets. */
   message: string;
 }
 

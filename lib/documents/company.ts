@@ -9,7 +9,7 @@ import { AppError } from '../errors';
 import { textLine } from '../fields';
 import { countryCode } from '../records/fields';
 
-/** Our company as documents name it. Fields that staff have not filled in are null. */
+/** Our company's details for documents. Fields that staff have not filled in are null. */
 export type Company = Omit<typeof company.$inferSelect, 'id' | 'created_at' | 'updated_at'>;
 
 const line = (max: number, normal?: (text: string) => string) => textLine(max, normal).nullable();
@@ -76,8 +76,8 @@ const EMPTY: Company = {
 };
 
 /**
- * Saves our company. Invoices that are already issued keep the company as it was, and take only fields from it that they
- * lack.
+ * Saves our company. Invoices that are already issued keep their copy of the company, and take from the new one only
+ * fields that are empty in the copy.
  *
  * @throws AppError validation_failed with the invalid fields
  */

@@ -4,7 +4,7 @@ import { PHRASES } from './phrases';
 import type { PrintedInvoice, PrintedLine, PrintedTax } from './printed-invoice';
 import { buyerName, payment } from './printed-texts';
 
-/** An invoice in the two forms of its e-invoice, which differ in the name of their specification only. */
+/** The two e-invoices of an invoice. They differ only in the name of their specification. */
 export interface EInvoices {
   /** For a hybrid PDF: Factur-X and ZUGFeRD, profile EN 16931. */
   facturX: string;
@@ -87,7 +87,7 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     },
     'cac:InvoiceLine': printed.lines.map((line, at) => toLine(line, at, currency)),
   };
-  // The library's type lists every code of every list, so that no text of ours fits.
+  // The library's type allows only the codes of its lists, so a value of the type `string` does not fit.
   return { 'ubl:Invoice': invoice } as unknown as Invoice;
 }
 

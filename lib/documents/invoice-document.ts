@@ -44,7 +44,7 @@ export interface InvoiceFiles {
 }
 
 /**
- * Returns the document of an invoice. The first call makes it, and every other one returns the same bytes.
+ * Returns the document of an invoice. The first call makes and stores it, and later calls return the same bytes.
  *
  * @throws AppError not_found; conflict with the reasons if the invoice has no document
  */
@@ -59,11 +59,11 @@ export async function getDocument(db: Database, id: number, now: Date): Promise<
     .update(invoiceDocuments)
     .set({ ...files, made_at: now })
     .where(and(eq(invoiceDocuments.invoice_id, id), isNull(invoiceDocuments.made_at)));
-  // Another request may have stored its document first. Its bytes count.
+  // Another request may have stored its document first. Return that document then.
   return (await readStored(db, id)) ?? { ...files, name: nameOf(printed.number) };
 }
 
-/** Makes all documents of a customer's invoices that can be made now, so that an erasure does not prevent them. */
+/** Makes all documents of a customer's invoices that can be made now, because an erasure prevents new documents. */
 export async function makeDocuments(db: Database, customerId: number, now: Date): Promise<void> {
   const own = await db
     .select({ id: invoices.id })
@@ -82,8 +82,8 @@ export async function makeDocuments(db: Database, customerId: number, now: Date)
 }
 
 /**
- * Returns the documents of a month's own issued invoices, in the order of their numbers, and makes those that are
- * missing. An invoice without a document comes with the reasons.
+ * Returns the documents of a month's issued invoices that Stripe does not manage, by invoice number. Makes missing
+ * documents. If an invoice cannot have a document, returns the reasons instead.
  *
  * @param month such as `2026-10`; the month of the invoice's date
  */
@@ -125,7 +125,7 @@ async function makeFiles(printed: PrintedInvoice, now: Date) {
 
 type Found = DocumentState | { stored: InvoiceFiles | null };
 
-/** Finds the stored document, or why the invoice cannot have one. Null if the document can be made. */
+/** Returns the stored document (null if it can be made now), or why the invoice cannot have one. */
 async function inspect(db: Database, id: number): Promise<Found> {
   const [invoice] = await db
     .select({

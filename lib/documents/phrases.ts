@@ -9,7 +9,7 @@ const GERMAN = new Set(['DE', 'AT', 'CH', 'LI', 'LU']);
 export const languageFor = (country: string | null): Language =>
   country !== null && GERMAN.has(country) ? 'de' : 'en';
 
-/** Everything that documents say, in one language. */
+/** The fixed texts of documents in one language. */
 export interface Phrases {
   locale: string;
   invoice: string;

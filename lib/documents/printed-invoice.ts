@@ -8,7 +8,7 @@ import { fromThousandths, toThousandths } from '../money';
 import { type Company, getCompany } from './company';
 import { type Language, languageFor } from './phrases';
 
-/** The customer as a document names it. */
+/** The customer's details for a document. */
 export interface Buyer {
   customer_number: string;
   company: string | null;
@@ -44,7 +44,7 @@ export interface PrintedTax {
   tax: string;
 }
 
-/** An invoice with everything that its document says. Amounts are decimal texts with three decimals. */
+/** Everything that the document of an invoice prints. Amounts are decimal texts with three decimals. */
 export interface PrintedInvoice {
   number: string;
   language: Language;
@@ -64,8 +64,8 @@ export interface PrintedInvoice {
 }
 
 /**
- * Reads what the document of an invoice says. Fields that the kept parties lack come from the company and the customer
- * as they are now.
+ * Reads everything that the document of an invoice prints. Fields that are empty in the stored seller and buyer come from
+ * the current company and customer.
  *
  * @throws AppError not_found
  */
@@ -117,7 +117,7 @@ const toBuyer = (customer: typeof customers.$inferSelect): Buyer => ({
   ...pickColumns(customer, 'street', 'postal_code', 'city', 'country', 'vat_id', 'tax_exempt'),
 });
 
-/** Returns a kept party with the values that it lacks. */
+/** Returns a stored party, with its empty fields filled from the current one. */
 function filledUp<Party extends object>(kept: KeptParty | null, now: Party): Party {
   const own = Object.entries(kept ?? {}).filter(([, value]) => value !== null);
   return { ...now, ...Object.fromEntries(own) } as Party;

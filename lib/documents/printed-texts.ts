@@ -2,11 +2,11 @@ import { currencyDecimals } from '../money';
 import { type Language, PHRASES } from './phrases';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
 
-/** Returns the company, otherwise "first last". */
+/** Returns the customer's company, or else the first and last name. */
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
   company || [first_name, last_name].filter(Boolean).join(' ');
 
-/** Returns the sentence about the payment. The company's own terms replace the usual sentence. */
+/** Returns the sentence that says when to pay. The payment terms of the company's settings replace the usual sentence. */
 export function payment({ language, total, due, seller }: PrintedInvoice): string {
   const { nothingToPay, payBy, payNow } = PHRASES[language];
   if (Number(total) <= 0) return nothingToPay;
@@ -33,7 +33,10 @@ const withDecimals = (language: Language) => (least: number, most: number) =>
     maximumFractionDigits: most,
   });
 
-/** Formats with at least 0 to 3 decimals, up to the same number or up to three. */
+/**
+ * Number formats by language and by the currency's decimals (0, 2 or 3). `exact` prints exactly that many decimals. `price`
+ * prints at least that many and at most three.
+ */
 const NUMBERS = { de: formatsOf('de'), en: formatsOf('en') };
 
 function formatsOf(language: Language) {
@@ -52,7 +55,7 @@ export function numberFormats({ language, currency }: PrintedInvoice) {
   return {
     /** An amount without its currency: 1.234,50. */
     amount: (text: string) => exact[decimals].format(Number(text)),
-    /** A price, with three decimals if it needs them. */
+    /** A price without its currency. It has more decimals than an amount if it needs them, up to three. */
     price: (text: string) => price[decimals].format(Number(text)),
     /** An amount with its currency: 1.234,50 EUR. */
     money: (text: string) => `${exact[decimals].format(Number(text))} ${code}`,

@@ -14,7 +14,7 @@ const SHEET = {
   width: mm(210),
   left: mm(25),
   right: mm(190),
-  /** Top of the first page's contents, and of each further page's. */
+  /** Upper end of the contents on the first page (`first`) and on each further page (`next`). */
   first: mm(103),
   next: mm(25),
   /** Lower end of the contents, above the footer. */
@@ -77,7 +77,7 @@ function createPen(document: Document, root: Element) {
       element.end();
       return document.y;
     },
-    /** Draws something that means nothing to a reader, such as a rule. */
+    /** Draws decoration that screen readers skip, such as a line. */
     decorate: (draw: () => void) => {
       document.markContent('Artifact', { type: 'Layout' });
       draw();
@@ -243,7 +243,7 @@ function writePlain(document: Document, text: string, options: TextOptions): voi
   document.font(font).fontSize(size).fillColor(color).text(text, x, y, { width, align });
 }
 
-/** Writes the sums: without tax, the tax of each rate with the amount that it is on, and the total. */
+/** Writes the sum without tax, the tax of each rate with its net amount, and the total. */
 function drawTotals(pen: Pen, printed: PrintedInvoice): void {
   const { document } = pen;
   const says = PHRASES[printed.language];

@@ -18,7 +18,7 @@ export const documentRoute = route({
   }),
 });
 
-/** Responds with a file of a document, which a browser saves under the invoice's number. */
+/** Returns a response with the PDF or the XML of a document. A browser saves it under the invoice's number. */
 export function documentResponse(
   { pdf, xml, name }: Awaited<ReturnType<typeof getDocument>>,
   type: DocumentType,
@@ -33,7 +33,7 @@ export function documentResponse(
 }
 
 /**
- * Returns the type that a request prefers. Without `Accept`, it is the PDF.
+ * Returns the media type that a request prefers. Without the header `Accept`, returns that of the PDF.
  *
  * @throws AppError not_acceptable if the request accepts neither
  */

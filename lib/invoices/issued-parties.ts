@@ -4,9 +4,9 @@ import type { KeptParty } from '@/db/schema';
 import { type TaxCategory, type TaxProblem, taxProblems, usualCategory } from '../customers/tax-category';
 
 /**
- * Keeps the seller and the buyer of issued invoices as they are now, and the tax category of each line. Later changes of
- * the company or the customer then do not change the invoice. Rows that exist stay, and Stripe's invoices and invoices
- * without lines are left out, because they have no document.
+ * Stores a copy of the seller and the buyer of issued invoices, and the tax category of each line. Later changes of the
+ * company or the customer then do not change the invoice. Does not replace a stored copy. Skips Stripe's invoices and
+ * invoices without lines, because they have no document.
  *
  * @returns wrong combinations of rate, category and customer. The caller decides whether they prevent the write.
  */
@@ -36,7 +36,7 @@ type Taxed = {
   small_business: boolean;
 };
 
-/** Stores the usual category of each line without one. Without the company's country, the lines stay as they are. */
+/** Stores the usual category of each line that has none. Changes no line if the company's country is unknown. */
 async function keepCategories(tx: Database, ids: number[]): Promise<TaxProblem[]> {
   const found = await rows<Taxed>(
     tx,

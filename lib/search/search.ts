@@ -93,7 +93,7 @@ interface HitKind<Columns extends SelectedFields> {
   exact(text: string): SQL | undefined;
   /** Conditions for other hits, such as numbers that contain the text, cheapest first. Undefined ones are skipped. */
   others?(text: string): (SQL | undefined)[];
-  /** Sort expressions for the exact hits and for the other hits, which precede `order`. */
+  /** Sort expressions that come before `order`: one for the exact hits and one for the other hits. */
   first?(text: string): Record<'exact' | 'others', SQL>;
 }
 

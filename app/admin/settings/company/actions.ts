@@ -4,7 +4,7 @@ import { saveCompany } from '@/lib/documents/company';
 import { staffFormAction } from '../../_components/page/staff-action';
 import { COMPANY_FORM } from './company-fields';
 
-/** Saves our company as documents name it, and redirects to its page. */
+/** Saves our company's details for documents, and redirects to the page of the company. */
 export const save = staffFormAction({
   role: 'admin',
   input: [],
