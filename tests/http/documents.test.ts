@@ -74,7 +74,7 @@ function embedded(pdf: Buffer): string {
 beforeAll(() => setCompany());
 
 describe('the document of an issued invoice', () => {
-  test('is made once, and every download returns the same bytes', async () => {
+  test('the document of an invoice is made once, and every download returns the same bytes', async () => {
     const id = await issue();
     const first = await download(id);
     expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/pdf']);
@@ -91,7 +91,7 @@ describe('the document of an issued invoice', () => {
     await setCompany();
   });
 
-  test('as XML is the invoice inside the PDF, apart from the name of the specification', async () => {
+  test('the XML of an invoice is the XML inside its PDF, apart from the name of the specification', async () => {
     const id = await issue();
     const pdf = Buffer.from(await (await download(id)).arrayBuffer());
     const answer = await download(id, 'application/xml');
@@ -101,7 +101,7 @@ describe('the document of an issued invoice', () => {
     expect(embedded(pdf)).toBe(xml.replace(/#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0/, ''));
   });
 
-  test('names seller and buyer as they were when the invoice was issued', async () => {
+  test('the document of an invoice names seller and buyer as they were when the invoice was issued', async () => {
     const id = await issue({ company: 'Before AG' });
     await server.runtime.db.update(customers).set({ company: 'After AG' });
     await setCompany({ name: 'Renamed GmbH' });
@@ -112,7 +112,7 @@ describe('the document of an issued invoice', () => {
     await setCompany();
   });
 
-  test('waits for the missing fields, which the page names, and takes them from today', async () => {
+  test('an invoice has no document until its missing fields, which the refusal names, are filled in', async () => {
     await setCompany({ iban: null, tax_number: null, vat_id: null });
     const id = await issue({ street: null });
     expect(await describeDocument(server.runtime.db, id)).toMatchObject({
@@ -132,24 +132,24 @@ describe('the document of an issued invoice', () => {
 
 test.each([
   ['an unknown invoice', 'application/pdf', '999999', 404],
-  ['an id that is no number', 'application/pdf', 'x', 404],
-  ['another type', 'text/html', '1', 406],
-  ['a type with quality 0', 'application/pdf;q=0', '1', 406],
-])('a download of %s is refused', async (_, accept, id, status) => {
+  ['an invalid invoice id', 'application/pdf', 'x', 404],
+  ['an unsupported media type', 'text/html', '1', 406],
+  ['a media type with quality 0', 'application/pdf;q=0', '1', 406],
+])('the download of an invoice document is refused for %s', async (_, accept, id, status) => {
   expect((await download(id, accept)).status).toBe(status);
 });
 
 test.each([
-  ['a draft', () => draft().then(({ id }) => id), 'It is a draft'],
-  ['an imported total', () => createInvoice(server.runtime.db).then(({ id }) => id), 'totals alone'],
+  ['that is a draft', () => draft().then(({ id }) => id), 'It is a draft'],
+  ['with totals but no lines', () => createInvoice(server.runtime.db).then(({ id }) => id), 'totals alone'],
   [
-    'Stripe',
+    'that Stripe issued',
     () => createInvoice(server.runtime.db, { stripe_invoice_id: 'in_document' }).then(({ id }) => id),
     'Stripe issued this invoice',
   ],
-  ['a name in an unknown script', () => issue({ company: '株式会社' }), 'no character for 株'],
-  ['a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
-])('an invoice of %s has no document, and says why', async (_, make, reason) => {
+  ['with a name in an unknown script', () => issue({ company: '株式会社' }), 'no character for 株'],
+  ['in a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
+])('an invoice %s has no document, and says why', async (_, make, reason) => {
   const { reasons } = await describeDocument(server.runtime.db, await make());
   expect(reasons.join(' ')).toContain(reason);
 });
@@ -195,14 +195,14 @@ test('the lines of a long invoice continue on further pages', async () => {
   ).toBeGreaterThan(2);
 });
 
-test('a discount is a negative quantity, because an e-invoice must not have a negative price', async () => {
+test('a discount has a negative quantity in the e-invoice, because a price must not be negative', async () => {
   const discount = { text: 'Rabatt', quantity: 1, unit_price: -10, tax_rate: 19 };
   const xml = await xmlOf(await issue({}, [...LINES, discount]));
   expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">-1.00</);
   expect(xml).not.toMatch(/<ram:ChargeAmount>-/);
 });
 
-test('the documents of a month are exported, and an invoice without one is named with the reason', async () => {
+test('the documents of a month include each of its invoices, with the reason if it has no document', async () => {
   const { db } = server.runtime;
   const id = await issue();
   const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });
@@ -219,7 +219,7 @@ test('the documents of a month are exported, and an invoice without one is named
 });
 
 describe('the documents of an erased customer', () => {
-  test('keep name and address for the term, and go after it', async () => {
+  test('the documents of an erased customer keep the name until the retention period ends', async () => {
     const { db } = server.runtime;
     const id = await issue({ company: 'Vergessen GmbH' });
     const { customer_id } = await saveAsPaid(id);
@@ -254,7 +254,7 @@ test.each([
   ['contact_email', 'nobody'],
   ['contact_phone', 'none'],
   ['country', 'Atlantis'],
-])('a company with a wrong %s is not saved', async (field, value) => {
+])('the company is not saved with an invalid %s', async (field, value) => {
   await expect(setCompany({ [field]: value })).rejects.toMatchObject({ fields: [{ field }] });
   expect(await getCompany(server.runtime.db)).toMatchObject({ [field]: DEMO_COMPANY[field as 'iban'] });
 });

@@ -93,7 +93,7 @@ test('a tool call is exported as spans of the request, the tool and its statemen
   expect(JSON.stringify(spans)).not.toContain('a-secret-name');
 });
 
-test('a call to Stripe carries its trace and its span names no record', async () => {
+test('a request to Stripe carries the trace id, and its span contains no Stripe id', async () => {
   await open();
   const stripe = createStripeClient('sk_test_1', endpoint());
   await inSpan({ name: 'outer', kind: 'internal' }, () => stripe.customers.retrieve('cus_QwErTy1'));
@@ -123,7 +123,7 @@ test('a span of failed work is marked as failed without the error’s message', 
   expect(JSON.stringify(spans)).not.toContain('a-secret');
 });
 
-test('no spans are made and Stripe gets no trace while tracing is not open', async () => {
+test('no span is exported and Stripe gets no trace id while tracing is off', async () => {
   await createStripeClient('sk_test_1', endpoint()).customers.retrieve('cus_QwErTy1');
   await fetch(`${url}/sign-in/first/a`);
   expect([spans, toStripe[0]?.traceparent]).toEqual([[], undefined]);

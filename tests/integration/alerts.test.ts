@@ -69,7 +69,7 @@ describe('alerts', () => {
     expect(kinds().slice(2)).toEqual(['alert.started reconciliation_failed']);
   });
 
-  test('an alert is signed by Standard Webhooks and says what to do', async () => {
+  test('an alert is signed as Standard Webhooks requires, and says what to do', async () => {
     await runtime.db.insert(reconciliationRuns).values(failedRun(runtime));
     await alertWatch(runtime)();
     const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
@@ -90,7 +90,7 @@ describe('alerts', () => {
     });
   });
 
-  test('two processes report a problem once together', async () => {
+  test('a problem that two processes find at the same time is reported once', async () => {
     await runtime.db.insert(reconciliationRuns).values(failedRun(runtime));
     const checks = [alertWatch(runtime), alertWatch(newRuntime())];
     await Promise.all(checks.map((check) => check()));
@@ -98,7 +98,7 @@ describe('alerts', () => {
     expect(kinds()).toEqual(['alert.started reconciliation_failed']);
   });
 
-  test('a failed delivery is shown with its reason and repeated with the same id', async () => {
+  test('a failed delivery of an alert is listed with its reason and retried with the same id', async () => {
     await runtime.db.insert(reconciliationRuns).values(failedRun(runtime));
     const check = alertWatch(runtime);
     receiver.status = 500;
@@ -116,14 +116,14 @@ describe('alerts', () => {
     expect(await listReported(runtime)).toMatchObject([{ failure: null, pending: [] }]);
   });
 
-  test('nothing is checked or stored while no channel is configured', async () => {
+  test('no problem is recorded while no alert channel is configured', async () => {
     await runtime.db.insert(reconciliationRuns).values(failedRun(runtime));
     const silent = newRuntime({ ALERT_WEBHOOK_URL: '', ALERT_WEBHOOK_SECRET: '' });
     await alertWatch(silent)();
     expect(await listReported(silent)).toEqual([]);
   });
 
-  test('a test alert is delivered at once, and does not end as a problem would', async () => {
+  test('a test alert is delivered immediately, and is not followed by a resolved alert', async () => {
     await sendTestAlert(runtime, 'admin@example.com');
     await alertWatch(runtime)();
     expect(kinds()).toEqual(['alert.test test']);
@@ -135,7 +135,7 @@ describe('alerts', () => {
     await expect(sendTestAlert(silent, 'admin@example.com')).rejects.toThrow('Set ALERT_WEBHOOK_URL');
   });
 
-  test('alerts are also sent by mail', async () => {
+  test('an alert is also sent by mail to every address in ALERT_MAIL_TO', async () => {
     const mailbox = await receiveMails();
     const mail = { ALERT_MAIL_FROM: 'w5t@example.com', ALERT_MAIL_TO: 'ops@example.com, boss@example.com' };
     runtime = newRuntime({ SMTP_URL: mailbox.url, ...mail });
@@ -150,7 +150,7 @@ describe('alerts', () => {
     expect(sent).toContain('What to do: Open the run');
   });
 
-  test('a mail server that does not answer delays no webhook, and is retried alone', async () => {
+  test('an alert whose mail failed is retried by mail only, and its webhook is sent once', async () => {
     const mailbox = await receiveMails();
     await mailbox.close();
     const mail = { ALERT_MAIL_FROM: 'w5t@example.com', ALERT_MAIL_TO: 'ops@example.com' };
@@ -166,7 +166,7 @@ describe('alerts', () => {
 });
 
 describe('a database that is down', () => {
-  test('a database that is down is reported once by two processes, and so is its return', async () => {
+  test('two processes that find the database down send one alert, and one when it is back', async () => {
     const down = [withoutDatabase(runtime), withoutDatabase(newRuntime())].map((world) => alertWatch(world));
     for (let round = 0; round < 3; round += 1) await Promise.all(down.map((check) => check()));
     expect(kinds()).toEqual(['alert.started database_down']);
@@ -198,7 +198,7 @@ describe('a database that is down', () => {
     expect(kinds()).toEqual(['alert.started database_down']);
   });
 
-  test('a problem that was reported before does not end while the database is down', async () => {
+  test('a reported problem is not resolved while the database is down', async () => {
     await runtime.db.insert(reconciliationRuns).values(failedRun(runtime));
     await alertWatch(runtime)();
     await alertWatch(withoutDatabase(runtime), 1)();

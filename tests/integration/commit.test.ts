@@ -220,7 +220,7 @@ describe.runIf(inject('postgres'))('commits concurrent with other transactions, 
     expect(committed).toMatchObject(CONFLICT);
   });
 
-  test('a commit waits for a concurrent payment with the same reference', async () => {
+  test('a commit is refused if a concurrent transaction records a payment with the same reference', async () => {
     const { id: customer_id } = await createCustomer(sync.db);
     const invoice = await createInvoice(sync.db, { customer_id });
     const values = { customer_id, invoice_id: invoice.id, payment_reference: 'in_recorded' };

@@ -72,7 +72,7 @@ async function recount() {
 const ROWS = 6000;
 
 interface Listed {
-  /** Set if a row may lack the day of this list. The list is read by this day only if a filter asks for it. */
+  /** True if a row may lack the day of this list. The list then uses the day only if a filter names it. */
   isOtherDay?: boolean;
   table: string;
   name: string;

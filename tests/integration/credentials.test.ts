@@ -110,7 +110,7 @@ describe('access tokens', () => {
     ['date', '2026-03-15', '2026-03-15T23:00:00.000Z'],
     ['date', '2026-03-29', '2026-03-29T22:00:00.000Z'],
   ])(
-    'an access token with the expiry choice %s %s is valid until %s',
+    'an access token with the expiry choice %s (last day “%s”) has the expiry %s',
     async (expires, last_day, expected) => {
       const { id, token } = await issue({ expires, last_day }, 'Europe/Berlin');
       expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);

@@ -49,7 +49,7 @@ describe('the staff list of customers', () => {
     [{ q: '%' }, ''],
     [{ q: '_' }, ''],
     [{ q: '#999999' }, ''],
-  ])('the customer list for the filters %j contains "%s"', async (input, numbers) => {
+  ])('the customer list for the query %j is “%s”', async (input, numbers) => {
     const page = await read(input);
     expect(page).toMatchObject({ numbers, count: page.data.length });
   });

@@ -51,7 +51,7 @@ describe('prepared statements', () => {
     expect(await lastOf(base.db, { hostname: 'nobody' })).toEqual([{ at: null, count: 0 }]);
   });
 
-  test('the server prepares a statement once per connection', async () => {
+  test('a repeated statement is prepared once per connection, and never behind a pooler or in PGlite', async () => {
     const prepared = await base.db.transaction(async (tx) => {
       for (const hostname of ['a', 'b']) await findServer(tx, { hostname });
       return rows(

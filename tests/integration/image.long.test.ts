@@ -11,11 +11,11 @@ import { ensureBuild, productionEnv } from '../support/next-build';
 // Builds the image of the Dockerfile without Docker: each stage is a folder, in which its instructions are run.
 
 const MOST_MB = 350;
-/** A user without rights. */
+/** User and group id of an unprivileged user. */
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 /** Only root can become another user and make the root folder read-only. */
-const RUNS_AS = isRoot ? 'a user without rights on a read-only root' : 'this user on a writable root';
+const RUNS_AS = isRoot ? 'an unprivileged user on a read-only root' : 'the current user on a writable root';
 
 const folder = mkdtempSync(join(tmpdir(), 'w5t-image-'));
 const stages: string[] = [];
@@ -73,7 +73,7 @@ function copy(words: string[]): void {
 
 /** Runs the command of a stage. The tests' own build and packages replace those of the first stage. */
 function run(line: string): void {
-  if (/^(apt-get|install) /.test(line)) return; // concern the system of the image
+  if (/^(apt-get|install) /.test(line)) return; // they change the image's operating system
   const shared: Record<string, string[]> = {
     'npm ci --include=dev': ['node_modules', 'app', 'lib', 'db', 'proxy.ts', 'tsconfig.json'],
     'npm run build': ['.next', 'dist', 'CHANGELOG.md', 'LICENSE'],
@@ -112,7 +112,7 @@ test('the image has at most 350 MB of application, packages and build', () => {
   expect(megabytes).toBeLessThanOrEqual(MOST_MB);
 });
 
-test('the image lists the licence of each package that it contains', () => {
+test('the image lists the licences of next, postgres, better-auth and @mantine/core, and no GPL licence', () => {
   const text = readFileSync(join(image(), 'THIRD_PARTY.txt'), 'utf8');
   for (const name of ['next', 'postgres', 'better-auth', '@mantine/core']) {
     expect(text).toMatch(new RegExp(`^${name} [\\d.]+: \\S+`, 'm'));
@@ -120,7 +120,7 @@ test('the image lists the licence of each package that it contains', () => {
   expect(text).not.toMatch(/: (not stated|UNLICENSED|.*\bA?GPL.*)\n\n=/);
 });
 
-test(`the image starts as ${RUNS_AS}, and answers`, async () => {
+test(`the image answers requests when it runs as ${RUNS_AS}`, async () => {
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   server = await startUntil(/Listening/, inImage(command), { ...environment(), PORT: String(port) });

@@ -238,7 +238,7 @@ describe('an import of invoice lines', () => {
 
 describe('the files of docs/examples in the demo', () => {
   const base = useDatabase();
-  test('the example files can be imported next to the sample data', async () => {
+  test('the files of docs/examples can be imported into a database with sample data', async () => {
     await seedDatabase(base.db, { today: '2026-11-26', timeZone: 'Europe/Vienna' });
     const examples = join(import.meta.dirname, '../../docs/examples');
     const names = readdirSync(examples).filter((name) => name.endsWith('.csv'));
@@ -264,7 +264,7 @@ describe('the files of docs/examples in the demo', () => {
   };
 });
 
-// After all example payments, because future payments are refused, and before unpaid examples are due.
+// After the last example payment, because future payments are refused, and before the unpaid example invoices are due.
 const NOW = new Date('2026-09-10T12:00:00Z');
 const MAPPED = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
 

@@ -28,7 +28,7 @@ describe('amounts that a customer owes', () => {
     expect(await sumUnpaidInvoices(base.db, customer)).toEqual(expected);
   });
 
-  test('a customer’s unpaid sum is shown first in the customer’s own currency', async () => {
+  test('a customer’s unpaid sum is in the customer’s own currency unless it is 0 in that currency', async () => {
     const customer = await createCustomer(base.db, { currency: 'chf' });
     const sum = () => sumUnpaidInvoices(base.db, customer);
     expect(await sum()).toEqual({ currency: 'chf', count: 0, total: 0, other_currencies: [] });
@@ -42,7 +42,7 @@ describe('amounts that a customer owes', () => {
     expect(await sum()).toMatchObject({ currency: 'chf', count: 1 });
   });
 
-  test('a customer’s credit is the overpaid amount of the customer’s invoices', async () => {
+  test('a customer’s credit is what the customer overpaid on invoices that Stripe does not manage', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const status = 'paid' as const;
     const over = { customer_id, status, total: '100', amount_due: '0', amount_paid: '120.5' };

@@ -152,7 +152,7 @@ test('a checkout whose price differs from the sale waits until staff decide', as
 });
 
 describe('customer numbers in Stripe metadata that no customer has yet', () => {
-  /** Bills a Stripe customer with the number `own` in its metadata and `named` in that of the invoice. */
+  /** Bills a Stripe customer. `own` is the number in the customer's metadata, and `named` the one in the invoice's. */
   async function tellOfInvoice({
     own,
     named,

@@ -70,7 +70,7 @@ describe('the payment list of the staff pages', () => {
     [{ sort: 'nonsense' }, [...WEISS, ...CASH]],
     [{ customer: 'example', sort: '-reference' }, ['sepa-2', 'SEPA-1', 'CASH-1', 'CASH-0', '100%_x']],
     [{ customer: 'K10001', reference: 'sepa', sort: 'amount', status: 'completed' }, ['sepa-2', 'SEPA-1']],
-  ])('the payment list for the filters %j is %j', async (input, expected) => {
+  ])('the payment list for the query %j is %j', async (input, expected) => {
     const given = Object.entries(input).map(([name, text]) => [name, text.replace(/#(\w+)/, toId)]);
     expect(await references(Object.fromEntries(given))).toEqual(expected);
   });
@@ -82,7 +82,7 @@ describe('the payment list of the staff pages', () => {
     [{ sort: 'reference', to: '2026-01-01' }, '-date'],
     [{ sort: 'reference', to: '2026-01-01', customer: 'weiß' }, 'reference'],
     [{ sort: 'amount', from: '2026-01-01' }, 'amount'],
-  ])('the payment list with the filter %o is sorted by %s', (input, sort) => {
+  ])('the payment list for the query %o is sorted by %s', (input, sort) => {
     expect(paymentList.schema.parse(input).sort).toBe(sort);
   });
 
@@ -124,7 +124,7 @@ describe('the payment list of the staff pages', () => {
 describe('deleted payments', () => {
   const base = useDatabase();
 
-  test('a deleted payment is shown with its last state and who deleted it', async () => {
+  test('a deleted payment can still be read with its last state and who deleted it', async () => {
     const grace = { id: 'staff-1', email: 'grace@example.com' };
     const invoice = await createInvoice(base.db);
     const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };

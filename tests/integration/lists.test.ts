@@ -186,7 +186,7 @@ describe('list filters', () => {
     ['staff documents', { customer, type: 'order_confirmation', to: '2026-01-31' }, ''],
     ['staff documents', { number: 'd2' }, 'D2'],
     ['staff documents', { customer: 'nobody' }, 'unknown_customer'],
-  ])('the list of %s for the filters %j contains "%s"', async (list, query, found) => {
+  ])('the list of %s for the query %j is “%s”', async (list, query, found) => {
     const idOf = (value: string | number) => {
       const id = ids[String(value).slice(1)];
       if (!String(value).startsWith('#')) return value;

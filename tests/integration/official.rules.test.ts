@@ -64,17 +64,17 @@ describe('XRechnungen of the demo', () => {
     documents = await demoDocuments();
   });
 
-  test('all fit the official schema', async () => {
+  test('the XRechnungen of the demo fit the official schema', async () => {
     expect(documents).toHaveLength(25);
     for (const { name, xml } of documents) expect([name, await schemaErrors(xml)]).toEqual([name, '']);
   });
 
-  test('all keep the rules of EN 16931 and XRechnung', () => {
+  test('the XRechnungen of the demo keep the rules of EN 16931 and XRechnung', () => {
     for (const { name, xml } of documents) expect([name, brokenRules(xml)]).toEqual([name, []]);
   });
 
   test.each([
-    ['a total that is wrong', 'BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
+    ['a wrong total', 'BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
     ['no number', 'BR-02', /(<rsm:ExchangedDocument>\s*)<ram:ID>[^<]+<\/ram:ID>/, '$1'],
     ['no seller', 'BR-06', /(<ram:SellerTradeParty>\s*)<ram:Name>[^<]+<\/ram:Name>/, '$1'],
     ['a negative price', 'BR-27', /(<ram:ChargeAmount>)/, '$1-'],
@@ -85,7 +85,7 @@ describe('XRechnungen of the demo', () => {
       /<ram:TelephoneUniversalCommunication>.*?<\/ram:TelephoneUniversalCommunication>/s,
       '',
     ],
-  ])('an invoice with %s breaks %s', (_, rule, pattern, replacement) => {
+  ])('an XRechnung with %s breaks the rule %s', (_, rule, pattern, replacement) => {
     const xml = documents[0]?.xml ?? '';
     const spoilt = xml.replace(pattern, replacement);
     expect(spoilt).not.toBe(xml);

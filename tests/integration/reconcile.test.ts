@@ -74,7 +74,7 @@ const failTwice = (id: string) =>
   });
 
 describe('reconciliation runs with and without changes at Stripe', () => {
-  test('the first reconciliation run after the webhooks changes nothing', async () => {
+  test('the first reconciliation run changes nothing if every webhook event was delivered', async () => {
     const first = await sync.run();
     expect(await sync.changesOf(first)).toEqual([]);
     expect(first).toMatchObject({ status: 'completed', changes: 0, failures: 0, stripeSkipped: false });
@@ -474,7 +474,7 @@ describe('a changed APP_TIMEZONE', () => {
     expect(await tasks()).toEqual([expect.stringContaining(second), expect.stringContaining(first)]);
   });
 
-  test('a run after a run whose process died creates the task about the last finished run', async () => {
+  test('a reconciliation run compares APP_TIMEZONE with the last finished run, not with an abandoned one', async () => {
     await sync.db.delete(staffTasks);
     const id = await dead();
     await sync.db

@@ -62,16 +62,19 @@ describe('payments recorded by staff', () => {
     ['1,119.00', 1119],
     ['1 119', 1119],
     ...['1,119', '1.119', '-5', '0', '', '1e3', '9999999999999'].map((text) => [text, null]),
-  ] as [string, number | null][])('the typed payment amount "%s" is read as %s', (amount, expected) => {
-    if (expected !== null) expect(toPayment({ ...typed, amount }).amount).toBe(expected);
-    else {
-      expect(() => toPayment({ ...typed, amount })).toThrow(
-        expect.objectContaining({
-          fields: expect.arrayContaining([expect.objectContaining({ field: 'amount' })]),
-        }),
-      );
-    }
-  });
+  ] as [string, number | null][])(
+    'the typed payment amount “%s” is read as %s, or refused if null',
+    (amount, expected) => {
+      if (expected !== null) expect(toPayment({ ...typed, amount }).amount).toBe(expected);
+      else {
+        expect(() => toPayment({ ...typed, amount })).toThrow(
+          expect.objectContaining({
+            fields: expect.arrayContaining([expect.objectContaining({ field: 'amount' })]),
+          }),
+        );
+      }
+    },
+  );
 
   test('staff can move a payment to another invoice', async () => {
     const [wrong, right] = [await createInvoice(base.db), await createInvoice(base.db)];
@@ -117,13 +120,22 @@ describe('payments recorded by staff', () => {
     [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 50, 19],
     [{ amount_paid: '119', recorded: 19, amount_due: 0 }, 19, 0],
     [{ status: 'cancelled', amount_paid: '0', recorded: 0, amount_due: 0 }, 19, 0],
-  ])('an invoice of 119 with %j and a refund of %d has the amount due %d', (values, back, owed) => {
-    const { amount_paid, ...rest } = values;
-    const invoice = { status: 'paid', total: 119, amount_due: 0, ...rest, amount_paid: Number(amount_paid) };
-    expect(owedAfter(invoice, back)).toBe(owed);
-  });
+  ])(
+    'an invoice over 119 EUR with %j has, after a refund of %d EUR, the amount due %d',
+    (values, back, owed) => {
+      const { amount_paid, ...rest } = values;
+      const invoice = {
+        status: 'paid',
+        total: 119,
+        amount_due: 0,
+        ...rest,
+        amount_paid: Number(amount_paid),
+      };
+      expect(owedAfter(invoice, back)).toBe(owed);
+    },
+  );
 
-  test('the refund page shows the amount that will be due after the refund', async () => {
+  test('the amount due predicted before a refund is the amount due after it is recorded', async () => {
     const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
     const payment = await record(invoice.id, { payment_reference: 'FORETOLD' });
     const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 4.5);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { useRunScene } from '../support/run-scene';
 
-/** Only every 27th statement and every third request is tried. All of them would take an hour. */
+/** Test only every 27th statement and every third request, because testing all of them would take an hour. */
 const STRIDE = 27;
 const REQUEST_STRIDE = 3;
 
@@ -34,7 +34,7 @@ describe('a run whose process dies', () => {
 });
 
 test.each(['XX000', '53100', '40001'])(
-  'a reconciliation run reports a statement that the database refuses with %s',
+  'a reconciliation run reports a statement that the database refuses with the SQLSTATE %s',
   async (how) => {
     const passed = scene.passed();
     const offset = Number.parseInt(how, 36) % STRIDE;

@@ -42,11 +42,14 @@ describe('the start of the daily schedule', () => {
     [[], 1],
     [[100, 24.9], 0],
     [[100, 25.1], 1],
-  ])('a server started with completed runs %j hours ago starts %d catch-up runs', async (hours, times) => {
-    for (const one of hours) await leave(one * 60, 'completed');
-    await start(reconcile);
-    expect(reconcile).toHaveBeenCalledTimes(times);
-  });
+  ])(
+    'with completed runs of the ages %j in hours, a starting server starts %d catch-up runs',
+    async (hours, times) => {
+      for (const one of hours) await leave(one * 60, 'completed');
+      await start(reconcile);
+      expect(reconcile).toHaveBeenCalledTimes(times);
+    },
+  );
 
   test('a reconciliation run with a recent heartbeat is not taken over by a starting server', async () => {
     await leave(2);
@@ -111,7 +114,7 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(1);
   });
 
-  test('the daily schedule starts a reconciliation within two minutes if the process of a run died', async () => {
+  test('the daily schedule continues a run whose process died, and tries again after an error', async () => {
     const found = { recent: true, dead: false };
     await start(found);
     await vi.advanceTimersByTimeAsync(0.2 * HOUR);

@@ -79,7 +79,7 @@ test.each([
   [['u', '& sö', '%_\\\'"x', '77%_', 'SUB_1QXSUB', 'cus_weiss1', 'nobody', '😀'], []],
   [['%', '_', '\\', "'", '%%%', '$1', "'; drop table customers; --"], []],
   [['#0', '#2147483647', '#2147483648', '#9999999999', '#1x', '#'], []],
-])('the search texts %j find %j', async (texts, expected) => {
+])('each of the search texts %j finds %j', async (texts, expected) => {
   for (const text of texts) expect([text, await titles(text)]).toEqual([text, expected]);
 });
 
@@ -107,7 +107,7 @@ test.each([
   ['si_1QxItem', 'subscription'],
   ['evt_1QxPaid', 'event'],
   ...['K10001', 'in_1QxInvoice', 'weiß', 'xu', 'nobody', 'R2026-00012x'].map((text) => [text, null]),
-])('the search text %j leads directly to a single record of the kind %s', async (text, kind) => {
+])('the search text %j leads directly to a record of the kind %s, or to none if null', async (text, kind) => {
   const { only } = await search(base.db, text ?? '');
   expect(only?.kind ?? null).toBe(kind);
 });

@@ -291,7 +291,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     }
   });
 
-  // Leaves out counts and sums: a write folds their deltas at random.
+  // Leaves out counts and sums, because writes fold their deltas at random.
   test('the rows of sample data match the golden file of their day', async () => {
     const tables = await rows<{ name: string }>(
       base.db,

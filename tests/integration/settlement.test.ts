@@ -37,21 +37,24 @@ test.each([
   [50, 60],
   [50, 110],
   [59, 50],
-])('an invoice imported as paid stays paid while its payments sum up to %s and then %s', (before, after) => {
-  const imported = 60;
-  const owed = {
-    total: '60',
-    status: 'paid',
-    due_date: null,
-    payment_failed_at: null,
-    uncollectible: false,
-  } as const;
-  const at = { today: '2026-03-15', now: new Date('2026-03-15T12:00:00Z') };
-  const invoice = { ...owed, paid_at: null, amount_paid: String(imported) };
-  const settled = settledAfter(invoice, { before: 1000 * before, after: 1000 * after }, at);
-  const amount_paid = Math.max(imported, after).toFixed(3);
-  expect(settled).toEqual({ amount_paid, amount_due: '0.000', status: 'paid', paid_at: at.now });
-});
+])(
+  'an invoice imported as paid stays paid when the sum of its payments changes from %s to %s',
+  (before, after) => {
+    const imported = 60;
+    const owed = {
+      total: '60',
+      status: 'paid',
+      due_date: null,
+      payment_failed_at: null,
+      uncollectible: false,
+    } as const;
+    const at = { today: '2026-03-15', now: new Date('2026-03-15T12:00:00Z') };
+    const invoice = { ...owed, paid_at: null, amount_paid: String(imported) };
+    const settled = settledAfter(invoice, { before: 1000 * before, after: 1000 * after }, at);
+    const amount_paid = Math.max(imported, after).toFixed(3);
+    expect(settled).toEqual({ amount_paid, amount_due: '0.000', status: 'paid', paid_at: at.now });
+  },
+);
 
 test(
   'an invoice’s amounts match its payments after every write of a payment',

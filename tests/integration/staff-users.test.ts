@@ -289,7 +289,7 @@ describe('the one-time address of the first admin', () => {
   test.each([
     ['password', { password: 'eleven char', repeated: 'eleven char' }],
     ['repeated', { repeated: 'correct horse batterx' }],
-  ])('an invalid value for %s does not use up the first-admin address', async (field, changed) => {
+  ])('an invalid value in the field “%s” does not use up the first-admin address', async (field, changed) => {
     const token = await issue();
     const made = createFirstAdmin(world, token, typed(changed));
     await expect(made).rejects.toMatchObject({ code: 'validation_failed', fields: [{ field }] });

@@ -189,7 +189,7 @@ describe('renewals of subscriptions and services', () => {
     expect(await listedOf('subscriptions')).toEqual({ '2026-12': 1210 });
   });
 
-  test('an item without a fixed amount is listed on its day and not summed up', async () => {
+  test('a subscription item without a fixed amount is listed as a renewal but not summed', async () => {
     await subscribe({});
     await base.db.update(subscriptionItems).set({ amount: null }).where(eq(subscriptionItems.amount, '10'));
     expect(await sumsOf('subscriptions')).toEqual({ '2027-06': 1200 });
@@ -212,7 +212,7 @@ describe('renewals of subscriptions and services', () => {
     ]);
   });
 
-  test('a sum links to its month, within the days that the sums are of', () => {
+  test('a renewal sum links to the days of its month that are in the chosen range', () => {
     const month = '2027-02-01';
     expect(daysOfSum({ month }, {})).toEqual({ from: '2027-02-01', to: '2027-02-28' });
     expect(daysOfSum({ month }, { from: '2027-02-10', to: '2027-02-12' })).toEqual({

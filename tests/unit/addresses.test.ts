@@ -102,7 +102,7 @@ describe('networks', () => {
     ['unknown', null],
     ['', null],
     ['1.2.3.4.5', null],
-  ])('the IP address %s is normalized to %s', (text, expected) => {
+  ])('the text “%s” is normalized to the IP address %s, or to null if it is not one', (text, expected) => {
     expect(normalAddress(text)).toBe(expected);
   });
 
@@ -180,12 +180,12 @@ describe('metadata documents of OAuth clients', () => {
     expect(await read('good')).toEqual({ client_id: 'x' }));
 
   test.each([
-    ['redirect', 'the answer was 302'],
-    ['page', 'the answer is not JSON'],
-    ['text', 'the document is not JSON'],
-    ['huge', 'the document is too large'],
-    ['slow', 'the document took too long'],
-  ])('a client metadata document of the kind %s is refused: %s', async (path, reason) => {
+    ['the answer was 302', 'redirect'],
+    ['the answer is not JSON', 'page'],
+    ['the document is not JSON', 'text'],
+    ['the document is too large', 'huge'],
+    ['the document took too long', 'slow'],
+  ])('a client metadata document is refused with the reason “%s”', async (reason, path) => {
     await expect(read(path)).rejects.toThrow(reason);
   });
 

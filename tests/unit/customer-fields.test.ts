@@ -125,7 +125,7 @@ describe('VAT IDs', () => {
     ['DE123456789', 'US'],
     ['DE123456789', null],
     ['12/345/67890', null],
-  ])('the VAT ID %s fits a customer in %s', (vatId, country) => {
+  ])('the VAT ID %s fits a customer with the country %s', (vatId, country) => {
     expect(vatIdProblem(vatId, country)).toBeUndefined();
   });
 
@@ -137,7 +137,7 @@ describe('VAT IDs', () => {
     ['DE123456789', 'AT', 'is one of Germany, but the country is Austria: correct one of the two'],
     ['DE1', null, 'is not a VAT ID of Germany, such as DE123456789'],
     ['ITX', 'IT', 'is not a VAT ID of Italy, such as IT12345678901'],
-  ])('the VAT ID %s does not fit a customer in %s', (vatId, country, problem) => {
+  ])('the VAT ID %s does not fit a customer with the country %s', (vatId, country, problem) => {
     expect(vatIdProblem(vatId, country)).toBe(problem);
   });
 });

@@ -106,7 +106,7 @@ describe('headers of CSV files', () => {
     ['HOST NAME;Größe', 'hostname'],
     ['Hóst-name;Größe', 'hostname'],
     ['"host_name:";Größe', 'hostname'],
-  ])('the CSV header %j is recognized as the field %j', (raw, name) => {
+  ])('the first column of the CSV header %j is recognized as the field %j', (raw, name) => {
     const { columns } = header(raw, { map: [['grosse', '']] });
     expect(columns.map(({ ours }) => ours?.name)).toEqual([name, undefined]);
   });
@@ -296,9 +296,12 @@ describe('cells of CSV files', () => {
     ['0,5', { value: 0.5 }],
     ['12.5', { problem: expect.stringMatching(/decimal comma/) }],
     ['1,234.56', { problem: expect.stringMatching(/decimal comma/) }],
-  ])('the CSV number %j is read with a decimal comma or refused', (cell, read) => {
-    expect(readCell(cell, 'number', ',')).toMatchObject(read as object);
-  });
+  ])(
+    'with the option for decimal commas, no point in the CSV number %j is read as a decimal point',
+    (cell, read) => {
+      expect(readCell(cell, 'number', ',')).toMatchObject(read as object);
+    },
+  );
 });
 
 const csvOf = async (text: string) => {

@@ -58,7 +58,7 @@ describe('output of libraries', () => {
     ],
     ['several values', [' ⨯ ', 'a', { secret: 'x' }, 7], '⨯  a'],
     ['a long text', ['a'.repeat(5000)], 'a'.repeat(200)],
-    ['nothing', [], ''],
+    ['no arguments', [], ''],
   ])('library output with %s becomes a single log line', (_, given, printed) => {
     library.log(...given);
     expect(written).toHaveLength(1);

@@ -257,12 +257,16 @@ describe('parts of an invoice beyond its payments', () => {
     ['is a draft', { status: 'draft', amount_paid: 0, amount_due: 19 }, {}],
     ['is cancelled', { status: 'cancelled', amount_paid: 0 }, {}],
     [
-      'is lost',
+      'was written off',
       { status: 'overdue', written_off: 119, amount_paid: 0, amount_due: 119 },
       { writtenOff: 119 },
     ],
-    ['is ours and overpaid', { ...OURS, amount_paid: 139.3 }, { overpaid: 20.3 }],
-    ['is ours and open', { ...OURS, status: 'sent', amount_paid: 0.1, amount_due: 118.9 }, {}],
+    ['is overpaid and not managed by Stripe', { ...OURS, amount_paid: 139.3 }, { overpaid: 20.3 }],
+    [
+      'is open and not managed by Stripe',
+      { ...OURS, status: 'sent', amount_paid: 0.1, amount_due: 118.9 },
+      {},
+    ],
   ])(
     'the amounts settled other than by payments are computed for an invoice that %s',
     (_, invoice, expected) => {

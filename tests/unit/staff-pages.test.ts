@@ -48,7 +48,7 @@ describe('the colour of a status', () => {
     ['suspended', 'orange'],
     ['decommissioned', 'gray'],
     ['accepted', 'green'],
-  ])('the status %s is shown in %s', (state, color) => {
+  ])('the status %s has the colour %s', (state, color) => {
     expect(statusColor(state)).toBe(color);
   });
 });

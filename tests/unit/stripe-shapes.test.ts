@@ -100,8 +100,16 @@ describe('an invoice of any API version', () => {
       issued(3000),
     ],
     ['takes its tax from the old field tax', { tax: 1900 }, { tax: '19.00' }],
-    ['without a tax field has the rest of its net as tax', { total_excluding_tax: 10000 }, { tax: '19.00' }],
-    ['has the sum of its taxes', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],
+    [
+      'without a tax field has its total minus its net as tax',
+      { total_excluding_tax: 10000 },
+      { tax: '19.00' },
+    ],
+    [
+      'has the sum of its taxes as its tax',
+      { total_taxes: [{ amount: 1000 }, { amount: 900 }] },
+      { tax: '19.00' },
+    ],
     ['in yen has no decimals', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
     ['in dinars has amounts with three decimals', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
     [
@@ -109,8 +117,8 @@ describe('an invoice of any API version', () => {
       { subtotal: 20000, tax: 1900 },
       { subtotal: '100.00', tax: '19.00' },
     ],
-    ['can have twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
-    ['can be negative', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
+    ['can have amounts of twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
+    ['can have a negative total', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
     ['can be paid outside Stripe', OUT_OF_BAND, { ...amounts('119.00', '0.00'), ...paidOff('119.00') }],
     ['adds an overpaid amount that amount_paid leaves out', { ...overpaid, amount_paid: 11900 }, PAID_139],
     [
@@ -148,8 +156,16 @@ describe('an invoice of any API version', () => {
       applied('0.00'),
     ],
     ['has no known balance amount without an ending balance', balances(-5000, null), applied(null)],
-    ['reports its amount outside Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
-    ['counts a record as paid outside Stripe', { status: 'paid', ...payments(record) }, paidOff('19.00')],
+    [
+      'has the amount paid outside Stripe that Stripe reports',
+      { ...paid, amount_paid_off_stripe: 1900 },
+      paidOff('19.00'),
+    ],
+    [
+      'counts a payment record as paid outside Stripe',
+      { status: 'paid', ...payments(record) },
+      paidOff('19.00'),
+    ],
     ['has no known amount outside Stripe if Stripe reports none', paid, paidOff(null)],
     ['takes its payment intent from the field payment_intent', { payment_intent: 'pi_1' }, INTENT],
     [
@@ -207,7 +223,7 @@ describe('a subscription of any API version', () => {
     ['canceled', 'cancelled'],
     ['hibernating', null],
     ['constructor', null],
-  ])('a subscription with the Stripe status %s is stored with the status %s', (status, expected) => {
+  ])('the Stripe status %s of a subscription is read as %s', (status, expected) => {
     expect(map({ status })?.status).toBe(expected);
   });
 

@@ -104,7 +104,12 @@ describe('the link of a Stripe customer', () => {
     ['made by staff outranks a link by number', link('staff'), link('number', OWN), true],
     ['by number outranks a link by e-mail', link('number'), link('email'), true],
     ['by e-mail outranks a created customer', link('email'), link('created'), true],
-    ['by its own number outranks one by another object’s', link('number', OWN), link('number', LATER), true],
+    [
+      'by its own number outranks one by another object’s number',
+      link('number', OWN),
+      link('number', LATER),
+      true,
+    ],
     [
       'by an earlier number outranks one by a later number',
       link('number', EARLIER),
@@ -112,7 +117,7 @@ describe('the link of a Stripe customer', () => {
       true,
     ],
     ['by e-mail does not outrank another link by e-mail', link('email'), link('email'), false],
-  ])('the link of a Stripe customer %s', (_, one, other, expected) => {
+  ])('a Stripe customer’s link %s', (_, one, other, expected) => {
     expect(isStronger(one, other)).toBe(expected);
   });
 
@@ -150,12 +155,12 @@ describe('the link of a Stripe customer', () => {
     ['is found by its number before its e-mail address', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
     ['is not found by e-mail after a link by e-mail', { addresses: [2], before: link('email') }, undefined],
     [
-      'is not found by e-mail if sync created it for the link',
+      'is not found by e-mail if sync created it for this Stripe customer',
       { addresses: [1], before: CREATED },
       undefined,
     ],
     [
-      'is found by e-mail beside a created one with the address',
+      'is found by e-mail even if a created customer has the address too',
       { addresses: [1, 2], before: CREATED },
       byEmail,
     ],
@@ -205,14 +210,32 @@ describe('linking a Stripe customer', () => {
     ['without a number creates a customer', null, [], undefined, [-1, 'created']],
     ['without a number creates a customer if Stripe does not answer', null, [], failing, [-1, 'created']],
     ['is linked by the reported number', null, [K2], undefined, [2, 'number', 'other']],
-    ['is linked by its own number before a reported', null, [K2], knows('K3'), [3, 'number', 'customer']],
+    [
+      'is linked by its own number and not by a reported one',
+      null,
+      [K2],
+      knows('K3'),
+      [3, 'number', 'customer'],
+    ],
     ['moves from a created customer to the reported one', CREATED, [K2], undefined, [2, 'number', 'other']],
-    ['moves by the reported number without Stripe’s answer', CREATED, [K2], failing, [2, 'number', 'other']],
+    [
+      'moves by the reported number if Stripe does not answer',
+      CREATED,
+      [K2],
+      failing,
+      [2, 'number', 'other'],
+    ],
     ['stays with the customer that staff chose', BY_STAFF, [K1], undefined, [3, 'staff']],
     ['stays with the customer of a stronger number', STRONG, [K2], undefined, [1, 'number', 'subscription']],
     ['moves to the customer of a stronger number', WEAK, [K1], undefined, [1, 'number', 'subscription']],
     ['stays with its own number while it has one', BY_OWN, [K1], knows('K3'), [3, 'number', 'customer']],
-    ['follows the reported number without its own one', BY_OWN, [K1], knows(), [1, 'number', 'subscription']],
+    [
+      'is linked by the reported number if it has lost its own',
+      BY_OWN,
+      [K1],
+      knows(),
+      [1, 'number', 'subscription'],
+    ],
   ])('a Stripe customer %s', (_, before, told, answers, [to, by, source = null]) => {
     const draft = open(before, answers);
     expect(linkCustomer(draft, reported(told))).toMatchObject({ customerId: to, linkedBy: by });
@@ -312,8 +335,13 @@ describe('matching Stripe’s items with sold items', () => {
     ['a sale does not match a subscription without items', ONE, [], 'nothing_billed'],
     ['an item does not match if nothing was sold', [], si(), 'nothing_sold'],
     ['an ended service does not match', one({ isEnded: true }), si(), 'nothing_sold'],
-    ['a sold item without service does not', [sold(1), { ...sold(2), service: null }], si(), 'nothing_sold'],
-  ])('a sale is matched with Stripe’s items: %s', (_, items, reported, expected) => {
+    [
+      'a sold item without a service does not match',
+      [sold(1), { ...sold(2), service: null }],
+      si(),
+      'nothing_sold',
+    ],
+  ])('when a sale is matched with Stripe’s items, %s', (_, items, reported, expected) => {
     const matched = matchSold(items, reported);
     if (typeof matched === 'string') expect(matched).toBe(expected);
     else

@@ -104,7 +104,7 @@ test.each<[string, State, PaymentChange, object]>([
     { invoicesSettled: [], invoicesSeen: [{ id: 1, version: 3 }] },
   ],
   [
-    'a part of the amount leaves the rest due',
+    'a partial payment leaves the rest of its invoice due',
     {},
     record({ amount: 30 }),
     { invoicesSettled: [{ status: 'sent', amount_due: '70.000' }] },
@@ -116,13 +116,13 @@ test.each<[string, State, PaymentChange, object]>([
     { refunds: { inserted: [{ amount: '100.000', source: 'api' }] }, invoicesSettled: [] },
   ],
   [
-    'the same payment again writes nothing',
+    'recording the same payment again writes nothing',
     { payments: [payment()], paid: 100_000 },
     record(),
     { payments: { inserted: [], updated: [] }, audits: [], invoicesSeen: [] },
   ],
   [
-    'a known reference updates its payment',
+    'recording a payment with a known reference updates that payment',
     { invoices: [PAID], payments: [payment()], paid: 100_000 },
     record({ amount: 60 }),
     {
@@ -132,7 +132,7 @@ test.each<[string, State, PaymentChange, object]>([
     },
   ],
   [
-    'a payment moved to another invoice settles both',
+    'moving a payment to another invoice settles both invoices anew',
     { invoices: [PAID, OTHER], payments: [payment()], paid: 100_000 },
     update({ invoice_id: 2 }),
     {
@@ -143,7 +143,7 @@ test.each<[string, State, PaymentChange, object]>([
     },
   ],
   [
-    'the status refunded records the rest as a refund',
+    'setting a payment to refunded records a refund of the rest',
     {
       invoices: [PAID],
       payments: [payment({ refunded_amount: '40.000' })],
@@ -157,7 +157,7 @@ test.each<[string, State, PaymentChange, object]>([
     },
   ],
   [
-    'the status completed cancels the refunds recorded here and keeps Stripe’s',
+    'setting a payment to completed cancels the refunds recorded here and keeps those from Stripe',
     {
       payments: [payment({ refunded_amount: '100.000', status: 'refunded' })],
       refunds: [
@@ -173,7 +173,7 @@ test.each<[string, State, PaymentChange, object]>([
     },
   ],
   [
-    'a deletion reopens the invoice, and keeps Stripe’s refunds without the payment',
+    'deleting a payment reopens its invoice, and keeps refunds from Stripe without a payment',
     {
       invoices: [PAID],
       payments: [payment()],
@@ -192,19 +192,19 @@ test.each<[string, State, PaymentChange, object]>([
     },
   ],
   [
-    'a deleted payment of Stripe’s leaves a tombstone',
+    'deleting a payment from Stripe leaves a tombstone',
     MANAGED,
     REMOVE,
     { tombstones: ['in_1'], invoicesSettled: [], invoicesSeen: [{ id: 1, version: 3 }] },
   ],
   [
-    'a renamed payment of Stripe’s leaves a tombstone',
+    'changing the reference of a payment from Stripe leaves a tombstone',
     MANAGED,
     update({ payment_reference: 'BANK-2' }),
     { tombstones: ['in_1'] },
   ],
   [
-    'a reference that names Stripe’s money makes sync decide again',
+    'a payment whose reference is a Stripe payment intent makes sync decide again',
     { invoices: [STRIPES] },
     record({ payment_reference: 'pi_1' }),
     {
@@ -214,7 +214,7 @@ test.each<[string, State, PaymentChange, object]>([
     },
   ],
   [
-    'more than Stripe asks for is recorded, with a task and a warning',
+    'a payment above the amount due at Stripe is recorded, with a task and a warning',
     { invoices: [STRIPES] },
     record({ amount: 150 }),
     { tasks: [{ kind: 'payment_exceeds_due' }], warning: expect.stringContaining('150.00 EUR is recorded') },
@@ -227,40 +227,45 @@ test.each<[string, State, PaymentChange, string]>([
   ['a payment of an unknown invoice', { invoices: [] }, record(), 'validation_failed invoice_id'],
   ['a payment of a draft', { invoices: [{ status: 'draft' }] }, record(), 'validation_failed invoice_id'],
   ['a payment by another customer', {}, record({ customer_id: 2 }), 'validation_failed customer_id'],
-  ['a fraction of a cent', {}, record({ amount: 1.005 }), 'validation_failed amount'],
-  ['a sum that no column holds', { paid: 1e15 - 2 }, record(), 'validation_failed amount'],
+  ['a payment with a fraction of a cent', {}, record({ amount: 1.005 }), 'validation_failed amount'],
   [
-    'a change of a read-only field',
+    'a sum of payments that is too large for its column',
+    { paid: 1e15 - 2 },
+    record(),
+    'validation_failed amount',
+  ],
+  [
+    'to change a read-only field of a payment',
     { payments: [payment()] },
     update({ source: 'staff' }),
     'validation_failed source',
   ],
   [
-    'a new currency without an amount',
+    'to move a payment to an invoice in another currency without an amount',
     { invoices: [{}, { ...OTHER, currency: 'jpy' }], payments: [payment()] },
     update({ invoice_id: 2 }),
     'validation_failed amount',
   ],
   [
-    'less than what came back',
+    'a refunded amount below the recorded refunds',
     { payments: [payment({ refunded_amount: '40.000' })], refunds: [refund({})] },
     update({ cameBack: 30 }),
     'validation_failed refunded_amount',
   ],
   [
-    'a reference of another payment',
+    'a payment reference that another payment uses',
     { payments: [payment(), payment({ id: 8, payment_reference: 'BANK-2' })] },
     update({ payment_reference: 'BANK-2' }),
     'conflict payment_reference',
   ],
   [
-    'money that Stripe reported as this invoice’s',
+    'a payment that Stripe has reported for the same invoice',
     MANAGED,
     record({ payment_reference: 'pi_1' }),
     'conflict payment_reference',
   ],
   [
-    'money that Stripe reported under the same intent',
+    'a payment that Stripe has reported with the same payment intent',
     {
       payments: [payment({ source: 'stripe', payment_reference: 'in_9', stripe_payment_intent_id: 'pi_1' })],
     },
@@ -268,19 +273,19 @@ test.each<[string, State, PaymentChange, string]>([
     'conflict payment_reference',
   ],
   [
-    'a known reference that must be new',
+    'a known payment reference if the payment must be new',
     { payments: [payment()] },
     { ...record(), onlyNew: true } as PaymentChange,
     'conflict payment_reference',
   ],
   [
-    'a payment that has changed since it was read',
+    'to delete a payment that has changed since it was read',
     { payments: [payment()] },
     { ...REMOVE, precondition: () => false } as PaymentChange,
     'precondition_failed ',
   ],
-  ['a payment that does not exist', {}, REMOVE, 'not_found '],
-])('the decision refuses %s', (_, state, change, expected) => {
+  ['to delete a payment that does not exist', {}, REMOVE, 'not_found '],
+])('the payment decision refuses %s', (_, state, change, expected) => {
   const refusal = () => {
     try {
       decide(state, change);

@@ -313,7 +313,13 @@ describe('a subscription', () => {
   test.each<[string, Date, Answers | undefined, number, { isIn: boolean; recheckAt?: Date }]>([
     ['not in the subscription with the older state', NEWER, undefined, 1, { isIn: false }],
     ['in the subscription with the newer state', OLDER, undefined, 1, { isIn: true }],
-    ['in the subscription where Stripe shows it, within a second', SAME, shows('si_1'), 1, { isIn: true }],
+    [
+      'in the subscription where Stripe shows it if both states are of one second',
+      SAME,
+      shows('si_1'),
+      1,
+      { isIn: true },
+    ],
     ['not in the subscription where Stripe shows other items', SAME, shows('si_2'), 1, { isIn: false }],
     ['not in a subscription that is gone at Stripe', SAME, answering({ state: 'gone' }), 1, { isIn: false }],
     ['not in a subscription that Stripe fails to return', SAME, undefined, 1, asked],
@@ -353,17 +359,32 @@ describe('a service', () => {
 
   test.each<[string, ServiceDates, Billed | undefined, ServiceDates]>([
     ['come from the item that bills the service', NONE, billed(NEW), dates(NEW, NEW)],
-    ['replace dates that staff entered before Stripe’s', dates(OWN, null), billed(NEW), dates(NEW, NEW)],
+    ['are replaced by Stripe’s if staff entered them before', dates(OWN, null), billed(NEW), dates(NEW, NEW)],
     ['still count as staff’s if Stripe has the same dates', dates(NEW, null), billed(NEW), dates(NEW, null)],
     ['are cleared when no item bills the service any more', SYNCED, undefined, NONE],
     ['do not change if staff have changed them', dates(OWN, OLD), undefined, dates(OWN, OLD)],
     ['do not change if no item ever billed the service', dates(OWN, null), undefined, dates(OWN, null)],
-    ['include the end of the item that bills it', SYNCED, billed(NEW, END), dates(NEW, NEW, END, END)],
+    [
+      'include the end of the item that bills the service',
+      SYNCED,
+      billed(NEW, END),
+      dates(NEW, NEW, END, END),
+    ],
     ['lose their end if the item continues', ENDING, billed(NEW), dates(NEW, NEW)],
     ['lose their end when no item bills the service any more', ENDING, undefined, NONE],
     ['keep the end that staff entered', dates(OLD, OLD, OWN), billed(NEW), dates(NEW, NEW, OWN)],
-    ['keep staff’s end if no item bills it', dates(null, null, OWN), undefined, dates(null, null, OWN)],
-    ['keep staff’s end after another end', dates(OLD, OLD, OWN, END), undefined, dates(null, null, OWN, END)],
+    [
+      'keep the end that staff entered if no item bills the service',
+      dates(null, null, OWN),
+      undefined,
+      dates(null, null, OWN),
+    ],
+    [
+      'keep the end that staff changed if no item bills the service any more',
+      dates(OLD, OLD, OWN, END),
+      undefined,
+      dates(null, null, OWN, END),
+    ],
   ])('the dates of a service %s', (_, before, all, after) => {
     expect(toServiceDates(before, all, 'UTC')).toEqual(after);
   });
