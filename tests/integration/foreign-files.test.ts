@@ -126,9 +126,14 @@ const rest: ForeignFile[] = [
     Buffer.concat([Buffer.from(`${CUSTOMER}\n${many.join('\n')}\nK1,M`), Buffer.from([0xfc, 0x6c, 0x0a])]),
     /line 42 is not in UTF-8, the encoding of the other lines/,
   ),
-  one('a spreadsheet’s date 0', 'services', service('K24,F1,domain,Web,5,30.12.1899', ',start_date'), {
-    start_date: null,
-  }),
+  one(
+    'a record with the spreadsheet date 30.12.1899',
+    'services',
+    service('K24,F1,domain,Web,5,30.12.1899', ',start_date'),
+    {
+      start_date: null,
+    },
+  ),
   one(
     'a DOS file',
     'customers',
@@ -143,7 +148,7 @@ const rest: ForeignFile[] = [
     ['--encoding', 'windows-1252'],
   ),
   one(
-    'a value without a column name',
+    'a file with a value in a column without a name',
     'customers',
     `${CUSTOMER},,\nK8,Eight,,x\n`,
     /has a value in column 4, which has no name/,
@@ -170,7 +175,7 @@ const rest: ForeignFile[] = [
     ['--format', 'whmcs'],
   ),
   one(
-    'a constant for a column of the file',
+    'a file with a constant for one of its columns',
     'customers',
     'Clients\nID,Company Name,Currency\nK18,Eighteen,USD\n',
     /--set currency=…: the file has a column of it/,
@@ -183,17 +188,17 @@ const rest: ForeignFile[] = [
     { name: 'Flat', status: 'suspended' },
     ['--format', 'whmcs', '--set', 'status=suspended', '--set', 'name=Flat', '--map', 'Product ID='],
   ),
-  one('a record without a currency', 'services', service('K20,F2,domain,Web,5'), { currency: 'usd' }),
+  one('a service without a currency', 'services', service('K20,F2,domain,Web,5'), { currency: 'usd' }),
   one(
-    'a dollar sign in a row without a currency',
+    'a service with a dollar sign and no currency',
     'services',
     service('K21,F1,domain,Web,$5'),
     /may be in USD, CAD, AUD or another currency: .* --set currency=usd/,
   ),
-  one('a euro sign in a row without a currency', 'services', service('K22,F2,domain,Web,€5'), {
+  one('a service with a euro sign and no currency', 'services', service('K22,F2,domain,Web,€5'), {
     currency: 'eur',
   }),
-  one('a zero date', 'services', service('K23,F1,domain,Web,5,0000-00-00', ',start_date'), {
+  one('a service with a zero date', 'services', service('K23,F1,domain,Web,5,0000-00-00', ',start_date'), {
     start_date: null,
   }),
   one(

@@ -309,7 +309,7 @@ describe('a refund that the API recorded', () => {
       refunds({ stripe_refund_id: true, source: 'api' }),
       payment(REFUNDED),
     ),
-    'a refund recorded through the API and Stripe’s refund of another day count once': inSql(
+    'a Stripe refund of another day than a refund recorded through the API is reported as excess': inSql(
       RECORD,
       later(2),
       refund(),
@@ -359,7 +359,7 @@ const record = (scene: Scene, given: object) =>
   scene.hands().recordPayment({ payment_date: '2026-03-15', ...given } as NewPayment);
 
 testRules({
-  'an invoice of ours is open again after a refund of its payment': {
+  'an invoice that Stripe does not manage is open again after a refund of its payment': {
     inSql: true,
     given: [customer('C-1')],
     events: [

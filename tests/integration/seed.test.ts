@@ -25,9 +25,9 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
   return [
     ...breaking(sql`invoices i`, {
       'an invoice whose total is not net plus tax': sql`i.total <> i.subtotal + i.tax`,
-      'an amount due that is not what is left': sql`
+      'an amount due that is not the rest of the total': sql`
         i.amount_due <> case when i.status = 'cancelled' then 0 else greatest(i.total - i.amount_paid, 0) end`,
-      'a paid invoice with something left, or a time of payment on any other': sql`
+      'a paid invoice with an amount due, or another invoice with a time of payment': sql`
         i.status = 'paid' and (i.amount_paid <> i.total or i.amount_due <> 0) or (i.status = 'paid') <> (i.paid_at is not null)`,
       'money on a draft or cancelled invoice': sql`i.status in ('draft', 'cancelled') and i.amount_paid <> 0`,
       'a sent invoice that falls due within the week': sql`
@@ -79,7 +79,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
       'an active service that has not started, or is not billed in the future': sql`
         v.status = 'active' and ((v.billing_interval <> 'once') <> (coalesce(v.next_billing_date > ${day}, false))
           or v.start_date is null or v.start_date > ${day})`,
-      'a cancelled service without a time, or another with one': sql`
+      'a cancelled service without a time of cancellation, or another service with one': sql`
         (v.status in ('cancelled', 'terminated')) <> (v.cancelled_at is not null)
           or v.cancelled_at < v.start_date - 1 or v.cancelled_at > ${day}`,
       'a running hosting or server without a running machine': sql`
@@ -90,7 +90,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
     }),
     ...breaking(sql`sales_documents d`, {
       'a document whose total is not net plus tax': sql`d.total <> d.subtotal + d.tax`,
-      'a document in a state that its dates deny': sql`d.document_date not between ${day} - 1096 and ${day}
+      'a document whose status contradicts its dates': sql`d.document_date not between ${day} - 1096 and ${day}
           or d.type = 'offer' and d.valid_until is null or d.status in ('draft', 'sent') and d.valid_until < ${day}
           or d.status = 'expired' and (d.valid_until is null or d.valid_until >= ${day})`,
       'a document number of the wrong form': sql`d.document_number !~
@@ -104,7 +104,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
         select 1 from invoices i left join payments p on p.invoice_id = i.id
         where ${managed} group by i.id
         having count(p.id) <> case when i.status = 'paid' and i.amount_paid > i.amount_off_stripe then 1 else 0 end`,
-      'a gap or a disorder in the invoice numbers': sql`
+      'invoice numbers with a gap or in the wrong order': sql`
         select 1 from (
           select number, invoice_date, row_number() over w as n, lag(invoice_date) over w as before,
             right(number, case when ${local} then 6 else 4 end)::int as seq
@@ -186,7 +186,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
       ),
       'lines of an invoice of Stripe': sql`
         select 1 from invoice_lines l join invoices i on i.id = l.invoice_id where i.stripe_invoice_id is not null`,
-      'a conversion into what is not its invoice': sql`
+      'a document that differs from the invoice it was converted to': sql`
         select 1 from sales_documents d left join invoices i on i.id = d.converted_to_invoice_id
         where (d.status = 'converted') <> (i.id is not null)
           or i.id is not null and (d.customer_id, d.currency, d.subtotal, d.tax, d.total)
@@ -235,7 +235,7 @@ const VARIETY: Record<number, Record<string, SQL>> = {
   10: {
     'statuses of invoices, ours and of Stripe': sql`
       select distinct status, stripe_invoice_id is null from invoices`,
-    'paid local invoices with a refund beside': sql`
+    'paid local invoices with a refund': sql`
       select 1 from invoices i join payments p on p.invoice_id = i.id and p.status = 'refunded'
       where i.status = 'paid' and i.stripe_invoice_id is null`,
   },
