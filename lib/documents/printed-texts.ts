@@ -34,8 +34,8 @@ const withDecimals = (language: Language) => (least: number, most: number) =>
   });
 
 /**
- * Number formats by language and by the currency's decimals (0, 2 or 3). `exact` prints exactly that many decimals. `price`
- * prints at least that many and at most three.
+ * Number formats by language and by the currency's decimals (0, 2 or 3). `exact` prints exactly that many decimals.
+ * `price` prints at least that many and at most three.
  */
 const NUMBERS = { de: formatsOf('de'), en: formatsOf('en') };
 

@@ -41,7 +41,7 @@ const oneOf = <Value>(values: readonly Value[]) => values[chance(values.length)]
 const day = (days: number) => `2026-03-${String(1 + chance(days)).padStart(2, '0')}`;
 
 // Only a PostgreSQL server has concurrent writers, so it gets more writes.
-const WRITES = onPostgres() ? 2500 : 300;
+const WRITES = onPostgres() ? 2500 : 120;
 
 /** Makes changes from 32 concurrent writers. Every tenth change is rolled back. */
 async function changeAtOnce(change: () => SQL): Promise<void> {
