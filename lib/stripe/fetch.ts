@@ -24,7 +24,7 @@ export type Fetched<T> =
 
 /**
  * Expansions of an invoice. The payment intents (four levels deep, Stripe's maximum) show whether the payment
- * of an open invoice failed. `amount_paid_off_stripe` is complete for any number of payments.
+ * of an open invoice failed. `amount_paid_off_stripe` is Stripe's own sum, which includes payments beyond those listed.
  */
 const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amount_paid_off_stripe'];
 

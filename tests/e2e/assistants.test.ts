@@ -23,7 +23,8 @@ beforeAll(async () => {
   host = await publishDocuments([SITE_CLIENT, ...PUBLISHED.map(({ document }) => document)]);
 });
 afterAll(() => host?.close());
-// Use a fresh site. Its server reads the documents from `host`, and a later test requires a second factor.
+// Use a fresh site, because its server reads the documents from `host`, and the last test requires two-factor
+// authentication of all staff.
 const site = useSite('company', { fresh: true, env: () => host.env });
 
 let page: Page;

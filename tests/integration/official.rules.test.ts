@@ -62,7 +62,7 @@ describe('XRechnungen of the demo', () => {
   beforeAll(async () => {
     await seedDatabase(base.db, { today: '2026-11-28', timeZone: 'Europe/Berlin' });
     documents = await demoDocuments();
-  });
+  }, 400_000);
 
   test('the XRechnungen of the demo fit the official schema', async () => {
     expect(documents).toHaveLength(25);

@@ -108,7 +108,7 @@ export async function startCommandFile(name: string, args: string[], env: Variab
   return { child, err: () => err, ended };
 }
 
-/** Runs a command in its own process and waits for its end. */
+/** Runs a command in its own process until it exits. Returns its output and exit code. */
 export const runCommandFile = async (...command: Parameters<typeof startCommandFile>) =>
   (await startCommandFile(...command)).ended;
 

@@ -12,7 +12,7 @@ export interface Fixture {
   read(): Record<string, unknown>;
 }
 
-/** Reads recorded Stripe events of many API versions, if they are on this machine. The project does not need them. */
+/** Reads recorded Stripe events of many API versions. Returns none if they are not on this machine. */
 export function recordedEvents(): Fixture[] {
   if (!existsSync(FIXTURES)) return [];
   return readdirSync(FIXTURES).flatMap((type) =>

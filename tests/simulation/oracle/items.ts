@@ -49,7 +49,8 @@ function servicesOf(truth: Truth, now: Subscription, row: SubscriptionRow, id: s
     .flatMap(({ about }) =>
       about.items
         .filter((one) => one.id === id)
-        // At that time the Stripe customer may have been linked to any of our customers.
+        // In each past state, the Stripe customer may have been linked to any of our customers, so all of their
+        // services count.
         .flatMap((one) => truth.ours.flatMap((own) => servicesNamed(own.services, about, one))),
     );
   // An item keeps the service that it was sold with, even if its customer was linked to another customer at the time.
