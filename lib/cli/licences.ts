@@ -4,10 +4,11 @@ import { build } from 'esbuild';
 import { PROGRAMS } from './build';
 import { runProgram } from './program';
 
-/** Prints the licences of all packages that ship: those that our source imports, and their dependencies. */
+/** Prints the licences of all packages that ship: the imported and the installed ones, and their dependencies. */
 runProgram(async () => {
   const folders = new Set<string>();
-  for (const name of await listImports()) addPackage(folders, name, '.');
+  const installed = Object.keys(readManifest('.').dependencies ?? {});
+  for (const name of [...installed, ...(await listImports())]) addPackage(folders, name, '.');
   for (const folder of [...folders].sort()) console.log(`${describe(folder)}\n`);
 });
 
@@ -30,8 +31,9 @@ interface Manifest {
   dependencies?: Record<string, string>;
 }
 
-const readManifest = (folder: string) =>
-  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
 
 /** Adds the folder of a package and those of its dependencies. @param from the folder of the importing package */
 function addPackage(folders: Set<string>, name: string, from: string): void {
@@ -49,10 +51,10 @@ function addPackage(folders: Set<string>, name: string, from: string): void {
 
 /** Returns the name, the version and the licence of a package, then the text of the licence if it has one. */
 function describe(folder: string): string {
-  const { name, version, license = 'not stated' } = readManifest(folder);
-  const title = `${name} ${version}: ${typeof license === 'string' ? license : license.type}`;
   const texts = readdirSync(folder)
     .filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
     .map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  const { name, version, license = texts.length > 0 ? 'see its text' : 'not stated' } = readManifest(folder);
+  const title = `${name} ${version}: ${typeof license === 'string' ? license : license.type}`;
   return [title, '='.repeat(title.length), ...texts].join('\n\n');
 }

@@ -112,9 +112,9 @@ test('the image has at most 350 MB of application, packages and build', () => {
   expect(megabytes).toBeLessThanOrEqual(MOST_MB);
 });
 
-test('the image lists the licences of next, postgres, better-auth and @mantine/core, and no GPL licence', () => {
+test('the image lists the licences of its packages and of its font, and no GPL licence', () => {
   const text = readFileSync(join(image(), 'THIRD_PARTY.txt'), 'utf8');
-  for (const name of ['next', 'postgres', 'better-auth', '@mantine/core']) {
+  for (const name of ['next', 'postgres', 'better-auth', '@mantine/core', '@expo-google-fonts/open-sans']) {
     expect(text).toMatch(new RegExp(`^${name} [\\d.]+: \\S+`, 'm'));
   }
   expect(text).not.toMatch(/: (not stated|UNLICENSED|.*\bA?GPL.*)\n\n=/);
