@@ -15,6 +15,8 @@ import { useDatabase } from '../support/database';
 const OFFICIAL = '../shared/e-invoice';
 const XSD = `${OFFICIAL}/xsd/uncefact/data/standard/CrossIndustryInvoice_100pD16B.xsd`;
 const NOW = new Date('2026-11-28T10:00:00Z');
+/** Number of documents to check. The rules take up to half a minute for each on a busy machine. */
+const SAMPLE = Number(process.env.TEST_DOCUMENTS ?? 5);
 
 const base = useDatabase();
 const rules = ['en16931-cii.sch', 'xrechnung-cii.sch'].map((file) =>
@@ -35,7 +37,7 @@ async function schemaErrors(xml: string): Promise<string> {
   return status === 0 ? '' : stderr;
 }
 
-/** One XRechnung for each combination of country, currency, tax and number of lines in the demo, up to 25. */
+/** One XRechnung for each combination of country, currency, tax and number of lines in the demo, up to `SAMPLE`. */
 async function demoDocuments(): Promise<{ name: string; xml: string }[]> {
   const found = await rows<{ id: number; name: string }>(
     base.db,
@@ -50,7 +52,7 @@ async function demoDocuments(): Promise<{ name: string; xml: string }[]> {
   );
   const documents: { name: string; xml: string }[] = [];
   for (const { id, name } of found) {
-    if (documents.length === 25) break;
+    if (documents.length === SAMPLE) break;
     if (!(await describeDocument(base.db, id)).isReady) continue;
     documents.push({ name, xml: (await getDocument(base.db, id, NOW)).xml });
   }
@@ -65,7 +67,7 @@ describe('XRechnungen of the demo', () => {
   }, 400_000);
 
   test('the XRechnungen of the demo fit the official schema', async () => {
-    expect(documents).toHaveLength(25);
+    expect(documents).toHaveLength(SAMPLE);
     for (const { name, xml } of documents) expect([name, await schemaErrors(xml)]).toEqual([name, '']);
   });
 
@@ -73,22 +75,20 @@ describe('XRechnungen of the demo', () => {
     for (const { name, xml } of documents) expect([name, brokenRules(xml)]).toEqual([name, []]);
   });
 
-  test.each([
-    ['a wrong total', 'BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
-    ['no number', 'BR-02', /(<rsm:ExchangedDocument>\s*)<ram:ID>[^<]+<\/ram:ID>/, '$1'],
-    ['no seller', 'BR-06', /(<ram:SellerTradeParty>\s*)<ram:Name>[^<]+<\/ram:Name>/, '$1'],
-    ['a negative price', 'BR-27', /(<ram:ChargeAmount>)/, '$1-'],
-    ['no buyer reference', 'BR-DE-15', /<ram:BuyerReference>[^<]+<\/ram:BuyerReference>/, ''],
-    [
-      'no telephone number',
-      'BR-DE-6',
-      /<ram:TelephoneUniversalCommunication>.*?<\/ram:TelephoneUniversalCommunication>/s,
-      '',
-    ],
-  ])('an XRechnung with %s breaks the rule %s', (_, rule, pattern, replacement) => {
-    const xml = documents[0]?.xml ?? '';
-    const spoilt = xml.replace(pattern, replacement);
-    expect(spoilt).not.toBe(xml);
-    expect(brokenRules(spoilt)).toContain(rule);
+  test('an XRechnung with six faults breaks the rule about each', () => {
+    const faults: [rule: string, pattern: RegExp, replacement: string][] = [
+      ['BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
+      ['BR-02', /(<rsm:ExchangedDocument>\s*)<ram:ID>[^<]+<\/ram:ID>/, '$1'],
+      ['BR-06', /(<ram:SellerTradeParty>\s*)<ram:Name>[^<]+<\/ram:Name>/, '$1'],
+      ['BR-27', /(<ram:ChargeAmount>)/, '$1-'],
+      ['BR-DE-15', /<ram:BuyerReference>[^<]+<\/ram:BuyerReference>/, ''],
+      ['BR-DE-6', /<ram:TelephoneUniversalCommunication>.*?<\/ram:TelephoneUniversalCommunication>/s, ''],
+    ];
+    let xml = documents[0]?.xml ?? '';
+    for (const [, pattern, replacement] of faults) {
+      expect(xml).toMatch(pattern);
+      xml = xml.replace(pattern, replacement);
+    }
+    expect(brokenRules(xml)).toEqual(expect.arrayContaining(faults.map(([rule]) => rule)));
   });
 });
