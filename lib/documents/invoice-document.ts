@@ -27,8 +27,39 @@ const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 
 /** Returns whether an invoice has a document, or why not. @throws AppError not_found */
 export async function describeDocument(db: Database, id: number): Promise<DocumentState> {
-  const found = await inspect(db, id);
-  return 'isReady' in found ? found : READY;
+  const [invoice] = await db
+    .select({
+      ...pickColumns(invoices, 'status', 'stripe_invoice_id'),
+      ...pickColumns(customers, 'erased_at'),
+      kept: invoiceDocuments.invoice_id,
+      made_at: invoiceDocuments.made_at,
+    })
+    .from(invoices)
+    .innerJoin(customers, eq(customers.id, invoices.customer_id))
+    .leftJoin(invoiceDocuments, eq(invoiceDocuments.invoice_id, invoices.id))
+    .where(eq(invoices.id, Math.min(id, MAX_ID)));
+  if (!invoice) throw new AppError('not_found', `There is no invoice ${id}.`);
+  if (invoice.stripe_invoice_id) {
+    return without('Stripe issued this invoice, and only its totals are stored here. Stripe has its PDF.');
+  }
+  if (invoice.status === 'draft') {
+    const { problems } = await readPrinted(db, id);
+    return without('It is a draft. It gets its document when it is issued.', ...problems);
+  }
+  if (invoice.made_at) return READY;
+  if (invoice.kept === null) {
+    const [line] = await db
+      .select({ id: invoiceLines.id })
+      .from(invoiceLines)
+      .where(eq(invoiceLines.invoice_id, id))
+      .limit(literal(1));
+    if (!line) return without('It was imported with its totals alone, and a document needs its lines.');
+    if (invoice.erased_at) return without('The customer was erased.');
+  }
+  const printed = await readPrinted(db, id);
+  const missing = missingFields(printed);
+  const reasons = await inexpressible(printed);
+  return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
 }
 
 /** The files of an invoice's document. */
@@ -49,18 +80,29 @@ export interface InvoiceFiles {
  * @throws AppError not_found; conflict with the reasons if the invoice has no document
  */
 export async function getDocument(db: Database, id: number, now: Date): Promise<InvoiceFiles> {
-  const found = await inspect(db, id);
-  if ('isReady' in found) throw new AppError('conflict', `The invoice has no document. ${explain(found)}`);
-  if (found.stored) return found.stored;
+  const { files, reason } = await findDocument(db, id, now);
+  if (!files) throw new AppError('conflict', `The invoice has no document. ${reason}`);
+  return files;
+}
+
+type FoundDocument = { files: InvoiceFiles; reason: null } | { files: null; reason: string };
+
+/** Returns the document of an invoice, which the first call makes, or the sentences that say why it has none. */
+async function findDocument(db: Database, id: number, now: Date): Promise<FoundDocument> {
+  const stored = await readStored(db, id);
+  if (stored) return { files: stored, reason: null };
+  const state = await describeDocument(db, id);
+  if (!state.isReady) return { files: null, reason: explain(state) };
   await transact(db, (tx) => keepParties(tx, [id]));
   const printed = await readPrinted(db, id);
-  const files = await makeFiles(printed, now);
+  const made = await makeFiles(printed, now);
   await db
     .update(invoiceDocuments)
-    .set({ ...files, made_at: now })
+    .set({ ...made, made_at: now })
     .where(and(eq(invoiceDocuments.invoice_id, id), isNull(invoiceDocuments.made_at)));
   // Another request may have stored its document first. Return that document then.
-  return (await readStored(db, id)) ?? { ...files, name: nameOf(printed.number) };
+  const files = (await readStored(db, id)) ?? { ...made, name: nameOf(printed.number) };
+  return { files, reason: null };
 }
 
 /** Makes all documents of a customer's invoices that can be made now, because an erasure prevents new documents. */
@@ -76,9 +118,7 @@ export async function makeDocuments(db: Database, customerId: number, now: Date)
       ),
     )
     .orderBy(asc(invoices.id));
-  for (const { id } of own) {
-    if ((await describeDocument(db, id)).isReady) await getDocument(db, id, now);
-  }
+  for (const { id } of own) await findDocument(db, id, now);
 }
 
 /**
@@ -102,9 +142,7 @@ export async function* documentsOf(db: Database, month: string, now: Date) {
     )
     .orderBy(asc(invoices.number), asc(invoices.id));
   for (const { id, number } of found) {
-    const state = await describeDocument(db, id);
-    const files = state.isReady ? await getDocument(db, id, now) : null;
-    yield { number: String(number), files, reason: state.isReady ? null : explain(state) };
+    yield { number: String(number), ...(await findDocument(db, id, now)) };
   }
 }
 
@@ -123,52 +161,12 @@ async function makeFiles(printed: PrintedInvoice, now: Date) {
   return { pdf, xml: xRechnung, pdf_sha256: createHash('sha256').update(pdf).digest('hex') };
 }
 
-type Found = DocumentState | { stored: InvoiceFiles | null };
-
-/** Returns the stored document (null if it can be made now), or why the invoice cannot have one. */
-async function inspect(db: Database, id: number): Promise<Found> {
-  const [invoice] = await db
-    .select({
-      ...pickColumns(invoices, 'status', 'stripe_invoice_id', 'number'),
-      ...pickColumns(customers, 'erased_at'),
-      kept: invoiceDocuments.invoice_id,
-    })
-    .from(invoices)
-    .innerJoin(customers, eq(customers.id, invoices.customer_id))
-    .leftJoin(invoiceDocuments, eq(invoiceDocuments.invoice_id, invoices.id))
-    .where(eq(invoices.id, Math.min(id, MAX_ID)));
-  if (!invoice) throw new AppError('not_found', `There is no invoice ${id}.`);
-  if (invoice.stripe_invoice_id) {
-    return without('Stripe issued this invoice, and only its totals are stored here. Stripe has its PDF.');
-  }
-  if (invoice.status === 'draft') {
-    const { problems } = await readPrinted(db, id);
-    return without('It is a draft. It gets its document when it is issued.', ...problems);
-  }
-  const stored = await readStored(db, id);
-  if (stored) return { stored };
-  if (invoice.kept === null) {
-    const [line] = await db
-      .select({ id: invoiceLines.id })
-      .from(invoiceLines)
-      .where(eq(invoiceLines.invoice_id, id))
-      .limit(literal(1));
-    if (!line) return without('It was imported with its totals alone, and a document needs its lines.');
-    if (invoice.erased_at) return without('The customer was erased.');
-  }
-  const printed = await readPrinted(db, id);
-  const missing = missingFields(printed);
-  const reasons = await inexpressible(printed);
-  if (missing.length > 0 || reasons.length > 0) return { isReady: false, reasons, missing };
-  return { stored: null };
-}
-
 async function readStored(db: Database, id: number): Promise<InvoiceFiles | null> {
   const [row] = await db
     .select({ ...pickColumns(invoiceDocuments, 'pdf', 'xml', 'pdf_sha256'), number: invoices.number })
     .from(invoiceDocuments)
     .innerJoin(invoices, eq(invoices.id, invoiceDocuments.invoice_id))
-    .where(eq(invoiceDocuments.invoice_id, id));
+    .where(eq(invoiceDocuments.invoice_id, Math.min(id, MAX_ID)));
   if (!row?.pdf || row.xml === null || row.pdf_sha256 === null) return null;
   return { pdf: row.pdf, xml: row.xml, pdf_sha256: row.pdf_sha256, name: nameOf(row.number ?? '') };
 }
