@@ -14,7 +14,7 @@ export interface CountedFilter {
   matches(value: SQL): SQL;
   /** Whether rows are counted separately for each value of this filter. */
   isClosed?: boolean;
-  /** The `isClosed` filter of which this filter accepts several values, as the text of an array such as `{a,b}`. */
+  /** The name of an `isClosed` filter. This filter accepts several of its values, as text such as `{a,b}`. */
   severalOf?: string;
   /** Which end of a range of days the filter is. Undefined for other filters. */
   end?: 'from' | 'to';

@@ -241,8 +241,8 @@ async function nextText(lines: AsyncGenerator<Line>): Promise<string | null> {
 /**
  * Parses the header of a file. A format leaves unknown columns out.
  *
- * @throws StartError if the header has no column names, if a name is unknown in our own format, or if two columns map
- *   to the same column of ours
+ * @throws StartError if the header has no column names, if a name is unknown in our own format, or if two columns
+ *   belong to the same field
  */
 export function readHeader(raw: string, known: Column[], options: FileOptions): Header {
   if (raw.length > MAX_HEADER || BINARY.test(raw.replaceAll('\n', ' '))) throw noCsv();

@@ -89,7 +89,7 @@ function run(line: string): void {
   }
 }
 
-/** Returns the command that starts a program of the image, as nobody and on a read-only root if this is root. */
+/** Returns the command that starts a program of the image, in the way that `RUNS_AS` says. */
 function inImage(program: string[]): string[] {
   const quoted = program.map((word) => `'${word}'`).join(' ');
   if (!isRoot) return ['sh', '-c', `cd ${image()} && exec ${quoted}`];
