@@ -25,6 +25,10 @@ export interface FieldError {
   message: string;
 }
 
+/** Returns the field errors of issues that zod found. */
+export const toFieldErrors = (issues: { path: PropertyKey[]; message: string }[]): FieldError[] =>
+  issues.map(({ path, message }) => ({ field: path.join('.'), message }));
+
 /**
  * An error class whose `instanceof` works across bundles. Next bundles pages, routes and instrumentation
  * separately, so each has its own copy of the class. One bundle may throw an error that another one catches,

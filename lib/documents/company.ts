@@ -5,7 +5,7 @@ import { company } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { normalVatId, vatIdProblem } from '../countries';
-import { AppError } from '../errors';
+import { AppError, toFieldErrors } from '../errors';
 import { textLine } from '../fields';
 import { countryCode } from '../records/fields';
 
@@ -88,8 +88,7 @@ export async function saveCompany(
 ): Promise<void> {
   const parsed = fields.safeParse(wanted);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
-    throw new AppError('validation_failed', 'The company is not saved.', problems);
+    throw new AppError('validation_failed', 'The company is not saved.', toFieldErrors(parsed.error.issues));
   }
   await transact(db, async (tx) => {
     const [before = null] = await tx.select().from(company).where(eq(company.id, 1)).for('update');

@@ -4,7 +4,7 @@ import { type Database, inTexts } from '@/db/database';
 import { importedRefunds, payments } from '@/db/schema';
 import { findCustomerIds } from '../customers/merged-customers';
 import { startOfDay } from '../dates';
-import { AppError, type FieldError } from '../errors';
+import { AppError, type FieldError, toFieldErrors } from '../errors';
 import { textLine } from '../fields';
 import {
   type GivenPayment,
@@ -171,7 +171,7 @@ function problemsOf(payment: PaymentFields, invoice: NamedInvoice, customers: Ma
 
 const toRefused = (issues: z.core.$ZodIssue[]): Planned => ({
   outcome: 'refused',
-  problems: issues.map(({ path, message }) => ({ field: path.join('.'), message })),
+  problems: toFieldErrors(issues),
 });
 
 const toOurField = ({ field, message }: FieldError): FieldError =>

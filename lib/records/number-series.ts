@@ -5,7 +5,7 @@ import { numberSeries } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { auditNumber, recordAudit } from '../audit/audit-log';
 import { toCalendarDate } from '../dates';
-import { AppError } from '../errors';
+import { AppError, toFieldErrors } from '../errors';
 import type { RecordWriter } from './record-kind';
 
 /** Number series whose format is a setting (db/schema/invoices.ts). */
@@ -70,7 +70,7 @@ export async function saveNumberSeries(
 ): Promise<void> {
   const parsed = settings.safeParse(wanted);
   if (!parsed.success) {
-    const fields = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
+    const fields = toFieldErrors(parsed.error.issues);
     throw new AppError('validation_failed', 'Numbers cannot have this format.', fields);
   }
   await transact(db, async (tx) => {
