@@ -54,7 +54,7 @@ function toEnv(v: Variables) {
     timeZone: v.APP_TIMEZONE ?? 'UTC',
     /** Time zone of the daily run at 03:40 on our own server. Null for the machine's time zone. */
     scheduleTimeZone: v.APP_TIMEZONE ?? null,
-    /** The country in which we pay tax, and the tax rate of new lines for customers there, in percent. */
+    /** The country in which we pay tax, and the default tax rate of invoice lines for customers there, in percent. */
     tax: { country: v.TAX_COUNTRY, rate: v.TAX_RATE },
     stripe: {
       secretKey: v.STRIPE_SECRET_KEY ?? null,

@@ -167,7 +167,7 @@ export const accountingEntries = pgTable(
     due_date: date(),
     payment_reference: text(),
     method: text(),
-    /** Tax rate in percent. Null if the entry is not for an invoice, or the invoice has no lines. */
+    /** Tax rate in percent. Set only if `record` is `invoice`. Null if that invoice has no lines. */
     tax_rate: money(),
     net: money(),
     tax: money(),

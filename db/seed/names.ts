@@ -127,7 +127,7 @@ export interface Place {
   share: number;
   /** Value added tax for private persons, in percent. Null outside the European Union. */
   vatRate: number | null;
-  /** Pattern of VAT ids. They start with zeros, which no tax office issues. Null if companies there have no VAT id. */
+  /** Pattern of VAT ids. Their digits start with zeros, which no real id does. Null if companies have none. */
   vatId: string | null;
   /** Phone number patterns from ranges reserved for fiction, or with impossible subscriber numbers. */
   phones: string[];

@@ -123,7 +123,10 @@ function filledUp<Party extends object>(kept: KeptParty | null, now: Party): Par
   return { ...now, ...Object.fromEntries(own) } as Party;
 }
 
-/** Groups the lines by category and rate. The tax of a rate is that of the invoice, because only one category has it. */
+/**
+ * Groups the lines by tax category and rate. Only one category has rates above 0 %, so its tax is the invoice's tax at
+ * that rate.
+ */
 function toTaxes(lines: PrintedLine[], rates: { tax_rate: string; tax: string }[]): PrintedTax[] {
   const groups = new Map<string, PrintedTax>();
   for (const { tax_category: category, tax_rate, net } of lines) {

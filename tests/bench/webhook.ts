@@ -85,7 +85,7 @@ interface Floor {
   close(): Promise<void>;
 }
 
-/** For each event, one transaction inserts the raw event and updates one row, with the product's driver. */
+/** Opens the baseline: a transaction for each event that inserts the raw event and updates one row. */
 async function openFloor(url: string): Promise<Floor> {
   const client = postgres(url, { max: CONNECTIONS, onnotice: () => {} });
   await client`create table bench_events (id text primary key, payload text not null)`;

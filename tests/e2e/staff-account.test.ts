@@ -17,7 +17,7 @@ const site = useSite('company', { fresh: true });
 const arrive = (page: Page, path: string) => page.waitForURL((url) => url.pathname === path);
 const alert = (page: Page, text: string | RegExp) =>
   page.getByRole('alert').filter({ hasText: text }).waitFor();
-/** Signs in with a password and waits for `path`, the page that follows for this person. */
+/** Signs in with a password and waits for `path`, the page on which this person should land. */
 async function enter(who: { email: string; password: string }, path: string): Promise<Page> {
   const page = await site.open('/sign-in', { as: null });
   await signIn(page, who.email, who.password);

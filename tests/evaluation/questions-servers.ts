@@ -1,6 +1,6 @@
 import { type Answer, only, type Question } from './question';
 
-/** Arguments that select the services on a server, after a call that listed the servers. */
+/** Returns the arguments that select the services on a server. Takes the answer of the call that listed the servers. */
 const on = ({ data }: Answer, hostname: string) => ({
   server_id: only(
     data.filter((server) => server.hostname === hostname),

@@ -112,7 +112,7 @@ describe('the document of an issued invoice', () => {
     await setCompany();
   });
 
-  test('an invoice has no document until its missing fields, which the refusal names, are filled in', async () => {
+  test('an invoice document is refused while required fields are empty, and the error names them', async () => {
     await setCompany({ iban: null, tax_number: null, vat_id: null });
     const id = await issue({ street: null });
     expect(await describeDocument(server.runtime.db, id)).toMatchObject({

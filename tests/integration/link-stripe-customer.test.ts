@@ -327,7 +327,7 @@ describe('merging two customers with Stripe customers', () => {
     }
   });
 
-  test('after a merge subscription items are linked to the services in their metadata', async () => {
+  test('after two customers are merged, subscription items are linked to the services in their metadata', async () => {
     const { gone, kept } = await pair();
     const ofGone = await createService(sync.db, { customer_id: gone.id });
     const ofKept = await createService(sync.db, { customer_id: kept.id });

@@ -54,7 +54,7 @@ test('the tasks on the overview are sorted by severity', async () => {
   ]);
 });
 
-test('a customer created from Stripe appears as one task even with a shared e-mail address', async () => {
+test('a customer created from Stripe counts as only one task, even with a shared e-mail address', async () => {
   const messages = async () =>
     new Map((await listTasks(base.db, NOW, parseEnv({}))).map(({ code, message }) => [code, message]));
   const before = await messages();

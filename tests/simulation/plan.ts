@@ -4,7 +4,7 @@ export type Swarm = Readonly<Record<string, number>>;
 /** Everything that determines one history. A plan always replays the same history. */
 export interface Plan {
   swarm: Swarm;
-  /** Whether sync has an API key. Without one, Stripe cannot be asked, and no delivery is lost. */
+  /** Whether sync has an API key. Without one, sync cannot fetch missed changes, so such a plan is also `lossless`. */
   hasKey: boolean;
   /** Whether no delivery is lost. */
   lossless: boolean;

@@ -18,7 +18,7 @@ interface PagedListProps<Row> {
   noun: string;
   /** Plural of `noun`. Defaults to `noun` with an s. */
   nouns?: string;
-  /** Sentence for an empty list that says when it will have rows. */
+  /** Sentence to show if the list has no rows at all: how rows get here, or why there are none. */
   yet: string;
   /** A hint to show if the filters match no row. */
   hint?: ReactNode;
