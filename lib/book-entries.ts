@@ -2,9 +2,10 @@ import { sql } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
 import { toCalendarDate } from './dates';
 
-/** The time of booking, and the time zone that assigns it to a calendar date. */
+/** The time of booking, and the time zone that assigns it to a calendar date. See `RecordWriter`. */
 export interface BookedAt {
   now: Date;
+  clock?(): Date;
   timeZone: string;
 }
 
@@ -17,10 +18,10 @@ export interface BookedAt {
 export async function bookEntries(
   tx: Database,
   touched: { invoices?: number[]; payments?: number[] },
-  { now, timeZone }: BookedAt,
+  { now, clock = () => now, timeZone }: BookedAt,
 ): Promise<void> {
   const [invoices, payments] = [toArray(touched.invoices), toArray(touched.payments)];
-  await book(tx, { invoices, payments, today: toCalendarDate(now, timeZone), timeZone });
+  await book(tx, { invoices, payments, today: toCalendarDate(clock(), timeZone), timeZone });
 }
 
 const toArray = (ids: number[] = []) => `{${ids}}`;

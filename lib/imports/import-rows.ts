@@ -90,7 +90,7 @@ export class ImportRows {
   async save(prepared: Prepared[]): Promise<Done[]> {
     const { actor, now, timeZone, db } = this.deps;
     const { importId, options } = this.source;
-    const writer = { actor, now: now(), timeZone, importId };
+    const writer = { actor, now: now(), clock: now, timeZone, importId };
     const judged = prepared.map(({ draft }) => draft);
     const save = (drafts: Draft[]) => saveBatch(db, this.kind, drafts, writer, options.dryRun);
     const saved = await saveGood(judged, save);

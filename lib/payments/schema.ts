@@ -134,6 +134,8 @@ export interface PaymentWriter {
   actor: Actor;
   source: 'api' | 'staff' | 'import';
   now: Date;
+  /** As in `RecordWriter`. */
+  clock?(): Date;
   timeZone: string;
 }
 

@@ -34,6 +34,7 @@ export function apiWriter(
     actor: { type: 'token', id: String(token.id), name: token.name },
     source: 'api',
     now: now(),
+    clock: now,
     timeZone: env.timeZone,
   };
 }
@@ -157,8 +158,8 @@ export async function decideAndCommit<Decision, Result>(
   writer: PaymentWriter,
   question: Question<Decision, Result>,
 ): Promise<{ result: Result; written: Written | null }> {
-  const { now, timeZone } = writer;
-  const bookedOn = () => ({ today: toCalendarDate(now, timeZone), timeZone });
+  const { now, clock = () => now, timeZone } = writer;
+  const bookedOn = () => ({ today: toCalendarDate(clock(), timeZone), timeZone });
   let keys = question.keys();
   let invoiceIds: number[] = [];
   const attempt = async (on: Store) => {

@@ -9,6 +9,8 @@ import type { FieldError } from '../errors';
 export interface RecordWriter {
   actor: Actor;
   now: Date;
+  /** Gives the day on which accounting books the write, which may wait past midnight. Defaults to `now`. */
+  clock?(): Date;
   /** Time zone for calendar dates. */
   timeZone: string;
   /** Id of the import that writes, if any. The import's audit entry replaces the audit entries of its new records. */
@@ -97,5 +99,5 @@ export function staffRecordWriter(
   { now, env }: { now(): Date; env: { timeZone: string } },
   staff: { id: string; email: string },
 ): RecordWriter {
-  return { actor: staffActor(staff), now: now(), timeZone: env.timeZone };
+  return { actor: staffActor(staff), now: now(), clock: now, timeZone: env.timeZone };
 }

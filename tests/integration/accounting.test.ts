@@ -6,7 +6,8 @@ import { accountingCsv } from '@/lib/exports/accounting-csv';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
 import { currencyDecimals } from '@/lib/money';
 import { correctPayment } from '@/lib/payments/typed-payment';
-import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
+import { apiWriter, deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
+import { staffRecordWriter } from '@/lib/records/record-kind';
 import { saveRecord } from '@/lib/records/save-records';
 import { unquotedLines } from '../support/csv';
 import { createCustomer } from '../support/factories';
@@ -166,6 +167,28 @@ test('a payment corrected in a later month is reversed in that month’s account
   expect(await postedIn('2027-02')).toEqual([
     ['payment', 'collection_reversed', '2027-02-03', '2027-01-09', 'OWN-WRONG', '-119'],
     ['payment', 'collected', '2027-02-03', '2027-01-08', 'OWN-RIGHT', '119'],
+  ]);
+});
+
+test('a payment and an invoice whose writes waited past the end of a month are booked in the new month', async () => {
+  sync.runtime.setNow(new Date('2027-03-31T12:00:00Z'));
+  const [paid, cancelled] = [await sendOwn('OWN-PAID'), await sendOwn('OWN-CANCELLED')];
+  const payment = {
+    ...{ invoice_id: paid.id, customer_id: paid.customer_id, amount: 119 },
+    ...{ payment_date: '2027-03-31', payment_reference: 'BANK-MARCH' },
+  };
+  const { id } = (await recordPayment(sync.db, payment, sync.writer())).payment;
+  const march = await exported('2027-03');
+  sync.runtime.setNow(new Date('2027-03-31T23:59:59Z'));
+  const program = apiWriter(sync.runtime, { id: 1, name: 'program' });
+  const staff = staffRecordWriter(sync.runtime, { id: 'grace', email: 'grace@example.com' });
+  sync.runtime.setNow(new Date('2027-04-01T00:00:05Z'));
+  await deletePayment(sync.db, id, program);
+  await saveRecord(sync.db, invoiceKind, { id: cancelled.id, values: { status: 'cancelled' } }, staff);
+  expect(await exported('2027-03')).toBe(march);
+  expect((await postedIn('2027-04')).map(([record, , on]) => [record, on])).toEqual([
+    ['invoice', '2027-04-01'],
+    ['payment', '2027-04-01'],
   ]);
 });
 

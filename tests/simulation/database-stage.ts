@@ -184,7 +184,13 @@ const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 /** Returns the actions of staff and programs, applied to the database. */
 export function databaseHands(deps: SyncDeps): Hands {
   const { db, now } = deps;
-  const writer = () => ({ actor: ACTOR, source: 'api' as const, now: now(), timeZone: deps.timeZone });
+  const writer = () => ({
+    actor: ACTOR,
+    source: 'api' as const,
+    now: now(),
+    clock: now,
+    timeZone: deps.timeZone,
+  });
   const items = () =>
     db
       .select({

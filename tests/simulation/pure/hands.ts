@@ -18,7 +18,13 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
   const { rows } = tables;
   const ownerOf = (subscriptionId: number) => rows.subscriptions.get(subscriptionId);
   const write = <T>(work: () => T) => process.stating(() => tables.atOnce(work));
-  const writer = () => ({ actor: ACTOR, source: 'api' as const, now: model.now(), timeZone: deps.timeZone });
+  const writer = () => ({
+    actor: ACTOR,
+    source: 'api' as const,
+    now: model.now(),
+    clock: model.now,
+    timeZone: deps.timeZone,
+  });
   return {
     ...modelMaking(model),
     now: model.now,
