@@ -90,6 +90,7 @@ const START_PARAMS = [
   `max_files_per_process=${MAX_FILES}`,
   `max_wal_size=${MAX_LOG}`,
   'min_wal_size=32MB',
+  'shared_buffers=32MB',
 ].flatMap((setting) => ['-c', setting]);
 
 async function openFolder(
