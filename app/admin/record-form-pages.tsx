@@ -3,8 +3,9 @@ import type { ComponentProps } from 'react';
 import { toCustomerChoice } from '@/lib/customers/find-customers';
 import { findCustomerId } from '@/lib/customers/match-customer';
 import { getCustomer } from '@/lib/customers/queries';
+import { getCompany } from '@/lib/documents/company';
 import { readTyped, type Typed } from '@/lib/records/typed-record';
-import type { Runtime } from '@/lib/runtime';
+import { getRuntime, type Runtime } from '@/lib/runtime';
 import { formatField } from '../_components/format';
 import { save } from './_components/forms/record/actions';
 import { FORMS, type FormName, type KindName } from './_components/forms/record/kinds';
@@ -106,14 +107,17 @@ const hasLines = (parts: FormPart[]) => parts.some((part) => 'hasLines' in part)
 const hasCustomer = (parts: FormPart[]) =>
   parts.some((part) => 'fields' in part && part.fields.some(({ kind }) => kind === 'customer'));
 
-function RecordFormPage({
-  title,
-  back,
-  ...form
-}: ComponentProps<typeof RecordForm> & { title: string; back: { href: string; label: string } }) {
+interface RecordFormPageProps extends Omit<ComponentProps<typeof RecordForm>, 'seller'> {
+  title: string;
+  back: { href: string; label: string };
+}
+
+async function RecordFormPage({ title, back, ...form }: RecordFormPageProps) {
+  const { db } = await getRuntime();
+  const { country, small_business } = await getCompany(db);
   return (
     <FormPage maw={760} back={back} title={title}>
-      <RecordForm {...form} />
+      <RecordForm {...form} seller={{ country, small_business }} />
     </FormPage>
   );
 }

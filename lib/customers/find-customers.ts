@@ -199,8 +199,9 @@ type Columns = Pick<
 >;
 
 export function toCustomerChoice(row: Columns, home: TaxHome) {
-  const { customer_number, name, status, currency } = row;
-  return { customer_number, name, status, currency, tax: taxRuleOf(row, home) };
+  const { customer_number, name, status, currency, country, vat_id, tax_exempt } = row;
+  const buyer = { country, vat_id, tax_exempt };
+  return { customer_number, name, status, currency, buyer, tax: taxRuleOf(row, home) };
 }
 
 /**

@@ -5,13 +5,64 @@ import type { CustomerRow } from './schema';
 /** VAT category code of EN 16931 (UNCL 5305). */
 export type TaxCategory = (typeof taxCategory.enumValues)[number];
 
-type Buyer = Pick<CustomerRow, 'country' | 'vat_id' | 'tax_exempt'>;
+/** The customer's details on which the category depends. */
+export type TaxedBuyer = Pick<CustomerRow, 'country' | 'vat_id' | 'tax_exempt'>;
 
-interface Seller {
+/** The company that charges the tax. */
+export interface Seller {
   /** ISO 3166-1 alpha-2 code. */
-  country: string;
+  country: string | null;
   /** True if we charge no VAT at all, as a small business. */
   small_business: boolean;
+}
+
+interface Case {
+  line: TaxedLine;
+  lines: TaxedLine[];
+  buyer: TaxedBuyer;
+  seller: Seller & { country: string };
+}
+
+interface TaxedLine {
+  /** In percent. */
+  tax_rate: number;
+  tax_category: TaxCategory;
+}
+
+/** The tax of a line as it is stored or typed. */
+export interface CategorizedLine {
+  /** In percent. */
+  tax_rate: string | number;
+  /** Null for the usual category of the buyer. */
+  tax_category: TaxCategory | null;
+}
+
+/**
+ * Returns the category of each line, which is the chosen or else the usual one, and the first wrong combination of rate,
+ * category and buyer in each line. Finds no problems while the seller's country is unknown.
+ *
+ * @returns problems as sentences without a full stop, which end with the rule in brackets
+ */
+export function categorize(
+  given: CategorizedLine[],
+  buyer: TaxedBuyer,
+  { country, ...seller }: Seller,
+): { categories: TaxCategory[]; problems: string[] } {
+  const home = { ...seller, country: country ?? '' };
+  const lines = given.map(({ tax_rate, tax_category }) => {
+    const rate = Number(tax_rate);
+    return { tax_rate: rate, tax_category: tax_category ?? usualCategory(rate, buyer, home) };
+  });
+  const categories = lines.map(({ tax_category }) => tax_category);
+  if (country === null) return { categories, problems: [] };
+  const problems = lines.flatMap((line, at) => {
+    const one = { line, lines, buyer, seller: home };
+    const broken = PRECONDITIONS[line.tax_category].find(({ holds }) => !holds(one));
+    if (!broken) return [];
+    const { problem, rule } = broken;
+    return `Line ${at + 1} (category ${line.tax_category}) ${problem} (${rule})`;
+  });
+  return { categories, problems };
 }
 
 /**
@@ -21,25 +72,12 @@ interface Seller {
  *
  * @param rate in percent
  */
-export function usualCategory(rate: number, buyer: Buyer, seller: Seller): TaxCategory {
+function usualCategory(rate: number, buyer: TaxedBuyer, seller: Case['seller']): TaxCategory {
   if (rate > 0) return 'S';
   if (seller.small_business || buyer.tax_exempt) return 'E';
   if (buyer.country === null || buyer.country === seller.country) return 'Z';
   if (!isInEu(buyer.country) || !isInEu(seller.country)) return 'O';
   return buyer.vat_id ? 'AE' : 'Z';
-}
-
-interface TaxedLine {
-  /** In percent. */
-  tax_rate: number;
-  tax_category: TaxCategory;
-}
-
-interface Case {
-  line: TaxedLine;
-  lines: TaxedLine[];
-  buyer: Buyer;
-  seller: Seller;
 }
 
 interface Precondition {
@@ -112,20 +150,3 @@ const PRECONDITIONS: Record<TaxCategory, Precondition[]> = {
     },
   ],
 };
-
-export interface TaxProblem {
-  /** Position of the line, counted from 0. */
-  line: number;
-  /** The rest of a sentence that begins with `Line 1`. Ends with the rule in brackets. */
-  message: string;
-}
-
-/** Returns the first wrong combination of each line. Empty if the lines can be invoiced to this buyer. */
-export function taxProblems(lines: TaxedLine[], buyer: Buyer, seller: Seller): TaxProblem[] {
-  return lines.flatMap((line, at) => {
-    const given = { line, lines, buyer, seller };
-    const broken = PRECONDITIONS[line.tax_category].find(({ holds }) => !holds(given));
-    if (!broken) return [];
-    return { line: at, message: `(category ${line.tax_category}) ${broken.problem} (${broken.rule})` };
-  });
-}

@@ -43,8 +43,7 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
     return without('Stripe issued this invoice, and only its totals are stored here. Stripe has its PDF.');
   }
   if (invoice.status === 'draft') {
-    const { problems } = await readPrinted(db, id);
-    return without('It is a draft. It gets its document when it is issued.', ...problems);
+    return without('It is a draft. It gets its document when it is issued.');
   }
   if (invoice.made_at) return READY;
   if (invoice.kept === null) {

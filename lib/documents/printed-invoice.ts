@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
 import { customers, invoiceDocuments, invoiceLines, invoices, type KeptParty } from '@/db/schema';
-import { type TaxCategory, taxProblems, usualCategory } from '../customers/tax-category';
+import { categorize, type TaxCategory } from '../customers/tax-category';
 import { AppError } from '../errors';
 import { lineTotals } from '../invoices/totals';
 import { fromThousandths, toThousandths } from '../money';
@@ -89,11 +89,11 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
     row.buyer,
     toBuyer(customer.erased_at ? { ...customer, last_name: null } : customer),
   );
-  const home = { country: seller.country ?? '', small_business: seller.small_business };
+  const { categories, problems } = categorize(stored, buyer, seller);
   const { nets, ...totals } = lineTotals(stored, invoice.currency);
-  const lines = stored.map(({ text, quantity, unit_price, tax_rate, tax_category }, i) => ({
+  const lines = stored.map(({ text, quantity, unit_price, tax_rate }, i) => ({
     ...{ text, quantity, unit_price, tax_rate },
-    tax_category: tax_category ?? usualCategory(Number(tax_rate), buyer, home),
+    tax_category: categories[i] ?? 'S',
     net: nets[i] ?? '0',
   }));
   return {
@@ -107,7 +107,7 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
     ...{ subtotal: invoice.subtotal, tax: invoice.tax, total: invoice.total },
     problems: [
       ...(totals.total === invoice.total ? [] : ['The lines do not add up to the total.']),
-      ...findTaxProblems(lines, buyer, seller),
+      ...problems.map((problem) => `${problem}.`),
     ],
   };
 }
@@ -137,13 +137,4 @@ function toTaxes(lines: PrintedLine[], rates: { tax_rate: string; tax: string }[
     groups.set(key, { category, rate: tax_rate, net: sum, tax: Number(tax_rate) > 0 ? tax : '0.000' });
   }
   return [...groups.values()].sort((a, b) => Number(b.rate) - Number(a.rate));
-}
-
-function findTaxProblems(lines: PrintedLine[], buyer: Buyer, seller: Company): string[] {
-  const { country, small_business } = seller;
-  if (!country) return [];
-  const taxed = lines.map((line) => ({ tax_rate: Number(line.tax_rate), tax_category: line.tax_category }));
-  return taxProblems(taxed, buyer, { country, small_business }).map(
-    ({ line, message }) => `Line ${line + 1} ${message}.`,
-  );
 }

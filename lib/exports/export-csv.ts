@@ -33,7 +33,7 @@ const { import_key } = draftImportKeys;
 
 const next = alias(salesDocuments, 'next');
 
-const OF_LINES = ['position', 'text', 'quantity', 'unit_price', 'tax_rate'];
+const OF_LINES = ['position', 'text', 'quantity', 'unit_price', 'tax_rate', 'tax_category'];
 const OF_PAYMENTS = ['payment_reference', 'amount', 'currency', 'payment_date', 'status', 'refunded_amount'];
 
 /** SQL of the import key of an invoice. Null if the invoice has a number. */

@@ -110,6 +110,7 @@ const OTHER_NAMES: Record<string, string> = {
   quantity: 'menge anzahl qty',
   unit_price: 'einzelpreis stuckpreis stueckpreis preis price',
   tax_rate: 'steuersatz mwstsatz mwst ust vat',
+  tax_category: 'steuerkategorie taxcode vatcode',
   position: 'pos',
 };
 

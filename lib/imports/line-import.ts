@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { and, eq, inArray, isNull, or } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, inTexts, pickColumns } from '@/db/database';
@@ -74,7 +75,8 @@ function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind
           const one = owners[i];
           const problems = one ? lineProblems(values, one, linesById.get(one.id) ?? []) : [missing(values)];
           if (problems.length > 0) return { outcome: 'refused', problems };
-          return { id: one?.id, values: { lines: values.lines } };
+          const isKnown = (linesById.get(one?.id)?.length ?? 0) > 0;
+          return { id: one?.id, values: isKnown ? {} : { lines: values.lines } };
         });
         const saved = await saveGood(judged, (good) => saveRecords(tx, kind, good, writer));
         return saved.map((one) => (one.outcome === 'changed' ? { ...one, outcome: 'created' } : one));
@@ -102,7 +104,11 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
   }
   const lines = parsed.data.map(toLineRow);
   if (known.length > 0) {
-    const isSame = JSON.stringify(known) === JSON.stringify(lines);
+    // Issuing an invoice stores the usual category of a line, and a file may leave it out.
+    const isSame = isDeepStrictEqual(
+      known,
+      lines.map((line, i) => ({ ...line, tax_category: line.tax_category ?? known[i]?.tax_category })),
+    );
     return isSame ? [] : [{ field: '', message: 'cannot be imported: the record has other lines already' }];
   }
   const sums = lineTotals(lines, owner.currency);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import type { KeptParty } from '@/db/schema';
-import { type TaxCategory, type TaxProblem, taxProblems, usualCategory } from '../customers/tax-category';
+import { categorize, type TaxCategory } from '../customers/tax-category';
 
 /**
  * Stores a copy of the seller and the buyer of issued invoices, and the tax category of each line. Later changes of the
@@ -10,7 +10,7 @@ import { type TaxCategory, type TaxProblem, taxProblems, usualCategory } from '.
  *
  * @returns wrong combinations of rate, category and customer. The caller decides whether they prevent the write.
  */
-export async function keepParties(tx: Database, ids: number[]): Promise<TaxProblem[]> {
+export async function keepParties(tx: Database, ids: number[]): Promise<string[]> {
   if (ids.length === 0) return [];
   await tx.execute(sql`insert into invoice_documents (invoice_id, seller, buyer)
     select i.id,
@@ -37,7 +37,7 @@ type Taxed = {
 };
 
 /** Stores the usual category of each line that has none. Changes no line if the company's country is unknown. */
-async function keepCategories(tx: Database, ids: number[]): Promise<TaxProblem[]> {
+async function keepCategories(tx: Database, ids: number[]): Promise<string[]> {
   const found = await rows<Taxed>(
     tx,
     sql`select l.id as line_id, l.invoice_id, l.tax_rate, l.tax_category, d.buyer,
@@ -47,7 +47,7 @@ async function keepCategories(tx: Database, ids: number[]): Promise<TaxProblem[]
       where d.invoice_id in (${each(ids)}) order by l.invoice_id, l.position`,
   );
   const chosen: { id: number; category: TaxCategory }[] = [];
-  const problems: TaxProblem[] = [];
+  const all: string[] = [];
   const byInvoice = new Map<number, Taxed[]>();
   for (const line of found) {
     byInvoice.set(line.invoice_id, [...(byInvoice.get(line.invoice_id) ?? []), line]);
@@ -61,19 +61,18 @@ async function keepCategories(tx: Database, ids: number[]): Promise<TaxProblem[]
       vat_id: textOf(first.buyer.vat_id),
       tax_exempt: first.buyer.tax_exempt === true,
     };
-    const taxed = lines.map(({ line_id, tax_rate, tax_category }) => {
-      const rate = Number(tax_rate);
-      const category = tax_category ?? usualCategory(rate, buyer, seller);
-      if (tax_category === null) chosen.push({ id: line_id, category });
-      return { tax_rate: rate, tax_category: category };
-    });
-    problems.push(...taxProblems(taxed, buyer, seller));
+    const { categories, problems } = categorize(lines, buyer, seller);
+    all.push(...problems);
+    for (const [at, { line_id, tax_category }] of lines.entries()) {
+      const category = categories[at];
+      if (tax_category === null && category) chosen.push({ id: line_id, category });
+    }
   }
   if (chosen.length > 0) {
     await tx.execute(sql`update invoice_lines l set tax_category = r.category::tax_category
       from jsonb_to_recordset(${JSON.stringify(chosen)}::jsonb) as r(id int, category text) where l.id = r.id`);
   }
-  return problems;
+  return all;
 }
 
 const each = (ids: number[]) => sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)::int`;

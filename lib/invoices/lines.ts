@@ -1,10 +1,10 @@
 import { asc, inArray } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
-import { invoiceLines, salesDocumentLines } from '@/db/schema';
+import { type Database, pickColumns } from '@/db/database';
+import { invoiceLines, salesDocumentLines, taxCategory } from '@/db/schema';
 import type { FieldError } from '../errors';
-import { textLine } from '../fields';
+import { oneOf, textLine } from '../fields';
 import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
 import { amount, amountProblem, currencyCode, NO_NUMBER, toAmountColumn } from '../records/fields';
 import type { Row, Writing } from '../records/record-kind';
@@ -25,6 +25,8 @@ export const lineField = z.strictObject({
   /** Price of one unit without tax. Negative for a discount. */
   unit_price: decimal(3).min(-MAX_AMOUNT, 'is too small').max(MAX_AMOUNT, 'is too large'),
   tax_rate: decimal(2).min(0, 'must not be negative').max(100, 'must be at most 100'),
+  /** Null for the usual category of the customer. */
+  tax_category: oneOf(taxCategory.enumValues).nullable().optional(),
 });
 
 /** All lines of an invoice or a sales document, in order. */
@@ -36,11 +38,18 @@ export const linesField = z
 /** A line as stored in its table, with amounts as decimal text. */
 export type LineRow = ReturnType<typeof toLineRow>;
 
-export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<typeof lineField>) => ({
+export const toLineRow = ({
+  text,
+  quantity,
+  unit_price,
+  tax_rate,
+  tax_category,
+}: z.infer<typeof lineField>) => ({
   text,
   quantity: quantity.toFixed(3),
   unit_price: unit_price.toFixed(3),
   tax_rate: tax_rate.toFixed(2),
+  tax_category: tax_category ?? null,
 });
 
 const SUMS = ['subtotal', 'tax', 'total'] as const;
@@ -161,10 +170,12 @@ const TABLES = {
 
 function readLines(db: Database, owner: Owner, ids: number[]) {
   const { table, ownerId } = TABLES[owner];
-  const { text, quantity, unit_price, tax_rate, position } = table;
   return db
-    .select({ text, quantity, unit_price, tax_rate, owner_id: ownerId })
+    .select({
+      ...pickColumns(table, 'text', 'quantity', 'unit_price', 'tax_rate', 'tax_category'),
+      owner_id: ownerId,
+    })
     .from(table as PgTable)
     .where(inArray(ownerId, ids))
-    .orderBy(asc(ownerId), asc(position));
+    .orderBy(asc(ownerId), asc(table.position));
 }

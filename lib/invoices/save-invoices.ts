@@ -104,7 +104,7 @@ async function keepIssued(
   );
   // Another program has issued the invoices of files, so they stay as they are. Their pages name the problem.
   const isIssuedHere = importId == null && issued.every(({ before }) => before !== null);
-  if (problem && isIssuedHere) throw invalidField('lines', `line ${problem.line + 1} ${problem.message}`);
+  if (problem && isIssuedHere) throw invalidField('lines', problem);
 }
 
 const keyOf = ({ import_key }: Record<string, unknown>): string[] =>

@@ -4,6 +4,7 @@ export const LINE_FIELDS = {
   quantity: 'number',
   unit_price: 'amount',
   tax_rate: 'number',
+  tax_category: 'choice',
 } as const;
 
 export type LineField = keyof typeof LINE_FIELDS;
@@ -40,7 +41,13 @@ export function toTypedLines(lines: TypedLine[]): Record<string, string> {
 }
 
 /** Initial texts of a new line, without its tax rate. */
-export const NEW_LINE: TypedLine = { text: '', quantity: '1', unit_price: '', tax_rate: '' };
+export const NEW_LINE: TypedLine = {
+  text: '',
+  quantity: '1',
+  unit_price: '',
+  tax_rate: '',
+  tax_category: '',
+};
 
 /** Returns the typed fields of a form with one new line. @param taxRate in percent */
 export const firstLine = (taxRate: number): Record<string, string> =>
@@ -53,6 +60,7 @@ export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<Line
     quantity: valueFor('quantity'),
     unit_price: valueFor('unit_price'),
     tax_rate: valueFor('tax_rate'),
+    tax_category: valueFor('tax_category'),
   };
 }
 
@@ -60,8 +68,8 @@ export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<Line
 export function linesText(typed: Record<string, string>): string {
   return typedLines(typed)
     .map(
-      ({ text, quantity, unit_price, tax_rate }) =>
-        `${quantity} × ${text} at ${unit_price}, ${tax_rate} % tax`,
+      ({ text, quantity, unit_price, tax_rate, tax_category }) =>
+        `${quantity} × ${text} at ${unit_price}, ${tax_rate} % tax${tax_category && ` (${tax_category})`}`,
     )
     .join('; ');
 }

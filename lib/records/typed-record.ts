@@ -11,7 +11,7 @@ import type { RecordKind, RecordWriter, Row } from './record-kind';
 import { saveRecord } from './save-records';
 import { isLineField, LINE_FIELDS, linesText, ofEach, toTypedLines, typedLines } from './typed-lines';
 
-type SingleField = 'text' | 'country' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
+type SingleField = 'text' | 'choice' | 'country' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
 
 /** How a form field is parsed into the JSON value of a record. `lines` stands for all fields of the lines. */
 type TypedField = SingleField | 'lines';
@@ -109,6 +109,7 @@ function toLines(typed: Typed): unknown[] | undefined {
 }
 
 function toValue(field: SingleField, text: string): unknown {
+  if (field === 'choice') return text || null;
   if (field === 'currency') return text.toLowerCase();
   if (field === 'flag') return text === 'on';
   if (field === 'list') return text.split(/[\s,;]+/).filter(Boolean);

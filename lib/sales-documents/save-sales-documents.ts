@@ -189,8 +189,8 @@ async function valuesOf(tx: Database, document: StoredDocument, to: Conversion) 
   };
 }
 
-const toLine = ({ text, quantity, unit_price, tax_rate }: LineRow) => ({
-  text,
+const toLine = ({ quantity, unit_price, tax_rate, ...rest }: LineRow) => ({
+  ...rest,
   quantity: Number(quantity),
   unit_price: Number(unit_price),
   tax_rate: Number(tax_rate),

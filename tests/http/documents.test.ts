@@ -7,6 +7,7 @@ import { rows } from '@/db/database';
 import { customers, invoiceLines } from '@/db/schema';
 import { DEMO_COMPANY } from '@/db/seed/company';
 import { commandActor } from '@/lib/audit/audit-log';
+import type { TaxCategory } from '@/lib/customers/tax-category';
 import { type Company, getCompany, saveCompany } from '@/lib/documents/company';
 import { describeDocument, documentsOf, getDocument } from '@/lib/documents/invoice-document';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
@@ -27,7 +28,7 @@ const writer = () => ({ actor, now: now(), timeZone: 'UTC' });
 
 const BERLIN = { street: 'Lindenallee 1', postal_code: '10115', city: 'Berlin', country: 'DE' };
 const LINES = [{ text: 'Webhosting M', quantity: 2, unit_price: 50, tax_rate: 19 }];
-type Line = (typeof LINES)[number];
+type Line = (typeof LINES)[number] & { tax_category?: TaxCategory };
 
 async function draft(customer: Partial<typeof customers.$inferInsert> = {}, lines: Line[] = LINES) {
   const { customer_number } = await createCustomer(server.runtime.db, { ...BERLIN, ...customer });
@@ -157,12 +158,16 @@ test.each([
 const VIENNA = { country: 'AT', city: 'Wien', postal_code: '1010' };
 const untaxed = [{ text: 'Webhosting M', quantity: 1, unit_price: 80, tax_rate: 0 }];
 
+const as = (tax_category: TaxCategory) => untaxed.map((line) => ({ ...line, tax_category }));
+
 test.each([
   ['a domestic customer', {}, LINES, 'S', null],
   ['a business in the EU', { ...VIENNA, vat_id: 'ATU00000001' }, untaxed, 'AE', 'VATEX-EU-AE'],
   ['a customer outside the EU', { country: 'CH', vat_id: 'CHE-1' }, untaxed, 'O', 'VATEX-EU-O'],
   ['an exempt customer', { tax_exempt: true }, untaxed, 'E', 'Steuerfreie Leistung.'],
   ['a domestic customer at 0 %', {}, untaxed, 'Z', null],
+  ['goods for a business in the EU', { ...VIENNA, vat_id: 'ATU00000001' }, as('K'), 'K', 'VATEX-EU-IC'],
+  ['goods for a customer outside the EU', { country: 'US' }, as('G'), 'G', 'VATEX-EU-G'],
 ])('issuing an invoice for %s stores its tax category', async (_, customer, lines, category, reason) => {
   const id = await issue(customer, lines);
   const stored = await readRows(server.runtime.db, invoiceLines, sql`invoice_id = ${id}`);
@@ -179,6 +184,8 @@ test.each([
 test.each([
   ['VAT from a small business', { small_business: true }, {}, LINES, 'section 19 UStG'],
   ['taxed and untaxed lines outside the EU', {}, { country: 'US' }, [...LINES, ...untaxed], 'BR-O-11'],
+  ['VAT under reverse charge', {}, VIENNA, [{ ...LINES[0], tax_category: 'AE' }] as Line[], 'BR-AE-5'],
+  ['a supply within the EU to a customer without a VAT ID', {}, VIENNA, as('K'), 'BR-IC-2'],
 ])('issuing an invoice with %s is refused', async (_, company, customer, lines, rule) => {
   await setCompany(company);
   await expect(issue(customer, lines)).rejects.toThrow(rule);

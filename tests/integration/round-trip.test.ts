@@ -81,6 +81,7 @@ const line = fc.record({
   quantity: fc.integer({ min: 1, max: 9000 }).map((drawn) => drawn / 1000),
   unit_price: cents(99_999),
   tax_rate: fc.constantFrom(0, 7, 19),
+  tax_category: fc.constantFrom(null, 'S', 'Z', 'E'),
 });
 const content = fc.oneof(
   fc.record({ lines: fc.array(line, { minLength: 1, maxLength: 4 }) }),

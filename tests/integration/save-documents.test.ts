@@ -117,7 +117,7 @@ describe('draft invoices', () => {
   test('saving a draft invoice ignores a submitted status and invoice number', async () => {
     const { id } = await type(TYPED);
     const filled = { customer_number: 'K1', invoice_date: '2026-11-23', due_date: '' };
-    const typed = { ...TYPED, ...filled, 'lines.0.unit_price': '9.90' };
+    const typed = { ...TYPED, ...filled, 'lines.0.unit_price': '9.90', 'lines.0.tax_category': '' };
     expect(await readTyped(base.db, typedInvoice, id)).toEqual({ version: 0, typed });
     const emptied = { ...typed, 'lines.0.text': '', 'lines.0.unit_price': '' };
     const fields = ['lines.0.text', 'lines.0.unit_price'];
@@ -245,7 +245,7 @@ describe('imported invoices', () => {
 
 describe('sales documents', () => {
   const OFFERED = [
-    { text: 'Server', quantity: 1, unit_price: 79.9, tax_rate: 19 },
+    { text: 'Server', quantity: 1, unit_price: 79.9, tax_rate: 19, tax_category: 'S' },
     { text: 'Domain', quantity: 1.5, unit_price: 10, tax_rate: 7 },
   ];
   const keep = async (values: Values, id?: number) =>
@@ -300,7 +300,8 @@ describe('sales documents', () => {
     const { customer_id } = made;
     const sums = { total: '111.130', amount_due: '111.130' };
     expect(await read(invoice.id)).toMatchObject({ ...sums, status: 'draft', number: null, customer_id });
-    expect(await listLines(base.db, 'invoice', invoice.id)).toHaveLength(2);
+    expect(await listLines(base.db, 'invoice', invoice.id)).toEqual(await linesOf(id));
+    expect(await linesOf(id)).toMatchObject([{ tax_category: 'S' }, { tax_category: null }]);
     expect(await readRows(base.db, auditLog, eq(auditLog.action, 'sales_document.convert'))).toMatchObject([
       { entity_id: id, before: { status: 'accepted' }, after: { status: 'converted' } },
       { entity_id: made.id, after: { converted_to_invoice_id: invoice.id } },

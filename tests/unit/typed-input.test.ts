@@ -10,8 +10,8 @@ import { searchText } from '@/lib/search/schema';
 import { indexedPatterns } from '@/lib/search-text';
 
 describe('typed forms', () => {
-  const line = { text: ' Hosting ', quantity: '1,5', unit_price: '-9.90', tax_rate: '19' };
-  const blank = { text: '', quantity: '1', unit_price: '', tax_rate: '19' };
+  const line = { text: ' Hosting ', quantity: '1,5', unit_price: '-9.90', tax_rate: '19', tax_category: '' };
+  const blank = { ...line, text: '', quantity: '1', unit_price: '' };
 
   test.each([
     [' 1119.00 ', ['1119.00']],
@@ -40,15 +40,15 @@ describe('typed forms', () => {
 
   test('an unreadable number in a form is kept as text', () => {
     const typed = { customer_number: ' K1 ', currency: 'EUR', invoice_date: '', due_date: '' };
-    const lines = toTypedLines([line, { ...line, quantity: '1,000' }, blank]);
+    const lines = toTypedLines([{ ...line, tax_category: 'K' }, { ...line, quantity: '1,000' }, blank]);
     expect(toValues(typedInvoice, { ...typed, ...lines }, true)).toEqual({
       customer_number: 'K1',
       currency: 'eur',
       due_date: null,
       lines: [
-        { text: 'Hosting', quantity: 1.5, unit_price: -9.9, tax_rate: 19 },
-        { text: 'Hosting', quantity: '1,000', unit_price: -9.9, tax_rate: 19 },
-        { text: '', quantity: 1, unit_price: '', tax_rate: 19 },
+        { text: 'Hosting', quantity: 1.5, unit_price: -9.9, tax_rate: 19, tax_category: 'K' },
+        { text: 'Hosting', quantity: '1,000', unit_price: -9.9, tax_rate: 19, tax_category: null },
+        { text: '', quantity: 1, unit_price: '', tax_rate: 19, tax_category: null },
       ],
     });
   });
@@ -66,7 +66,7 @@ describe('typed forms', () => {
   test('a typed line without a text, or after a missing line, is not lost', () => {
     const { 'lines.0.text': _, ...textless } = toTypedLines([line]);
     expect(typedLines(textless)).toEqual([{ ...line, text: '' }]);
-    const nothing = { text: '', quantity: '', unit_price: '', tax_rate: '' };
+    const nothing = { text: '', quantity: '', unit_price: '', tax_rate: '', tax_category: '' };
     expect(typedLines({ ...toTypedLines([line]), 'lines.2.text': line.text })).toEqual([
       line,
       nothing,
@@ -95,8 +95,8 @@ describe('typed forms', () => {
       { text: 'Server', quantity: '0.500', unit_price: '79.900', tax_rate: '7.50' },
     ];
     expect(typedLines(toTyped(typedInvoice, { currency: 'eur', lines }))).toEqual([
-      { text: 'Traffic', quantity: '1000', unit_price: '0.005', tax_rate: '19' },
-      { text: 'Server', quantity: '0.5', unit_price: '79.90', tax_rate: '7.5' },
+      { text: 'Traffic', quantity: '1000', unit_price: '0.005', tax_rate: '19', tax_category: '' },
+      { text: 'Server', quantity: '0.5', unit_price: '79.90', tax_rate: '7.5', tax_category: '' },
     ]);
   });
 

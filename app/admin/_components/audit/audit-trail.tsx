@@ -137,15 +137,18 @@ function linesText(value: unknown, currency: string): string {
   if (lines.length === 0) return '–';
   return lines
     .map(
-      ({ text, quantity, unit_price, tax_rate }) =>
-        `${Number(quantity)} × ${text} at ${formatMoney(Number(unit_price), currency)}, ${Number(tax_rate)} % tax`,
+      ({ text, quantity, unit_price, tax_rate, tax_category }) =>
+        `${Number(quantity)} × ${text} at ${formatMoney(Number(unit_price), currency)}, ${Number(tax_rate)} % tax${tax_category ? ` (${tax_category})` : ''}`,
     )
     .join('; ');
 }
 
 const number = z.union([z.string(), z.number()]);
 const auditedLines = z.array(
-  z.object({ text: z.string(), quantity: number, unit_price: number, tax_rate: number }),
+  z.object({
+    ...{ text: z.string(), quantity: number, unit_price: number, tax_rate: number },
+    tax_category: z.string().nullish(),
+  }),
 );
 
 /** Removes fields, such as row versions, from the old and new row in each audit log entry. */

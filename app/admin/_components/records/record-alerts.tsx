@@ -2,6 +2,8 @@ import { Alert, Text } from '@mantine/core';
 import { TextLink } from '@/app/_components/links';
 import { getCustomer } from '@/lib/customers/queries';
 import { taxContradiction, taxRuleOf } from '@/lib/customers/tax';
+import { type CategorizedLine, categorize } from '@/lib/customers/tax-category';
+import { getCompany } from '@/lib/documents/company';
 import { getRuntime } from '@/lib/runtime';
 import { listTasksOf, type StoredTask } from '@/lib/tasks/staff-tasks';
 
@@ -36,10 +38,10 @@ export function TaskNotice({ tasks }: { tasks: StoredTask[] }) {
 interface TaxNoticeProps {
   customerId: number;
   /** Lines of a draft. Issued documents get no notice, because their tax can no longer change. */
-  lines: { tax_rate: string }[];
+  lines: CategorizedLine[];
 }
 
-/** Explains why the customer of a draft pays no tax, or warns that the lines' tax differs from the customer's. */
+/** Explains why the customer of a draft pays no tax, or warns that the lines' tax contradicts the customer's or the rules. */
 export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
   const { db, env } = await getRuntime();
   const customer = await getCustomer(db, { id: customerId });
@@ -49,13 +51,14 @@ export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
     rule,
     lines.map(({ tax_rate }) => Number(tax_rate)),
   );
-  if (!contradiction && rule.reason === null) return null;
-  const kind = contradiction
-    ? { color: 'orange', title: 'Check the tax' }
-    : { color: 'blue', title: '0 % tax' };
+  const { problems } = categorize(lines, customer, await getCompany(db));
+  const warnings = [...(contradiction ? [contradiction] : []), ...problems.map((problem) => `${problem}.`)];
+  if (warnings.length === 0 && rule.reason === null) return null;
+  const kind =
+    warnings.length > 0 ? { color: 'orange', title: 'Check the tax' } : { color: 'blue', title: '0 % tax' };
   return (
     <Alert {...kind} variant="light" mb="lg">
-      {contradiction ?? rule.reason}
+      {warnings.join(' ') || rule.reason}
     </Alert>
   );
 }

@@ -1,10 +1,22 @@
 'use client';
 
-import { Alert, Button, Fieldset, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Fieldset,
+  Group,
+  NativeSelect,
+  Stack,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { formatMoney } from '@/app/_components/format';
+import type { CustomerChoice } from '@/lib/customers/find-customers';
 import { type TaxRule, taxContradiction } from '@/lib/customers/tax';
+import { categorize, type Seller, type TaxCategory } from '@/lib/customers/tax-category';
 import { lineTotals } from '@/lib/invoices/totals';
 import { typedAmount } from '@/lib/read-amount';
 import { type LineField, NEW_LINE, ofEach, type TypedLine } from '@/lib/records/typed-lines';
@@ -17,12 +29,14 @@ interface LineEditorProps {
   problems: Record<string, string>;
   /** The typed currency code, which may be invalid. */
   currency: string;
-  /** The customer's usual tax. Null if no customer is chosen yet. */
-  tax: TaxRule | null;
+  /** Null if no customer is chosen yet. */
+  customer: CustomerChoice | null;
+  seller: Seller;
 }
 
 /** Edits lines and shows their totals while the person types. The server calculates the totals again. */
-export function LineEditor({ initial, problems, currency, tax }: LineEditorProps) {
+export function LineEditor({ initial, problems, currency, customer, seller }: LineEditorProps) {
+  const tax = customer?.tax ?? null;
   const [lines, setLines] = useState(initial.map((line, key) => ({ key, line })));
   const nextKey = useRef(initial.length);
   const add = useRef<HTMLButtonElement>(null);
@@ -48,6 +62,13 @@ export function LineEditor({ initial, problems, currency, tax }: LineEditorProps
     lines.map(({ line }) => toAmounts(line)),
     code,
   );
+  const taxed = lines.map(({ line }) => ({
+    tax_rate: toRate(line.tax_rate) ?? 0,
+    tax_category: toCategory(line.tax_category),
+  }));
+  const { categories, problems: wrong } = customer
+    ? categorize(taxed, customer.buyer, seller)
+    : { categories: [], problems: [] };
 
   const change = (key: number, changes: Partial<TypedLine>) =>
     setLines((all) => all.map((one) => (one.key === key ? { key, line: { ...one.line, ...changes } } : one)));
@@ -79,6 +100,7 @@ export function LineEditor({ initial, problems, currency, tax }: LineEditorProps
           line={line}
           net={formatMoney(Number(totals.nets[i]), code)}
           problems={outdated === problems ? {} : ofEach((name) => problems[`lines.${i}.${name}`])}
+          usual={seller.country === null || line.tax_category ? undefined : categories[i]}
           isNew={key === newest}
           onChange={(changes) => change(key, changes)}
           onMove={(by) => move(i, by)}
@@ -95,20 +117,28 @@ export function LineEditor({ initial, problems, currency, tax }: LineEditorProps
       >
         Add line
       </Button>
-      <TaxNote tax={tax} rates={lines.map(({ line }) => toRate(line.tax_rate))} />
+      <TaxNote tax={tax} rates={lines.map(({ line }) => toRate(line.tax_rate))} wrong={wrong} />
       {lines.length > 0 && <TotalList totals={totals} currency={code} />}
     </Stack>
   );
 }
 
-/** Explains why the customer pays no tax, or warns that the lines contradict the customer's usual tax. */
-function TaxNote({ tax, rates }: { tax: TaxRule | null; rates: (number | null)[] }) {
+interface TaxNoteProps {
+  tax: TaxRule | null;
+  rates: (number | null)[];
+  /** Wrong combinations of rate, category and customer, which prevent issuing. */
+  wrong: string[];
+}
+
+/** Explains why the customer pays no tax, or warns that the lines contradict the customer's usual tax or the rules. */
+function TaxNote({ tax, rates, wrong }: TaxNoteProps) {
   if (tax === null) return null;
   const contradiction = taxContradiction(tax, rates);
-  if (contradiction) {
+  const warnings = [...(contradiction ? [contradiction] : []), ...wrong.map((problem) => `${problem}.`)];
+  if (warnings.length > 0) {
     return (
       <Alert color="orange" variant="light" role="status">
-        {`${contradiction} Check it before you save.`}
+        {`${warnings.join(' ')} Check it before you save.`}
       </Alert>
     );
   }
@@ -120,6 +150,18 @@ function toRate(typed: string): number | null {
   const decimal = typedAmount(typed);
   return decimal === null ? null : Number(decimal);
 }
+
+const CATEGORIES: Record<TaxCategory, string> = {
+  S: 'taxed',
+  Z: 'zero rate',
+  E: 'exempt',
+  AE: 'reverse charge',
+  G: 'export',
+  O: 'not subject to VAT',
+  K: 'supply within the EU',
+};
+
+const toCategory = (typed: string) => (typed in CATEGORIES ? (typed as TaxCategory) : null);
 
 /** Parses the amounts of a line. Text that is not a number yet counts as 0. */
 const toAmounts = ({ quantity, unit_price, tax_rate }: TypedLine) => ({
@@ -136,6 +178,8 @@ interface LineRowProps {
   /** Formatted amount without tax. */
   net: string;
   problems: Partial<Record<LineField, string | undefined>>;
+  /** The category that the line has if none is chosen. Undefined if that is not known. */
+  usual: TaxCategory | undefined;
   /** Whether the line was just added, so that its first field takes the focus. */
   isNew: boolean;
   onChange(changes: Partial<TypedLine>): void;
@@ -155,7 +199,8 @@ const FIELDS = [
 const focus = (field: HTMLInputElement | null) => field?.focus();
 
 /** Shows the fields of a line, with buttons to move and remove it. */
-function LineRow({ index, count, line, net, problems, isNew, onChange, onMove, onRemove }: LineRowProps) {
+function LineRow({ index, count, line, net, problems, usual, isNew, ...on }: LineRowProps) {
+  const { onChange, onMove, onRemove } = on;
   return (
     <Fieldset legend={`Line ${index + 1}`} radius="md">
       <Group align="flex-start" gap="sm">
@@ -172,6 +217,18 @@ function LineRow({ index, count, line, net, problems, isNew, onChange, onMove, o
             autoComplete="off"
           />
         ))}
+        <NativeSelect
+          label="Tax category"
+          flex="1 1 9rem"
+          name={`lines.${index}.tax_category`}
+          value={line.tax_category}
+          error={problems.tax_category}
+          onChange={(event) => onChange({ tax_category: event.currentTarget.value })}
+          data={[
+            { value: '', label: usual ? `Usual: ${usual}, ${CATEGORIES[usual]}` : 'Usual' },
+            ...Object.entries(CATEGORIES).map(([value, about]) => ({ value, label: `${value}, ${about}` })),
+          ]}
+        />
       </Group>
       <Group justify="space-between" mt="xs" gap="xs">
         <Group gap={4}>

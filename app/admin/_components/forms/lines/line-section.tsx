@@ -20,7 +20,7 @@ export function LineSection({ lines, currency }: { lines: LineRow[]; currency: s
       align: 'right',
       cell: ({ unit_price }) => priceText(unit_price, currency),
     },
-    { label: 'Tax', width: '10%', align: 'right', cell: ({ tax_rate }) => `${Number(tax_rate)} %` },
+    { label: 'Tax', width: '10%', align: 'right', cell: taxText },
     { label: 'Net', width: '14%', align: 'right', cell: ({ net }) => money(net) },
   ];
   return (
@@ -29,9 +29,9 @@ export function LineSection({ lines, currency }: { lines: LineRow[]; currency: s
         label="Lines"
         rows={rows}
         columns={columns}
-        entryOf={({ text, quantity, unit_price, tax_rate, net }) => ({
+        entryOf={({ text, quantity, unit_price, net, ...tax }) => ({
           title: text,
-          detail: `${Number(quantity)} × ${priceText(unit_price, currency)}, ${Number(tax_rate)} % tax`,
+          detail: `${Number(quantity)} × ${priceText(unit_price, currency)}, ${taxText(tax)} tax`,
           figure: money(net),
         })}
       />
@@ -39,6 +39,10 @@ export function LineSection({ lines, currency }: { lines: LineRow[]; currency: s
     </Section>
   );
 }
+
+/** Formats a tax rate with the category if the line has one: 0 % AE. */
+const taxText = ({ tax_rate, tax_category }: Pick<LineRow, 'tax_rate' | 'tax_category'>) =>
+  [`${Number(tax_rate)} %`, tax_category].filter(Boolean).join(' ');
 
 /** Formats a price. A price that has a fraction of a cent, such as 0.005, keeps all its decimals. */
 function priceText(price: string, currency: string): string {

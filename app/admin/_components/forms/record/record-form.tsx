@@ -3,6 +3,7 @@
 import { Autocomplete, type AutocompleteProps, Fieldset, List, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { CustomerChoice } from '@/lib/customers/find-customers';
+import type { Seller } from '@/lib/customers/tax-category';
 import { typedLines } from '@/lib/records/typed-lines';
 import type { Merged, Typed, TypedRecord } from '@/lib/records/typed-record';
 import { Notice } from '../../page/notice';
@@ -26,10 +27,20 @@ interface RecordFormProps {
   cancel: string;
   /** The customer of the record. Null or undefined if no customer is chosen yet. */
   customer?: CustomerChoice | null;
+  /** The company that charges the tax of lines. */
+  seller: Seller;
 }
 
 /** Shows the form of a record. The typed values survive errors, conflicts and an expired session. */
-export function RecordForm({ label, action, parts, record, customer = null, ...footer }: RecordFormProps) {
+export function RecordForm({
+  label,
+  action,
+  parts,
+  record,
+  customer = null,
+  seller,
+  ...footer
+}: RecordFormProps) {
   const { version, typed } = record;
   const { form, state, isPending, kept } = useTypedForm<RecordFormState>({
     label,
@@ -59,7 +70,8 @@ export function RecordForm({ label, action, parts, record, customer = null, ...f
                 initial={typedLines(values)}
                 problems={problems}
                 currency={currency ?? values.currency ?? ''}
-                tax={picked?.tax ?? null}
+                customer={picked}
+                seller={seller}
               />
             ) : (
               <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
