@@ -15,6 +15,8 @@ import { actor } from './journal';
 
 // The schema defines every closed set of values once. Zod schemas use its `.enumValues`.
 export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);
+/** Languages of the documents of a customer. */
+export const documentLanguage = pgEnum('document_language', ['de', 'en']);
 export const stripeLinkedBy = pgEnum('stripe_linked_by', ['staff', 'number', 'email', 'created']);
 /** The Stripe object whose metadata names a customer number, strongest source first. `other`: invoice or checkout. */
 export const numberSource = pgEnum('stripe_number_source', ['customer', 'subscription', 'other']);
@@ -61,6 +63,12 @@ export const customers = pgTable(
     country: text(),
     vat_id: text(),
     tax_exempt: boolean().notNull().default(false),
+    /** The reference that the customer wants in e-invoices, such as a Leitweg-ID. Null for the customer number. */
+    buyer_reference: text(),
+    /** Null for the usual language of the customer's country. */
+    document_language: documentLanguage(),
+    /** Sentence that the customer's documents print instead of the company's. */
+    payment_terms: text(),
     currency: currency(),
     status: customerStatus().notNull().default('active'),
     /** Time of the erasure of all personal data, null if not erased. An erased customer is never written again. */

@@ -251,6 +251,8 @@ export const company = pgTable(
     /** Sentence that documents print instead of the usual one with the due date. */
     payment_terms: text(),
     footer: text(),
+    /** PNG or JPEG as a data URL (base64). A checked copy, because documents print it as it is. */
+    logo: text(),
     ...timestamps,
   },
   (t) => [check('company_single', sql`${t.id} = 1`)],

@@ -35,6 +35,9 @@ export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
       country: place.country,
       vat_id: company && place.vatId && chance.happens(0.8) ? chance.fill(place.vatId) : null,
       tax_exempt: inUnion && chance.happens(0.03),
+      buyer_reference: null,
+      document_language: null,
+      payment_terms: null,
       currency: place.currency,
       status: chance.weighted({ active: 84, inactive: 11, blocked: 5 }),
     };

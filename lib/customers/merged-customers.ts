@@ -4,7 +4,7 @@ import { type Database, inTexts, rows } from '@/db/database';
 import { customers, mergedCustomers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
-import type { CustomerRow } from './schema';
+import type { CustomerDetails } from './schema';
 
 /** Selects ids by number, in any case. The number of a merged customer has the remaining customer's id. */
 export function numbered(numbers: (string | SQL)[]): SQL {
@@ -111,10 +111,13 @@ const MERGED_FIELDS = Object.keys({
   country: true,
   vat_id: true,
   tax_exempt: true,
+  buyer_reference: true,
+  document_language: true,
+  payment_terms: true,
   currency: true,
   status: true,
 } satisfies Record<MergedField, true>) as MergedField[];
-export type MergedField = Exclude<keyof CustomerRow, 'id' | 'customer_number' | 'name'>;
+export type MergedField = Exclude<keyof CustomerDetails, 'id' | 'customer_number' | 'name'>;
 
 type Fields = Pick<typeof customers.$inferSelect, MergedField>;
 

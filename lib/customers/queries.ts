@@ -7,18 +7,35 @@ import { MAX_ID } from '../page';
 import { prefixPattern } from '../search-text';
 import { hasNumber } from './match-customer';
 import { findMergedInto } from './merged-customers';
-import { type CustomerRow, type CustomerSnippet, customerRow } from './schema';
+import {
+  type CustomerDetails,
+  type CustomerRow,
+  type CustomerSnippet,
+  customerDetails,
+  customerRow,
+} from './schema';
+
+type CustomerRecord = typeof customers.$inferSelect;
+type Key = { id: number } | { customer_number: string };
 
 /** Returns a customer by id or number, or the customer it was merged into. Null if it does not exist. */
-export async function getCustomer(
-  db: Database,
-  by: { id: number } | { customer_number: string },
-): Promise<CustomerRow | null> {
+export async function getCustomer(db: Database, by: Key): Promise<CustomerRow | null> {
+  const record = await findCustomer(db, by);
+  return record && customerRow.parse({ ...record, name: customerName(record) });
+}
+
+/** Returns the same customer as `getCustomer`, with the fields that only staff see. */
+export async function getCustomerDetails(db: Database, by: Key): Promise<CustomerDetails | null> {
+  const record = await findCustomer(db, by);
+  return record && toCustomerDetails(record);
+}
+
+async function findCustomer(db: Database, by: Key): Promise<CustomerRecord | null> {
   if ('id' in by && by.id > MAX_ID) return null;
   const [record] = await ('id' in by ? findById(db, by) : findByNumber(db, by));
-  if (record) return toCustomerRow(record);
+  if (record) return record;
   const survivor = 'id' in by ? await findMergedInto(db, by.id) : null;
-  return survivor === null ? null : getCustomer(db, { id: survivor });
+  return survivor === null ? null : findCustomer(db, { id: survivor });
 }
 
 const findById = statement(['id'], (db, { id }) => db.select().from(customers).where(eq(customers.id, id)));
@@ -30,9 +47,9 @@ const findByNumber = statement(['customer_number'], (db, { customer_number }) =>
     .where(hasNumber([customer_number])),
 );
 
-/** Converts a customer to its public row. The schema drops all columns that it does not list. */
-export function toCustomerRow(record: typeof customers.$inferSelect): CustomerRow {
-  return customerRow.parse({ ...record, name: customerName(record) });
+/** Converts a customer to what staff see. The schema drops all columns that it does not list. */
+export function toCustomerDetails(record: CustomerRecord): CustomerDetails {
+  return customerDetails.parse({ ...record, name: customerName(record) });
 }
 
 /** Returns when a customer was erased. Null if it was not erased or does not exist. */

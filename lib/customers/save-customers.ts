@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, lockKey, rows } from '@/db/database';
-import { customerStatus, customers } from '@/db/schema';
+import { customerStatus, customers, documentLanguage } from '@/db/schema';
 import { normalVatId, vatIdProblem } from '../countries';
 import type { FieldError } from '../errors';
-import { textLine } from '../fields';
+import { oneOf, textLine } from '../fields';
 import { countryCode, currencyCode, optionalChoice, optionalText } from '../records/fields';
 import type { RecordKind, Writing } from '../records/record-kind';
 import type { SteppedKind } from '../records/steps';
@@ -39,6 +39,9 @@ export const customerKind: RecordKind = {
     country: countryCode.nullable().optional(),
     vat_id: optionalText(50, normalVatId),
     tax_exempt: z.boolean('must be true or false').optional(),
+    buyer_reference: optionalText(100),
+    document_language: oneOf(documentLanguage.enumValues).nullable().optional(),
+    payment_terms: optionalText(300),
     currency: currencyCode.optional(),
     status: optionalChoice(customerStatus.enumValues),
   }),
@@ -101,6 +104,9 @@ export const typedCustomer = {
     country: 'country',
     vat_id: 'text',
     tax_exempt: 'flag',
+    buyer_reference: 'text',
+    document_language: 'choice',
+    payment_terms: 'text',
     currency: 'currency',
   },
 } satisfies TypedKind;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { customerStatus } from '@/db/schema';
+import { customerStatus, documentLanguage } from '@/db/schema';
 import { textLine } from '../fields';
 
 /** The maximum number of matches that a search returns. */
@@ -48,6 +48,13 @@ export const customerRow = z.object({
   status: z.enum(customerStatus.enumValues),
 });
 
+/** A customer with the fields for documents, which only staff and files see. */
+export const customerDetails = customerRow.extend({
+  buyer_reference: z.string().nullable(),
+  document_language: z.enum(documentLanguage.enumValues).nullable(),
+  payment_terms: z.string().nullable(),
+});
+
 export const customerMatches = z.object({
   count: z.int().describe('Number of matches listed'),
   truncated: z.boolean().describe(`True when more than ${MAX_MATCHES} customers match`),
@@ -56,4 +63,5 @@ export const customerMatches = z.object({
 
 export type CustomerSnippet = z.infer<typeof customerSnippet>;
 export type CustomerRow = z.infer<typeof customerRow>;
+export type CustomerDetails = z.infer<typeof customerDetails>;
 export type CustomerMatches = z.infer<typeof customerMatches>;

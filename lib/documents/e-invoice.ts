@@ -63,7 +63,7 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     ...(due && { 'cbc:DueDate': due }),
     'cbc:InvoiceTypeCode': '380',
     'cbc:DocumentCurrencyCode': currency,
-    'cbc:BuyerReference': printed.buyer.customer_number,
+    'cbc:BuyerReference': printed.buyer.buyer_reference ?? printed.buyer.customer_number,
     'cac:AccountingSupplierParty': { 'cac:Party': toSeller(printed) },
     'cac:AccountingCustomerParty': { 'cac:Party': toBuyer(printed) },
     'cac:Delivery': toDelivery(printed),

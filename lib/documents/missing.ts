@@ -54,7 +54,8 @@ export function missingFields({ seller, buyer, lines }: PrintedInvoice): Missing
 
 /** Lists what a document cannot express, as sentences. Empty if it can express the whole invoice. */
 export async function inexpressible(printed: PrintedInvoice): Promise<string[]> {
-  const { currency, problems, seller, buyer, lines } = printed;
+  const { currency, problems, buyer, lines } = printed;
+  const { logo: _, ...seller } = printed.seller;
   const texts = [...Object.values(seller), ...Object.values(buyer), ...lines.map(({ text }) => text)];
   const lacking = await unprintable(texts.join(''));
   const isFine = currencyDecimals(currency) <= 2;

@@ -17,6 +17,7 @@ export interface Phrases {
   date: string;
   customerNumber: string;
   customerVatId: string;
+  buyerReference: string;
   due: string;
   /** Says that the date of supply is the invoice's date, which section 14 UStG requires. */
   supplied: string;
@@ -53,6 +54,7 @@ export const PHRASES: Record<Language, Phrases> = {
     date: 'Rechnungsdatum',
     customerNumber: 'Kundennummer',
     customerVatId: 'Ihre USt-IdNr.',
+    buyerReference: 'Ihre Referenz',
     due: 'Zahlbar bis',
     supplied: 'Das Leistungsdatum entspricht dem Rechnungsdatum, soweit nicht anders angegeben.',
     position: 'Pos.',
@@ -93,6 +95,7 @@ export const PHRASES: Record<Language, Phrases> = {
     date: 'Invoice date',
     customerNumber: 'Customer number',
     customerVatId: 'Your VAT ID',
+    buyerReference: 'Your reference',
     due: 'Due date',
     supplied: 'The date of supply is the invoice date unless stated otherwise.',
     position: 'No.',

@@ -21,6 +21,10 @@ export interface Buyer {
   country: string | null;
   vat_id: string | null;
   tax_exempt: boolean;
+  /** Such as a Leitweg-ID. */
+  buyer_reference: string | null;
+  document_language: Language | null;
+  payment_terms: string | null;
 }
 
 /** A line with its amounts as decimal texts. */
@@ -98,7 +102,7 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
   }));
   return {
     number: invoice.number ?? '',
-    language: languageFor(buyer.country),
+    language: buyer.document_language ?? languageFor(buyer.country),
     date: invoice.invoice_date,
     due: invoice.due_date,
     currency: invoice.currency,
@@ -115,6 +119,7 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
 const toBuyer = (customer: typeof customers.$inferSelect): Buyer => ({
   ...pickColumns(customer, 'customer_number', 'company', 'first_name', 'last_name', 'email'),
   ...pickColumns(customer, 'street', 'postal_code', 'city', 'country', 'vat_id', 'tax_exempt'),
+  ...pickColumns(customer, 'buyer_reference', 'document_language', 'payment_terms'),
 });
 
 /** Returns a stored party, with its empty fields filled from the current one. */

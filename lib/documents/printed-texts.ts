@@ -6,11 +6,12 @@ import type { Buyer, PrintedInvoice } from './printed-invoice';
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
   company || [first_name, last_name].filter(Boolean).join(' ');
 
-/** Returns the sentence that says when to pay. The payment terms of the company's settings replace the usual sentence. */
-export function payment({ language, total, due, seller }: PrintedInvoice): string {
+/** Returns the sentence that says when to pay. The customer's payment terms, or else the company's, replace the usual one. */
+export function payment({ language, total, due, seller, buyer }: PrintedInvoice): string {
   const { nothingToPay, payBy, payNow } = PHRASES[language];
   if (Number(total) <= 0) return nothingToPay;
-  if (seller.payment_terms) return seller.payment_terms;
+  const terms = buyer.payment_terms ?? seller.payment_terms;
+  if (terms) return terms;
   return due === null ? payNow : payBy(formatDay(due, language));
 }
 

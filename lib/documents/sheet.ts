@@ -106,7 +106,8 @@ function createPen(document: Document, root: Element) {
 /** Writes the seller's name, and the recipient into the window of the envelope. */
 function drawLetterhead(pen: Pen, { seller, buyer, language }: PrintedInvoice): void {
   const { root } = pen;
-  const width = SHEET.right - SHEET.left;
+  if (seller.logo) drawLogo(pen, seller.logo, seller.name ?? '');
+  const width = seller.logo ? mm(100) : SHEET.right - SHEET.left;
   pen.write(root, 'P', seller.name ?? '', { x: SHEET.left, y: mm(18), width, font: 'bold', size: 15 });
   const sender = [seller.name, seller.street, `${seller.postal_code} ${seller.city}`].join(' · ');
   const field = { x: SHEET.left, width: mm(80) };
@@ -128,6 +129,16 @@ function drawLetterhead(pen: Pen, { seller, buyer, language }: PrintedInvoice): 
   pen.write(root, 'P', text, { ...field, y: mm(63), size: size ?? 6 });
 }
 
+/** Draws the logo into the upper right corner, above the facts and beside the name. */
+function drawLogo({ document, root }: Pen, logo: string, alt: string): void {
+  const figure = document.struct('Figure', { alt });
+  root.add(figure);
+  figure.add(document.markStructureContent('Figure', { alt }));
+  document.image(logo, mm(130), mm(12), { fit: [SHEET.right - mm(130), mm(26)], align: 'right' });
+  document.endMarkedContent();
+  figure.end();
+}
+
 function countryIn(language: PrintedInvoice['language'], country: string): string {
   if (language === 'en') return countryName(country);
   return new Intl.DisplayNames('de', { type: 'region' }).of(country) ?? country;
@@ -143,6 +154,7 @@ function drawFacts(pen: Pen, printed: PrintedInvoice): void {
     [says.due, printed.due && formatDay(printed.due, language)],
     [says.customerNumber, buyer.customer_number],
     [says.customerVatId, buyer.vat_id],
+    [says.buyerReference, buyer.buyer_reference],
   ];
   pen.y = mm(50);
   for (const [label, value] of facts) {

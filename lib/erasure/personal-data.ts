@@ -29,7 +29,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   alerts: none('cause message pending failure'),
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
   company: none(
-    'name street postal_code city country vat_id tax_number register_entry contact_name contact_phone contact_email bank_name iban bic payment_terms footer',
+    'name street postal_code city country vat_id tax_number register_entry contact_name contact_phone contact_email bank_name iban bic payment_terms footer logo',
   ),
   customer_notes: { ...none('actor_id actor_name'), text: 'cleared' },
   billed_service_blocks: none('kind'),
@@ -38,7 +38,9 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   customers: {
     // Accounting needs the customer number, and the country determines the tax.
     ...none('customer_number country currency'),
-    ...cleared('first_name last_name company email phone street postal_code city vat_id'),
+    ...cleared(
+      'first_name last_name company email phone street postal_code city vat_id buyer_reference payment_terms',
+    ),
     search_text: 'derived',
   },
   disputes: none(

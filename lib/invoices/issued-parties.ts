@@ -17,7 +17,9 @@ export async function keepParties(tx: Database, ids: number[]): Promise<string[]
       coalesce((select to_jsonb(c) - '{id,created_at,updated_at}'::text[] from company c), '{}'),
       jsonb_build_object('customer_number', c.customer_number, 'company', c.company, 'first_name', c.first_name,
         'last_name', c.last_name, 'email', c.email, 'street', c.street, 'postal_code', c.postal_code,
-        'city', c.city, 'country', c.country, 'vat_id', c.vat_id, 'tax_exempt', c.tax_exempt)
+        'city', c.city, 'country', c.country, 'vat_id', c.vat_id, 'tax_exempt', c.tax_exempt,
+        'buyer_reference', c.buyer_reference, 'document_language', c.document_language,
+        'payment_terms', c.payment_terms)
     from invoices i join customers c on c.id = i.customer_id
     where i.id in (${each(ids)}) and i.status <> 'draft' and i.stripe_invoice_id is null and c.erased_at is null
       and exists (select from invoice_lines l where l.invoice_id = i.id)

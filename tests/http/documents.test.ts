@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
 import { rows } from '@/db/database';
-import { customers, invoiceLines } from '@/db/schema';
+import { auditLog, customers, invoiceLines } from '@/db/schema';
 import { DEMO_COMPANY } from '@/db/seed/company';
 import { commandActor } from '@/lib/audit/audit-log';
 import type { TaxCategory } from '@/lib/customers/tax-category';
@@ -41,11 +41,24 @@ async function issue(...given: Parameters<typeof draft>): Promise<number> {
   return id;
 }
 
-const setCompany = (changes: Partial<Record<keyof Company, unknown>> = {}) =>
+/** A red pixel, half transparent. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DQAAAEgQGALFXOsAAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** Returns the same PNG with another width in its header. */
+function resized(width: number): Buffer {
+  const file = Buffer.from(PNG);
+  file.writeUInt32BE(width, 16);
+  return file;
+}
+
+const setCompany = (changes: Partial<Record<keyof Company, unknown>> = {}, logo?: Buffer | null) =>
   saveCompany(
     server.runtime.db,
     { small_business: false, payment_terms: null, footer: null, ...DEMO_COMPANY, ...changes } as Company,
-    { actor },
+    { actor, logo },
   );
 const download = async (id: number | string, accept?: string) =>
   fetch(`${server.url}/api/w5t/invoices/${id}/document`, {
@@ -192,6 +205,23 @@ test.each([
   await setCompany();
 });
 
+test('the document of an invoice uses the reference, language and payment terms of its customer', async () => {
+  const own = {
+    buyer_reference: '04011000-12345-67',
+    document_language: 'en',
+    payment_terms: 'Net 60.',
+  } as const;
+  const { db } = server.runtime;
+  const id = await issue({ company: 'Stadt Bremen', ...own });
+  await db
+    .update(customers)
+    .set({ buyer_reference: 'later', document_language: 'de', payment_terms: 'later' });
+  const { pdf, xml } = await getDocument(db, id, now());
+  expect(xml).toContain('<ram:BuyerReference>04011000-12345-67</ram:BuyerReference>');
+  expect(xml).toContain('<ram:Description>Net 60.</ram:Description>');
+  expect(Buffer.from(pdf).toString('latin1')).toContain('/Lang (en-GB)');
+});
+
 test('the lines of a long invoice continue on further pages', async () => {
   const lines = Array.from({ length: 60 }, (_, i) => ({ ...untaxed[0], text: `Domain ${i + 1}` })) as Line[];
   const { pdf } = await getDocument(server.runtime.db, await issue({}, lines), now());
@@ -252,6 +282,41 @@ describe('the documents of an erased customer', () => {
     );
     return found[0] ?? { customer_id: 0 };
   }
+});
+
+describe('the logo of the company', () => {
+  const logoOf = async () => (await getCompany(server.runtime.db)).logo;
+
+  test('an issued invoice keeps the logo of the company, which can be removed', async () => {
+    await setCompany({}, PNG);
+    const id = await issue();
+    await setCompany();
+    expect(await logoOf()).toBe(`data:image/png;base64,${PNG.toString('base64')}`);
+    await setCompany({}, null);
+    expect(await logoOf()).toBeNull();
+    const { pdf } = await getDocument(server.runtime.db, id, now());
+    expect(Buffer.from(pdf).toString('latin1')).toMatch(/\/Subtype \/Image/);
+  });
+
+  test('the audit log contains the digest of a logo instead of the picture', async () => {
+    await setCompany({}, PNG);
+    const written = await readRows(server.runtime.db, auditLog, sql`action = 'company.update'`);
+    expect(written.at(-1)?.after).toMatchObject({ logo: expect.stringMatching(/^SHA-256 [\da-f]{64}$/) });
+    await setCompany({}, null);
+  });
+
+  test.each([
+    ['a text', Buffer.from('<svg/>'), 'must be a PNG or JPEG file'],
+    ['a PNG without its pixels', PNG.subarray(0, 40), 'cannot be read'],
+    ['a PNG with damaged pixels', Buffer.from(PNG).fill(0, 45, 50), 'cannot be read'],
+    ['a PNG that claims to be larger than its pixels', resized(40), 'cannot be read'],
+    ['a PNG of 1,501 pixels', resized(1501), 'at most 1500'],
+    ['a JPEG without a picture', Buffer.from('ffd8ffe000104a46ffd9', 'hex'), 'cannot be read'],
+    ['a file of 200,001 bytes', Buffer.alloc(200_001), 'at most 200 KB'],
+  ])('%s is refused as a logo', async (_, file, message) => {
+    const problem = { field: 'logo', message: expect.stringContaining(message) };
+    await expect(setCompany({}, file)).rejects.toMatchObject({ fields: [problem] });
+  });
 });
 
 test.each([

@@ -47,6 +47,9 @@ const customer = fc.record({
   country: maybe(fc.constantFrom('DE', 'DE')),
   vat_id: maybe(fc.constantFrom('DE123456789', 'DE000000000')),
   tax_exempt: fc.boolean(),
+  buyer_reference: maybe(text),
+  document_language: maybe(fc.constantFrom('de', 'en')),
+  payment_terms: maybe(text),
   currency: fc.constantFrom('eur', 'usd'),
   status: fc.constantFrom('active', 'inactive', 'blocked'),
 });

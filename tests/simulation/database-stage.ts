@@ -254,6 +254,7 @@ const CLOCKS = ['created_at', 'updated_at'];
 const LEFT_OUT: Partial<Record<TableName, string[]>> = {
   customers: [
     ...['first_name', 'company', 'vat_id', 'tax_exempt', 'status', 'currency', 'search_text'],
+    ...['buyer_reference', 'document_language', 'payment_terms'],
     ...CLOCKS,
   ],
   services: ['server_id', 'service_type', 'name', 'domain', 'start_date', 'cancelled_at', ...CLOCKS],

@@ -1,10 +1,13 @@
-import { getCustomer } from '@/lib/customers/queries';
+import { getCustomerDetails } from '@/lib/customers/queries';
 import type { Runtime } from '@/lib/runtime';
 import type { FormPart } from '../_components/forms/record/record-form';
 import { countryField, currencyField } from '../_components/forms/record/suggestions';
 
+/** Names of the languages of documents. */
+export const LANGUAGES = { de: 'German', en: 'English' };
+
 /** Returns a customer by id, or the customer that it was merged into. Null if it does not exist. */
-export const readCustomer = (db: Runtime['db'], id: number) => getCustomer(db, { id });
+export const readCustomer = (db: Runtime['db'], id: number) => getCustomerDetails(db, { id });
 
 /** The form fields of a customer. */
 export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
@@ -39,6 +42,32 @@ export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
       { name: 'vat_id', label: 'VAT ID', maxLength: 50 },
       currencyField(),
       { name: 'tax_exempt', label: 'Exempt from tax', kind: 'flag' },
+    ],
+  },
+  {
+    title: 'Documents',
+    fields: [
+      {
+        name: 'buyer_reference',
+        label: 'Buyer reference',
+        maxLength: 100,
+        description: 'Such as a Leitweg-ID. Leave empty for the customer number.',
+      },
+      {
+        name: 'document_language',
+        label: 'Language',
+        kind: 'choice',
+        options: [
+          { value: '', label: 'By country' },
+          ...Object.entries(LANGUAGES).map(([value, label]) => ({ value, label })),
+        ],
+      },
+      {
+        name: 'payment_terms',
+        label: 'Payment terms',
+        maxLength: 300,
+        description: 'Leave empty for the company’s terms.',
+      },
     ],
   },
 ];

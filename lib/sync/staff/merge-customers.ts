@@ -15,7 +15,7 @@ import {
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../../audit/audit-log';
 import { differingFields, type MergedField } from '../../customers/merged-customers';
-import { toCustomerRow } from '../../customers/queries';
+import { toCustomerDetails } from '../../customers/queries';
 import { isSure } from '../../customers/sure-link';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
@@ -194,8 +194,8 @@ export async function compareCustomers(db: Database, ids: { kept: number; gone: 
     })),
   );
   return {
-    kept: { ...toCustomerRow(kept), version: kept.version },
-    gone: { ...toCustomerRow(gone), version: gone.version },
+    kept: { ...toCustomerDetails(kept), version: kept.version },
+    gone: { ...toCustomerDetails(gone), version: gone.version },
     differing: differingFields(kept, gone),
     moving: moving.filter(({ count }) => count > 0),
   };

@@ -32,6 +32,10 @@ export interface FormField extends InputProps {
   description?: string;
   required?: boolean;
   withAsterisk?: boolean;
+  /** Media types that a file may have. */
+  accept?: string;
+  /** Maximum size of a file. The browser refuses a larger one, because the server would not read it. */
+  maxBytes?: number;
   /** Another field and its value. The field is shown only while the other field has this value. */
   when?: { field: string; is: string };
   /** Renders content below the field, given the field's current text. */
@@ -51,7 +55,7 @@ interface FieldProps {
 
 /** Shows the input for a field's kind with the given value. A password field always starts empty. */
 export function Field({ field, value, problem, look = { withAsterisk: false } }: FieldProps) {
-  const { kind, options = [], when: _, after: __, ...plain } = field;
+  const { kind, options = [], when: _, after: __, maxBytes, ...plain } = field;
   const { name, label, description } = plain;
   const error = problemText(problem);
   const input = { ...look, ...plain, error };
@@ -91,8 +95,21 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
       );
     }
     default:
-      return <TextInput autoComplete="off" {...input} defaultValue={text} />;
+      return (
+        <TextInput
+          autoComplete="off"
+          {...input}
+          defaultValue={text}
+          {...(maxBytes && { onChange: ({ currentTarget }) => limitFile(currentTarget, maxBytes) })}
+        />
+      );
   }
+}
+
+/** Makes the browser refuse to submit a file that is too large. */
+function limitFile(input: HTMLInputElement, maxBytes: number): void {
+  const isLarge = (input.files?.[0]?.size ?? 0) > maxBytes;
+  input.setCustomValidity(isLarge ? `The file must have at most ${maxBytes / 1000} KB.` : '');
 }
 
 /** Renders an error message, with its link if it has one. */

@@ -1,11 +1,12 @@
 import { Anchor } from '@mantine/core';
 import { countryName } from '@/lib/countries';
-import type { CustomerRow } from '@/lib/customers/schema';
+import type { CustomerDetails } from '@/lib/customers/schema';
 import { Section } from '../../_components/page/staff-page';
+import { LANGUAGES } from '../form-parts';
 
 interface Props {
   title?: string;
-  customer: CustomerRow;
+  customer: CustomerDetails;
   /** Numbers of the customers that were merged into this one. */
   mergedNumbers?: string[];
 }
@@ -31,12 +32,15 @@ export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] 
         'VAT ID': customer.vat_id,
         Tax: customer.tax_exempt ? 'Exempt' : 'Charged',
         Currency: customer.currency.toUpperCase(),
+        'Buyer reference': customer.buyer_reference ?? undefined,
+        Language: customer.document_language ? LANGUAGES[customer.document_language] : undefined,
+        'Payment terms': customer.payment_terms ?? undefined,
       }}
     />
   );
 }
 
-function addressOf({ street, postal_code, city, country }: CustomerRow) {
+function addressOf({ street, postal_code, city, country }: CustomerDetails) {
   const lines = [street, [postal_code, city].filter(Boolean).join(' '), country && countryName(country)];
   const known = lines.filter((line): line is string => Boolean(line));
   if (known.length === 0) return null;

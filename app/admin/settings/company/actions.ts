@@ -8,12 +8,15 @@ import { COMPANY_FORM } from './company-fields';
 export const save = staffFormAction({
   role: 'admin',
   input: [],
-  form: COMPANY_FORM,
-  run: ({ runtime: { db }, actor }, { small_business, ...texts }) => {
+  form: { ...COMPANY_FORM, remove_logo: 'flag' },
+  run: async ({ runtime: { db }, actor }, { small_business, logo: _, remove_logo, ...texts }, form) => {
     const filled = Object.entries(texts).map(([name, text]) => [name, text.trim() || null]);
     const values = Object.fromEntries(filled) as Record<keyof typeof texts, string | null>;
-    return saveCompany(db, { ...values, small_business }, { actor });
+    const file = form.get('logo');
+    const isGiven = file instanceof File && file.size > 0;
+    const logo = isGiven ? Buffer.from(await file.arrayBuffer()) : remove_logo ? null : undefined;
+    await saveCompany(db, { ...values, small_business }, { actor, logo });
   },
   done: () => '/admin/settings/company?notice=saved',
-  refused: ({ problems }, typed) => ({ typed, problems }),
+  refused: ({ problems }, typed) => ({ typed: { ...typed, logo: '' }, problems }),
 });

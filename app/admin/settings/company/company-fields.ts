@@ -1,3 +1,4 @@
+import { COMPANY_LENGTHS, MAX_LOGO_BYTES } from '@/lib/documents/company';
 import type { FormField } from '../../_components/forms/field';
 
 /** The fields of the company's form, and how each is read. */
@@ -19,16 +20,17 @@ export const COMPANY_FORM = {
   bic: 'text',
   payment_terms: 'text',
   footer: 'text',
+  logo: 'text',
 } as const;
 
 const LABELS: Record<keyof typeof COMPANY_FORM, Omit<FormField, 'name'>> = {
-  name: { label: 'Name', maxLength: 200 },
-  street: { label: 'Street', maxLength: 200 },
-  postal_code: { label: 'Postal code', maxLength: 20 },
-  city: { label: 'City', maxLength: 200 },
+  name: { label: 'Name' },
+  street: { label: 'Street' },
+  postal_code: { label: 'Postal code' },
+  city: { label: 'City' },
   country: { label: 'Country', description: 'Its name, or its two letters.' },
-  vat_id: { label: 'VAT ID', maxLength: 50 },
-  tax_number: { label: 'Tax number', maxLength: 50, description: 'Documents need it or the VAT ID.' },
+  vat_id: { label: 'VAT ID' },
+  tax_number: { label: 'Tax number', description: 'Documents need it or the VAT ID.' },
   small_business: {
     label: 'Small business (section 19 UStG)',
     kind: 'flag',
@@ -36,25 +38,35 @@ const LABELS: Record<keyof typeof COMPANY_FORM, Omit<FormField, 'name'>> = {
   },
   register_entry: {
     label: 'Register entry',
-    maxLength: 200,
     description: 'Such as Amtsgericht Musterstadt, HRB 12345.',
   },
-  contact_name: { label: 'Contact', maxLength: 200, description: 'A person or a department.' },
-  contact_phone: { label: 'Telephone', maxLength: 100 },
-  contact_email: { label: 'E-mail', maxLength: 254 },
-  bank_name: { label: 'Bank', maxLength: 200 },
-  iban: { label: 'IBAN', maxLength: 50 },
-  bic: { label: 'BIC', maxLength: 20 },
+  contact_name: { label: 'Contact', description: 'A person or a department.' },
+  contact_phone: { label: 'Telephone' },
+  contact_email: { label: 'E-mail' },
+  bank_name: { label: 'Bank' },
+  iban: { label: 'IBAN' },
+  bic: { label: 'BIC' },
   payment_terms: {
     label: 'Payment terms',
-    maxLength: 300,
     description: 'Replaces the sentence with the due date. Leave it empty unless your terms differ.',
   },
-  footer: { label: 'Footer', maxLength: 300, description: 'One more line at the end of each page.' },
+  footer: { label: 'Footer', description: 'One more line at the end of each page.' },
+  logo: {
+    label: 'Logo',
+    type: 'file',
+    accept: 'image/png,image/jpeg',
+    maxBytes: MAX_LOGO_BYTES,
+    description: 'PNG or JPEG, up to 200 KB. New invoices show it at the top.',
+  },
 };
 
+const LENGTHS: Record<string, number> = COMPANY_LENGTHS;
+
 /** The declarations of the fields, in the order of the form. */
-export const COMPANY_FIELDS: FormField[] = Object.entries(LABELS).map(([name, field]) => ({
-  name,
-  ...field,
-}));
+export const COMPANY_FIELDS: FormField[] = Object.entries(LABELS).map(([name, field]) => {
+  const maxLength = LENGTHS[name];
+  return { name, ...field, ...(maxLength && { maxLength }) };
+});
+
+/** The field that is shown if there is a logo. */
+export const REMOVE_LOGO: FormField = { name: 'remove_logo', label: 'Remove the logo', kind: 'flag' };

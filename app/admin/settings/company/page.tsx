@@ -1,15 +1,16 @@
+import { Image } from '@mantine/core';
 import { countryName } from '@/lib/countries';
 import { getCompany } from '@/lib/documents/company';
 import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { save } from './actions';
-import { COMPANY_FIELDS } from './company-fields';
+import { COMPANY_FIELDS, REMOVE_LOGO } from './company-fields';
 
 export const metadata = { title: 'Company' };
 
 export default adminPage(async ({ runtime: { db, env }, notice }) => {
-  const company = await getCompany(db);
+  const { logo, ...company } = await getCompany(db);
   const typed = { ...company, country: countryName(company.country ?? env.tax.country) };
   return (
     <FormPage
@@ -23,10 +24,12 @@ export default adminPage(async ({ runtime: { db, env }, notice }) => {
         isSheet
         stays
         action={save}
-        fields={COMPANY_FIELDS}
+        fields={logo ? [...COMPANY_FIELDS, REMOVE_LOGO] : COMPANY_FIELDS}
         typed={typed}
         submit="Save"
-      />
+      >
+        {logo && <Image src={logo} alt="Logo" h={64} w="fit-content" maw="100%" fit="contain" />}
+      </ActionForm>
     </FormPage>
   );
 });

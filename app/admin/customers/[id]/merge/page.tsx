@@ -2,8 +2,8 @@ import { Checkbox, Group, List, ListItem, Stack, Text } from '@mantine/core';
 import { formatCount, formatCustomer, formatField, joinTexts } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { toHref, toId } from '@/app/_components/search-params';
-import { getCustomer } from '@/lib/customers/queries';
-import type { CustomerRow } from '@/lib/customers/schema';
+import { getCustomerDetails } from '@/lib/customers/queries';
+import type { CustomerDetails } from '@/lib/customers/schema';
 import { type Comparison, compareCustomers } from '@/lib/sync/staff/merge-customers';
 import { CustomerSearch } from '../../../_components/forms/customer-search/customer-search';
 import { ChoiceGroup } from '../../../_components/forms/field';
@@ -30,7 +30,7 @@ export const generateMetadata = titleOfRow(
 /** Searches for the duplicate of this customer, and asks for confirmation before the merge. */
 export default adminRecordPage(readCustomer, async (customer, { db, search, notice }) => {
   const to = toId(search.get('to') ?? '');
-  const other = to === null ? null : await getCustomer(db, { id: to });
+  const other = to === null ? null : await getCustomerDetails(db, { id: to });
   const isSame = other?.id === customer.id;
   const page = `/admin/customers/${customer.id}`;
   return (
@@ -125,7 +125,7 @@ function MergeQuestion({ comparison: { kept, gone, differing, moving } }: { comp
   );
 }
 
-function textOf(customer: CustomerRow, field: Comparison['differing'][number]): string {
+function textOf(customer: CustomerDetails, field: Comparison['differing'][number]): string {
   const value = customer[field];
   if (field === 'tax_exempt') return value ? 'exempt' : 'charged';
   if (field === 'currency') return String(value).toUpperCase();
