@@ -41,6 +41,9 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     ...cleared('first_name last_name company email phone street postal_code city vat_id'),
     search_text: 'derived',
   },
+  credit_note_lines: { text: 'redacted' },
+  // Documents are kept as those of invoices are.
+  credit_notes: { ...none('number currency seller buyer xml pdf_sha256 rates'), reason: 'redacted' },
   disputes: none(
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_dispute_id',
   ),
