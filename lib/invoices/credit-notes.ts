@@ -28,6 +28,7 @@ import { takeNumber } from '../records/number-series';
 import type { RecordWriter } from '../records/record-kind';
 import { outdated } from '../records/save-records';
 import type { Seen } from '../records/steps';
+import { keepParties } from './issued-parties';
 import { settledBy } from './settle';
 import { lineTotals } from './totals';
 
@@ -87,6 +88,7 @@ export function issueCreditNote(
         'Only an issued invoice that Stripe does not manage can be credited.',
       );
     }
+    await keepParties(tx, [before.id]);
     const state = await readCreditable(tx, before);
     const chosen = lines.filter(({ quantity, amount }) => quantity !== undefined || amount !== undefined);
     if (chosen.length === 0) throw new AppError('validation_failed', 'Choose at least one line.');
@@ -140,6 +142,7 @@ export const takesCreditNotes = ({
 export async function issueCancellation(tx: Database, id: number, writer: RecordWriter): Promise<void> {
   const [invoice] = await tx.select().from(invoices).where(eq(invoices.id, id));
   if (!invoice) return;
+  await keepParties(tx, [id]);
   const state = await readCreditable(tx, invoice);
   const credited = state.lines.flatMap((line) => restOf(line, invoice.currency) ?? []);
   await insertCreditNote(tx, invoice, { kind: 'cancellation', reason: null }, { ...state, credited }, writer);
