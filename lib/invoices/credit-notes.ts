@@ -1,4 +1,4 @@
-import { asc, eq, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
 import {
@@ -24,6 +24,9 @@ import {
   toThousandths,
 } from '../money';
 import { MAX_ID } from '../page';
+import { literal } from '../page-query';
+import { typedAmount } from '../read-amount';
+import { NO_NUMBER } from '../records/fields';
 import { takeNumber } from '../records/number-series';
 import type { RecordWriter } from '../records/record-kind';
 import { outdated } from '../records/save-records';
@@ -46,8 +49,8 @@ const wantedCredit = z.strictObject({
   lines: z.array(
     z.strictObject({
       position: z.int(),
-      quantity: z.number().gt(0, 'must be more than 0').optional(),
-      amount: z.number().gt(0, 'must be more than 0').optional(),
+      quantity: z.number(NO_NUMBER).gt(0, 'must be more than 0').optional(),
+      amount: z.number(NO_NUMBER).gt(0, 'must be more than 0').optional(),
     }),
   ),
 });
@@ -121,6 +124,22 @@ export function issueCreditNote(
   });
 }
 
+/**
+ * Reads the fields of the form of a credit note: `reason`, and `quantity_N` and `amount_N` for the line with position N.
+ * An empty field credits nothing.
+ */
+export function toWantedCredit({ reason = '', ...fields }: Record<string, string>): WantedCredit {
+  const byLine = new Map<number, WantedCredit['lines'][number]>();
+  for (const [field, text] of Object.entries(fields)) {
+    const [, name, position] = /^(quantity|amount)_(\d{1,4})$/.exec(field) ?? [];
+    if (name === undefined || text.trim() === '') continue;
+    const at = Number(position);
+    const value = Number(typedAmount(text) ?? Number.NaN);
+    byLine.set(at, { ...(byLine.get(at) ?? { position: at }), [name]: value });
+  }
+  return { reason, lines: [...byLine.values()] };
+}
+
 /** Names the form's field that holds a wrong value of a line. */
 function inForm({ field, message }: FieldError, { lines }: WantedCredit): FieldError {
   const [, at, name] = /^lines\.(\d+)\.(\w+)$/.exec(field) ?? [];
@@ -168,7 +187,12 @@ export interface Creditable {
 /** Reads what of an invoice can still be credited. */
 export async function readCreditable(
   db: Database,
-  { id, currency, total, amount_credited }: Pick<Invoice, 'id' | 'currency' | 'total' | 'amount_credited'>,
+  {
+    id,
+    currency,
+    total,
+    amount_credited,
+  }: Pick<Invoice, 'id' | 'currency'> & Record<'total' | 'amount_credited', string | number>,
 ): Promise<Creditable> {
   const lineColumns = ['text', 'quantity', 'unit_price', 'tax_rate', 'tax_category'] as const;
   const found = await db
@@ -196,7 +220,7 @@ export async function readCreditable(
     const left = { quantity: fromThousandths(quantityLeft), net: fromThousandths(netLeft) };
     return { ...line, net, left, isCredited: its.length > 0 };
   });
-  return { lines, before, left: toThousandths(total) - toThousandths(amount_credited) };
+  return { lines, before, left: toThousandths(String(total)) - toThousandths(String(amount_credited)) };
 }
 
 const isOf = (line: Pick<Line, 'invoice_position'>) => (one: Pick<Line, 'invoice_position'>) =>
@@ -366,3 +390,28 @@ export async function listCreditNotes(db: Database, invoiceId: number) {
 }
 
 export type CreditNoteRow = Awaited<ReturnType<typeof listCreditNotes>>[number];
+
+/**
+ * Lists the credit notes and cancellations of a customer with their invoices, newest first.
+ *
+ * @param behind the place after which the list starts; null for the newest ones
+ */
+export async function listCustomerCreditNotes(
+  db: Database,
+  customerId: number,
+  limit: number,
+  behind: { created_at: Date; id: number } | null,
+) {
+  const { customer_id, created_at, id } = creditNotes;
+  const older =
+    behind &&
+    sql`(${created_at}, ${id}) < (${behind.created_at.toISOString()}::timestamptz, ${behind.id}::int)`;
+  const rows = await db
+    .select({ ...listed, invoice_id: creditNotes.invoice_id, invoice_number: invoices.number })
+    .from(creditNotes)
+    .innerJoin(invoices, eq(invoices.id, creditNotes.invoice_id))
+    .where(and(eq(customer_id, customerId), older ?? undefined))
+    .orderBy(desc(created_at), desc(id))
+    .limit(literal(limit));
+  return rows.map((row) => toJsonAmounts(row, 'subtotal', 'tax', 'total'));
+}
