@@ -71,9 +71,10 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     'cbc:DocumentCurrencyCode': currency,
     'cbc:BuyerReference': printed.buyer.customer_number,
     ...(printed.preceding && {
-      // The library reads these fields here, and not from `cac:InvoiceDocumentReference` as its schema says.
+      // The library reads these fields here, and not from `cac:InvoiceDocumentReference` as its schema says. It writes
+      // the date as it is, though it calls it format 102 (YYYYMMDD).
       'cac:BillingReference': [
-        { 'cbc:ID': printed.preceding.number, 'cbc:IssueDate': printed.preceding.date },
+        { 'cbc:ID': printed.preceding.number, 'cbc:IssueDate': printed.preceding.date.replaceAll('-', '') },
       ],
     }),
     'cac:AccountingSupplierParty': { 'cac:Party': toSeller(printed) },
