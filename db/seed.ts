@@ -5,6 +5,7 @@ import { type Database, rows } from './database';
 import { company } from './schema';
 import { clientsOf } from './seed/catalogue';
 import { DEMO_COMPANY } from './seed/company';
+import { buildCreditNotes } from './seed/credit-notes';
 import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } from './seed/customers';
 import { buildInvoices } from './seed/invoices';
 import { buildLines } from './seed/lines';
@@ -94,6 +95,7 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
   const invoices = buildInvoices(source('invoices'), clients, agreements, 3000);
   // Like sync, store no lines of Stripe's invoices, only their totals.
   const own = invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
+  const invoice_lines = buildLines(source('invoice lines'), clients, own, 'invoice_id');
   const documents = buildSalesDocuments(source('documents'), customers, invoices, 600);
   return fileProposals({
     customers,
@@ -102,8 +104,8 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
     customer_services: services,
     subscriptions,
     subscription_items: agreements.flatMap(({ items }) => items),
-    invoices,
-    invoice_lines: buildLines(source('invoice lines'), clients, own, 'invoice_id'),
+    invoice_lines,
+    ...buildCreditNotes(source('credit notes'), invoices, invoice_lines),
     sales_documents: documents,
     sales_document_lines: buildLines(source('document lines'), clients, documents, 'sales_document_id'),
     ...buildMoneyBack(source('money back'), buildPayments(source('payments'), invoices, 2500)),

@@ -7,6 +7,14 @@ CREATE OR REPLACE FUNCTION currency_decimals(currency text) RETURNS int LANGUAGE
     ELSE 2 END
 $$;
 --> statement-breakpoint
+-- Earlier versions of accounting_facts returned no number of a credit note. PostgreSQL cannot replace a function if the
+-- columns of its result change.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure('accounting_facts(int[], int[], date, text, boolean)')
+    AND NOT 'credit_note_number' = ANY (proargnames))
+  THEN DROP FUNCTION accounting_facts(int[], int[], date, text, boolean); END IF;
+END $$;
+--> statement-breakpoint
 -- The key of an accounting entry. Entries with the same key record the same fact.
 CREATE OR REPLACE FUNCTION entry_key(
   record text, invoice_id int, payment_id int, original_date date, tax_rate numeric, net numeric, tax numeric,
@@ -18,22 +26,23 @@ CREATE OR REPLACE FUNCTION entry_key(
 $$;
 --> statement-breakpoint
 -- Returns the facts to post for the current invoices and payments, each with its date. If `is_sum`, the fact
--- is a total whose parts have no known dates, so only its difference from the posted sum is booked.
+-- is a total whose parts have no known dates, so only its difference from the posted sum is booked. Our own credit notes
+-- and cancellations are facts with numbers, so an invoice that one of them cancels stays posted.
 CREATE OR REPLACE FUNCTION accounting_facts(
   invoice_ids int[], payment_ids int[], today date, time_zone text, with_cancelled boolean
 ) RETURNS TABLE (
   record text, invoice_id int, payment_id int, original_date date, tax_rate numeric, net numeric, tax numeric,
-  gross numeric, currency text, is_sum boolean, key text
+  gross numeric, currency text, is_sum boolean, credit_note_number text, key text
 ) LANGUAGE plpgsql STABLE ROWS 10 AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
   SELECT f.*, entry_key(f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross,
-      f.currency)
+      f.currency) || coalesce('|' || f.credit_note_number, '')
   FROM (
   -- One row per tax rate, rounded as in lib/invoices/totals.ts.
   SELECT 'invoice'::text, i.id, NULL::int, i.invoice_date, r.tax_rate::numeric, r.net::numeric, r.tax::numeric,
-      (r.net + r.tax)::numeric, i.currency, false
+      (r.net + r.tax)::numeric, i.currency, false, NULL::text
     FROM invoices i, LATERAL (
       SELECT l.tax_rate, l.net, round(l.net * l.tax_rate / 100, currency_decimals(i.currency)) AS tax
         FROM (
@@ -42,9 +51,15 @@ BEGIN
         ) l
       UNION ALL SELECT NULL, i.subtotal, i.tax WHERE NOT EXISTS (SELECT FROM invoice_lines n WHERE n.invoice_id = i.id)
     ) r
-    WHERE i.id = ANY (invoice_ids) AND i.status <> 'draft' AND (i.status <> 'cancelled' OR with_cancelled)
+    WHERE i.id = ANY (invoice_ids) AND i.status <> 'draft' AND (i.status <> 'cancelled' OR with_cancelled
+      OR EXISTS (SELECT FROM credit_notes n WHERE n.invoice_id = i.id AND n.kind = 'cancellation'))
   UNION ALL
-  SELECT f.record, i.id, NULL, f.on_day, NULL, NULL, NULL, f.gross, i.currency, true
+  SELECT CASE n.kind WHEN 'cancellation' THEN 'invoice' ELSE 'credit' END, n.invoice_id, NULL, n.date, r.tax_rate, -r.net,
+      -r.tax, -(r.net + r.tax), n.currency, false, n.number
+    FROM credit_notes n, jsonb_to_recordset(n.rates) r(tax_rate numeric, net numeric, tax numeric)
+    WHERE n.invoice_id = ANY (invoice_ids)
+  UNION ALL
+  SELECT f.record, i.id, NULL, f.on_day, NULL, NULL, NULL, f.gross, i.currency, true, NULL
     FROM invoices i
       LEFT JOIN LATERAL (
         SELECT sum(p.amount - p.refunded_amount) AS recorded FROM payments p
@@ -52,7 +67,8 @@ BEGIN
             OR p.source <> 'stripe' AND p.id IS DISTINCT FROM i.collected_by_payment_id)
       ) p ON true,
       LATERAL (VALUES
-        ('credit', -i.amount_credited, coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
+        ('credit', CASE WHEN i.stripe_invoice_id IS NOT NULL THEN -i.amount_credited ELSE 0 END,
+          coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
         ('write_off', CASE WHEN i.uncollectible AND i.status = 'overdue' THEN -i.amount_due ELSE 0 END,
           coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
         ('balance', coalesce(i.balance_applied, 0), i.invoice_date),
@@ -64,11 +80,11 @@ BEGIN
     WHERE i.id = ANY (invoice_ids) AND i.status NOT IN ('draft', 'cancelled') AND f.gross <> 0
   UNION ALL
   SELECT 'payment', p.invoice_id, p.id, p.payment_date, NULL, NULL, NULL, p.amount, p.currency,
-      p.source = 'stripe' AND p.amount IS NOT DISTINCT FROM p.provider_amount
+      p.source = 'stripe' AND p.amount IS NOT DISTINCT FROM p.provider_amount, NULL
     FROM payments p WHERE p.id = ANY (payment_ids) AND p.status IN ('completed', 'refunded')
   UNION ALL
   -- Refunds and lost disputes count up to the paid amount, as in lib/payments/money-back.ts.
-  SELECT 'refund', b.invoice_id, b.payment_id, b.on_day, NULL, NULL, NULL, -b.back, b.currency, false
+  SELECT 'refund', b.invoice_id, b.payment_id, b.on_day, NULL, NULL, NULL, -b.back, b.currency, false, NULL
     FROM (
       SELECT p.invoice_id, c.payment_id, (c.at AT TIME ZONE time_zone)::date AS on_day, p.currency,
         least(c.so_far, p.amount) - least(c.so_far - c.amount, p.amount) AS back
@@ -88,7 +104,8 @@ BEGIN
         ) c JOIN payments p ON p.id = c.payment_id AND p.currency = c.currency
         WHERE p.status IN ('completed', 'refunded')
     ) b WHERE b.back > 0
-  ) f(record, invoice_id, payment_id, original_date, tax_rate, net, tax, gross, currency, is_sum);
+  ) f(record, invoice_id, payment_id, original_date, tax_rate, net, tax, gross, currency, is_sum,
+    credit_note_number);
 END $$;
 --> statement-breakpoint
 -- Updates the journal to match the current invoices and payments, including deleted payments. Adds new
@@ -112,7 +129,7 @@ BEGIN
   ) touched;
   INSERT INTO accounting_entries (
     record, invoice_id, payment_id, booked_on, original_date, reverses, customer_number, customer_name, invoice_number,
-    due_date, payment_reference, method, tax_rate, net, tax, gross, currency
+    credit_note_number, due_date, payment_reference, method, tax_rate, net, tax, gross, currency
   )
   WITH facts AS MATERIALIZED (
     SELECT f.*, row_number() OVER (PARTITION BY f.key) AS n
@@ -120,7 +137,7 @@ BEGIN
   ), by_sum AS MATERIALIZED (
     SELECT DISTINCT f.payment_id FROM facts f WHERE f.is_sum AND f.record = 'payment'
   ), known AS MATERIALIZED (
-    SELECT e.*, e.record IN ('credit', 'write_off', 'balance', 'paid_elsewhere')
+    SELECT e.*, e.record IN ('credit', 'write_off', 'balance', 'paid_elsewhere') AND e.credit_note_number IS NULL
         OR e.record = 'payment' AND e.payment_id IN (SELECT payment_id FROM by_sum) AS is_sum
       FROM (
         SELECT * FROM accounting_entries WHERE invoice_id = ANY (all_invoices) AND payment_id IS NULL
@@ -130,36 +147,37 @@ BEGIN
     SELECT k.*, row_number() OVER (PARTITION BY k.key ORDER BY k.id) AS n
       FROM (
         SELECT e.*, entry_key(e.record, e.invoice_id, e.payment_id, e.original_date, e.tax_rate, e.net, e.tax, e.gross,
-            e.currency) AS key
+            e.currency) || coalesce('|' || e.credit_note_number, '') AS key
           FROM known e WHERE NOT e.is_sum AND e.reverses IS NULL
       ) k
       WHERE k.id NOT IN (SELECT r.reverses FROM known r WHERE r.reverses IS NOT NULL)
   ), fresh AS (
-    SELECT f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross, f.currency
+    SELECT f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross, f.currency,
+        f.credit_note_number
       FROM facts f LEFT JOIN standing s ON s.key = f.key AND s.n = f.n WHERE NOT f.is_sum AND s.id IS NULL
     UNION ALL
     SELECT d.record, d.invoice_id, d.payment_id, coalesce(max(d.original_date), today), NULL, NULL, NULL, sum(d.gross),
-        d.currency
+        d.currency, NULL
       FROM (
         SELECT f.record, f.invoice_id, f.payment_id, f.original_date, f.gross, f.currency FROM facts f WHERE f.is_sum
         UNION ALL SELECT k.record, k.invoice_id, k.payment_id, NULL, -k.gross, k.currency FROM known k WHERE k.is_sum
       ) d GROUP BY d.record, d.invoice_id, d.payment_id, d.currency HAVING sum(d.gross) <> 0
   )
   SELECT s.record, s.invoice_id, s.payment_id, greatest(today, s.booked_on), s.original_date, s.id, s.customer_number,
-      s.customer_name, s.invoice_number, s.due_date, s.payment_reference, s.method, s.tax_rate, -s.net, -s.tax, -s.gross,
-      s.currency
+      s.customer_name, s.invoice_number, s.credit_note_number, s.due_date, s.payment_reference, s.method, s.tax_rate,
+      -s.net, -s.tax, -s.gross, s.currency
     FROM standing s LEFT JOIN facts f ON f.key = s.key AND f.n = s.n AND NOT f.is_sum WHERE f.key IS NULL
   UNION ALL
   SELECT f.record, f.invoice_id, f.payment_id,
       CASE WHEN f.original_date >= first_open THEN f.original_date ELSE today END, f.original_date, NULL,
       c.customer_number, coalesce(nullif(c.company, ''), concat_ws(' ', nullif(c.first_name, ''), nullif(c.last_name, ''))),
-      i.number, CASE f.record WHEN 'invoice' THEN i.due_date END, p.payment_reference, p.source::text, f.tax_rate, f.net,
-      f.tax, f.gross, f.currency
+      i.number, f.credit_note_number, CASE WHEN f.record = 'invoice' AND f.credit_note_number IS NULL THEN i.due_date END,
+      p.payment_reference, p.source::text, f.tax_rate, f.net, f.tax, f.gross, f.currency
     FROM fresh f JOIN invoices i ON i.id = f.invoice_id
       LEFT JOIN payments p ON p.id = f.payment_id
       JOIN customers c ON c.id = coalesce(p.customer_id, i.customer_id)
     -- Sort reversals first, an invoice's tax rates in descending order, and payments before refunds.
-    ORDER BY 6 NULLS LAST, 4, 2, 3 NULLS FIRST, 1, 13 DESC NULLS LAST, 16;
+    ORDER BY 6 NULLS LAST, 4, 2, 3 NULLS FIRST, 1, 14 DESC NULLS LAST, 17;
 END $$;
 --> statement-breakpoint
 -- Builds the journal of a database that has none, with each entry on its own date. A cancellation has no
@@ -179,5 +197,6 @@ BEGIN
       e.id, e.customer_number, e.customer_name, e.invoice_number, e.due_date, e.tax_rate, -e.net, -e.tax, -e.gross,
       e.currency
     FROM accounting_entries e JOIN invoices i ON i.id = e.invoice_id
-    WHERE e.record = 'invoice' AND i.status = 'cancelled' ORDER BY e.id;
+    WHERE e.record = 'invoice' AND i.status = 'cancelled'
+      AND NOT EXISTS (SELECT FROM credit_notes n WHERE n.invoice_id = i.id AND n.kind = 'cancellation') ORDER BY e.id;
 END $$;

@@ -1,6 +1,7 @@
 -- All number series with their default formats. Staff can change the formats.
 INSERT INTO number_series (name, prefix, with_year, width) VALUES
   ('invoice', '', true, 6),
+  ('credit_note', 'GS-', true, 4),
   ('offer', 'AN-', true, 4),
   ('order_confirmation', 'AB-', true, 4),
   ('service', 'S', false, 5)
@@ -18,6 +19,7 @@ BEGIN
   start := s.prefix || CASE WHEN s.with_year THEN at_year || '-' ELSE '' END;
   source := CASE series
     WHEN 'invoice' THEN 'SELECT number FROM invoices'
+    WHEN 'credit_note' THEN 'SELECT number FROM credit_notes'
     WHEN 'service' THEN 'SELECT service_number AS number FROM customer_services'
     ELSE 'SELECT document_number AS number FROM sales_documents' END;
   EXECUTE format('SELECT substr(number, length($1) + 1)::bigint FROM (%s) numbered

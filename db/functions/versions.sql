@@ -28,4 +28,6 @@ DO $$ BEGIN
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON sales_documents FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON credit_notes FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
 END $$;

@@ -21,6 +21,8 @@ import { subscriptions } from './services';
 export const invoiceStatus = pgEnum('invoice_status', ['draft', 'sent', 'paid', 'overdue', 'cancelled']);
 /** VAT category codes of EN 16931 (UNCL 5305), which `lib/customers/tax-category.ts` explains. */
 export const taxCategory = pgEnum('tax_category', ['S', 'Z', 'E', 'AE', 'G', 'O', 'K']);
+/** `cancellation`: of everything that an invoice still claims. `credit_note`: of a part of it. */
+export const creditNoteKind = pgEnum('credit_note_kind', ['cancellation', 'credit_note']);
 export const salesDocumentType = pgEnum('sales_document_type', ['offer', 'order_confirmation']);
 export const salesDocumentStatus = pgEnum('sales_document_status', [
   'draft',
@@ -53,7 +55,7 @@ export const invoices = pgTable(
     uncollectible: boolean().notNull().default(false),
     /** Amount paid outside Stripe (cash, or a transfer noted at Stripe). Null if not known yet. */
     amount_off_stripe: money(),
-    /** Sum of the amounts that Stripe's credit notes credited, before and after payment. */
+    /** Sum of the amounts that credit notes credited, before and after payment. Cancellations are not part of it. */
     amount_credited: money().notNull().default('0'),
     /**
      * Amount paid from the customer's balance at Stripe. Negative if the invoice also collects an earlier debt, or if
@@ -206,7 +208,7 @@ export const salesDocumentLines = pgTable(
  * used in the same transaction, and other writers of the series wait for it, so that no number is skipped.
  */
 export const numberSeries = pgTable('number_series', {
-  /** `invoice`, `offer`, `order_confirmation` or `service`. Customer numbers have no series. */
+  /** `invoice`, `credit_note`, `offer`, `order_confirmation` or `service`. Customer numbers have no series. */
   name: text().primaryKey(),
   prefix: text().notNull(),
   /** True if the year follows the prefix and the count restarts every year. */
@@ -295,4 +297,68 @@ export const invoiceDocuments = pgTable(
       sql`octet_length(${t.pdf}) <= ${sql.raw(String(MAX_DOCUMENT_BYTES))} and octet_length(${t.xml}) <= ${sql.raw(String(MAX_DOCUMENT_BYTES))}`,
     ),
   ],
+);
+
+/** Tax of one rate, with the net amount that it applies to, as decimal text. */
+export type KeptRate = { tax_rate: string | null; net: string; tax: string };
+
+/** Credit notes and cancellations of our own issued invoices. Amounts are positive. An issued one never changes. */
+export const creditNotes = pgTable(
+  'credit_notes',
+  {
+    id: id(),
+    number: text().notNull().unique(),
+    kind: creditNoteKind().notNull(),
+    invoice_id: integer()
+      .notNull()
+      .references(() => invoices.id),
+    customer_id: customerId(),
+    /** The day it was issued. */
+    date: date().notNull(),
+    currency: currency(),
+    subtotal: money().notNull(),
+    tax: money().notNull(),
+    total: money().notNull(),
+    /** The tax of each rate. Rounded so that the taxes of all credit notes of an invoice add up to that of the invoice. */
+    rates: jsonb().$type<KeptRate[]>().notNull(),
+    reason: text(),
+    /** The parties as in `invoiceDocuments`. Null if the invoice has no document. */
+    seller: jsonb().$type<KeptParty>(),
+    buyer: jsonb().$type<KeptParty>(),
+    pdf: bytes(),
+    xml: text(),
+    pdf_sha256: text(),
+    made_at: instant(),
+    version: version(),
+    ...timestamps,
+  },
+  (t) => [
+    // Finds the highest number of the series by the prefix.
+    index('credit_notes_number').on(t.number.op('text_pattern_ops')),
+    index('credit_notes_invoice').on(t.invoice_id, t.id),
+    index('credit_notes_customer').on(t.customer_id, t.created_at, t.id),
+    index('credit_notes_date').on(t.date, t.id),
+    // An invoice is cancelled once.
+    uniqueIndex('credit_notes_cancellation').on(t.invoice_id).where(sql`${t.kind} = 'cancellation'`),
+    check('credit_notes_amounts', sql`${t.total} >= 0 and ${t.total} = ${t.subtotal} + ${t.tax}`),
+    check('credit_notes_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+    check('credit_notes_whole', sql`num_nulls(${t.pdf}, ${t.xml}, ${t.pdf_sha256}, ${t.made_at}) in (0, 4)`),
+    check(
+      'credit_notes_size',
+      sql`octet_length(${t.pdf}) <= ${sql.raw(String(MAX_DOCUMENT_BYTES))} and octet_length(${t.xml}) <= ${sql.raw(String(MAX_DOCUMENT_BYTES))}`,
+    ),
+  ],
+);
+
+export const creditNoteLines = pgTable(
+  'credit_note_lines',
+  {
+    ...line,
+    credit_note_id: integer()
+      .notNull()
+      .references(() => creditNotes.id, { onDelete: 'cascade' }),
+    /** Position of the invoice's line that this line credits. */
+    invoice_position: integer().notNull(),
+  },
+  (t) => [unique('credit_note_lines_position').on(t.credit_note_id, t.position)],
 );

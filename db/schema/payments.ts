@@ -164,6 +164,8 @@ export const accountingEntries = pgTable(
     customer_number: text().notNull(),
     customer_name: text().notNull(),
     invoice_number: text(),
+    /** Number of our own credit note or cancellation that the entry posts. */
+    credit_note_number: text(),
     due_date: date(),
     payment_reference: text(),
     method: text(),

@@ -12,6 +12,8 @@ export const TABLES = {
   subscription_items: schema.subscriptionItems,
   invoices: schema.invoices,
   invoice_lines: schema.invoiceLines,
+  credit_notes: schema.creditNotes,
+  credit_note_lines: schema.creditNoteLines,
   sales_documents: schema.salesDocuments,
   sales_document_lines: schema.salesDocumentLines,
   payments: schema.payments,
@@ -20,11 +22,21 @@ export const TABLES = {
 };
 
 /** The sample rows by table name, without the columns that keep their defaults or that the database computes. */
-export type SeedRows = { [Name in keyof typeof TABLES]: Seeded<(typeof TABLES)[Name]['$inferSelect']>[] };
-type Seeded<Row> = Omit<
+export type SeedRows = {
+  [Name in keyof typeof TABLES]: Seeded<Name, (typeof TABLES)[Name]['$inferSelect']>[];
+};
+type Seeded<Name, Row> = Omit<
   Row,
-  'created_at' | 'updated_at' | 'erased_at' | 'search_text' | 'is_stub' | 'tax_category' | 'version'
+  | 'updated_at'
+  | 'erased_at'
+  | 'search_text'
+  | 'is_stub'
+  | 'tax_category'
+  | 'version'
+  // Credit notes are listed by their time.
+  | (Name extends 'credit_notes' ? DocumentColumn : 'created_at')
 >;
+type DocumentColumn = 'pdf' | 'xml' | 'pdf_sha256' | 'made_at';
 
 export type CustomerRow = SeedRows['customers'][number];
 export type StripeCustomerRow = SeedRows['stripe_customers'][number];

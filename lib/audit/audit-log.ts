@@ -27,6 +27,7 @@ export interface AuditEntry {
   action: string;
   entity:
     | 'company'
+    | 'credit_note'
     | 'customer'
     | 'customer_note'
     | 'import'

@@ -10,7 +10,7 @@ import { calendarDate } from '../fields';
 import type { Runtime } from '../runtime';
 import { command, TEXT, type Terminal } from './command';
 
-/** Exports records as CSV, to stdout or into files, and the documents of invoices into a folder. */
+/** Exports records as CSV, to stdout or into files, and the documents of invoices and credit notes into a folder. */
 export const exportCommand = command({
   usage: [
     `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
@@ -19,7 +19,7 @@ export const exportCommand = command({
     '       npm run -s export -- documents DIR --month 2026-10',
     'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
     'accounting: the invoices, payments and refunds of a month, for whoever keeps the books.',
-    'documents: the PDF and the XRechnung of each invoice that was issued here in a month.',
+    'documents: the PDF and the XRechnung of each invoice and credit note that was issued here in a month.',
   ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
   options: { since: TEXT, out: TEXT, month: TEXT },
@@ -97,7 +97,7 @@ async function exportAll(db: Runtime['db'], dir: string, since: Date | null, { p
   }
 }
 
-/** Writes the files of a month's documents, and prints their paths, and why an invoice has no document. */
+/** Writes the files of a month's documents, and prints their paths, and why one of them has no document. */
 async function exportDocuments(
   db: Runtime['db'],
   { month, dir }: Extract<Wanted, { kind: 'documents' }>,

@@ -2,7 +2,7 @@ import type { Invoice } from '@e-invoice-eu/core';
 import type { TaxCategory } from '../customers/tax-category';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice, PrintedLine, PrintedTax } from './printed-invoice';
-import { buyerName, payment } from './printed-texts';
+import { buyerName, correction, payment } from './printed-texts';
 
 /** The two e-invoices of an invoice. They differ only in the name of their specification. */
 export interface EInvoices {
@@ -19,7 +19,12 @@ const XRECHNUNG = `${SPECIFICATION}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.
 export async function toEInvoices(printed: PrintedInvoice): Promise<EInvoices> {
   const format = await loadFormat();
   const options = { format: FORMAT, lang: PHRASES[printed.language].locale };
-  const xRechnung = String(await format.generate(toInvoice(printed), options));
+  const written = String(await format.generate(toInvoice(printed), options));
+  // The date of a preceding invoice (BT-26) is a qualified data type, and the library writes it as an unqualified one.
+  const xRechnung = written.replace(
+    /<ram:FormattedIssueDateTime>.*?<\/ram:FormattedIssueDateTime>/gs,
+    (date) => date.replaceAll('udt:', 'qdt:'),
+  );
   return { xRechnung, facturX: xRechnung.replace(XRECHNUNG, SPECIFICATION) };
 }
 
@@ -61,9 +66,17 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     'cbc:ID': printed.number,
     'cbc:IssueDate': printed.date,
     ...(due && { 'cbc:DueDate': due }),
-    'cbc:InvoiceTypeCode': '380',
+    'cbc:InvoiceTypeCode': printed.kind === 'invoice' ? '380' : '381',
+    ...(printed.preceding && { 'cbc:Note': [correction(printed)] }),
     'cbc:DocumentCurrencyCode': currency,
     'cbc:BuyerReference': printed.buyer.buyer_reference ?? printed.buyer.customer_number,
+    ...(printed.preceding && {
+      // The library reads these fields here, and not from `cac:InvoiceDocumentReference` as its schema says. It writes
+      // the date as it is, though it calls it format 102 (YYYYMMDD).
+      'cac:BillingReference': [
+        { 'cbc:ID': printed.preceding.number, 'cbc:IssueDate': printed.preceding.date.replaceAll('-', '') },
+      ],
+    }),
     'cac:AccountingSupplierParty': { 'cac:Party': toSeller(printed) },
     'cac:AccountingCustomerParty': { 'cac:Party': toBuyer(printed) },
     'cac:Delivery': toDelivery(printed),
@@ -143,16 +156,20 @@ const toAddress = ({ street, postal_code, city, country }: Address) => ({
 });
 
 /** Supplies within the EU must name the country of delivery (BR-IC-12). */
-function toDelivery({ date, buyer, lines }: PrintedInvoice) {
+function toDelivery({ date, preceding, buyer, lines }: PrintedInvoice) {
   const isSupply = lines.some(({ tax_category }) => tax_category === 'K');
   return {
-    'cbc:ActualDeliveryDate': date,
+    'cbc:ActualDeliveryDate': preceding?.date ?? date,
     ...(isSupply && { 'cac:DeliveryLocation': { 'cac:Address': toAddress(buyer) } }),
   };
 }
 
-/** A credit transfer (code 30). Code 58 would say SEPA, but invoices in other currencies have the same account. */
-function toPaymentMeans({ seller, number }: PrintedInvoice) {
+/**
+ * A credit transfer (code 30). Code 58 would say SEPA, but invoices in other currencies have the same account. The
+ * amount of a credit note is set off against the invoice (code 97).
+ */
+function toPaymentMeans({ kind, seller, number }: PrintedInvoice) {
+  if (kind !== 'invoice') return { 'cbc:PaymentMeansCode': '97' };
   return {
     'cbc:PaymentMeansCode': '30',
     'cbc:PaymentID': number,

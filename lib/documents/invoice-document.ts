@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { and, asc, eq, gte, isNull, lt, ne, sql } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
-import { customers, invoiceDocuments, invoiceLines, invoices, MAX_DOCUMENT_BYTES } from '@/db/schema';
+import {
+  creditNotes,
+  customers,
+  invoiceDocuments,
+  invoiceLines,
+  invoices,
+  MAX_DOCUMENT_BYTES,
+} from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { keepParties } from '../invoices/issued-parties';
@@ -10,7 +17,7 @@ import { literal } from '../page-query';
 import { toEInvoices } from './e-invoice';
 import { inexpressible, type MissingField, missingFields } from './missing';
 import { toPdf } from './pdf';
-import { type PrintedInvoice, readPrinted } from './printed-invoice';
+import { type PrintedInvoice, readPrinted, readPrintedCreditNote } from './printed-invoice';
 
 /** Whether an invoice has a document, or can have one. */
 export interface DocumentState {
@@ -55,14 +62,31 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
     if (!line) return without('It was imported with its totals alone, and a document needs its lines.');
     if (invoice.erased_at) return without('The customer was erased.');
   }
-  const printed = await readPrinted(db, id);
+  return stateOf(await readPrinted(db, id));
+}
+
+/** Returns whether a credit note or a cancellation has a document, or why not. @throws AppError not_found */
+export async function describeCreditNoteDocument(db: Database, id: number): Promise<DocumentState> {
+  const [note] = await db
+    .select({ ...pickColumns(creditNotes, 'buyer', 'made_at'), ...pickColumns(customers, 'erased_at') })
+    .from(creditNotes)
+    .innerJoin(customers, eq(customers.id, creditNotes.customer_id))
+    .where(eq(creditNotes.id, Math.min(id, MAX_ID)));
+  if (!note) throw new AppError('not_found', `There is no credit note ${id}.`);
+  if (note.made_at) return READY;
+  if (note.buyer) return stateOf(await readPrintedCreditNote(db, id));
+  if (note.erased_at) return without('The customer was erased.');
+  return without('Its invoice was imported with its totals alone, and a document needs its lines.');
+}
+
+async function stateOf(printed: PrintedInvoice): Promise<DocumentState> {
   const missing = missingFields(printed);
   const reasons = await inexpressible(printed);
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
 }
 
-/** The files of an invoice's document. */
-export interface InvoiceFiles {
+/** The files of a document. */
+export interface DocumentFiles {
   /** PDF/A-3 with the e-invoice inside. */
   pdf: Uint8Array;
   /** XRechnung. */
@@ -73,38 +97,107 @@ export interface InvoiceFiles {
   name: string;
 }
 
+/** How documents of one kind of record are described, read and stored. */
+interface DocumentSource {
+  noun: string;
+  describe(db: Database, id: number): Promise<DocumentState>;
+  /** Returns what the document prints. Completes what was kept when the record was issued. */
+  read(db: Database, id: number): Promise<PrintedInvoice>;
+  findStored(db: Database, id: number): Promise<StoredFiles | undefined>;
+  /** Stores the files, unless files are stored. */
+  store(db: Database, id: number, files: MadeFiles & { made_at: Date }): Promise<unknown>;
+}
+
+type MadeFiles = Omit<DocumentFiles, 'name'>;
+type StoredFiles = { [Name in keyof MadeFiles]: MadeFiles[Name] | null } & {
+  kind: PrintedInvoice['kind'];
+  number: string | null;
+};
+
+const INVOICE: DocumentSource = {
+  noun: 'invoice',
+  describe: describeDocument,
+  read: async (db, id) => {
+    await transact(db, (tx) => keepParties(tx, [id]));
+    return readPrinted(db, id);
+  },
+  findStored: async (db, id) => {
+    const [row] = await db
+      .select({ ...pickColumns(invoiceDocuments, 'pdf', 'xml', 'pdf_sha256'), number: invoices.number })
+      .from(invoiceDocuments)
+      .innerJoin(invoices, eq(invoices.id, invoiceDocuments.invoice_id))
+      .where(eq(invoiceDocuments.invoice_id, id));
+    return row && { ...row, kind: 'invoice' };
+  },
+  store: (db, id, files) =>
+    db
+      .update(invoiceDocuments)
+      .set(files)
+      .where(and(eq(invoiceDocuments.invoice_id, id), isNull(invoiceDocuments.made_at))),
+};
+
+const CREDIT_NOTE: DocumentSource = {
+  noun: 'credit note',
+  describe: describeCreditNoteDocument,
+  read: readPrintedCreditNote,
+  findStored: async (db, id) => {
+    const [row] = await db
+      .select(pickColumns(creditNotes, 'pdf', 'xml', 'pdf_sha256', 'number', 'kind'))
+      .from(creditNotes)
+      .where(eq(creditNotes.id, id));
+    return row;
+  },
+  store: (db, id, files) =>
+    db
+      .update(creditNotes)
+      .set(files)
+      .where(and(eq(creditNotes.id, id), isNull(creditNotes.made_at))),
+};
+
 /**
  * Returns the document of an invoice. The first call makes and stores it, and later calls return the same bytes.
  *
  * @throws AppError not_found; conflict with the reasons if the invoice has no document
  */
-export async function getDocument(db: Database, id: number, now: Date): Promise<InvoiceFiles> {
-  const { files, reason } = await findDocument(db, id, now);
-  if (!files) throw new AppError('conflict', `The invoice has no document. ${reason}`);
+export const getDocument = (db: Database, id: number, now: Date) => requireDocument(db, INVOICE, id, now);
+
+/** Returns the document of a credit note or a cancellation, as `getDocument` does. */
+export const getCreditNoteDocument = (db: Database, id: number, now: Date) =>
+  requireDocument(db, CREDIT_NOTE, id, now);
+
+async function requireDocument(
+  db: Database,
+  source: DocumentSource,
+  id: number,
+  now: Date,
+): Promise<DocumentFiles> {
+  const { files, reason } = await findDocument(db, source, id, now);
+  if (!files) throw new AppError('conflict', `The ${source.noun} has no document. ${reason}`);
   return files;
 }
 
-type FoundDocument = { files: InvoiceFiles; reason: null } | { files: null; reason: string };
+type FoundDocument = { files: DocumentFiles; reason: null } | { files: null; reason: string };
 
-/** Returns the document of an invoice, which the first call makes, or the sentences that say why it has none. */
-async function findDocument(db: Database, id: number, now: Date): Promise<FoundDocument> {
-  const stored = await readStored(db, id);
+/** Returns a document, which the first call makes, or the sentences that say why there is none. */
+async function findDocument(
+  db: Database,
+  source: DocumentSource,
+  id: number,
+  now: Date,
+): Promise<FoundDocument> {
+  const stored = await readStored(db, source, id);
   if (stored) return { files: stored, reason: null };
-  const state = await describeDocument(db, id);
+  const state = await source.describe(db, id);
   if (!state.isReady) return { files: null, reason: explain(state) };
-  await transact(db, (tx) => keepParties(tx, [id]));
-  const printed = await readPrinted(db, id);
+  const printed = await source.read(db, id);
   const made = await makeFiles(printed, now);
-  await db
-    .update(invoiceDocuments)
-    .set({ ...made, made_at: now })
-    .where(and(eq(invoiceDocuments.invoice_id, id), isNull(invoiceDocuments.made_at)));
+  await source.store(db, id, { ...made, made_at: now });
   // Another request may have stored its document first. Return that document then.
-  const files = (await readStored(db, id)) ?? { ...made, name: nameOf(printed.number) };
+  const files = (await readStored(db, source, id)) ?? { ...made, name: nameOf(printed) };
   return { files, reason: null };
 }
 
-/** Makes all documents of a customer's invoices that can be made now, because an erasure prevents new documents. */
+/** Makes all documents of a customer that can be made now, because an erasure prevents new documents. */
 export async function makeDocuments(db: Database, customerId: number, now: Date): Promise<void> {
   const own = await db
     .select({ id: invoices.id })
@@ -117,14 +210,20 @@ export async function makeDocuments(db: Database, customerId: number, now: Date)
       ),
     )
     .orderBy(asc(invoices.id));
-  for (const { id } of own) await findDocument(db, id, now);
+  for (const { id } of own) await findDocument(db, INVOICE, id, now);
+  const notes = await db
+    .select({ id: creditNotes.id })
+    .from(creditNotes)
+    .where(eq(creditNotes.customer_id, customerId))
+    .orderBy(asc(creditNotes.id));
+  for (const { id } of notes) await findDocument(db, CREDIT_NOTE, id, now);
 }
 
 /**
- * Returns the documents of a month's issued invoices that Stripe does not manage, by invoice number. Makes missing
- * documents. If an invoice cannot have a document, returns the reasons instead.
+ * Returns the documents of a month's issued invoices that Stripe does not manage, and then of its credit notes, both by
+ * number. Makes missing documents. If an invoice or a credit note cannot have a document, returns the reasons instead.
  *
- * @param month such as `2026-10`; the month of the invoice's date
+ * @param month such as `2026-10`; the month of the document's date
  */
 export async function* documentsOf(db: Database, month: string, now: Date) {
   const first = `${month}-01`;
@@ -141,33 +240,36 @@ export async function* documentsOf(db: Database, month: string, now: Date) {
     )
     .orderBy(asc(invoices.number), asc(invoices.id));
   for (const { id, number } of found) {
-    yield { number: String(number), ...(await findDocument(db, id, now)) };
+    yield { number: String(number), ...(await findDocument(db, INVOICE, id, now)) };
   }
+  const notes = await db
+    .select(pickColumns(creditNotes, 'id', 'number'))
+    .from(creditNotes)
+    .where(and(gte(creditNotes.date, first), lt(creditNotes.date, sql`${first}::date + interval '1 month'`)))
+    .orderBy(asc(creditNotes.number));
+  for (const { id, number } of notes) yield { number, ...(await findDocument(db, CREDIT_NOTE, id, now)) };
 }
 
-/** Returns why an invoice has no document, as a sentence or several. */
+/** Returns why there is no document, as a sentence or several. */
 function explain({ reasons, missing }: DocumentState): string {
   const fields = missing.map(({ owner, label }) => `${owner}: ${label}`).join(', ');
   return [...reasons, ...(fields ? [`These fields are empty: ${fields}.`] : [])].join(' ');
 }
 
-async function makeFiles(printed: PrintedInvoice, now: Date) {
+async function makeFiles(printed: PrintedInvoice, now: Date): Promise<MadeFiles> {
   const { facturX, xRechnung } = await toEInvoices(printed);
   const pdf = await toPdf(printed, facturX, now);
   if (pdf.byteLength > MAX_DOCUMENT_BYTES) {
-    throw new AppError('conflict', 'The invoice has no document. Its PDF file would be larger than 4 MB.');
+    throw new AppError('conflict', 'There is no document. Its PDF file would be larger than 4 MB.');
   }
   return { pdf, xml: xRechnung, pdf_sha256: createHash('sha256').update(pdf).digest('hex') };
 }
 
-async function readStored(db: Database, id: number): Promise<InvoiceFiles | null> {
-  const [row] = await db
-    .select({ ...pickColumns(invoiceDocuments, 'pdf', 'xml', 'pdf_sha256'), number: invoices.number })
-    .from(invoiceDocuments)
-    .innerJoin(invoices, eq(invoices.id, invoiceDocuments.invoice_id))
-    .where(eq(invoiceDocuments.invoice_id, Math.min(id, MAX_ID)));
+async function readStored(db: Database, source: DocumentSource, id: number): Promise<DocumentFiles | null> {
+  const row = await source.findStored(db, Math.min(id, MAX_ID));
   if (!row?.pdf || row.xml === null || row.pdf_sha256 === null) return null;
-  return { pdf: row.pdf, xml: row.xml, pdf_sha256: row.pdf_sha256, name: nameOf(row.number ?? '') };
+  return { pdf: row.pdf, xml: row.xml, pdf_sha256: row.pdf_sha256, name: nameOf(row) };
 }
 
-const nameOf = (number: string) => `invoice-${number.replace(/[^\w.-]+/g, '-')}`;
+const nameOf = ({ kind, number }: Pick<StoredFiles, 'kind' | 'number'>) =>
+  `${kind.replace('_', '-')}-${(number ?? '').replace(/[^\w.-]+/g, '-')}`;

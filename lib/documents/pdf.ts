@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { loadFonts } from './fonts';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
+import { kindName } from './printed-texts';
 import { drawInvoice } from './sheet';
 
 const FACTUR_X = 'factur-x.xml';
@@ -15,9 +16,9 @@ const FACTUR_X = 'factur-x.xml';
 export async function toPdf(printed: PrintedInvoice, facturX: string, now: Date): Promise<Uint8Array> {
   const { default: PDFDocument } = await import('pdfkit');
   const { regular, bold } = await loadFonts();
-  const { invoice, locale } = PHRASES[printed.language];
+  const { locale } = PHRASES[printed.language];
   // pdfkit writes the title into the XMP metadata as it is, so it must not contain markup.
-  const title = `${invoice} ${printed.number}`.replace(/[<>&]/g, ' ');
+  const title = `${kindName(printed)} ${printed.number}`.replace(/[<>&]/g, ' ');
   const document = new PDFDocument({
     size: 'A4',
     margin: 0,

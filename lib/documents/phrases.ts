@@ -13,6 +13,18 @@ export const languageFor = (country: string | null): Language =>
 export interface Phrases {
   locale: string;
   invoice: string;
+  creditNote: string;
+  cancellation: string;
+  /** Number and date of a credit note or a cancellation. */
+  ownNumber: string;
+  ownDate: string;
+  /** Says which invoice a credit note or a cancellation corrects. */
+  corrects(invoice: string, date: string): string;
+  cancels(invoice: string, date: string): string;
+  reason: string;
+  /** Says what happens with the amount of a credit note. */
+  setOff: string;
+  noLongerOwed: string;
   number: string;
   date: string;
   customerNumber: string;
@@ -50,6 +62,16 @@ export const PHRASES: Record<Language, Phrases> = {
   de: {
     locale: 'de-DE',
     invoice: 'Rechnung',
+    creditNote: 'Gutschrift (Rechnungskorrektur)',
+    cancellation: 'Stornorechnung',
+    ownNumber: 'Belegnummer',
+    ownDate: 'Belegdatum',
+    corrects: (invoice, date) => `Diese Gutschrift korrigiert die Rechnung ${invoice} vom ${date}.`,
+    cancels: (invoice, date) => `Diese Stornorechnung hebt die Rechnung ${invoice} vom ${date} auf.`,
+    reason: 'Grund',
+    setOff:
+      'Der Betrag mindert die Forderung aus der Rechnung. Was darüber hinaus bezahlt wurde, ist Ihr Guthaben.',
+    noLongerOwed: 'Die Rechnung ist nicht mehr zu zahlen.',
     number: 'Rechnungsnummer',
     date: 'Rechnungsdatum',
     customerNumber: 'Kundennummer',
@@ -91,6 +113,15 @@ export const PHRASES: Record<Language, Phrases> = {
   en: {
     locale: 'en-GB',
     invoice: 'Invoice',
+    creditNote: 'Credit note',
+    cancellation: 'Cancellation',
+    ownNumber: 'Number',
+    ownDate: 'Date',
+    corrects: (invoice, date) => `This credit note corrects invoice ${invoice} of ${date}.`,
+    cancels: (invoice, date) => `This document cancels invoice ${invoice} of ${date}.`,
+    reason: 'Reason',
+    setOff: 'The amount lowers what you owe for the invoice. What you paid beyond that is your credit.',
+    noLongerOwed: 'The invoice is no longer to be paid.',
     number: 'Invoice number',
     date: 'Invoice date',
     customerNumber: 'Customer number',

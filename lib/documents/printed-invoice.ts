@@ -1,6 +1,14 @@
 import { asc, eq } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
-import { customers, invoiceDocuments, invoiceLines, invoices, type KeptParty } from '@/db/schema';
+import {
+  creditNoteLines,
+  creditNotes,
+  customers,
+  invoiceDocuments,
+  invoiceLines,
+  invoices,
+  type KeptParty,
+} from '@/db/schema';
 import { categorize, type TaxCategory } from '../customers/tax-category';
 import { AppError } from '../errors';
 import { lineTotals } from '../invoices/totals';
@@ -50,11 +58,16 @@ export interface PrintedTax {
 
 /** Everything that the document of an invoice prints. Amounts are decimal texts with three decimals. */
 export interface PrintedInvoice {
+  kind: 'invoice' | 'cancellation' | 'credit_note';
   number: string;
   language: Language;
   /** Calendar date. */
   date: string;
   due: string | null;
+  /** The invoice that a credit note or a cancellation corrects. Null on an invoice. */
+  preceding: { number: string; date: string } | null;
+  /** Why it is corrected. */
+  reason: string | null;
   currency: string;
   seller: Company;
   buyer: Buyer;
@@ -87,20 +100,11 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
     .where(eq(invoiceLines.invoice_id, id))
     .orderBy(asc(invoiceLines.position));
   const { invoice, customer } = row;
-  const seller = filledUp(row.seller, await getCompany(db));
-  // The row of an erased customer has a placeholder instead of a name.
-  const buyer = filledUp(
-    row.buyer,
-    toBuyer(customer.erased_at ? { ...customer, last_name: null } : customer),
-  );
-  const { categories, problems } = categorize(stored, buyer, seller);
-  const { nets, ...totals } = lineTotals(stored, invoice.currency);
-  const lines = stored.map(({ text, quantity, unit_price, tax_rate }, i) => ({
-    ...{ text, quantity, unit_price, tax_rate },
-    tax_category: categories[i] ?? 'S',
-    net: nets[i] ?? '0',
-  }));
+  const { seller, buyer } = await partiesOf(db, row, customer);
+  const { lines, totals, problems } = toPrintedLines(stored, invoice.currency, { seller, buyer });
   return {
+    kind: 'invoice',
+    ...{ preceding: null, reason: null },
     number: invoice.number ?? '',
     language: buyer.document_language ?? languageFor(buyer.country),
     date: invoice.invoice_date,
@@ -114,6 +118,74 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
       ...problems.map((problem) => `${problem}.`),
     ],
   };
+}
+
+/**
+ * Reads everything that the document of a credit note or a cancellation prints. Its parties are filled up as those of an
+ * invoice.
+ *
+ * @throws AppError not_found
+ */
+export async function readPrintedCreditNote(db: Database, id: number): Promise<PrintedInvoice> {
+  const own = ['number', 'kind', 'date', 'currency', 'rates', 'reason', 'subtotal', 'tax', 'total'] as const;
+  const [row] = await db
+    .select({
+      note: pickColumns(creditNotes, ...own),
+      ...pickColumns(creditNotes, 'seller', 'buyer'),
+      invoice: pickColumns(invoices, 'number', 'invoice_date'),
+      customer: customers,
+    })
+    .from(creditNotes)
+    .innerJoin(invoices, eq(invoices.id, creditNotes.invoice_id))
+    .innerJoin(customers, eq(customers.id, creditNotes.customer_id))
+    .where(eq(creditNotes.id, id));
+  if (!row) throw new AppError('not_found', `There is no credit note ${id}.`);
+  const stored = await db
+    .select()
+    .from(creditNoteLines)
+    .where(eq(creditNoteLines.credit_note_id, id))
+    .orderBy(asc(creditNoteLines.position));
+  const { note, invoice, customer } = row;
+  const { rates, ...facts } = note;
+  const { seller, buyer } = await partiesOf(db, row, customer);
+  const { lines } = toPrintedLines(stored, note.currency, { seller, buyer });
+  const taxed = rates.map(({ tax_rate, tax }) => ({ tax_rate: tax_rate ?? '0', tax }));
+  return {
+    ...facts,
+    ...{ due: null, problems: [], seller, buyer, lines, taxes: toTaxes(lines, taxed) },
+    preceding: { number: invoice.number ?? '', date: invoice.invoice_date },
+    language: buyer.document_language ?? languageFor(buyer.country),
+  };
+}
+
+async function partiesOf(
+  db: Database,
+  kept: { seller: KeptParty | null; buyer: KeptParty | null },
+  customer: typeof customers.$inferSelect,
+): Promise<{ seller: Company; buyer: Buyer }> {
+  // The row of an erased customer has a placeholder instead of a name.
+  const current = toBuyer(customer.erased_at ? { ...customer, last_name: null } : customer);
+  return { seller: filledUp(kept.seller, await getCompany(db)), buyer: filledUp(kept.buyer, current) };
+}
+
+type StoredLine = Pick<
+  typeof invoiceLines.$inferSelect,
+  'text' | 'quantity' | 'unit_price' | 'tax_rate' | 'tax_category'
+>;
+
+function toPrintedLines(
+  stored: StoredLine[],
+  currency: string,
+  { seller, buyer }: { seller: Company; buyer: Buyer },
+) {
+  const { categories, problems } = categorize(stored, buyer, seller);
+  const { nets, ...totals } = lineTotals(stored, currency);
+  const lines = stored.map(({ text, quantity, unit_price, tax_rate }, i) => ({
+    ...{ text, quantity, unit_price, tax_rate },
+    tax_category: categories[i] ?? 'S',
+    net: nets[i] ?? '0',
+  }));
+  return { lines, totals, problems };
 }
 
 const toBuyer = (customer: typeof customers.$inferSelect): Buyer => ({

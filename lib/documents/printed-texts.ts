@@ -7,12 +7,29 @@ export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
   company || [first_name, last_name].filter(Boolean).join(' ');
 
 /** Returns the sentence that says when to pay. The customer's payment terms, or else the company's, replace the usual one. */
-export function payment({ language, total, due, seller, buyer }: PrintedInvoice): string {
-  const { nothingToPay, payBy, payNow } = PHRASES[language];
+export function payment({ kind, language, total, due, seller, buyer }: PrintedInvoice): string {
+  const { nothingToPay, payBy, payNow, setOff, noLongerOwed } = PHRASES[language];
+  if (kind === 'credit_note') return setOff;
+  if (kind === 'cancellation') return noLongerOwed;
   if (Number(total) <= 0) return nothingToPay;
   const terms = buyer.payment_terms ?? seller.payment_terms;
   if (terms) return terms;
   return due === null ? payNow : payBy(formatDay(due, language));
+}
+
+/** Returns the name of the kind of document, such as `Invoice`. */
+export function kindName({ kind, language }: PrintedInvoice): string {
+  const { invoice, creditNote, cancellation } = PHRASES[language];
+  return { invoice, credit_note: creditNote, cancellation }[kind];
+}
+
+/** Returns the sentences that name the invoice which a credit note or a cancellation corrects, and the reason. */
+export function correction({ kind, language, preceding, reason }: PrintedInvoice): string {
+  if (!preceding) return '';
+  const { corrects, cancels, reason: label } = PHRASES[language];
+  const says = kind === 'cancellation' ? cancels : corrects;
+  const named = says(preceding.number, formatDay(preceding.date, language));
+  return reason ? `${named} ${label}: ${reason}` : named;
 }
 
 const inUtc = (language: Language, parts: Intl.DateTimeFormatOptions) =>

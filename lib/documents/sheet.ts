@@ -2,7 +2,7 @@ import { countryName } from '../countries';
 import { paymentCode } from './payment-code';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
-import { buyerName, formatDay, numberFormats, payment } from './printed-texts';
+import { buyerName, correction, formatDay, kindName, numberFormats, payment } from './printed-texts';
 
 type Document = PDFKit.PDFDocument;
 type Element = PDFKit.PDFStructureElement;
@@ -149,8 +149,8 @@ function drawFacts(pen: Pen, printed: PrintedInvoice): void {
   const says = PHRASES[printed.language];
   const { buyer, language } = printed;
   const facts: [label: string, value: string | null][] = [
-    [says.number, printed.number],
-    [says.date, formatDay(printed.date, language)],
+    [printed.kind === 'invoice' ? says.number : says.ownNumber, printed.number],
+    [printed.kind === 'invoice' ? says.date : says.ownDate, formatDay(printed.date, language)],
     [says.due, printed.due && formatDay(printed.due, language)],
     [says.customerNumber, buyer.customer_number],
     [says.customerVatId, buyer.vat_id],
@@ -172,8 +172,10 @@ function drawFacts(pen: Pen, printed: PrintedInvoice): void {
 function drawTitle(pen: Pen, printed: PrintedInvoice): void {
   pen.y = SHEET.first;
   const width = SHEET.right - SHEET.left;
-  const title = `${PHRASES[printed.language].invoice} ${printed.number}`;
+  const title = `${kindName(printed)} ${printed.number}`;
   pen.y = pen.write(pen.root, 'H1', title, { x: SHEET.left, width, font: 'bold', size: 14 }) + 8;
+  const text = correction(printed);
+  if (text) writeParagraph(pen, text);
 }
 
 const COLUMNS = {
@@ -300,10 +302,11 @@ function drawTotals(pen: Pen, printed: PrintedInvoice): void {
 /** Writes why a category has no VAT, and the date of supply. */
 function drawNotes(pen: Pen, printed: PrintedInvoice): void {
   const { exemption, smallBusiness, supplied } = PHRASES[printed.language];
+  const dated = printed.kind === 'invoice' ? supplied : '';
   const reasons = printed.taxes.map(({ category }) =>
     category === 'E' && printed.seller.small_business ? smallBusiness : exemption[category],
   );
-  for (const note of [...new Set([...reasons, supplied])].filter(Boolean)) writeParagraph(pen, note);
+  for (const note of [...new Set([...reasons, dated])].filter(Boolean)) writeParagraph(pen, note);
 }
 
 function writeParagraph(pen: Pen, text: string, width = SHEET.right - SHEET.left): void {
@@ -323,7 +326,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   pen.require(code ? CODE + 16 : 60);
   const start = pen.y;
   writeParagraph(pen, payment(printed), mm(125));
-  if (Number(printed.total) <= 0) return;
+  if (Number(printed.total) <= 0 || printed.kind !== 'invoice') return;
   const account = [
     [seller.bank_name, `IBAN ${spaced(seller.iban ?? '')}`, seller.bic && `BIC ${seller.bic}`]
       .filter(Boolean)
@@ -388,7 +391,7 @@ function drawPageParts(document: Document, printed: PrintedInvoice): void {
     const number = says.page(page + 1, count);
     writePlain(document, number, { ...whole, y: mm(291), align: 'right' });
     if (page > 0) {
-      const title = `${says.invoice} ${printed.number}, ${says.carried}`;
+      const title = `${kindName(printed)} ${printed.number}, ${says.carried}`;
       writePlain(document, title, { ...whole, y: mm(15), size: SMALL });
     } else {
       for (const y of [105, 148.5, 210]) {

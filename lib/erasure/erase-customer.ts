@@ -3,6 +3,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { type Database, lockKey, rows } from '@/db/database';
 import {
   accountingEntries,
+  creditNotes,
   customerNotes,
   customerServices,
   customers,
@@ -163,6 +164,10 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
   await tx
     .delete(invoiceDocuments)
     .where(and(inArray(invoiceDocuments.invoice_id, its), isNull(invoiceDocuments.made_at)));
+  await tx
+    .update(creditNotes)
+    .set({ seller: null, buyer: null })
+    .where(and(eq(creditNotes.customer_id, id), isNull(creditNotes.made_at)));
   await tx
     .update(accountingEntries)
     .set({ customer_name: ERASED_NAME })

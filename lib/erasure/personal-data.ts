@@ -20,7 +20,7 @@ const redacted = treated('redacted');
 /** All columns that can contain text, by table name. A test fails for every column that is missing here. */
 export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   accounting_entries: {
-    ...none('record customer_number invoice_number method currency'),
+    ...none('record customer_number invoice_number credit_note_number method currency'),
     ...cleared('customer_name'),
     ...redacted('payment_reference'),
   },
@@ -43,6 +43,9 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     ),
     search_text: 'derived',
   },
+  credit_note_lines: { text: 'redacted' },
+  // Documents are kept as those of invoices are.
+  credit_notes: { ...none('number currency seller buyer xml pdf_sha256 rates'), reason: 'redacted' },
   disputes: none(
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_dispute_id',
   ),

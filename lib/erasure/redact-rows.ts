@@ -4,6 +4,8 @@ import { type Database, rows } from '@/db/database';
 import {
   accountingEntries,
   auditLog,
+  creditNoteLines,
+  creditNotes,
   customerServices,
   draftImportKeys,
   importedRefunds,
@@ -46,6 +48,8 @@ const ALL: Redacted[] = [
   { table: customerServices, rows: ofCustomer },
   { table: subscriptionItems, rows: ofIts('subscription_id', 'subscriptions') },
   { table: invoiceLines, rows: ofInvoices },
+  { table: creditNotes, rows: ofCustomer },
+  { table: creditNoteLines, rows: ofIts('credit_note_id', 'credit_notes') },
   { table: salesDocumentLines, rows: ofIts('sales_document_id', 'sales_documents') },
   { table: draftImportKeys, rows: ofInvoices, key: 'invoice_id', apart: sql`invoice_id` },
   { table: importedRefunds, rows: ofIts('payment_id', 'payments'), ...byReference },
@@ -133,7 +137,7 @@ function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
   return anyOf(
     its('customer', idsOf(id)),
     sql`select id from audit_log
-      where entity in ('customer_note', 'service', 'invoice', 'sales_document', 'subscription') and ${isIts}`,
+      where entity in ('customer_note', 'service', 'invoice', 'credit_note', 'sales_document', 'subscription') and ${isIts}`,
     its('payment', sql`select id from payments where customer_id = ${id}::int`),
     // Deleted payments are missing from `payments`, so their audit entries are found by the logged customer.
     its(

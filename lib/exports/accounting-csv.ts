@@ -25,6 +25,7 @@ const COLUMNS = [
   'customer_number',
   'customer_name',
   'invoice_number',
+  'credit_note_number', // of our own credit note or cancellation
   'due_date',
   'tax_rate',
   'net',
@@ -107,10 +108,13 @@ function readBatch(
 function toRow(entry: Entry) {
   const { booked_on: date, tax_rate, net, tax, gross, ...rest } = entry;
   const [more, less, takenBack] = EVENTS[entry.record];
+  // A cancellation is an entry of its own, with a number. Other programs, and Stripe, cancel without one.
+  const isTakenBack =
+    entry.reverses !== null || (entry.record === 'invoice' && entry.credit_note_number !== null);
   const amount = (text: string | null) => (text === null ? null : toJsonAmount(text));
   return {
     ...rest,
-    event: entry.reverses !== null ? takenBack : Number(gross) < 0 ? less : more,
+    event: isTakenBack ? takenBack : Number(gross) < 0 ? less : more,
     date,
     tax_rate: amount(tax_rate),
     net: amount(net),

@@ -1,24 +1,29 @@
-import { getDocument } from '../documents/invoice-document';
+import { getCreditNoteDocument, getDocument } from '../documents/invoice-document';
 import { AppError } from '../errors';
 import type { HttpRequest } from './messages';
 import { endpoint, pathId, route } from './route';
 
-/** Media types of an invoice's document. */
+/** Media types of a document. */
 const TYPES = ['application/pdf', 'application/xml'] as const;
 export type DocumentType = (typeof TYPES)[number];
 
-/** `/api/w5t/invoices/[id]/document` */
-export const documentRoute = route({
-  GET: endpoint({
-    scope: 'billing:read',
-    run: async ({ request, runtime: { db, now }, params }) => {
-      const type = acceptedType(request);
-      return documentResponse(await getDocument(db, pathId(params), now()), type);
-    },
-  }),
-});
+const downloadOf = (get: typeof getDocument) =>
+  route({
+    GET: endpoint({
+      scope: 'billing:read',
+      run: async ({ request, runtime: { db, now }, params }) => {
+        const type = acceptedType(request);
+        return documentResponse(await get(db, pathId(params), now()), type);
+      },
+    }),
+  });
 
-/** Returns a response with the PDF or the XML of a document. A browser saves it under the invoice's number. */
+/** `/api/w5t/invoices/[id]/document` */
+export const documentRoute = downloadOf(getDocument);
+/** `/api/w5t/credit-notes/[id]/document` */
+export const creditNoteDocumentRoute = downloadOf(getCreditNoteDocument);
+
+/** Returns a response with the PDF or the XML of a document. A browser saves it under its number. */
 export function documentResponse(
   { pdf, xml, name }: Awaited<ReturnType<typeof getDocument>>,
   type: DocumentType,

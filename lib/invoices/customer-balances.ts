@@ -59,22 +59,21 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
   return byCustomer;
 }
 
-/** Returns a customer's overpayments of our own invoices, by currency. Stripe keeps the credit of its own invoices. */
+/**
+ * Returns what a customer paid for our own invoices beyond their claims, which credit notes lower, by currency. Stripe
+ * keeps the credit of its own invoices.
+ */
 export async function listCustomerCredits(
   db: Database,
   customerId: number,
 ): Promise<{ currency: string; amount: number }[]> {
-  const { customer_id, status, stripe_invoice_id, amount_paid, total, currency } = invoices;
+  const { customer_id, status, stripe_invoice_id, amount_paid, amount_credited, total, currency } = invoices;
+  const overpaid = sql`${amount_paid} + ${amount_credited} - ${total}`;
   const rows = await db
-    .select({ currency, amount: sql<string>`sum(${amount_paid} - ${total})::text` })
+    .select({ currency, amount: sql<string>`sum(${overpaid})::text` })
     .from(invoices)
     .where(
-      and(
-        eq(customer_id, customerId),
-        eq(status, 'paid'),
-        isNull(stripe_invoice_id),
-        sql`${amount_paid} > ${total}`,
-      ),
+      and(eq(customer_id, customerId), eq(status, 'paid'), isNull(stripe_invoice_id), sql`${overpaid} > 0`),
     )
     .groupBy(currency)
     .orderBy(currency);

@@ -81,6 +81,7 @@ export function besidePayments(invoice: Amounts) {
   const total = thousandths(invoice.total);
   const paid = thousandths(invoice.amount_paid);
   const due = thousandths(invoice.amount_due);
+  const credited = thousandths(invoice.amount_credited);
   const isStripes = invoice.stripe_invoice_id !== null;
   const isFinal = isStripes && status !== 'draft' && status !== 'cancelled';
   const rest = isFinal ? total - paid - due : 0;
@@ -89,15 +90,17 @@ export function besidePayments(invoice: Amounts) {
     /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it yet. */
     offStripe: isStripes ? amount_off_stripe : 0,
     /** Amount settled with the customer's balance at Stripe: used credit, or a total too small to be charged. */
-    fromBalance: positive(balance ?? (total > 0 ? rest - thousandths(invoice.amount_credited) : 0)),
+    fromBalance: positive(balance ?? (total > 0 ? rest - credited : 0)),
     /** Amount added to the customer's balance at Stripe, because the total is negative. */
     toBalance: positive(isFinal ? -total : 0),
     /** Amount collected beyond the total, because the customer's balance at Stripe was a debt. */
     earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
     /** Amount beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
-    /** Amount paid beyond the sum of the total and any earlier debt. */
-    overpaid: positive(isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid - total),
+    /** Amount paid beyond the sum of any earlier debt and of the total without credit notes. */
+    overpaid: positive(
+      isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid + credited - total,
+    ),
     /** Amount still due, although Stripe has given up collecting it. */
     writtenOff: invoice.written_off,
   };

@@ -13,6 +13,7 @@ import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/r
 import type { SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { customerReference } from '../services/save-services';
+import { issueCancellation } from './credit-notes';
 import { keepParties } from './issued-parties';
 import {
   addLines,
@@ -62,6 +63,7 @@ export const invoiceKind: RecordKind = {
     await writeLines(tx, 'invoice', written);
     await keepImportKeys(tx, written);
     await keepIssued(tx, written, writer);
+    await issueCancellations(tx, written, writer);
     await bookEntries(tx, { invoices: written.map(({ id }) => id) }, writer);
   },
 };
@@ -107,6 +109,18 @@ async function keepIssued(
   if (problem && isIssuedHere) throw invalidField('lines', problem);
 }
 
+/** Issues the cancellations of cancelled invoices. Another program has cancelled the invoices of files. */
+async function issueCancellations(
+  tx: Database,
+  written: (Writing & { id: number })[],
+  writer: RecordWriter,
+): Promise<void> {
+  if (writer.importId != null) return;
+  for (const { id, before, changes } of written) {
+    if (before && changes.status === 'cancelled') await issueCancellation(tx, id, writer);
+  }
+}
+
 const keyOf = ({ import_key }: Record<string, unknown>): string[] =>
   typeof import_key === 'string' ? [import_key] : [];
 
@@ -149,6 +163,7 @@ function stateAfter(before: Row, after: Row, wanted: unknown, writer: RecordWrit
 function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
   const invoice = {
     total: String(row.total),
+    amount_credited: String(row.amount_credited ?? '0'),
     status: row.status as Parameters<typeof settledBy>[0]['status'],
     due_date: (row.due_date ?? null) as string | null,
     paid_at: (row.paid_at ?? null) as Date | null,

@@ -7,7 +7,7 @@ type Payment = Pick<typeof payments.$inferSelect, 'amount' | 'refunded_amount' |
 type Settled = Pick<Invoice, 'amount_paid' | 'amount_due' | 'status' | 'paid_at'>;
 type Owed = Pick<
   Invoice,
-  'total' | 'status' | 'paid_at' | 'due_date' | 'payment_failed_at' | 'uncollectible'
+  'total' | 'amount_credited' | 'status' | 'paid_at' | 'due_date' | 'payment_failed_at' | 'uncollectible'
 >;
 
 /** The current time. `today` is the calendar date in the configured time zone. */
@@ -32,10 +32,14 @@ export function settledAfter(
   return settledBy(invoice, Math.max(paid.after, imported > paid.before ? imported : 0), at);
 }
 
-/** Returns an invoice's state if `paid` thousandths were paid. A cancelled invoice owes nothing. */
+/**
+ * Returns an invoice's state if `paid` thousandths were paid. It owes what credit notes have left of its total. A
+ * cancelled invoice owes nothing.
+ */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
   const { status, paid_at } = invoice;
-  const due = status === 'cancelled' ? 0 : Math.max(0, toThousandths(invoice.total) - paid);
+  const claimed = toThousandths(invoice.total) - toThousandths(invoice.amount_credited);
+  const due = status === 'cancelled' ? 0 : Math.max(0, claimed - paid);
   const amounts = { amount_paid: fromThousandths(paid), amount_due: fromThousandths(due) };
   if (status === 'draft' || status === 'cancelled') return { ...amounts, status, paid_at };
   if (due === 0) return { ...amounts, status: 'paid', paid_at: paid_at ?? now };

@@ -71,6 +71,7 @@ function roundedTo(unit: bigint, numerator: bigint, denominator: bigint): bigint
 export interface OwedBy {
   status: string;
   total: number;
+  amount_credited: number;
   amount_paid: number;
   amount_due: number;
   /** Sum of the invoice's completed payments, minus refunds. */
@@ -82,11 +83,11 @@ export interface OwedBy {
  * has been refunded or deleted. If the imported paid amount exceeds the payments, the amount due does not change.
  */
 export function owedAfter(
-  { status, total, amount_paid, amount_due, recorded }: OwedBy,
+  { status, total, amount_credited, amount_paid, amount_due, recorded }: OwedBy,
   back: number,
 ): number {
   if (status === 'cancelled') return 0;
   const parts = (amount: number) => toThousandths(String(amount));
   if (parts(amount_paid) > parts(recorded)) return amount_due;
-  return Math.max(0, parts(total) - parts(recorded) + parts(back)) / 1000;
+  return Math.max(0, parts(total) - parts(amount_credited) - parts(recorded) + parts(back)) / 1000;
 }

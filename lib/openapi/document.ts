@@ -44,7 +44,7 @@ export function openApiDocument(publicUrl: string) {
     servers: [{ url: publicUrl }],
     tags: [
       { name: 'Payments', description: 'Payments and how they settle invoices.' },
-      { name: 'Invoices', description: 'The documents of invoices.' },
+      { name: 'Invoices', description: 'The documents of invoices and credit notes.' },
       { name: 'Stripe', description: 'How Stripe’s state reaches us.' },
       { name: 'Health', description: 'For probes.' },
     ],

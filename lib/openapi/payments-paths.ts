@@ -114,26 +114,34 @@ export const paymentsPaths = {
   },
 };
 
-const DOCUMENT = '/api/w5t/invoices/{id}/document';
-const NO_INVOICE = new AppError('not_found', 'There is no invoice 4711.');
-const NO_DOCUMENT = new AppError(
-  'conflict',
-  'The invoice has no document. These fields are empty: company: IBAN.',
-);
 const LACKS_BILLING = new AppError('forbidden', 'This access token lacks the scope billing:read.');
 
 export const documentPaths = {
-  [DOCUMENT]: {
+  '/api/w5t/invoices/{id}/document': documentPath('getInvoiceDocument', 'invoice', [
+    'The PDF contains the e-invoice (Factur-X, profile EN 16931). As `application/xml` it is the same invoice as',
+    'XRechnung 3.0 in CII syntax. A document is made once, and every download returns the same bytes. An invoice',
+    'without a document answers 409 with the reason, such as a field of the company that is empty.',
+  ]),
+  '/api/w5t/credit-notes/{id}/document': documentPath('getCreditNoteDocument', 'credit note', [
+    'The document of a credit note or a cancellation, which names its invoice. It is made and downloaded as that of an',
+    'invoice, and its e-invoice has the type 381.',
+  ]),
+};
+
+function documentPath(operationId: string, noun: string, description: string[]) {
+  const article = noun === 'invoice' ? 'an' : 'a';
+  const unknown = new AppError('not_found', `There is no ${noun} 4711.`);
+  const incomplete = new AppError(
+    'conflict',
+    `The ${noun} has no document. These fields are empty: company: IBAN.`,
+  );
+  return {
     parameters: [
       { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 }, example: 1 },
     ],
     get: {
-      ...operation('getInvoiceDocument', 'Download the document of an invoice', 'billing:read', 'Invoices'),
-      description: [
-        'The PDF contains the e-invoice (Factur-X, profile EN 16931). As `application/xml` it is the same invoice as',
-        'XRechnung 3.0 in CII syntax. A document is made once, and every download returns the same bytes. An invoice',
-        'without a document answers 409 with the reason, such as a field of the company that is empty.',
-      ].join(' '),
+      ...operation(operationId, `Download the document of ${article} ${noun}`, 'billing:read', 'Invoices'),
+      description: description.join(' '),
       parameters: [header('Accept', '`application/pdf`, which is the default, or `application/xml`.')],
       responses: {
         200: {
@@ -145,11 +153,11 @@ export const documentPaths = {
           },
         },
         ...failures('not_acceptable'),
-        ...ownErrors(LACKS_BILLING, NOT_ON_COLLECTION, NO_INVOICE, NO_DOCUMENT, UNKNOWN_PARAMETER),
+        ...ownErrors(LACKS_BILLING, NOT_ON_COLLECTION, unknown, incomplete, UNKNOWN_PARAMETER),
       },
     },
-  },
-};
+  };
+}
 
 function update(
   method: 'PUT' | 'PATCH',

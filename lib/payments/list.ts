@@ -178,7 +178,14 @@ export async function getPaymentContext(db: Database, payment: Keys) {
     .select({
       invoice: {
         ...pickColumns(invoices, 'id', 'number', 'status', 'invoice_date', 'due_date', 'currency'),
-        ...pickColumns(invoices, 'total', 'amount_paid', 'amount_due', 'stripe_invoice_id'),
+        ...pickColumns(
+          invoices,
+          'total',
+          'amount_paid',
+          'amount_due',
+          'amount_credited',
+          'stripe_invoice_id',
+        ),
         /** Sum of the invoice's completed payments, minus refunds. */
         recorded: sql<string>`(select coalesce(sum(p.amount - p.refunded_amount), 0)::text from payments p
           where p.invoice_id = invoices.id and p.status = 'completed')`,
@@ -194,7 +201,14 @@ export async function getPaymentContext(db: Database, payment: Keys) {
   if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
   return {
     customer: toCustomerSnippet(customer),
-    invoice: toJsonAmounts(found.invoice, 'total', 'amount_paid', 'amount_due', 'recorded'),
+    invoice: toJsonAmounts(
+      found.invoice,
+      'total',
+      'amount_paid',
+      'amount_due',
+      'amount_credited',
+      'recorded',
+    ),
   };
 }
 

@@ -9,7 +9,7 @@ import { AppError, toFieldErrors } from '../errors';
 import type { RecordWriter } from './record-kind';
 
 /** Number series whose format is a setting (db/schema/invoices.ts). */
-type SeriesName = 'invoice' | 'offer' | 'order_confirmation' | 'service';
+type SeriesName = 'invoice' | 'credit_note' | 'offer' | 'order_confirmation' | 'service';
 
 /**
  * Takes the next number of a series. Other writers of the series wait until the transaction ends, so that no number is

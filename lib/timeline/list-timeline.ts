@@ -17,6 +17,7 @@ import { listMergedInto } from '../customers/merged-customers';
 import { type CustomerNote, listCustomerNotes } from '../customers/notes';
 import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
 import { calendarDate } from '../fields';
+import { type CreditNoteRow, listCustomerCreditNotes } from '../invoices/credit-notes';
 import { toJsonAmounts } from '../money';
 import { MAX_ID } from '../page';
 import { constant, literal } from '../page-query';
@@ -29,6 +30,7 @@ import { listCallsAbout, type ToolCallRow } from '../tool-calls/tool-calls';
 type Happening = { at: Date } & (
   | { kind: 'payment'; payment: TimelinePayment; isDayOnly: boolean }
   | { kind: 'money_back'; row: MoneyBackRow }
+  | { kind: 'credit_note'; note: CreditNoteRow & { invoice_id: number; invoice_number: string | null } }
   | { kind: 'event'; event: TimelineEvent }
   | { kind: 'changes'; run_id: number; changes: NamedChange[] }
   | { kind: 'note'; note: CustomerNote }
@@ -192,6 +194,20 @@ const moneyBackSource = toSource({
   cursorOf: (row) => `${row.issued_at.getTime()}.${row.kind}.${row.id}`,
 });
 
+/** The credit notes and cancellations of a customer's invoices. */
+const creditNoteSource = toSource({
+  form: /^(?<ms>\d{1,14})\.(?<id>\d{1,10})$/,
+  read: ({ db, customerId }, place, limit) =>
+    listCustomerCreditNotes(
+      db,
+      customerId,
+      limit,
+      place && { created_at: new Date(Number(place.ms)), id: Number(place.id) },
+    ),
+  toEntry: (note) => ({ kind: 'credit_note', at: note.created_at, note }),
+  cursorOf: ({ created_at, id }) => `${created_at.getTime()}.${id}`,
+});
+
 /** The events that Stripe reported about the Stripe customers of a customer. */
 const eventSource = toSource({
   form: /^(?<second>\d{1,11})\.(?<event>[!-}]{1,255})$/,
@@ -351,4 +367,12 @@ const callSource = toSource({
 });
 
 /** The sources of every timeline. Entries with the same time are listed in the order of their sources. */
-const SOURCES = [paymentSource, eventSource, changesSource, auditSource, moneyBackSource, noteSource];
+const SOURCES = [
+  paymentSource,
+  eventSource,
+  changesSource,
+  auditSource,
+  moneyBackSource,
+  creditNoteSource,
+  noteSource,
+];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
+import * as creditNoteFile from '@/app/api/w5t/credit-notes/[id]/document/route';
 import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
 import { rows } from '@/db/database';
 import { auditLog, customers, invoiceLines } from '@/db/schema';
@@ -9,8 +10,15 @@ import { DEMO_COMPANY } from '@/db/seed/company';
 import { commandActor } from '@/lib/audit/audit-log';
 import type { TaxCategory } from '@/lib/customers/tax-category';
 import { type Company, getCompany, saveCompany } from '@/lib/documents/company';
-import { describeDocument, documentsOf, getDocument } from '@/lib/documents/invoice-document';
+import {
+  describeCreditNoteDocument,
+  describeDocument,
+  documentsOf,
+  getCreditNoteDocument,
+  getDocument,
+} from '@/lib/documents/invoice-document';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
+import { issueCreditNote, listCreditNotes } from '@/lib/invoices/credit-notes';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
@@ -21,7 +29,7 @@ import { readRows } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
 
 const PATH = '/api/w5t/invoices/[id]/document';
-const server = useApi({ [PATH]: documentFile });
+const server = useApi({ [PATH]: documentFile, '/api/w5t/credit-notes/[id]/document': creditNoteFile });
 const actor = commandActor('test');
 const now = () => server.runtime.now();
 const writer = () => ({ actor, now: now(), timeZone: 'UTC' });
@@ -60,8 +68,8 @@ const setCompany = (changes: Partial<Record<keyof Company, unknown>> = {}, logo?
     { small_business: false, payment_terms: null, footer: null, ...DEMO_COMPANY, ...changes } as Company,
     { actor, logo },
   );
-const download = async (id: number | string, accept?: string) =>
-  fetch(`${server.url}/api/w5t/invoices/${id}/document`, {
+const download = async (id: number | string, accept?: string, list = 'invoices') =>
+  fetch(`${server.url}/api/w5t/${list}/${id}/document`, {
     headers: {
       authorization: `Bearer ${await server.token('billing:read')}`,
       ...(accept && { accept }),
@@ -141,6 +149,83 @@ describe('the document of an issued invoice', () => {
     await setCompany();
     await server.runtime.db.update(customers).set({ street: 'Neue Gasse 2' });
     expect(await xmlOf(id)).toContain('Neue Gasse 2');
+  });
+});
+
+describe('the document of a credit note', () => {
+  async function creditNotesOf(customer = {}) {
+    const { db } = server.runtime;
+    const id = await issue(customer);
+    const wanted = { reason: 'Zu viel berechnet', lines: [{ position: 1, quantity: 1 }] };
+    await issueCreditNote(db, { id, version: 1 }, wanted, writer());
+    await takeStep(db, invoiceSteps, 'cancel', { id, version: 2 }, writer());
+    const [note, cancellation] = await listCreditNotes(db, id);
+    if (!note || !cancellation) throw new Error('a credit note is missing');
+    const [invoice] = await rows<{ number: string; date: string }>(
+      db,
+      sql`select number, to_char(invoice_date, 'YYYYMMDD') as date from invoices where id = ${id}`,
+    );
+    return { id, note, cancellation, invoice };
+  }
+
+  test('the document of a credit note has type 381, names its invoice, and is made once', async () => {
+    const { note, invoice } = await creditNotesOf();
+    const first = await download(note.id, 'application/pdf', 'credit-notes');
+    expect([first.status, first.headers.get('content-disposition')]).toEqual([
+      ...[200, `attachment; filename="credit-note-${note.number}.pdf"`],
+    ]);
+    const pdf = Buffer.from(await first.arrayBuffer());
+    const again = await download(note.id, 'application/pdf', 'credit-notes');
+    expect(Buffer.from(await again.arrayBuffer()).equals(pdf)).toBe(true);
+    const xml = embedded(pdf);
+    expect(xml).toContain('<ram:TypeCode>381<');
+    const reference = /<ram:InvoiceReferencedDocument>.*?<\/ram:InvoiceReferencedDocument>/s.exec(xml)?.[0];
+    expect(reference).toContain(`<ram:IssuerAssignedID>${invoice?.number}<`);
+    expect(reference).toContain(invoice?.date);
+    expect(xml).toContain('Grund: Zu viel berechnet');
+    expect(xml).not.toContain('IBANID');
+  });
+
+  test('the document of a cancellation has the part of the invoice that was not credited', async () => {
+    const { cancellation } = await creditNotesOf();
+    const xml = await (await download(cancellation.id, 'application/xml', 'credit-notes')).text();
+    expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">1.00</);
+    expect(xml).toContain('<ram:GrandTotalAmount>59.50<');
+  });
+
+  test.each([
+    ['an unknown credit note', 'application/pdf', 404],
+    ['an unsupported media type', 'text/html', 406],
+  ])('the download of the document of a credit note is refused for %s', async (_, accept, status) => {
+    expect((await download(999_999, accept, 'credit-notes')).status).toBe(status);
+  });
+
+  test('a credit note has no document while a required field is empty, and names the field', async () => {
+    await setCompany({ iban: null });
+    const { note } = await creditNotesOf();
+    const refused = await download(note.id, 'application/pdf', 'credit-notes');
+    expect([refused.status, (await refused.json()).detail]).toEqual([
+      409,
+      'The credit note has no document. These fields are empty: company: IBAN.',
+    ]);
+    await setCompany();
+  });
+
+  test('the documents of a month include its credit notes, and go with those of an erased customer', async () => {
+    const { db } = server.runtime;
+    const { id, note, cancellation } = await creditNotesOf({ company: 'Vergessen AG' });
+    const numbers = [];
+    for await (const one of documentsOf(db, note.date.slice(0, 7), now())) numbers.push(one.number);
+    expect(numbers).toEqual(expect.arrayContaining([note.number, cancellation.number]));
+    const [customer] = await rows<{ id: number }>(
+      db,
+      sql`select customer_id as id from invoices where id = ${id}`,
+    );
+    await eraseCustomer(db, customer?.id ?? 0, { actor, now: now() });
+    const { xml } = await getCreditNoteDocument(db, note.id, now());
+    expect(xml).toContain('Vergessen AG');
+    await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date('2099-01-01T12:00:00Z') });
+    expect((await describeCreditNoteDocument(db, note.id)).reasons).toEqual(['The customer was erased.']);
   });
 });
 

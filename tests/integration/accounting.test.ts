@@ -28,7 +28,7 @@ async function postedIn(month: string) {
   const [, ...lines] = unquotedLines((await exported(month)).trim());
   return lines.map((line) => {
     const cells = line.split(',');
-    return [0, 1, 2, 3, 6, 11].map((at) => cells[at]);
+    return [0, 1, 2, 3, 6, 12].map((at) => cells[at]);
   });
 }
 
@@ -109,7 +109,7 @@ test('the accounting export of a past month is not changed by later corrections'
   expect((await postedIn('2026-11')).sort()).toEqual(
     [
       ['invoice', 'cancelled', on, was, await numberOf(voided), '-119'],
-      ['invoice', 'cancelled', on, was, 'OWN-3', '-119'],
+      ['invoice', 'cancelled', on, on, 'OWN-3', '-119'],
       ['credit', 'credited', on, on, await numberOf(credited), '-19'],
       ['payment', 'collected', on, on, await numberOf(partial), '69'],
       ['payment', 'collection_reversed', on, was, 'OWN-1', '-119'],

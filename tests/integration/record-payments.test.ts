@@ -119,6 +119,7 @@ describe('payments recorded by staff', () => {
     [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 19, 0],
     [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 50, 19],
     [{ amount_paid: '119', recorded: 19, amount_due: 0 }, 19, 0],
+    [{ amount_credited: 19, amount_paid: '100', recorded: 100, amount_due: 0 }, 19, 19],
     [{ status: 'cancelled', amount_paid: '0', recorded: 0, amount_due: 0 }, 19, 0],
   ])(
     'an invoice over 119 EUR with %j has, after a refund of %d EUR, the amount due %d',
@@ -127,6 +128,7 @@ describe('payments recorded by staff', () => {
       const invoice = {
         status: 'paid',
         total: 119,
+        amount_credited: 0,
         amount_due: 0,
         ...rest,
         amount_paid: Number(amount_paid),

@@ -43,6 +43,7 @@ test.each([
     const imported = 60;
     const owed = {
       total: '60',
+      amount_credited: '0',
       status: 'paid',
       due_date: null,
       payment_failed_at: null,

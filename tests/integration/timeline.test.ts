@@ -40,6 +40,7 @@ const say = (entry: TimelineEntry) => {
   if (entry.kind === 'payment') return `${day} payment ${entry.payment.payment_reference}`;
   if (entry.kind === 'event') return `${day} event ${entry.event.id}`;
   if (entry.kind === 'money_back') return `${day} ${entry.row.kind} of ${entry.row.payment_reference}`;
+  if (entry.kind === 'credit_note') return `${day} ${entry.note.kind} ${entry.note.number}`;
   if (entry.kind === 'note') return `${day} note ${entry.note.text}`;
   // The time of these entries comes from the database, so it is left out.
   if (entry.kind === 'audit') return entry.audit.action;

@@ -54,6 +54,7 @@ describe('the OpenAPI document', () => {
       'patch /api/w5t/payments/{id}',
       'delete /api/w5t/payments/{id}',
       'get /api/w5t/invoices/{id}/document',
+      'get /api/w5t/credit-notes/{id}/document',
       'post /api/stripe/webhook',
       'get /api/cron/reconcile',
       'get /api/health',

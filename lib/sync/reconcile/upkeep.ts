@@ -100,7 +100,7 @@ export async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
 }
 
 /**
- * Deletes the documents of erased customers whose term is over. The term begins at the end of the invoice's year (in
+ * Deletes the documents of erased customers whose term is over. The term begins at the end of the document's year (in
  * Germany section 14b UStG). All other documents stay.
  */
 export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
@@ -115,8 +115,19 @@ export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
         order by i.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
       returning invoice_id as id`,
   );
-  // The deleted rows are gone, so the next page starts from the beginning.
-  return dropped.length === DROPPED_AT_ONCE ? '' : null;
+  // A credit note itself stays, since the journal and the sums of its invoice need it.
+  const emptied = await rows<{ id: number }>(
+    deps.db,
+    sql`update credit_notes set seller = null, buyer = null, pdf = null, xml = null, pdf_sha256 = null, made_at = null
+      where id in (
+        select n.id from credit_notes n join customers c on c.id = n.customer_id
+        where c.erased_at is not null and n.made_at is not null
+          and n.date < make_date(${year - deps.documentRetentionYears}::int, 1, 1)
+        order by n.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
+      returning id`,
+  );
+  // These rows are not found again, so the next page starts from the beginning.
+  return Math.max(dropped.length, emptied.length) === DROPPED_AT_ONCE ? '' : null;
 }
 
 export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null): Promise<string | null> {

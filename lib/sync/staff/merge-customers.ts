@@ -1,6 +1,7 @@
 import { asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import {
+  creditNotes,
   customerNotes,
   customerServices,
   customers,
@@ -211,6 +212,7 @@ export const REFERRING = [
   { table: customerServices, noun: 'service' },
   { table: subscriptions, noun: 'subscription' },
   { table: invoices, noun: 'invoice' },
+  { table: creditNotes, noun: 'credit note' },
   { table: salesDocuments, noun: 'sales document' },
   { table: payments, noun: 'payment' },
   { table: toolCalls, noun: 'tool call' },

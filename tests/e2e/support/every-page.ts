@@ -25,6 +25,7 @@ const OF_RECORDS: Record<string, string> = {
   '/admin/subscriptions/stripe-customers/1': '/admin/subscriptions/stripe-customers/{stripeCustomer}',
   '/admin/invoices/1/edit': '/admin/invoices/{form.invoice}/edit',
   '/admin/invoices/1/due-date': '/admin/invoices/{form.unpaid}/due-date',
+  '/admin/invoices/1/credit': '/admin/invoices/{form.unpaid}/credit',
   '/admin/sales-documents/1/edit': '/admin/sales-documents/{form.document}/edit',
   '/admin/imports/1': '/admin/imports/{upload}',
   '/admin/staff/1': '/admin/staff/{adminId}',

@@ -195,6 +195,7 @@ function textsOf(
   return {
     customer_number: customer?.customer_number ?? '',
     invoice_number: invoice?.number ?? null,
+    credit_note_number: null,
     due_date: record === 'invoice' ? (invoice?.due_date ?? null) : null,
     payment_reference: payment?.payment_reference ?? null,
     method: payment?.source ?? null,

@@ -3,6 +3,7 @@ import {
   IconArrowsExchange,
   IconCreditCard,
   IconCreditCardRefund,
+  IconFileMinus,
   IconGavel,
   IconLink,
   IconNote,
@@ -186,6 +187,12 @@ const SENTENCES: { [Kind in TimelineEntry['kind']]: (entry: Of<Kind>, timeZone: 
       ),
     };
   },
+  credit_note: ({ note: { kind, number, total, currency, invoice_id, invoice_number, reason } }) => ({
+    icon: IconFileMinus,
+    text: `${kind === 'cancellation' ? 'Cancellation' : 'Credit note'} ${number} of ${formatMoney(total, currency)}`,
+    href: `/admin/invoices/${invoice_id}`,
+    detail: joinTexts(`Invoice ${invoiceName({ id: invoice_id, number: invoice_number })}`, reason),
+  }),
   event: ({ event: { id, type, object_id, outcome } }) => ({
     icon: IconWebhook,
     text: `Stripe: ${formatField(type.replace(/^customer\.(?=\w+\.)/, '').replaceAll('.', ' ')).toLowerCase()}`,

@@ -6,6 +6,7 @@ import { LinkButton, SideButton, TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import type { DocumentState } from '@/lib/documents/invoice-document';
 import type { StripeMode } from '@/lib/env';
+import { type CreditNoteRow, takesCreditNotes } from '@/lib/invoices/credit-notes';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { besidePayments, type InvoiceDetails } from '@/lib/invoices/queries';
 import { takesPayments } from '@/lib/invoices/settle';
@@ -65,6 +66,9 @@ export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mod
       primary={payment}
       edit={isOwnDraft(invoice) ? undefined : dueDate}
       except={invoice.amount_paid > 0 ? ['cancel'] : []}
+      {...(takesCreditNotes(invoice) && {
+        children: <SideButton href={`/admin/invoices/${id}/credit`}>Issue a credit note</SideButton>,
+      })}
       removal={
         isOwnDraft(invoice)
           ? 'It has no number yet, so no number is lost. The document it came from can be converted again.'
@@ -87,7 +91,10 @@ const STEPS = {
   cancel: {
     label: 'Cancel invoice',
     question: 'Cancel this invoice?',
-    consequences: ['It keeps its number and is no longer owed. This cannot be undone.'],
+    consequences: [
+      'It keeps its number and is no longer owed. A cancellation with its own number is issued over what is not credited yet.',
+      'This cannot be undone.',
+    ],
     decline: 'Keep it',
     isGrave: true,
   },
@@ -97,11 +104,12 @@ export const DONE = {
   created: 'The draft is saved.',
   saved: 'Your changes are saved.',
   send: 'The invoice is issued. No e-mail was sent.',
-  cancel: 'The invoice is cancelled.',
+  cancel: 'The invoice is cancelled, and its cancellation is issued.',
+  credited: 'The credit note is issued. No e-mail was sent: give it to the customer yourself.',
 };
 
 interface NoticesProps {
-  invoice: InvoiceDetails;
+  invoice: WithMoneyBack<InvoiceDetails>;
   timeZone: string;
   /** Amount recorded here that Stripe does not count as paid. 0 if Stripe counts every payment. */
   uncounted: number;
@@ -112,6 +120,7 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
   const notices: [title: string, text: ReactNode][] = [
     ['Overdue', overdueReason(invoice, timeZone)],
+    ['A payment was refunded', refundedReason(invoice)],
     [
       'A recorded payment does not count',
       uncounted > 0 &&
@@ -136,6 +145,19 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
         </Alert>
       ))}
     </Stack>
+  );
+}
+
+/** Offers a credit note for a refund, after which an own invoice is owed again. Null if nothing is owed again. */
+function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
+  const { id, currency, refunded_amount, amount_due } = invoice;
+  if (!isOwnUnpaid(invoice) || refunded_amount === 0 || amount_due === 0) return null;
+  return (
+    <>
+      {formatMoney(refunded_amount, currency)} was refunded, so {formatMoney(amount_due, currency)} is owed
+      again. If the customer no longer owes it,{' '}
+      <TextLink href={`/admin/invoices/${id}/credit`}>issue a credit note</TextLink>.
+    </>
   );
 }
 
@@ -217,6 +239,34 @@ export async function OriginFacts({ invoice, timeZone }: FactsProps) {
         ) : undefined,
       }}
     />
+  );
+}
+
+const KINDS = { credit_note: 'Credit note', cancellation: 'Cancellation' };
+
+/** Lists the credit notes and the cancellation of an invoice, with their files. Shows nothing if there are none. */
+export function CreditNoteSection({ notes }: { notes: CreditNoteRow[] }) {
+  if (notes.length === 0) return null;
+  return (
+    <Section title="Credit notes">
+      <List p="md" size="sm" spacing="xs" listStyleType="none">
+        {notes.map(({ id, number, kind, date, total, currency, reason }) => {
+          const path = `/admin/credit-notes/${id}/document`;
+          return (
+            <ListItem key={id} className="break-anywhere">
+              {KINDS[kind]} {number} of {formatDate(date)}, {formatMoney(total, currency)}
+              {reason && `: ${reason}`}{' '}
+              <Anchor href={path} size="sm" fw={500} download mx="xs">
+                PDF with e-invoice
+              </Anchor>
+              <Anchor href={`${path}?format=xml`} size="sm" fw={500} download>
+                XRechnung
+              </Anchor>
+            </ListItem>
+          );
+        })}
+      </List>
+    </Section>
   );
 }
 

@@ -6,6 +6,7 @@ import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
 import { describeDocument } from '@/lib/documents/invoice-document';
+import { listCreditNotes } from '@/lib/invoices/credit-notes';
 import { listLines } from '@/lib/invoices/lines';
 import { addMoneyBack, type WithMoneyBack } from '@/lib/invoices/money-back';
 import { type BesidePayments, besidePayments, getInvoice, type InvoiceDetails } from '@/lib/invoices/queries';
@@ -29,6 +30,7 @@ import { PaymentList } from '../../_components/records/payment-list';
 import { RecordTasks, TaxNotice } from '../../_components/records/record-alerts';
 import { isOwnDraft } from '../form-parts';
 import {
+  CreditNoteSection,
   DONE,
   DocumentSection,
   InvoiceActions,
@@ -76,6 +78,7 @@ export default recordPage(
           state={await describeDocument(db, id)}
           isAdmin={staff.role === 'admin'}
         />
+        <CreditNoteSection notes={await listCreditNotes(db, id)} />
         <LastCheckSection last={lastCheck} timeZone={timeZone} />
         {/* These sections share one Suspense boundary, because a section that arrives later would move the others. */}
         <Suspense fallback={<ListSkeleton rows={1} />}>

@@ -1,0 +1,225 @@
+import { eq, sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { rows } from '@/db/database';
+import { accountingEntries, auditLog, creditNoteLines, creditNotes, invoices } from '@/db/schema';
+import { commandActor } from '@/lib/audit/audit-log';
+import { checkCounts } from '@/lib/counted-list/check-counts';
+import { accountingCsv } from '@/lib/exports/accounting-csv';
+import { issueCreditNote, listCreditNotes, type WantedCredit } from '@/lib/invoices/credit-notes';
+import { listCustomerCredits } from '@/lib/invoices/customer-balances';
+import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
+import { recordPayment } from '@/lib/payments/write-payment';
+import { saveRecord } from '@/lib/records/save-records';
+import { takeStep } from '@/lib/records/steps';
+import { unquotedLines } from '../support/csv';
+import { readRows, useDatabase } from '../support/database';
+import { createCustomer, createInvoice } from '../support/factories';
+
+const base = useDatabase();
+const ISSUED = new Date('2026-10-20T12:00:00Z');
+const CREDITED = new Date('2026-11-03T23:30:00Z');
+// In this time zone, 23:30 UTC is the next day.
+const writer = (now = CREDITED) => ({ actor: commandActor('test'), now, timeZone: 'Europe/Berlin' });
+
+const hosting = { text: 'Webhosting M', quantity: 3, unit_price: 10, tax_rate: 19 };
+const domain = { text: 'Domain', quantity: 1, unit_price: 5.05, tax_rate: 7 };
+type Line = typeof hosting;
+
+async function issue(lines: Line[] = [hosting, domain], customer = {}) {
+  const { customer_number } = await createCustomer(base.db, customer);
+  const draft = await saveRecord(
+    base.db,
+    invoiceKind,
+    { values: { customer_number, lines } },
+    writer(ISSUED),
+  );
+  await takeStep(base.db, invoiceSteps, 'send', { id: draft.id, version: 0 }, writer(ISSUED));
+  return draft.id;
+}
+
+async function read(id: number) {
+  const [invoice] = await base.db.select().from(invoices).where(eq(invoices.id, id));
+  if (!invoice) throw new Error('the invoice is gone');
+  return invoice;
+}
+
+const seen = async (id: number) => ({ id, version: (await read(id)).version });
+const credit = async (id: number, lines: WantedCredit['lines'], reason = 'Agreed') =>
+  issueCreditNote(base.db, await seen(id), { reason, lines }, writer());
+const cancel = async (id: number) => takeStep(base.db, invoiceSteps, 'cancel', await seen(id), writer());
+const pay = async (id: number, amount: number) =>
+  recordPayment(
+    base.db,
+    {
+      ...{ invoice_id: id, customer_id: (await read(id)).customer_id, amount },
+      ...{ payment_date: '2026-10-25', payment_reference: `BANK-${id}` },
+    },
+    { ...writer(), source: 'staff' },
+  );
+const linesOf = (id: number) =>
+  base.db.select().from(creditNoteLines).where(eq(creditNoteLines.credit_note_id, id));
+
+describe('a credit note', () => {
+  test('a credit note over a quantity lowers what its invoice owes, on the day it is issued', async () => {
+    const id = await issue();
+    const note = await credit(id, [{ position: 1, quantity: 2 }]);
+    expect(await read(id)).toMatchObject({
+      ...{ total: '41.100', amount_credited: '23.800', amount_due: '17.300', status: 'overdue' },
+    });
+    const [row] = await readRows(base.db, creditNotes, sql`id = ${note}`);
+    expect(row).toMatchObject({
+      ...{ kind: 'credit_note', invoice_id: id, date: '2026-11-04', currency: 'eur', reason: 'Agreed' },
+      ...{ subtotal: '20.000', tax: '3.800', total: '23.800' },
+      number: expect.stringMatching(/^GS-2026-\d{4}$/),
+    });
+    expect(await linesOf(note)).toMatchObject([
+      { text: 'Webhosting M', quantity: '2.000', unit_price: '10.000', tax_category: null },
+    ]);
+    const audits = await base.db.select().from(auditLog).where(eq(auditLog.entity_id, note));
+    expect(audits.map(({ action }) => action)).toContain('credit_note.create');
+    expect(await checkCounts(base.db)).toEqual([]);
+  });
+
+  test('a credit note over a net amount of a line settles its invoice if nothing is left to pay', async () => {
+    const id = await issue([hosting]);
+    await pay(id, 23.8);
+    await credit(id, [{ position: 1, amount: 10 }]);
+    expect(await read(id)).toMatchObject({ status: 'paid', amount_due: '0.000', amount_credited: '11.900' });
+  });
+
+  test('what a customer paid beyond the claim that credit notes leave is the customer’s credit', async () => {
+    const id = await issue([hosting]);
+    await pay(id, 35.7);
+    await credit(id, [{ position: 1, quantity: 1 }]);
+    const { customer_id, status } = await read(id);
+    expect(status).toBe('paid');
+    expect(await listCustomerCredits(base.db, customer_id)).toEqual([{ currency: 'eur', amount: 11.9 }]);
+  });
+
+  test('a payment after a credit note pays an invoice that owes less', async () => {
+    const id = await issue([hosting]);
+    await credit(id, [{ position: 1, quantity: 1 }]);
+    await pay(id, 23.8);
+    expect(await read(id)).toMatchObject({ status: 'paid', amount_paid: '23.800', amount_due: '0.000' });
+  });
+
+  test.each([
+    ['more than the quantity that is left', [{ position: 1, quantity: 4 }], 'must be at most 3'],
+    ['more than the net amount that is left', [{ position: 1, amount: 30.01 }], '30.00 EUR net'],
+    ['both a quantity and an amount', [{ position: 1, quantity: 1, amount: 1 }], 'must be empty'],
+    ['a fraction of a cent', [{ position: 1, amount: 1.001 }], 'at most 2 decimals'],
+    ['a line that the invoice lacks', [{ position: 9, quantity: 1 }], 'no line 9'],
+    ['no line', [{ position: 1 }], 'at least one line'],
+    ['nothing', [{ position: 1, quantity: -1 }], 'not valid'],
+  ])('a credit note over %s is refused', async (_, lines, problem) => {
+    const id = await issue();
+    await expect(credit(id, lines)).rejects.toThrow(problem);
+    expect(await listCreditNotes(base.db, id)).toEqual([]);
+  });
+
+  test('a credit note is refused if the invoice has changed since its page was opened', async () => {
+    const id = await issue();
+    const before = await seen(id);
+    await credit(id, [{ position: 1, quantity: 1 }]);
+    const wanted = { reason: 'Again', lines: [{ position: 1, quantity: 1 }] };
+    await expect(issueCreditNote(base.db, before, wanted, writer())).rejects.toMatchObject({
+      code: 'precondition_failed',
+    });
+  });
+
+  test.each([
+    ['a draft', { status: 'draft', number: null }],
+    ['a cancelled invoice', { status: 'cancelled' }],
+    ['an invoice of Stripe', { stripe_invoice_id: 'in_1' }],
+  ] as const)('a credit note of %s is refused', async (_, values) => {
+    const { id } = await createInvoice(base.db, values);
+    await expect(credit(id, [{ position: 1, quantity: 1 }])).rejects.toThrow('Only an issued invoice');
+  });
+
+  test('two credit notes at once get two numbers, and only one of them if too little is left', async () => {
+    const [one, two] = [await issue([hosting]), await issue([hosting])];
+    await Promise.all([one, two].map((id) => credit(id, [{ position: 1, quantity: 3 }])));
+    const numbers = await rows<{ n: number }>(
+      base.db,
+      sql`select right(number, 4)::int as n from credit_notes order by n`,
+    );
+    expect(numbers.map(({ n }) => n)).toEqual(numbers.map((_, i) => i + 1));
+    const state = await seen(await issue([hosting]));
+    const wanted = { reason: 'Twice', lines: [{ position: 1, quantity: 2 }] };
+    const results = await Promise.allSettled(
+      [1, 2].map(() => issueCreditNote(base.db, state, wanted, writer())),
+    );
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('the cancellation of an invoice', () => {
+  test('cancelling an invoice issues a cancellation over all lines that are not credited yet', async () => {
+    const id = await issue();
+    await credit(id, [{ position: 1, quantity: 2 }]);
+    await credit(id, [{ position: 2, amount: 1 }]);
+    await cancel(id);
+    expect(await read(id)).toMatchObject({ status: 'cancelled', amount_due: '0.000' });
+    const notes = await listCreditNotes(base.db, id);
+    expect(notes.map(({ kind }) => kind)).toEqual(['credit_note', 'credit_note', 'cancellation']);
+    expect(await linesOf(notes[2]?.id ?? 0)).toMatchObject([
+      { invoice_position: 1, quantity: '1.000', unit_price: '10.000' },
+      { invoice_position: 2, quantity: '1.000', unit_price: '4.050' },
+    ]);
+    const sum = (name: 'subtotal' | 'tax' | 'total') => notes.reduce((all, note) => all + note[name], 0);
+    expect([sum('subtotal'), sum('tax'), sum('total')].map((one) => one.toFixed(2))).toEqual([
+      ...['35.05', '6.05', '41.10'],
+    ]);
+  });
+
+  test('the taxes of all credit notes of an invoice add up to its tax, whatever was rounded', async () => {
+    const cents = { text: 'Traffic', quantity: 7, unit_price: 0.07, tax_rate: 19 };
+    const id = await issue([cents]);
+    for (let i = 0; i < 5; i++) await credit(id, [{ position: 1, quantity: 1 }]);
+    await cancel(id);
+    const { tax, total } = await read(id);
+    const [sums] = await rows(
+      base.db,
+      sql`select sum(tax)::text as tax, sum(total)::text as total from credit_notes where invoice_id = ${id}`,
+    );
+    expect(sums).toEqual({ tax, total });
+  });
+
+  test('an invoice that came with totals alone is cancelled over its totals', async () => {
+    const { id } = await createInvoice(base.db);
+    await cancel(id);
+    expect(await listCreditNotes(base.db, id)).toMatchObject([{ kind: 'cancellation', total: 119 }]);
+  });
+});
+
+test('the journal posts credit notes and cancellations in their own month, with their numbers', async () => {
+  const id = await issue();
+  const october = await exported('2026-10');
+  await credit(id, [{ position: 1, quantity: 2 }]);
+  await cancel(id);
+  expect(await exported('2026-10')).toEqual(october);
+  const { number } = await read(id);
+  const [note, cancellation] = await listCreditNotes(base.db, id);
+  const posted = (await exported('2026-11')).filter((line) => line.includes(String(number)));
+  expect(posted.map((line) => line.split(',').slice(0, 4))).toEqual([
+    ...[1, 2].map(() => ['invoice', 'cancelled', '2026-11-04', '2026-11-04']),
+    ['credit', 'credited', '2026-11-04', '2026-11-04'],
+  ]);
+  const amounts = posted.map((line) => line.split(',').slice(6, 13));
+  expect(amounts).toEqual([
+    [number, cancellation?.number, '', '19', '-10', '-1.9', '-11.9'],
+    [number, cancellation?.number, '', '7', '-5.05', '-0.35', '-5.4'],
+    [number, note?.number, '', '19', '-20', '-3.8', '-23.8'],
+  ]);
+  const [sum] = await rows(
+    base.db,
+    sql`select sum(gross)::text as gross from ${accountingEntries} where invoice_id = ${id}`,
+  );
+  expect(sum).toEqual({ gross: '0.000' });
+});
+
+async function exported(month: string): Promise<string[]> {
+  const parts: string[] = [];
+  for await (const part of accountingCsv(base.db, month)) parts.push(part);
+  return unquotedLines(parts.join('').trim());
+}
