@@ -4,25 +4,25 @@ import { startOfDay } from '../dates';
 import { documentsOf } from '../documents/invoice-document';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
-import { accountingCsv, calendarMonth } from '../exports/accounting-csv';
+import { accountingCsv, type CsvForm, calendarMonth } from '../exports/accounting-csv';
 import { EXPORT_KINDS, EXPORT_NAMES, exportCsv, writeExport } from '../exports/export-csv';
 import { calendarDate } from '../fields';
 import type { Runtime } from '../runtime';
-import { command, TEXT, type Terminal } from './command';
+import { command, FLAG, TEXT, type Terminal } from './command';
 
 /** Exports records as CSV, to stdout or into files, and the documents of invoices into a folder. */
 export const exportCommand = command({
   usage: [
     `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
     '       npm run -s export -- all DIR [--since DATE]',
-    '       npm run -s export -- accounting --month 2026-10 [--out FILE]',
+    '       npm run -s export -- accounting --month 2026-10 [--semicolons] [--out FILE]',
     '       npm run -s export -- documents DIR --month 2026-10',
     'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
-    'accounting: the invoices, payments and refunds of a month, for whoever keeps the books.',
+    'accounting: the invoices, payments and refunds of a month. --semicolons: with decimal commas.',
     'documents: the PDF and the XRechnung of each invoice that was issued here in a month.',
   ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
-  options: { since: TEXT, out: TEXT, month: TEXT },
+  options: { since: TEXT, out: TEXT, month: TEXT, semicolons: FLAG },
   positionals: 2,
   read,
   stopsInOrder: () => true,
@@ -30,7 +30,7 @@ export const exportCommand = command({
     try {
       if (wanted.kind === 'documents') await exportDocuments(db, wanted, now(), terminal);
       else if (wanted.kind === 'accounting')
-        await writeCsv(accountingCsv(db, wanted.month), wanted.out, terminal);
+        await writeCsv(accountingCsv(db, wanted.month, wanted.form), wanted.out, terminal);
       else await exportRecords(db, wanted, timeZone, terminal);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
@@ -40,14 +40,17 @@ export const exportCommand = command({
   },
 });
 
-type Values = Partial<Record<'since' | 'out' | 'month', string>>;
+type Values = Partial<Record<'since' | 'out' | 'month', string>> & { semicolons?: boolean };
 
-function read({ since, out, month }: Values, [name, dir]: string[]) {
+function read({ since, out, month, semicolons = false }: Values, [name, dir]: string[]) {
   if (name === 'accounting' && dir === undefined && since === undefined) {
-    if (month !== undefined && calendarMonth.safeParse(month).success)
-      return { kind: 'accounting' as const, month, out };
+    if (month !== undefined && calendarMonth.safeParse(month).success) {
+      const form: CsvForm = semicolons ? 'semicolon' : 'comma';
+      return { kind: 'accounting' as const, month, out, form };
+    }
     throw new StartError(['--month must be a month such as 2026-10.']);
   }
+  if (semicolons) return undefined;
   if (name === 'documents' && dir !== undefined && since === undefined && out === undefined) {
     if (month !== undefined && calendarMonth.safeParse(month).success) {
       return { kind: 'documents' as const, month, dir };

@@ -16,12 +16,12 @@ export default staffPage(async ({ runtime: { env, now } }) => {
       <ExportForm
         title="Records"
         path="/admin/export/records"
-        field={{ name: 'kind', label: 'Kind', data: kinds }}
+        fields={[{ name: 'kind', label: 'Kind', data: kinds }]}
       />
       <ExportForm
         title="Accounting"
         path="/admin/export/accounting"
-        field={{ name: 'month', label: 'Month', data: months }}
+        fields={[{ name: 'month', label: 'Month', data: months }, FORM]}
       >
         <Text size="sm">
           What is posted in a month: invoices, with a row for each tax rate, payments, and what came back.
@@ -33,22 +33,33 @@ export default staffPage(async ({ runtime: { env, now } }) => {
   );
 });
 
+const FORM = {
+  name: 'form',
+  label: 'Format',
+  data: [
+    { value: 'comma', label: 'Commas, and a decimal point' },
+    { value: 'semicolon', label: 'Semicolons, and a decimal comma' },
+  ],
+};
+
 interface Props {
   title: string;
   path: string;
-  field: { name: string; label: string; data: { value: string; label: string }[] };
+  fields: { name: string; label: string; data: { value: string; label: string }[] }[];
   children?: ReactNode;
 }
 
 /** Shows a download form. It is a plain HTML form, because Next's router would treat the file as a page. */
-function ExportForm({ title, path, field, children }: Props) {
+function ExportForm({ title, path, fields, children }: Props) {
   return (
     <Section title={title}>
       <form action={path} method="get" aria-label={title}>
         <Stack gap="sm" p="md">
           {children}
           <Group gap="sm" align="flex-end">
-            <NativeSelect {...field} size="sm" />
+            {fields.map((field) => (
+              <NativeSelect key={field.name} {...field} size="sm" />
+            ))}
             <Button
               type="submit"
               size="sm"
