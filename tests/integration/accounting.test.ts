@@ -1,8 +1,16 @@
+import { buffer } from 'node:stream/consumers';
 import { eq, sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { accountingEntries, customers, invoices } from '@/db/schema';
 import { accountingCsv, type CsvForm } from '@/lib/exports/accounting-csv';
+import {
+  getAccountingSettings,
+  PRESETS,
+  saveAccountingSettings,
+  toTyped,
+} from '@/lib/exports/accounting-settings';
+import { datevFile, planDatev } from '@/lib/exports/datev';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
 import { currencyDecimals } from '@/lib/money';
 import { correctPayment } from '@/lib/payments/typed-payment';
@@ -231,4 +239,30 @@ test('SQL and TypeScript use the same number of decimals for each currency', asy
     sql`select code, currency_decimals(code) as decimals from unnest(${`{${codes}}`}::text[]) code`,
   );
   expect(found).toEqual(codes.map((code) => ({ code, decimals: currencyDecimals(code) })));
+});
+
+test('the file for DATEV names missing accounts, and then has a posting for each entry in euros', async () => {
+  const file = () => buffer(datevFile(sync.db, '2020-02', NOVEMBER));
+  const [eur, chf] = [await sendOwn('OWN-EUR'), await sendOwn('OWN-CHF')];
+  const entry = { record: 'invoice', customer_number: 'K-1', customer_name: 'Müller' } as const;
+  const days = { booked_on: '2020-02-29', original_date: '2020-02-29' };
+  const amounts = { tax_rate: '19', net: '100', tax: '19', gross: '119' };
+  await sync.db.insert(accountingEntries).values([
+    { ...entry, ...days, ...amounts, invoice_id: eur.id, invoice_number: 'OWN-EUR', currency: 'eur' },
+    { ...entry, ...days, ...amounts, invoice_id: chf.id, invoice_number: 'OWN-CHF', currency: 'chf' },
+  ]);
+  await expect(file()).rejects.toThrow('Client number, Consultant number, Debtor account');
+  const settings = { ...(await getAccountingSettings(sync.db)), accounts: PRESETS.skr04 };
+  const typed = { ...toTyped(settings), consultant_number: '1001', client_number: '7' };
+  const writer = { actor: sync.writer().actor };
+  const wrong = { ...typed, account_length: '5', revenue: 'S 19' };
+  await expect(saveAccountingSettings(sync.db, wrong, writer)).rejects.toMatchObject({
+    fields: expect.arrayContaining([expect.objectContaining({ field: 'revenue' })]),
+  });
+  await saveAccountingSettings(sync.db, typed, writer);
+  expect(toTyped(await getAccountingSettings(sync.db))).toEqual(typed);
+  const lines = (await file()).toString('latin1').split('\r\n');
+  expect(lines).toHaveLength(4);
+  expect(lines[2]).toMatch(/^119,00;"S";"EUR";;;;1210;4400;"";2902;"OWN-EUR";;;"Rechnung Müller";/);
+  expect(await planDatev(sync.db, '2020-02')).toMatchObject({ postings: 1, leftOutCount: 1, missing: [] });
 });
