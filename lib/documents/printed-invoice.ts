@@ -1,6 +1,14 @@
 import { asc, eq } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
-import { customers, invoiceDocuments, invoiceLines, invoices, type KeptParty } from '@/db/schema';
+import {
+  customers,
+  invoiceDocuments,
+  invoiceLines,
+  invoices,
+  type KeptParty,
+  salesDocumentLines,
+  salesDocuments,
+} from '@/db/schema';
 import { type TaxCategory, taxProblems, usualCategory } from '../customers/tax-category';
 import { AppError } from '../errors';
 import { lineTotals } from '../invoices/totals';
@@ -44,12 +52,17 @@ export interface PrintedTax {
   tax: string;
 }
 
+/** The kinds of documents. */
+export type DocumentKind = 'invoice' | 'cancellation' | 'credit_note' | 'offer' | 'order_confirmation';
+
 /** Everything that the document of an invoice prints. Amounts are decimal texts with three decimals. */
 export interface PrintedInvoice {
+  kind: DocumentKind;
   number: string;
   language: Language;
   /** Calendar date. */
   date: string;
+  /** The due date, or the last day on which an offer is valid. */
   due: string | null;
   currency: string;
   seller: Company;
@@ -83,30 +96,83 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
     .where(eq(invoiceLines.invoice_id, id))
     .orderBy(asc(invoiceLines.position));
   const { invoice, customer } = row;
-  const seller = filledUp(row.seller, await getCompany(db));
+  return toPrinted(
+    await getCompany(db),
+    customer,
+    { ...row, lines: stored },
+    {
+      kind: 'invoice',
+      number: invoice.number ?? '',
+      date: invoice.invoice_date,
+      due: invoice.due_date,
+      ...pickColumns(invoice, 'currency', 'subtotal', 'tax', 'total'),
+    },
+  );
+}
+
+/**
+ * Reads everything that the document of an offer or an order confirmation prints, with the current company and customer.
+ *
+ * @throws AppError not_found
+ */
+export async function readPrintedSale(db: Database, id: number): Promise<PrintedInvoice> {
+  const [row] = await db
+    .select({ document: salesDocuments, customer: customers })
+    .from(salesDocuments)
+    .innerJoin(customers, eq(customers.id, salesDocuments.customer_id))
+    .where(eq(salesDocuments.id, id));
+  if (!row) throw new AppError('not_found', `There is no sales document ${id}.`);
+  const lines = await db
+    .select()
+    .from(salesDocumentLines)
+    .where(eq(salesDocumentLines.sales_document_id, id))
+    .orderBy(asc(salesDocumentLines.position));
+  const { document, customer } = row;
+  return toPrinted(
+    await getCompany(db),
+    customer,
+    { seller: null, buyer: null, lines },
+    {
+      kind: document.type,
+      number: document.document_number,
+      date: document.document_date,
+      due: document.valid_until,
+      ...pickColumns(document, 'currency', 'subtotal', 'tax', 'total'),
+    },
+  );
+}
+
+type Line = Pick<
+  typeof invoiceLines.$inferSelect,
+  'text' | 'quantity' | 'unit_price' | 'tax_rate' | 'tax_category'
+>;
+
+function toPrinted(
+  company: Company,
+  customer: typeof customers.$inferSelect,
+  kept: { seller: KeptParty | null; buyer: KeptParty | null; lines: Line[] },
+  own: Pick<PrintedInvoice, 'kind' | 'number' | 'date' | 'due' | 'currency' | 'subtotal' | 'tax' | 'total'>,
+): PrintedInvoice {
+  const seller = filledUp(kept.seller, company);
   // The row of an erased customer has a placeholder instead of a name.
   const buyer = filledUp(
-    row.buyer,
+    kept.buyer,
     toBuyer(customer.erased_at ? { ...customer, last_name: null } : customer),
   );
   const home = { country: seller.country ?? '', small_business: seller.small_business };
-  const { nets, ...totals } = lineTotals(stored, invoice.currency);
-  const lines = stored.map(({ text, quantity, unit_price, tax_rate, tax_category }, i) => ({
+  const { nets, ...totals } = lineTotals(kept.lines, own.currency);
+  const lines = kept.lines.map(({ text, quantity, unit_price, tax_rate, tax_category }, i) => ({
     ...{ text, quantity, unit_price, tax_rate },
     tax_category: tax_category ?? usualCategory(Number(tax_rate), buyer, home),
     net: nets[i] ?? '0',
   }));
   return {
-    number: invoice.number ?? '',
+    ...own,
     language: languageFor(buyer.country),
-    date: invoice.invoice_date,
-    due: invoice.due_date,
-    currency: invoice.currency,
     ...{ seller, buyer, lines },
     taxes: toTaxes(lines, totals.rates),
-    ...{ subtotal: invoice.subtotal, tax: invoice.tax, total: invoice.total },
     problems: [
-      ...(totals.total === invoice.total ? [] : ['The lines do not add up to the total.']),
+      ...(totals.total === own.total ? [] : ['The lines do not add up to the total.']),
       ...findTaxProblems(lines, buyer, seller),
     ],
   };

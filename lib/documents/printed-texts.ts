@@ -6,6 +6,16 @@ import type { Buyer, PrintedInvoice } from './printed-invoice';
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
   company || [first_name, last_name].filter(Boolean).join(' ');
 
+/** Returns whether a document is an offer or an order confirmation, which demands no payment. */
+export const isSale = ({ kind }: PrintedInvoice): boolean =>
+  kind === 'offer' || kind === 'order_confirmation';
+
+/** Returns the title of a document, and the labels of its number and date. */
+export function namesOf({ kind, language }: PrintedInvoice) {
+  const { sales, invoice, number, date } = PHRASES[language];
+  return kind === 'offer' || kind === 'order_confirmation' ? sales[kind] : { title: invoice, number, date };
+}
+
 /** Returns the sentence that says when to pay. The payment terms of the company's settings replace the usual sentence. */
 export function payment({ language, total, due, seller }: PrintedInvoice): string {
   const { nothingToPay, payBy, payNow } = PHRASES[language];

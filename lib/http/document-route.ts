@@ -20,7 +20,7 @@ export const documentRoute = route({
 
 /** Returns a response with the PDF or the XML of a document. A browser saves it under the invoice's number. */
 export function documentResponse(
-  { pdf, xml, name }: Awaited<ReturnType<typeof getDocument>>,
+  { pdf, xml, name }: Pick<Awaited<ReturnType<typeof getDocument>>, 'pdf' | 'xml' | 'name'>,
   type: DocumentType,
 ): Response {
   const isPdf = type === 'application/pdf';

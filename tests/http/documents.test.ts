@@ -9,10 +9,12 @@ import { DEMO_COMPANY } from '@/db/seed/company';
 import { commandActor } from '@/lib/audit/audit-log';
 import { type Company, getCompany, saveCompany } from '@/lib/documents/company';
 import { describeDocument, documentsOf, getDocument } from '@/lib/documents/invoice-document';
+import { describeSalesFile, getSalesFile } from '@/lib/documents/sales-document-file';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
+import { salesDocumentKind, salesDocumentSteps } from '@/lib/sales-documents/save-sales-documents';
 import { dropOldDocuments } from '@/lib/sync/reconcile/upkeep';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useApi } from '../support/api';
@@ -215,6 +217,53 @@ test('the documents of a month include each of its invoices, with the reason if 
   expect(found.find((one) => one.number === number)).toMatchObject({
     files: null,
     reason: expect.stringContaining('totals alone'),
+  });
+});
+
+describe('the PDF of a sales document', () => {
+  async function offer(type: string, customer: Partial<typeof customers.$inferInsert> = {}) {
+    const { db } = server.runtime;
+    const { customer_number } = await createCustomer(db, { ...BERLIN, ...customer });
+    const values = { type, customer_number, lines: LINES, valid_until: '2099-12-31' };
+    return (await saveRecord(db, salesDocumentKind, { values }, writer())).id;
+  }
+  const send = (id: number) =>
+    takeStep(server.runtime.db, salesDocumentSteps, 'send', { id, version: 0 }, writer());
+
+  test('a draft offer has no PDF, and a sent one has a PDF that never changes', async () => {
+    const { db } = server.runtime;
+    const id = await offer('offer');
+    expect((await describeSalesFile(db, id)).reasons.join()).toContain('It is a draft');
+    await expect(getSalesFile(db, id, now())).rejects.toThrow('It is a draft');
+    await send(id);
+    const { pdf, name } = await getSalesFile(db, id, now());
+    expect(name).toMatch(/^offer-/);
+    server.later(3600);
+    await setCompany({ name: 'Renamed GmbH' });
+    expect(Buffer.from((await getSalesFile(db, id, now())).pdf).equals(Buffer.from(pdf))).toBe(true);
+    expect(Buffer.from(pdf).toString('latin1')).not.toContain('/EmbeddedFile');
+    await setCompany();
+  });
+
+  test('an order confirmation needs the address of its customer, and no IBAN', async () => {
+    const { db } = server.runtime;
+    const id = await offer('order_confirmation', { street: null, email: null });
+    await send(id);
+    await setCompany({ iban: null });
+    expect((await describeSalesFile(db, id)).missing).toMatchObject([{ owner: 'customer', field: 'street' }]);
+    await setCompany();
+  });
+
+  test('the PDF of an erased customer’s offer is deleted when the retention period is over', async () => {
+    const { db } = server.runtime;
+    const id = await offer('offer');
+    await send(id);
+    await getSalesFile(db, id, now());
+    await db.update(customers).set({ erased_at: now() });
+    const year = Number(now().toISOString().slice(0, 4)) + 9;
+    await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date(`${year}-01-01T12:00:00Z`) });
+    expect((await describeSalesFile(db, id)).reasons).toEqual(['The customer was erased.']);
+    await db.update(customers).set({ erased_at: null });
   });
 });
 
