@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { inflateSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
+import { strFromU8, unzipSync } from 'fflate';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
 import { rows } from '@/db/database';
@@ -11,6 +13,7 @@ import { type Company, getCompany, saveCompany } from '@/lib/documents/company';
 import { describeDocument, documentsOf, getDocument } from '@/lib/documents/invoice-document';
 import { describeSalesFile, getSalesFile } from '@/lib/documents/sales-document-file';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
+import { documentsZip } from '@/lib/exports/documents-zip';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
@@ -218,6 +221,16 @@ test('the documents of a month include each of its invoices, with the reason if 
     files: null,
     reason: expect.stringContaining('totals alone'),
   });
+});
+
+test('the zip of a month holds each document, and a list of invoices without one', async () => {
+  const { db } = server.runtime;
+  const { name, pdf } = await getDocument(db, await issue(), now());
+  const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });
+  const files = unzipSync(await buffer(documentsZip(db, now().toISOString().slice(0, 7), now())));
+  expect(Buffer.from(files[`${name}.pdf`] ?? []).equals(Buffer.from(pdf))).toBe(true);
+  expect(strFromU8(files[`${name}.xml`] ?? new Uint8Array())).toContain('CrossIndustryInvoice');
+  expect(strFromU8(files['without-document.txt'] ?? new Uint8Array())).toContain(`${number}: `);
 });
 
 describe('the PDF of a sales document', () => {

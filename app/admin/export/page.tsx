@@ -34,6 +34,17 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
         </Text>
       </ExportForm>
       <ExportForm
+        title="Documents"
+        path="/admin/export/documents"
+        fields={[{ name: 'month', label: 'Month', data: months }]}
+        submit="Download zip"
+      >
+        <Text size="sm">
+          The PDF and the XRechnung of each invoice of a month. A text file lists the invoices without a
+          document.
+        </Text>
+      </ExportForm>
+      <ExportForm
         title="DATEV"
         path="/admin/export"
         fields={[{ name: 'datev', label: 'Month', data: months, defaultValue: month }]}
