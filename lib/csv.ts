@@ -11,22 +11,27 @@ const DROPPED = `[ \\u00a0"']*`;
 const ARMED = new RegExp(`${START}(?=${DROPPED}${FORMULA})`, 'g');
 const DISARMED = new RegExp(`${START}'(?=${DROPPED}${FORMULA})`, 'g');
 
+/** A negative number is no formula, although it begins like one. */
+const NUMBER = /^-\d+([.,]\d+)?$/;
+
 /** Converts records to CSV (RFC 4180) with a byte order mark and an apostrophe before each formula. */
 export async function* toCsv(
   columns: string[],
   batches: AsyncIterable<Record<string, unknown>[]>,
+  delimiter: ',' | ';' = ',',
 ): AsyncGenerator<string> {
   let isFirst = true;
   for await (const records of batches) {
     yield stringify(records, {
       columns,
+      delimiter,
       header: isFirst,
       bom: isFirst,
       record_delimiter: 'windows',
       quoted: true,
       quoted_empty: true,
       // No spreadsheet may find a formula in a text, even if it splits the text into cells.
-      cast: { string: (text) => text.replace(ARMED, "'") },
+      cast: { string: (text) => (NUMBER.test(text) ? text : text.replace(ARMED, "'")) },
     });
     isFirst = false;
   }

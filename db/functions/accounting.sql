@@ -129,7 +129,8 @@ BEGIN
   ) touched;
   INSERT INTO accounting_entries (
     record, invoice_id, payment_id, booked_on, original_date, reverses, customer_number, customer_name, invoice_number,
-    credit_note_number, due_date, payment_reference, method, tax_rate, net, tax, gross, currency
+    credit_note_number, due_date, payment_reference, method, tax_rate, net, tax, gross, currency, customer_country,
+    customer_vat_id
   )
   WITH facts AS MATERIALIZED (
     SELECT f.*, row_number() OVER (PARTITION BY f.key) AS n
@@ -165,14 +166,14 @@ BEGIN
   )
   SELECT s.record, s.invoice_id, s.payment_id, greatest(today, s.booked_on), s.original_date, s.id, s.customer_number,
       s.customer_name, s.invoice_number, s.credit_note_number, s.due_date, s.payment_reference, s.method, s.tax_rate,
-      -s.net, -s.tax, -s.gross, s.currency
+      -s.net, -s.tax, -s.gross, s.currency, s.customer_country, s.customer_vat_id
     FROM standing s LEFT JOIN facts f ON f.key = s.key AND f.n = s.n AND NOT f.is_sum WHERE f.key IS NULL
   UNION ALL
   SELECT f.record, f.invoice_id, f.payment_id,
       CASE WHEN f.original_date >= first_open THEN f.original_date ELSE today END, f.original_date, NULL,
       c.customer_number, coalesce(nullif(c.company, ''), concat_ws(' ', nullif(c.first_name, ''), nullif(c.last_name, ''))),
       i.number, f.credit_note_number, CASE WHEN f.record = 'invoice' AND f.credit_note_number IS NULL THEN i.due_date END,
-      p.payment_reference, p.source::text, f.tax_rate, f.net, f.tax, f.gross, f.currency
+      p.payment_reference, p.source::text, f.tax_rate, f.net, f.tax, f.gross, f.currency, c.country, c.vat_id
     FROM fresh f JOIN invoices i ON i.id = f.invoice_id
       LEFT JOIN payments p ON p.id = f.payment_id
       JOIN customers c ON c.id = coalesce(p.customer_id, i.customer_id)
@@ -190,12 +191,12 @@ BEGIN
     (at AT TIME ZONE time_zone)::date, time_zone, '-infinity', true);
   INSERT INTO accounting_entries (
     record, invoice_id, payment_id, booked_on, original_date, reverses, customer_number, customer_name, invoice_number,
-    due_date, tax_rate, net, tax, gross, currency
+    due_date, tax_rate, net, tax, gross, currency, customer_country, customer_vat_id
   )
   SELECT e.record, e.invoice_id, NULL,
       greatest(e.booked_on, (coalesce(i.provider_as_of, i.updated_at) AT TIME ZONE time_zone)::date), e.original_date,
       e.id, e.customer_number, e.customer_name, e.invoice_number, e.due_date, e.tax_rate, -e.net, -e.tax, -e.gross,
-      e.currency
+      e.currency, e.customer_country, e.customer_vat_id
     FROM accounting_entries e JOIN invoices i ON i.id = e.invoice_id
     WHERE e.record = 'invoice' AND i.status = 'cancelled'
       AND NOT EXISTS (SELECT FROM credit_notes n WHERE n.invoice_id = i.id AND n.kind = 'cancellation') ORDER BY e.id;

@@ -362,3 +362,38 @@ export const creditNoteLines = pgTable(
   },
   (t) => [unique('credit_note_lines_position').on(t.credit_note_id, t.position)],
 );
+
+/** PDF files of offers and order confirmations. A file is made once, after its document is sent, and never changes. */
+export const salesDocumentFiles = pgTable(
+  'sales_document_files',
+  {
+    sales_document_id: integer()
+      .primaryKey()
+      .references(() => salesDocuments.id, { onDelete: 'cascade' }),
+    pdf: bytes().notNull(),
+    /** SHA-256 of the PDF, in hexadecimal. */
+    pdf_sha256: text().notNull(),
+    made_at: instant().notNull(),
+  },
+  (t) => [
+    check('sales_document_files_size', sql`octet_length(${t.pdf}) <= ${sql.raw(String(MAX_DOCUMENT_BYTES))}`),
+  ],
+);
+
+/** Settings of the accounting export for DATEV. At most one row. */
+export const accountingSettings = pgTable(
+  'accounting_settings',
+  {
+    id: integer().primaryKey().default(1),
+    consultant_number: text(),
+    client_number: text(),
+    /** First month of the fiscal year, 1 to 12. */
+    fiscal_year_month: integer().notNull().default(1),
+    /** Number of digits of a general ledger account. A debtor account has one digit more. */
+    account_length: integer().notNull().default(4),
+    /** Accounts by purpose, such as `revenue S 19` or `payment stripe`. A BU key may follow, after a space. */
+    accounts: jsonb().$type<Record<string, string>>().notNull(),
+    ...timestamps,
+  },
+  (t) => [check('accounting_settings_single', sql`${t.id} = 1`)],
+);

@@ -163,6 +163,9 @@ export const accountingEntries = pgTable(
     /** Number and name of the customer at the time of the entry. */
     customer_number: text().notNull(),
     customer_name: text().notNull(),
+    /** Country code and VAT ID of the customer at the time of the entry. */
+    customer_country: text(),
+    customer_vat_id: text(),
     invoice_number: text(),
     /** Number of our own credit note or cancellation that the entry posts. */
     credit_note_number: text(),

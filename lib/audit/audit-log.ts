@@ -26,6 +26,7 @@ export interface AuditEntry {
   /** The action, such as `payment.create` or `payment.update`. */
   action: string;
   entity:
+    | 'accounting_settings'
     | 'company'
     | 'credit_note'
     | 'customer'

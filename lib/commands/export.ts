@@ -4,33 +4,37 @@ import { startOfDay } from '../dates';
 import { documentsOf } from '../documents/invoice-document';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
-import { accountingCsv, calendarMonth } from '../exports/accounting-csv';
+import { accountingCsv, type CsvForm, calendarMonth } from '../exports/accounting-csv';
+import { datevFile, planDatev } from '../exports/datev';
 import { EXPORT_KINDS, EXPORT_NAMES, exportCsv, writeExport } from '../exports/export-csv';
 import { calendarDate } from '../fields';
 import type { Runtime } from '../runtime';
-import { command, TEXT, type Terminal } from './command';
+import { command, FLAG, TEXT, type Terminal } from './command';
 
 /** Exports records as CSV, to stdout or into files, and the documents of invoices and credit notes into a folder. */
 export const exportCommand = command({
   usage: [
     `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
     '       npm run -s export -- all DIR [--since DATE]',
-    '       npm run -s export -- accounting --month 2026-10 [--out FILE]',
+    '       npm run -s export -- accounting --month 2026-10 [--semicolons] [--out FILE]',
+    '       npm run -s export -- datev --month 2026-10 --out FILE',
     '       npm run -s export -- documents DIR --month 2026-10',
     'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
-    'accounting: the invoices, payments and refunds of a month, for whoever keeps the books.',
+    'accounting: the invoices, payments and refunds of a month. --semicolons: with decimal commas.',
+    'datev: a posting batch of DATEV with the postings of a month in euros. Prints what is not in it.',
     'documents: the PDF and the XRechnung of each invoice and credit note that was issued here in a month.',
   ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
-  options: { since: TEXT, out: TEXT, month: TEXT },
+  options: { since: TEXT, out: TEXT, month: TEXT, semicolons: FLAG },
   positionals: 2,
   read,
   stopsInOrder: () => true,
   async run(wanted, { db, env: { timeZone }, now }, terminal) {
     try {
       if (wanted.kind === 'documents') await exportDocuments(db, wanted, now(), terminal);
+      else if (wanted.kind === 'datev') await exportDatev(db, wanted, now(), terminal);
       else if (wanted.kind === 'accounting')
-        await writeCsv(accountingCsv(db, wanted.month), wanted.out, terminal);
+        await writeCsv(accountingCsv(db, wanted.month, wanted.form), wanted.out, terminal);
       else await exportRecords(db, wanted, timeZone, terminal);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
@@ -40,12 +44,21 @@ export const exportCommand = command({
   },
 });
 
-type Values = Partial<Record<'since' | 'out' | 'month', string>>;
+type Values = Partial<Record<'since' | 'out' | 'month', string>> & { semicolons?: boolean };
 
-function read({ since, out, month }: Values, [name, dir]: string[]) {
+function read({ since, out, month, semicolons = false }: Values, [name, dir]: string[]) {
   if (name === 'accounting' && dir === undefined && since === undefined) {
-    if (month !== undefined && calendarMonth.safeParse(month).success)
-      return { kind: 'accounting' as const, month, out };
+    if (month !== undefined && calendarMonth.safeParse(month).success) {
+      const form: CsvForm = semicolons ? 'semicolon' : 'comma';
+      return { kind: 'accounting' as const, month, out, form };
+    }
+    throw new StartError(['--month must be a month such as 2026-10.']);
+  }
+  if (semicolons) return undefined;
+  if (name === 'datev' && dir === undefined && since === undefined && out !== undefined) {
+    if (month !== undefined && calendarMonth.safeParse(month).success) {
+      return { kind: 'datev' as const, month, out };
+    }
     throw new StartError(['--month must be a month such as 2026-10.']);
   }
   if (name === 'documents' && dir !== undefined && since === undefined && out === undefined) {
@@ -67,13 +80,13 @@ function read({ since, out, month }: Values, [name, dir]: string[]) {
 }
 
 /** Exports beside those of one kind of record. */
-const OTHERS = ['all', 'accounting', 'documents'];
+const OTHERS = ['all', 'accounting', 'datev', 'documents'];
 
 type Wanted = NonNullable<ReturnType<typeof read>>;
 
 async function exportRecords(
   db: Runtime['db'],
-  wanted: Exclude<Wanted, { kind: 'accounting' | 'documents' }>,
+  wanted: Exclude<Wanted, { kind: 'accounting' | 'datev' | 'documents' }>,
   timeZone: string,
   terminal: Terminal,
 ): Promise<void> {
@@ -95,6 +108,19 @@ async function exportAll(db: Runtime['db'], dir: string, since: Date | null, { p
     await writeExport(path, exportCsv(db, EXPORT_KINDS[name], since), signal);
     print(path);
   }
+}
+
+/** Writes a month's posting batch for DATEV, and prints the entries that are not in it. */
+async function exportDatev(
+  db: Runtime['db'],
+  { month, out }: Extract<Wanted, { kind: 'datev' }>,
+  now: Date,
+  { cwd, print, signal }: Terminal,
+): Promise<void> {
+  await writeExport(resolve(cwd, out), datevFile(db, month, now), signal);
+  const { leftOut, leftOutCount } = await planDatev(db, month);
+  for (const text of leftOut) print(text);
+  if (leftOutCount > leftOut.length) print(`${leftOutCount - leftOut.length} further entries are not in it.`);
 }
 
 /** Writes the files of a month's documents, and prints their paths, and why one of them has no document. */

@@ -72,7 +72,7 @@ export function categorize(
  *
  * @param rate in percent
  */
-function usualCategory(rate: number, buyer: TaxedBuyer, seller: Case['seller']): TaxCategory {
+export function usualCategory(rate: number, buyer: TaxedBuyer, seller: Case['seller']): TaxCategory {
   if (rate > 0) return 'S';
   if (seller.small_business || buyer.tax_exempt) return 'E';
   if (buyer.country === null || buyer.country === seller.country) return 'Z';

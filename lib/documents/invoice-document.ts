@@ -29,8 +29,9 @@ export interface DocumentState {
   missing: MissingField[];
 }
 
-const without = (...reasons: string[]): DocumentState => ({ isReady: false, reasons, missing: [] });
-const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
+/** Returns a state without a document, with the reasons. */
+export const without = (...reasons: string[]): DocumentState => ({ isReady: false, reasons, missing: [] });
+export const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 
 /** Returns whether an invoice has a document, or why not. @throws AppError not_found */
 export async function describeDocument(db: Database, id: number): Promise<DocumentState> {
@@ -251,7 +252,7 @@ export async function* documentsOf(db: Database, month: string, now: Date) {
 }
 
 /** Returns why there is no document, as a sentence or several. */
-function explain({ reasons, missing }: DocumentState): string {
+export function explain({ reasons, missing }: DocumentState): string {
   const fields = missing.map(({ owner, label }) => `${owner}: ${label}`).join(', ');
   return [...reasons, ...(fields ? [`These fields are empty: ${fields}.`] : [])].join(' ');
 }

@@ -2,6 +2,7 @@ import { currencyDecimals } from '../money';
 import type { Company } from './company';
 import { unprintable } from './fonts';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
+import { isSale } from './printed-texts';
 
 /** A field that an invoice's document requires and that is empty. */
 export interface MissingField {
@@ -31,6 +32,12 @@ const CUSTOMER: [field: keyof Buyer, label: string][] = [
   ['country', 'Country'],
 ];
 
+/** Lists the empty fields that the letter of an offer or an order confirmation requires. */
+export const missingInLetter = (printed: PrintedInvoice): MissingField[] =>
+  missingFields(printed).filter(({ field }) => LETTER.has(field));
+
+const LETTER = new Set(['name', 'company', 'street', 'postal_code', 'city', 'country']);
+
 /** Lists the empty fields that the e-invoice of an invoice requires (EN 16931 and XRechnung 3.0). */
 export function missingFields({ seller, buyer, lines }: PrintedInvoice): MissingField[] {
   const ofCompany = COMPANY.filter(([field]) => !seller[field]);
@@ -58,7 +65,7 @@ export async function inexpressible(printed: PrintedInvoice): Promise<string[]> 
   const { logo: _, ...seller } = printed.seller;
   const texts = [...Object.values(seller), ...Object.values(buyer), ...lines.map(({ text }) => text)];
   const lacking = await unprintable(texts.join(''));
-  const isFine = currencyDecimals(currency) <= 2;
+  const isFine = isSale(printed) || currencyDecimals(currency) <= 2;
   return [
     ...problems,
     ...(isFine

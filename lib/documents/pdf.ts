@@ -2,23 +2,23 @@ import { buffer } from 'node:stream/consumers';
 import { loadFonts } from './fonts';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
-import { kindName } from './printed-texts';
+import { namesOf } from './printed-texts';
 import { drawInvoice } from './sheet';
 
 const FACTUR_X = 'factur-x.xml';
 
 /**
- * Returns the PDF of an invoice: PDF/A-3a (tagged, with embedded fonts) with the e-invoice inside. The same arguments
+ * Returns the PDF of a document: PDF/A-3a (tagged, with embedded fonts) with the e-invoice inside. The same arguments
  * give the same bytes.
  *
- * @param facturX XML of the e-invoice, in the profile EN 16931
+ * @param facturX XML of the e-invoice, in the profile EN 16931. Null for a document that is no invoice.
  */
-export async function toPdf(printed: PrintedInvoice, facturX: string, now: Date): Promise<Uint8Array> {
+export async function toPdf(printed: PrintedInvoice, facturX: string | null, now: Date): Promise<Uint8Array> {
   const { default: PDFDocument } = await import('pdfkit');
   const { regular, bold } = await loadFonts();
   const { locale } = PHRASES[printed.language];
   // pdfkit writes the title into the XMP metadata as it is, so it must not contain markup.
-  const title = `${kindName(printed)} ${printed.number}`.replace(/[<>&]/g, ' ');
+  const title = `${namesOf(printed).title} ${printed.number}`.replace(/[<>&]/g, ' ');
   const document = new PDFDocument({
     size: 'A4',
     margin: 0,
@@ -44,8 +44,10 @@ export async function toPdf(printed: PrintedInvoice, facturX: string, now: Date)
     modifiedDate: now,
     relationship: 'Alternative',
   };
-  document.file(Buffer.from(facturX), file);
-  document.appendXML(facturXMetadata());
+  if (facturX !== null) {
+    document.file(Buffer.from(facturX), file);
+    document.appendXML(facturXMetadata());
+  }
   document.end();
   return buffer(document);
 }

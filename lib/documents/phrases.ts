@@ -56,6 +56,9 @@ export interface Phrases {
   /** Why a category has no VAT. Empty for categories that need no reason. */
   exemption: Record<TaxCategory, string>;
   smallBusiness: string;
+  /** Title of documents before an invoice, and the labels of their number and date. */
+  sales: Record<'offer' | 'order_confirmation', { title: string; number: string; date: string }>;
+  validUntil: string;
 }
 
 export const PHRASES: Record<Language, Phrases> = {
@@ -109,6 +112,11 @@ export const PHRASES: Record<Language, Phrases> = {
       O: 'Nicht im Inland steuerbare Leistung.',
     },
     smallBusiness: 'Gemäß § 19 UStG wird keine Umsatzsteuer berechnet.',
+    sales: {
+      offer: { title: 'Angebot', number: 'Angebotsnummer', date: 'Angebotsdatum' },
+      order_confirmation: { title: 'Auftragsbestätigung', number: 'Auftragsnummer', date: 'Datum' },
+    },
+    validUntil: 'Gültig bis',
   },
   en: {
     locale: 'en-GB',
@@ -159,5 +167,10 @@ export const PHRASES: Record<Language, Phrases> = {
       O: 'Not subject to VAT in our country.',
     },
     smallBusiness: 'No VAT is charged under section 19 of the German VAT Act (small business).',
+    sales: {
+      offer: { title: 'Offer', number: 'Offer number', date: 'Offer date' },
+      order_confirmation: { title: 'Order confirmation', number: 'Order number', date: 'Date' },
+    },
+    validUntil: 'Valid until',
   },
 };

@@ -8,6 +8,8 @@ import {
   invoiceLines,
   invoices,
   type KeptParty,
+  salesDocumentLines,
+  salesDocuments,
 } from '@/db/schema';
 import { categorize, type TaxCategory } from '../customers/tax-category';
 import { AppError } from '../errors';
@@ -58,7 +60,7 @@ export interface PrintedTax {
 
 /** Everything that the document of an invoice prints. Amounts are decimal texts with three decimals. */
 export interface PrintedInvoice {
-  kind: 'invoice' | 'cancellation' | 'credit_note';
+  kind: 'invoice' | 'cancellation' | 'credit_note' | 'offer' | 'order_confirmation';
   number: string;
   language: Language;
   /** Calendar date. */
@@ -113,10 +115,7 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
     ...{ seller, buyer, lines },
     taxes: toTaxes(lines, totals.rates),
     ...{ subtotal: invoice.subtotal, tax: invoice.tax, total: invoice.total },
-    problems: [
-      ...(totals.total === invoice.total ? [] : ['The lines do not add up to the total.']),
-      ...problems.map((problem) => `${problem}.`),
-    ],
+    problems: problemsOf(totals.total === invoice.total, problems),
   };
 }
 
@@ -157,6 +156,44 @@ export async function readPrintedCreditNote(db: Database, id: number): Promise<P
     language: buyer.document_language ?? languageFor(buyer.country),
   };
 }
+
+/**
+ * Reads everything that the document of an offer or an order confirmation prints, with the current company and customer.
+ *
+ * @throws AppError not_found
+ */
+export async function readPrintedSale(db: Database, id: number): Promise<PrintedInvoice> {
+  const [row] = await db
+    .select({ document: salesDocuments, customer: customers })
+    .from(salesDocuments)
+    .innerJoin(customers, eq(customers.id, salesDocuments.customer_id))
+    .where(eq(salesDocuments.id, id));
+  if (!row) throw new AppError('not_found', `There is no sales document ${id}.`);
+  const stored = await db
+    .select()
+    .from(salesDocumentLines)
+    .where(eq(salesDocumentLines.sales_document_id, id))
+    .orderBy(asc(salesDocumentLines.position));
+  const { document, customer } = row;
+  const own = pickColumns(document, 'currency', 'subtotal', 'tax', 'total');
+  const { seller, buyer } = await partiesOf(db, { seller: null, buyer: null }, customer);
+  const { lines, totals, problems } = toPrintedLines(stored, own.currency, { seller, buyer });
+  return {
+    kind: document.type,
+    number: document.document_number,
+    ...{ date: document.document_date, due: document.valid_until, preceding: null, reason: null },
+    language: buyer.document_language ?? languageFor(buyer.country),
+    ...{ ...own, seller, buyer, lines },
+    taxes: toTaxes(lines, totals.rates),
+    problems: problemsOf(totals.total === own.total, problems),
+  };
+}
+
+/** Returns why the lines of a document are wrong, as sentences. */
+const problemsOf = (addUp: boolean, problems: string[]): string[] => [
+  ...(addUp ? [] : ['The lines do not add up to the total.']),
+  ...problems.map((problem) => `${problem}.`),
+];
 
 async function partiesOf(
   db: Database,

@@ -6,6 +6,22 @@ import type { Buyer, PrintedInvoice } from './printed-invoice';
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
   company || [first_name, last_name].filter(Boolean).join(' ');
 
+/** Returns whether a document is an offer or an order confirmation, which demands no payment. */
+export const isSale = ({ kind }: PrintedInvoice): boolean =>
+  kind === 'offer' || kind === 'order_confirmation';
+
+/** Returns the title of a document, and the labels of its number and date. */
+export function namesOf({ kind, language }: PrintedInvoice) {
+  const { sales, invoice, number, date, creditNote, cancellation, ownNumber, ownDate } = PHRASES[language];
+  const corrects = { number: ownNumber, date: ownDate };
+  return {
+    ...sales,
+    invoice: { title: invoice, number, date },
+    credit_note: { title: creditNote, ...corrects },
+    cancellation: { title: cancellation, ...corrects },
+  }[kind];
+}
+
 /** Returns the sentence that says when to pay. The customer's payment terms, or else the company's, replace the usual one. */
 export function payment({ kind, language, total, due, seller, buyer }: PrintedInvoice): string {
   const { nothingToPay, payBy, payNow, setOff, noLongerOwed } = PHRASES[language];
@@ -15,12 +31,6 @@ export function payment({ kind, language, total, due, seller, buyer }: PrintedIn
   const terms = buyer.payment_terms ?? seller.payment_terms;
   if (terms) return terms;
   return due === null ? payNow : payBy(formatDay(due, language));
-}
-
-/** Returns the name of the kind of document, such as `Invoice`. */
-export function kindName({ kind, language }: PrintedInvoice): string {
-  const { invoice, creditNote, cancellation } = PHRASES[language];
-  return { invoice, credit_note: creditNote, cancellation }[kind];
 }
 
 /** Returns the sentences that name the invoice which a credit note or a cancellation corrects, and the reason. */

@@ -2,7 +2,7 @@ import { countryName } from '../countries';
 import { paymentCode } from './payment-code';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
-import { buyerName, correction, formatDay, kindName, numberFormats, payment } from './printed-texts';
+import { buyerName, correction, formatDay, isSale, namesOf, numberFormats, payment } from './printed-texts';
 
 type Document = PDFKit.PDFDocument;
 type Element = PDFKit.PDFStructureElement;
@@ -36,7 +36,7 @@ export function drawInvoice(document: Document, printed: PrintedInvoice): void {
   drawLines(pen, printed);
   drawTotals(pen, printed);
   drawNotes(pen, printed);
-  drawPayment(pen, printed);
+  if (!isSale(printed)) drawPayment(pen, printed);
   root.end();
   drawPageParts(document, printed);
 }
@@ -147,11 +147,12 @@ function countryIn(language: PrintedInvoice['language'], country: string): strin
 /** Writes the block with number, date and VAT ID to the right of the address. */
 function drawFacts(pen: Pen, printed: PrintedInvoice): void {
   const says = PHRASES[printed.language];
+  const names = namesOf(printed);
   const { buyer, language } = printed;
   const facts: [label: string, value: string | null][] = [
-    [printed.kind === 'invoice' ? says.number : says.ownNumber, printed.number],
-    [printed.kind === 'invoice' ? says.date : says.ownDate, formatDay(printed.date, language)],
-    [says.due, printed.due && formatDay(printed.due, language)],
+    [names.number, printed.number],
+    [names.date, formatDay(printed.date, language)],
+    [isSale(printed) ? says.validUntil : says.due, printed.due && formatDay(printed.due, language)],
     [says.customerNumber, buyer.customer_number],
     [says.customerVatId, buyer.vat_id],
     [says.buyerReference, buyer.buyer_reference],
@@ -172,7 +173,7 @@ function drawFacts(pen: Pen, printed: PrintedInvoice): void {
 function drawTitle(pen: Pen, printed: PrintedInvoice): void {
   pen.y = SHEET.first;
   const width = SHEET.right - SHEET.left;
-  const title = `${kindName(printed)} ${printed.number}`;
+  const title = `${namesOf(printed).title} ${printed.number}`;
   pen.y = pen.write(pen.root, 'H1', title, { x: SHEET.left, width, font: 'bold', size: 14 }) + 8;
   const text = correction(printed);
   if (text) writeParagraph(pen, text);
@@ -391,7 +392,7 @@ function drawPageParts(document: Document, printed: PrintedInvoice): void {
     const number = says.page(page + 1, count);
     writePlain(document, number, { ...whole, y: mm(291), align: 'right' });
     if (page > 0) {
-      const title = `${kindName(printed)} ${printed.number}, ${says.carried}`;
+      const title = `${namesOf(printed).title} ${printed.number}, ${says.carried}`;
       writePlain(document, title, { ...whole, y: mm(15), size: SMALL });
     } else {
       for (const y of [105, 148.5, 210]) {

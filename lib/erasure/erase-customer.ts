@@ -170,7 +170,7 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
     .where(and(eq(creditNotes.customer_id, id), isNull(creditNotes.made_at)));
   await tx
     .update(accountingEntries)
-    .set({ customer_name: ERASED_NAME })
+    .set({ customer_name: ERASED_NAME, customer_vat_id: null })
     .where(inArray(accountingEntries.invoice_id, its));
   // Events never change a link made by staff. So no event links this Stripe customer to another customer, or stores
   // its details again.

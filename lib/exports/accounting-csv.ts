@@ -5,7 +5,7 @@ import { accountingEntries } from '@/db/schema';
 import { toCsv } from '../csv';
 import { addDays } from '../dates';
 import { calendarDate } from '../fields';
-import { toJsonAmount } from '../money';
+import { currencyDecimals } from '../money';
 import { literal } from '../page-query';
 
 /** A month such as 2026-10. */
@@ -24,6 +24,8 @@ const COLUMNS = [
   'original_date', // the date of the booked event, earlier than `date` if its month was already over
   'customer_number',
   'customer_name',
+  'customer_country',
+  'customer_vat_id',
   'invoice_number',
   'credit_note_number', // of our own credit note or cancellation
   'due_date',
@@ -36,10 +38,14 @@ const COLUMNS = [
   'method',
 ] as const;
 
-type Entry = typeof accountingEntries.$inferSelect;
+/** A row of the accounting journal. */
+export type Entry = typeof accountingEntries.$inferSelect;
 
 /** The kinds of entries, in the file's order. */
 const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
+/** How a file separates its cells, and the decimals of its numbers. */
+export type CsvForm = 'comma' | 'semicolon';
+
 /** Values of the column `event` for amounts of zero or more, for negative amounts, and for reversals. */
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],
@@ -58,22 +64,28 @@ const BATCH = 1000;
  * Writes the accounting entries of a month as CSV, in chunks. First come invoices with a row for each tax rate, then
  * amounts that were credited, written off, paid from the Stripe balance, or paid without a payment; then payments; then
  * refunds and lost disputes. Once the month is over, the file never changes, except that erasing a customer removes
- * the name, and personal data from payment references.
+ * the name, the VAT ID, and personal data from payment references.
  *
  * @param month as `calendarMonth` parsed it
+ * @param form `comma` with a decimal point, or `semicolon` with a decimal comma
  */
-export function accountingCsv(db: Database, month: string): AsyncGenerator<string> {
-  const from = `${month}-01`;
-  const until = addDays(from, 31).replace(/\d\d$/, '01');
-  return toCsv([...COLUMNS], readAll(db, from, until));
+export function accountingCsv(db: Database, month: string, form: CsvForm = 'comma'): AsyncGenerator<string> {
+  return toCsv([...COLUMNS], readRows(db, month, form), form === 'comma' ? ',' : ';');
 }
 
-async function* readAll(db: Database, from: string, until: string) {
+async function* readRows(db: Database, month: string, form: CsvForm) {
   yield []; // writes the header even if no row follows
+  for await (const entries of readEntries(db, month)) yield entries.map((entry) => toRow(entry, form));
+}
+
+/** Returns the accounting entries of a month in the order of `accountingCsv`, in batches. */
+export async function* readEntries(db: Database, month: string): AsyncGenerator<Entry[]> {
+  const from = `${month}-01`;
+  const until = addDays(from, 31).replace(/\d\d$/, '01');
   for (const record of RECORDS) {
     for (let last: Entry | undefined, more = true; more; ) {
       const found = await readBatch(db, { record, from, until }, last);
-      yield found.map(toRow);
+      yield found;
       last = found.at(-1);
       more = found.length === BATCH;
     }
@@ -105,18 +117,21 @@ function readBatch(
     .limit(literal(BATCH));
 }
 
-function toRow(entry: Entry) {
+function toRow(entry: Entry, form: CsvForm) {
   const { booked_on: date, tax_rate, net, tax, gross, ...rest } = entry;
   const [more, less, takenBack] = EVENTS[entry.record];
   // A cancellation is an entry of its own, with a number. Other programs, and Stripe, cancel without one.
   const isTakenBack =
     entry.reverses !== null || (entry.record === 'invoice' && entry.credit_note_number !== null);
-  const amount = (text: string | null) => (text === null ? null : toJsonAmount(text));
+  const text = (number: string) => (form === 'comma' ? number : number.replace('.', ','));
+  // Every amount has all decimals of its currency: 7.50 EUR, 500 JPY.
+  const amount = (value: string | null) =>
+    value === null ? null : text(Number(value).toFixed(currencyDecimals(entry.currency)));
   return {
     ...rest,
     event: isTakenBack ? takenBack : Number(gross) < 0 ? less : more,
     date,
-    tax_rate: amount(tax_rate),
+    tax_rate: tax_rate === null ? null : text(String(Number(tax_rate))),
     net: amount(net),
     tax: amount(tax),
     gross: amount(gross),

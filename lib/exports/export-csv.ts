@@ -213,7 +213,7 @@ function toCell(value: unknown, column: PgColumn | SQL): string | number | null 
  */
 export async function writeExport(
   path: string,
-  content: AsyncIterable<string> | Iterable<string | Uint8Array>,
+  content: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   signal: AbortSignal,
 ) {
   const partial = `${path}.part`;

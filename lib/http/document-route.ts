@@ -25,7 +25,7 @@ export const creditNoteDocumentRoute = downloadOf(getCreditNoteDocument);
 
 /** Returns a response with the PDF or the XML of a document. A browser saves it under its number. */
 export function documentResponse(
-  { pdf, xml, name }: Awaited<ReturnType<typeof getDocument>>,
+  { pdf, xml, name }: Pick<Awaited<ReturnType<typeof getDocument>>, 'pdf' | 'xml' | 'name'>,
   type: DocumentType,
 ): Response {
   const isPdf = type === 'application/pdf';

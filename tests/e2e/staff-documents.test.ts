@@ -289,7 +289,7 @@ describe('drafts of documents', () => {
     await told(page, 'Your changes are saved.');
     await page.getByText('31 Dec 2099').first().waitFor();
     await confirm(page, 'Cancel invoice');
-    await told(page, 'The invoice is cancelled.');
+    await told(page, 'The invoice is cancelled, and its cancellation is issued.');
     expect(await page.getByRole('button', { name: /Issue|Delete|Cancel/, includeHidden: true }).count()).toBe(
       0,
     );

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { inflateSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
+import { strFromU8, unzipSync } from 'fflate';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as creditNoteFile from '@/app/api/w5t/credit-notes/[id]/document/route';
 import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
@@ -17,11 +19,14 @@ import {
   getCreditNoteDocument,
   getDocument,
 } from '@/lib/documents/invoice-document';
+import { describeSalesFile, getSalesFile } from '@/lib/documents/sales-document-file';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
+import { documentsZip } from '@/lib/exports/documents-zip';
 import { issueCreditNote, listCreditNotes } from '@/lib/invoices/credit-notes';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
+import { salesDocumentKind, salesDocumentSteps } from '@/lib/sales-documents/save-sales-documents';
 import { dropOldDocuments } from '@/lib/sync/reconcile/upkeep';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useApi } from '../support/api';
@@ -337,6 +342,63 @@ test('the documents of a month include each of its invoices, with the reason if 
   expect(found.find((one) => one.number === number)).toMatchObject({
     files: null,
     reason: expect.stringContaining('totals alone'),
+  });
+});
+
+test('the zip of a month holds each document, and a list of invoices without one', async () => {
+  const { db } = server.runtime;
+  const { name, pdf } = await getDocument(db, await issue(), now());
+  const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });
+  const files = unzipSync(await buffer(documentsZip(db, now().toISOString().slice(0, 7), now())));
+  expect(Buffer.from(files[`${name}.pdf`] ?? []).equals(Buffer.from(pdf))).toBe(true);
+  expect(strFromU8(files[`${name}.xml`] ?? new Uint8Array())).toContain('CrossIndustryInvoice');
+  expect(strFromU8(files['without-document.txt'] ?? new Uint8Array())).toContain(`${number}: `);
+});
+
+describe('the PDF of a sales document', () => {
+  async function offer(type: string, customer: Partial<typeof customers.$inferInsert> = {}) {
+    const { db } = server.runtime;
+    const { customer_number } = await createCustomer(db, { ...BERLIN, ...customer });
+    const values = { type, customer_number, lines: LINES, valid_until: '2099-12-31' };
+    return (await saveRecord(db, salesDocumentKind, { values }, writer())).id;
+  }
+  const send = (id: number) =>
+    takeStep(server.runtime.db, salesDocumentSteps, 'send', { id, version: 0 }, writer());
+
+  test('a draft offer has no PDF, and a sent one has a PDF that never changes', async () => {
+    const { db } = server.runtime;
+    const id = await offer('offer');
+    expect((await describeSalesFile(db, id)).reasons.join()).toContain('It is a draft');
+    await expect(getSalesFile(db, id, now())).rejects.toThrow('It is a draft');
+    await send(id);
+    const { pdf, name } = await getSalesFile(db, id, now());
+    expect(name).toMatch(/^offer-/);
+    server.later(3600);
+    await setCompany({ name: 'Renamed GmbH' });
+    expect(Buffer.from((await getSalesFile(db, id, now())).pdf).equals(Buffer.from(pdf))).toBe(true);
+    expect(Buffer.from(pdf).toString('latin1')).not.toContain('/EmbeddedFile');
+    await setCompany();
+  });
+
+  test('an order confirmation needs the address of its customer, and no IBAN', async () => {
+    const { db } = server.runtime;
+    const id = await offer('order_confirmation', { street: null, email: null });
+    await send(id);
+    await setCompany({ iban: null });
+    expect((await describeSalesFile(db, id)).missing).toMatchObject([{ owner: 'customer', field: 'street' }]);
+    await setCompany();
+  });
+
+  test('the PDF of an erased customer’s offer is deleted when the retention period is over', async () => {
+    const { db } = server.runtime;
+    const id = await offer('offer');
+    await send(id);
+    await getSalesFile(db, id, now());
+    await db.update(customers).set({ erased_at: now() });
+    const year = Number(now().toISOString().slice(0, 4)) + 9;
+    await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date(`${year}-01-01T12:00:00Z`) });
+    expect((await describeSalesFile(db, id)).reasons).toEqual(['The customer was erased.']);
+    await db.update(customers).set({ erased_at: null });
   });
 });
 

@@ -1,8 +1,16 @@
+import { buffer } from 'node:stream/consumers';
 import { eq, sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { rows } from '@/db/database';
-import { accountingEntries, invoices } from '@/db/schema';
-import { accountingCsv } from '@/lib/exports/accounting-csv';
+import { accountingEntries, customers, invoices } from '@/db/schema';
+import { accountingCsv, type CsvForm } from '@/lib/exports/accounting-csv';
+import {
+  getAccountingSettings,
+  PRESETS,
+  saveAccountingSettings,
+  toTyped,
+} from '@/lib/exports/accounting-settings';
+import { datevFile, planDatev } from '@/lib/exports/datev';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
 import { currencyDecimals } from '@/lib/money';
 import { correctPayment } from '@/lib/payments/typed-payment';
@@ -10,6 +18,7 @@ import { apiWriter, deletePayment, recordPayment, updatePayment } from '@/lib/pa
 import { staffRecordWriter } from '@/lib/records/record-kind';
 import { saveRecord } from '@/lib/records/save-records';
 import { unquotedLines } from '../support/csv';
+import { readRows } from '../support/database';
 import { createCustomer } from '../support/factories';
 import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
@@ -17,9 +26,9 @@ import { useSync } from '../support/sync';
 const NOVEMBER = new Date('2026-11-03T12:00:00Z');
 const sync = useSync({ withKey: true, now: new Date('2026-10-20T12:00:00Z') });
 
-async function exported(month: string): Promise<string> {
+async function exported(month: string, form?: CsvForm): Promise<string> {
   const parts: string[] = [];
-  for await (const part of accountingCsv(sync.db, month)) parts.push(part);
+  for await (const part of accountingCsv(sync.db, month, form)) parts.push(part);
   return parts.join('');
 }
 
@@ -28,7 +37,7 @@ async function postedIn(month: string) {
   const [, ...lines] = unquotedLines((await exported(month)).trim());
   return lines.map((line) => {
     const cells = line.split(',');
-    return [0, 1, 2, 3, 6, 12].map((at) => cells[at]);
+    return [0, 1, 2, 3, 8, 14].map((at) => cells[at]);
   });
 }
 
@@ -74,17 +83,17 @@ test('the accounting export of a past month is not changed by later corrections'
   const { payment: deleted } = await pay(own[1], 'BANK-2', '2026-10-20');
   await sync.run();
   const october = await exported('2026-10');
-  const paidThen = [failing, won, lost, pending].map(async (one) => [await numberOf(one.invoice), '119']);
+  const paidThen = [failing, won, lost, pending].map(async (one) => [await numberOf(one.invoice), '119.00']);
   expect((await postedIn('2026-10')).filter(([record]) => record !== 'invoice').sort()).toEqual(
     [
       ...[
         ...(await Promise.all(paidThen)),
-        [await numberOf(partial), '50'],
-        ['OWN-1', '119'],
-        ['OWN-2', '119'],
+        [await numberOf(partial), '50.00'],
+        ['OWN-1', '119.00'],
+        ['OWN-2', '119.00'],
       ].map((one) => ['payment', 'collected', '2026-10-20', '2026-10-20', ...one]),
-      ['refund', 'refunded', '2026-10-20', '2026-10-20', await numberOf(failing.invoice), '-119'],
-      ['refund', 'refunded', '2026-10-20', '2026-10-20', await numberOf(won.invoice), '-119'],
+      ['refund', 'refunded', '2026-10-20', '2026-10-20', await numberOf(failing.invoice), '-119.00'],
+      ['refund', 'refunded', '2026-10-20', '2026-10-20', await numberOf(won.invoice), '-119.00'],
     ].sort(),
   );
 
@@ -108,18 +117,18 @@ test('the accounting export of a past month is not changed by later corrections'
   const [on, was] = ['2026-11-03', '2026-10-20'];
   expect((await postedIn('2026-11')).sort()).toEqual(
     [
-      ['invoice', 'cancelled', on, was, await numberOf(voided), '-119'],
-      ['invoice', 'cancelled', on, on, 'OWN-3', '-119'],
-      ['credit', 'credited', on, on, await numberOf(credited), '-19'],
-      ['payment', 'collected', on, on, await numberOf(partial), '69'],
-      ['payment', 'collection_reversed', on, was, 'OWN-1', '-119'],
-      ['payment', 'collected', on, was, 'OWN-1', '100'],
-      ['payment', 'collection_reversed', on, was, 'OWN-2', '-119'],
-      ['payment', 'collected', on, '2026-10-31', 'OWN-2', '119'],
-      ['refund', 'refund_reversed', on, was, await numberOf(failing.invoice), '119'],
-      ['refund', 'refund_reversed', on, was, await numberOf(won.invoice), '119'],
-      ['refund', 'refunded', on, was, await numberOf(lost.invoice), '-119'],
-      ['refund', 'refunded', on, was, await numberOf(pending.invoice), '-119'],
+      ['invoice', 'cancelled', on, was, await numberOf(voided), '-119.00'],
+      ['invoice', 'cancelled', on, on, 'OWN-3', '-119.00'],
+      ['credit', 'credited', on, on, await numberOf(credited), '-19.00'],
+      ['payment', 'collected', on, on, await numberOf(partial), '69.00'],
+      ['payment', 'collection_reversed', on, was, 'OWN-1', '-119.00'],
+      ['payment', 'collected', on, was, 'OWN-1', '100.00'],
+      ['payment', 'collection_reversed', on, was, 'OWN-2', '-119.00'],
+      ['payment', 'collected', on, '2026-10-31', 'OWN-2', '119.00'],
+      ['refund', 'refund_reversed', on, was, await numberOf(failing.invoice), '119.00'],
+      ['refund', 'refund_reversed', on, was, await numberOf(won.invoice), '119.00'],
+      ['refund', 'refunded', on, was, await numberOf(lost.invoice), '-119.00'],
+      ['refund', 'refunded', on, was, await numberOf(pending.invoice), '-119.00'],
     ].sort(),
   );
 });
@@ -137,7 +146,7 @@ test('an amount booked and reversed within one month is left out of the accounti
   );
   await updatePayment(sync.db, payment.id, { amount: 19, payment_date: '2026-12-05' }, sync.writer());
   expect((await postedIn('2026-12')).filter(([record]) => record === 'payment')).toEqual([
-    ['payment', 'collected', '2026-12-05', '2026-12-05', 'OWN-DEC', '19'],
+    ['payment', 'collected', '2026-12-05', '2026-12-05', 'OWN-DEC', '19.00'],
   ]);
 });
 
@@ -165,8 +174,8 @@ test('a payment corrected in a later month is reversed in that month’s account
   expect(corrected).toMatchObject({ invoice_id: right.id, customer_id: right.customer_id });
   expect(await exported('2027-01')).toBe(january);
   expect(await postedIn('2027-02')).toEqual([
-    ['payment', 'collection_reversed', '2027-02-03', '2027-01-09', 'OWN-WRONG', '-119'],
-    ['payment', 'collected', '2027-02-03', '2027-01-08', 'OWN-RIGHT', '119'],
+    ['payment', 'collection_reversed', '2027-02-03', '2027-01-09', 'OWN-WRONG', '-119.00'],
+    ['payment', 'collected', '2027-02-03', '2027-01-08', 'OWN-RIGHT', '119.00'],
   ]);
 });
 
@@ -209,6 +218,43 @@ test('accounting entries rebuilt from the current records have the same sums', a
   expect(await sync.db.$count(accountingEntries)).toBe(made);
 });
 
+test('an accounting entry keeps the country and the VAT ID that its customer had', async () => {
+  const { customer_number } = await createCustomer(sync.db, { country: 'AT', vat_id: 'ATU00000001' });
+  const values = { customer_number, number: 'OWN-AT', status: 'sent', subtotal: 80, tax: 0, total: 80 };
+  await saveRecord(sync.db, invoiceKind, { values }, sync.writer());
+  await sync.db.update(customers).set({ country: 'CH', vat_id: null });
+  const found = await readRows(sync.db, accountingEntries, sql`invoice_number = 'OWN-AT'`);
+  expect(found).toMatchObject([{ customer_country: 'AT', customer_vat_id: 'ATU00000001' }]);
+});
+
+test.each([
+  ['comma', '19,6.30,1.20,7.50,eur', '7.5,465,35,500,jpy', '0,-7.500,0.000,-7.500,kwd'],
+  ['semicolon', '19;6,30;1,20;7,50;eur', '7,5;465;35;500;jpy', '0;-7,500;0,000;-7,500;kwd'],
+] as const)(
+  'the accounting export in the form %s has all decimals of each currency',
+  async (form, ...ends) => {
+    const entry = {
+      record: 'invoice',
+      invoice_id: 1,
+      customer_number: 'K-1',
+      customer_name: '=1+1',
+    } as const;
+    const days = { booked_on: '2020-01-31', original_date: '2020-01-31' };
+    const amounts = [
+      { currency: 'eur', tax_rate: '19', net: '6.3', tax: '1.2', gross: '7.5' },
+      { currency: 'jpy', tax_rate: '7.5', net: '465', tax: '35', gross: '500' },
+      { currency: 'kwd', tax_rate: '0', net: '-7.5', tax: '0', gross: '-7.5' },
+    ];
+    await sync.db.delete(accountingEntries).where(eq(accountingEntries.booked_on, '2020-01-31'));
+    await sync.db.insert(accountingEntries).values(amounts.map((one) => ({ ...entry, ...days, ...one })));
+    const mark = form === 'comma' ? ',' : ';';
+    const [, ...lines] = (await exported('2020-01', form)).trim().split('\r\n');
+    const cells = lines.map((line) => line.slice(1, -1).split(`"${mark}"`));
+    expect(cells.map((row) => row.slice(11, 16).join(mark))).toEqual(ends);
+    expect(cells.map((row) => row[5])).toEqual(Array(3).fill("'=1+1"));
+  },
+);
+
 test('SQL and TypeScript use the same number of decimals for each currency', async () => {
   const codes = 'eur jpy isk ugx bhd tnd kwd usd xaf krw lyd huf clp vnd'.split(' ');
   const found = await rows<{ code: string; decimals: number }>(
@@ -216,4 +262,30 @@ test('SQL and TypeScript use the same number of decimals for each currency', asy
     sql`select code, currency_decimals(code) as decimals from unnest(${`{${codes}}`}::text[]) code`,
   );
   expect(found).toEqual(codes.map((code) => ({ code, decimals: currencyDecimals(code) })));
+});
+
+test('the file for DATEV names missing accounts, and then has a posting for each entry in euros', async () => {
+  const file = () => buffer(datevFile(sync.db, '2020-02', NOVEMBER));
+  const [eur, chf] = [await sendOwn('OWN-EUR'), await sendOwn('OWN-CHF')];
+  const entry = { record: 'invoice', customer_number: 'K-1', customer_name: 'Müller' } as const;
+  const days = { booked_on: '2020-02-29', original_date: '2020-02-29' };
+  const amounts = { tax_rate: '19', net: '100', tax: '19', gross: '119' };
+  await sync.db.insert(accountingEntries).values([
+    { ...entry, ...days, ...amounts, invoice_id: eur.id, invoice_number: 'OWN-EUR', currency: 'eur' },
+    { ...entry, ...days, ...amounts, invoice_id: chf.id, invoice_number: 'OWN-CHF', currency: 'chf' },
+  ]);
+  await expect(file()).rejects.toThrow('Client number, Consultant number, Debtor account');
+  const settings = { ...(await getAccountingSettings(sync.db)), accounts: PRESETS.skr04 };
+  const typed = { ...toTyped(settings), consultant_number: '1001', client_number: '7' };
+  const writer = { actor: sync.writer().actor };
+  const wrong = { ...typed, account_length: '5', revenue: 'S 19' };
+  await expect(saveAccountingSettings(sync.db, wrong, writer)).rejects.toMatchObject({
+    fields: expect.arrayContaining([expect.objectContaining({ field: 'revenue' })]),
+  });
+  await saveAccountingSettings(sync.db, typed, writer);
+  expect(toTyped(await getAccountingSettings(sync.db))).toEqual(typed);
+  const lines = (await file()).toString('latin1').split('\r\n');
+  expect(lines).toHaveLength(4);
+  expect(lines[2]).toMatch(/^119,00;"S";"EUR";;;;1210;4400;"";2902;"OWN-EUR";;;"Rechnung Müller";/);
+  expect(await planDatev(sync.db, '2020-02')).toMatchObject({ postings: 1, leftOutCount: 1, missing: [] });
 });

@@ -205,11 +205,11 @@ test('the journal posts credit notes and cancellations in their own month, with 
     ...[1, 2].map(() => ['invoice', 'cancelled', '2026-11-04', '2026-11-04']),
     ['credit', 'credited', '2026-11-04', '2026-11-04'],
   ]);
-  const amounts = posted.map((line) => line.split(',').slice(6, 13));
+  const amounts = posted.map((line) => line.split(',').slice(8, 15));
   expect(amounts).toEqual([
-    [number, cancellation?.number, '', '19', '-10', '-1.9', '-11.9'],
-    [number, cancellation?.number, '', '7', '-5.05', '-0.35', '-5.4'],
-    [number, note?.number, '', '19', '-20', '-3.8', '-23.8'],
+    [number, cancellation?.number, '', '19', '-10.00', '-1.90', '-11.90'],
+    [number, cancellation?.number, '', '7', '-5.05', '-0.35', '-5.40'],
+    [number, note?.number, '', '19', '-20.00', '-3.80', '-23.80'],
   ]);
   const [sum] = await rows(
     base.db,

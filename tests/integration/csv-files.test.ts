@@ -160,8 +160,8 @@ describe('files of many rows', () => {
 
 describe('the export of accounting', () => {
   const HEADER =
-    'record,event,date,original_date,customer_number,customer_name,invoice_number,credit_note_number,due_date,tax_rate,net,tax,' +
-    'gross,currency,payment_reference,method';
+    'record,event,date,original_date,customer_number,customer_name,customer_country,customer_vat_id,' +
+    'invoice_number,credit_note_number,due_date,tax_rate,net,tax,gross,currency,payment_reference,method';
 
   test('the accounting export contains an invoice line for each tax rate', async () => {
     const { db } = base;
@@ -203,18 +203,18 @@ describe('the export of accounting', () => {
     expect(linesOfMonth((await exportAccounting('--month', '1999-12')).said)).toEqual([HEADER]);
     expect(linesOfMonth(said)).toEqual([
       HEADER,
-      'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",R1,,2026-10-15,19,0.1,0.02,0.12,eur,,',
-      'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",R1,,2026-10-15,0,0.2,0,0.2,eur,,',
-      'invoice,issued,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",S1,,2026-10-15,,100,19,119,eur,,',
-      'invoice,issued,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",S2,,2026-10-15,,100,19,119,eur,,',
-      'invoice,issued,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",R0,,2026-10-15,,100,19,119,eur,,',
-      'balance,balance_used,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",S1,,,,,,30,eur,,',
-      'balance,balance_increased,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",S2,,,,,,-20,eur,,',
-      'payment,collected,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",R1,,,,,,0.32,eur,P1,stripe',
-      'payment,collected,2026-10-31,2026-08-01,K1,\'=Weiß, "AG",R1,,,,,,5,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",R1,,,,,,-2.5,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",R1,,,,,,-2,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",R1,,,,,,-0.5,eur,P0,api',
+      'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",,,R1,,2026-10-15,19,0.10,0.02,0.12,eur,,',
+      'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",,,R1,,2026-10-15,0,0.20,0.00,0.20,eur,,',
+      'invoice,issued,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",,,S1,,2026-10-15,,100.00,19.00,119.00,eur,,',
+      'invoice,issued,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",,,S2,,2026-10-15,,100.00,19.00,119.00,eur,,',
+      'invoice,issued,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",,,R0,,2026-10-15,,100.00,19.00,119.00,eur,,',
+      'balance,balance_used,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",,,S1,,,,,,30.00,eur,,',
+      'balance,balance_increased,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",,,S2,,,,,,-20.00,eur,,',
+      'payment,collected,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",,,R1,,,,,,0.32,eur,P1,stripe',
+      'payment,collected,2026-10-31,2026-08-01,K1,\'=Weiß, "AG",,,R1,,,,,,5.00,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",,,R1,,,,,,-2.50,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",,,R1,,,,,,-2.00,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",,,R1,,,,,,-0.50,eur,P0,api',
     ]);
   });
 

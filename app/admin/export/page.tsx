@@ -1,27 +1,31 @@
-import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Group, List, ListItem, NativeSelect, Stack, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { toCalendarDate } from '@/lib/dates';
+import { calendarMonth } from '@/lib/exports/accounting-csv';
+import { type DatevPlan, datevName, planDatev } from '@/lib/exports/datev';
 import { EXPORT_NAMES } from '@/lib/exports/export-csv';
-import { formatKind } from '../../_components/format';
+import { formatCount, formatKind } from '../../_components/format';
+import { TextLink } from '../../_components/links';
 import { Page, Section, staffPage } from '../_components/page/staff-page';
 
 export const metadata = { title: 'Export' };
 
-export default staffPage(async ({ runtime: { env, now } }) => {
+export default staffPage(async ({ runtime: { env, now }, db, search, staff }) => {
   const kinds = EXPORT_NAMES.map((value) => ({ value, label: formatKind(value) }));
   const months = latestMonths(toCalendarDate(now(), env.timeZone));
+  const month = calendarMonth.safeParse(search.get('datev')).data;
   return (
     <Page title="Export" description="Everything as CSV, with the columns that an import accepts.">
       <ExportForm
         title="Records"
         path="/admin/export/records"
-        field={{ name: 'kind', label: 'Kind', data: kinds }}
+        fields={[{ name: 'kind', label: 'Kind', data: kinds }]}
       />
       <ExportForm
         title="Accounting"
         path="/admin/export/accounting"
-        field={{ name: 'month', label: 'Month', data: months }}
+        fields={[{ name: 'month', label: 'Month', data: months }, FORM]}
       >
         <Text size="sm">
           What is posted in a month: invoices, with a row for each tax rate, payments, and what came back.
@@ -29,38 +33,113 @@ export default staffPage(async ({ runtime: { env, now } }) => {
           month.
         </Text>
       </ExportForm>
+      <ExportForm
+        title="Documents"
+        path="/admin/export/documents"
+        fields={[{ name: 'month', label: 'Month', data: months }]}
+        submit="Download zip"
+      >
+        <Text size="sm">
+          The PDF and the XRechnung of each invoice of a month. A text file lists the invoices without a
+          document.
+        </Text>
+      </ExportForm>
+      <ExportForm
+        title="DATEV"
+        path="/admin/export"
+        fields={[{ name: 'datev', label: 'Month', data: months, defaultValue: month }]}
+        submit="Check"
+      >
+        <Text size="sm">A month’s postings in euros, for the accounting programs of DATEV.</Text>
+        {month && (
+          <DatevMonth month={month} plan={await planDatev(db, month)} isAdmin={staff.role === 'admin'} />
+        )}
+      </ExportForm>
     </Page>
   );
 });
 
+const FORM = {
+  name: 'form',
+  label: 'Format',
+  data: [
+    { value: 'comma', label: 'Commas, and a decimal point' },
+    { value: 'semicolon', label: 'Semicolons, and a decimal comma' },
+  ],
+};
+
+interface SelectField {
+  name: string;
+  label: string;
+  data: { value: string; label: string }[];
+  defaultValue?: string | undefined;
+}
+
 interface Props {
   title: string;
   path: string;
-  field: { name: string; label: string; data: { value: string; label: string }[] };
+  fields: SelectField[];
+  /** Text of the button that sends the form. */
+  submit?: string;
   children?: ReactNode;
 }
 
 /** Shows a download form. It is a plain HTML form, because Next's router would treat the file as a page. */
-function ExportForm({ title, path, field, children }: Props) {
+function ExportForm({ title, path, fields, submit = 'Download CSV', children }: Props) {
   return (
     <Section title={title}>
       <form action={path} method="get" aria-label={title}>
         <Stack gap="sm" p="md">
           {children}
           <Group gap="sm" align="flex-end">
-            <NativeSelect {...field} size="sm" />
+            {fields.map((field) => (
+              <NativeSelect key={field.name} {...field} size="sm" />
+            ))}
             <Button
               type="submit"
               size="sm"
               variant="default"
               leftSection={<IconDownload size={16} stroke={1.8} aria-hidden />}
             >
-              Download CSV
+              {submit}
             </Button>
           </Group>
         </Stack>
       </form>
     </Section>
+  );
+}
+
+/** Links a month's file for DATEV, or names the settings that it needs, and lists the entries that it leaves out. */
+function DatevMonth({ month, plan, isAdmin }: { month: string; plan: DatevPlan; isAdmin: boolean }) {
+  const { postings, missing, leftOut, leftOutCount } = plan;
+  return (
+    <Stack gap="xs">
+      {missing.length > 0 ? (
+        <Text size="sm">
+          {`The file needs these settings: ${missing.join(', ')}. `}
+          {isAdmin ? (
+            <TextLink href="/admin/settings/accounting">Fill in the accounts</TextLink>
+          ) : (
+            'An admin can fill them in.'
+          )}
+        </Text>
+      ) : (
+        <Anchor href={`/admin/export/datev?month=${month}`} size="sm" fw={500} download>
+          {`${datevName(month)}.csv, ${formatCount(postings, 'posting')}`}
+        </Anchor>
+      )}
+      {leftOutCount > 0 && (
+        <Text size="sm">{`${formatCount(leftOutCount, 'entry', 'entries')} cannot be in the file:`}</Text>
+      )}
+      {leftOut.length > 0 && (
+        <List size="sm">
+          {[...new Set(leftOut)].map((text) => (
+            <ListItem key={text}>{text}</ListItem>
+          ))}
+        </List>
+      )}
+    </Stack>
   );
 }
 

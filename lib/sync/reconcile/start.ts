@@ -181,7 +181,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
   const empty = [
     ...[schema.reconciliationChanges, schema.reconciliationSeen, accountingEntries, toolCalls],
     ...[oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions, oauthClients, oauthConsents],
-    ...[schema.invoiceDocuments, schema.creditNotes],
+    ...[schema.invoiceDocuments, schema.creditNotes, schema.salesDocumentFiles],
   ];
   await copyToScratch(db, [
     ...whole.map((table) => ({ table })),

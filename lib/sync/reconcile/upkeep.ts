@@ -126,8 +126,19 @@ export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
         order by n.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
       returning id`,
   );
+  const sales = await rows<{ id: number }>(
+    deps.db,
+    sql`delete from sales_document_files where sales_document_id in (
+        select s.id from sales_document_files f join sales_documents s on s.id = f.sales_document_id
+          join customers c on c.id = s.customer_id
+        where c.erased_at is not null
+          and s.document_date < make_date(${year - deps.documentRetentionYears}::int, 1, 1)
+        order by s.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
+      returning sales_document_id as id`,
+  );
   // These rows are not found again, so the next page starts from the beginning.
-  return Math.max(dropped.length, emptied.length) === DROPPED_AT_ONCE ? '' : null;
+  const most = Math.max(dropped.length, emptied.length, sales.length);
+  return most === DROPPED_AT_ONCE ? '' : null;
 }
 
 export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null): Promise<string | null> {

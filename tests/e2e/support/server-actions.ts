@@ -176,6 +176,7 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   'app/admin/invoices/actions.ts#credit': [1, 0, first, new Fields({ reason: 'FORGED', quantity_1: '1' })],
   'app/admin/sales-documents/actions.ts#convert': [1, 0, 'invoice'],
   'app/admin/settings/alerts/actions.ts#sendTest': [],
+  'app/admin/settings/accounting/actions.ts#save': [first, new Fields({ consultant_number: '1001' })],
   'app/admin/settings/company/actions.ts#save': [first, new Fields({ name: 'FORGED' })],
   'app/admin/settings/numbers/actions.ts#saveSeries': [
     'invoice',

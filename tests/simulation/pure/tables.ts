@@ -55,7 +55,10 @@ export interface ModelRows {
   entries: Map<number, ModelEntry>;
 }
 
-export type ModelEntry = Omit<typeof accountingEntries.$inferSelect, 'created_at' | 'customer_name'>;
+export type ModelEntry = Omit<
+  typeof accountingEntries.$inferSelect,
+  'created_at' | 'customer_name' | 'customer_country' | 'customer_vat_id'
+>;
 
 export type TableName = keyof ModelRows;
 export type RowOf<Name extends TableName> = ModelRows[Name] extends Map<unknown, infer Row> ? Row : never;

@@ -13,13 +13,28 @@ interface CsvFile {
   pieces: AsyncGenerator<string>;
 }
 
+interface DownloadedFile {
+  /** File name with its extension. */
+  name: string;
+  /** Media type. */
+  type: string;
+  pieces: AsyncGenerator<string | Uint8Array>;
+}
+
+type Open<File> = (url: URL, runtime: Runtime, today: string) => File | Promise<File>;
+
 /** Creates the route handlers that send a CSV file to staff. `today` is the date in the service's time zone. */
-export function csvRoute(open: (url: URL, runtime: Runtime, today: string) => CsvFile | Promise<CsvFile>) {
+export function csvRoute(open: Open<CsvFile>) {
+  return fileRoute(async (...args) => toFile(await open(...args)));
+}
+
+/** Creates the route handlers that send a file of any type to staff. */
+export function fileRoute(open: Open<DownloadedFile>) {
   const answer = async (request: Request): Promise<Response> => {
     await requireStaff();
     const runtime = await getRuntime();
     const today = toCalendarDate(runtime.now(), runtime.env.timeZone);
-    return csvResponse(await open(new URL(request.url), runtime, today));
+    return fileResponse(await open(new URL(request.url), runtime, today));
   };
   return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: answer };
 }
@@ -34,12 +49,21 @@ export function exportRoute<Schema extends z.ZodObject, Row>({ source, path }: L
   });
 }
 
+/** Creates a download response with a CSV file. */
+export const csvResponse = (file: CsvFile): Response => fileResponse(toFile(file));
+
+const toFile = ({ name, pieces }: CsvFile): DownloadedFile => ({
+  name: `${name}.csv`,
+  type: 'text/csv; charset=utf-8; header=present',
+  pieces,
+});
+
 /** Creates a download response. It generates the file only as fast as the client reads it. */
-export function csvResponse({ name, pieces }: CsvFile): Response {
+function fileResponse({ name, type, pieces }: DownloadedFile): Response {
   return new Response(toStream(pieces), {
     headers: {
-      'Content-Type': 'text/csv; charset=utf-8; header=present',
-      'Content-Disposition': `attachment; filename="${name.replace(/[^ -~]/g, '_')}.csv"${inUnicode(name)}`,
+      'Content-Type': type,
+      'Content-Disposition': `attachment; filename="${name.replace(/[^ -~]/g, '_')}"${inUnicode(name)}`,
       'Cache-Control': 'no-store',
     },
   });
@@ -48,22 +72,19 @@ export function csvResponse({ name, pieces }: CsvFile): Response {
 /** Returns the `filename*` parameter of RFC 6266 for a name with non-ASCII characters, '' for other names. */
 function inUnicode(name: string): string {
   if (/^[ -~]*$/.test(name)) return '';
-  const encoded = encodeURIComponent(`${name}.csv`).replace(
-    /['()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16)}`,
-  );
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `; filename*=UTF-8''${encoded}`;
 }
 
 /** Converts pieces to a stream that requests a piece only when the client reads. An error aborts the response. */
-function toStream(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+function toStream(pieces: AsyncGenerator<string | Uint8Array>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(
     {
       async pull(controller) {
         const { value, done } = await pieces.next();
         if (done) controller.close();
-        else controller.enqueue(encoder.encode(value));
+        else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
       },
       async cancel() {
         await pieces.return(undefined);

@@ -5,5 +5,6 @@ import { csvRoute } from '../../_components/lists/csv';
 /** Downloads a month's accounting entries, in the same CSV format as the export command. */
 export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = csvRoute(({ searchParams }, { db }) => {
   const month = calendarMonth.safeParse(searchParams.get('month')).data ?? notFound();
-  return { name: `accounting-${month}`, pieces: accountingCsv(db, month) };
+  const form = searchParams.get('form') === 'semicolon' ? 'semicolon' : 'comma';
+  return { name: `accounting-${month}`, pieces: accountingCsv(db, month, form) };
 });

@@ -1,5 +1,8 @@
+import { Anchor } from '@mantine/core';
 import { formatCustomer, formatDate, formatField, formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
+import type { DocumentState } from '@/lib/documents/invoice-document';
+import { describeSalesFile } from '@/lib/documents/sales-document-file';
 import { listLines } from '@/lib/invoices/lines';
 import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/queries';
 import { type Conversion, conversionsOf } from '@/lib/sales-documents/save-sales-documents';
@@ -49,10 +52,31 @@ export default recordPage(getSalesDocument, async (document, { id, db, timeZone,
         />
       </Columns>
       <LineSection lines={lines} currency={document.currency} />
+      <FileSection id={id} state={await describeSalesFile(db, id)} />
       <History entity="sales_document" id={id} kept={null} />
     </Page>
   );
 });
+
+/** Links the PDF of a sales document, or says why it has none. */
+function FileSection({ id, state: { isReady, reasons, missing } }: { id: number; state: DocumentState }) {
+  const empty = missing.map(({ owner, label }) => `${owner}: ${label}`).join(', ');
+  const sentences = [...reasons, ...(empty ? [`These fields are empty: ${empty}.`] : [])];
+  return (
+    <Section title="PDF" none={!isReady && sentences.join(' ')}>
+      <Anchor
+        href={`/admin/sales-documents/${id}/document`}
+        size="sm"
+        fw={500}
+        download
+        p="md"
+        display="block"
+      >
+        Download the PDF
+      </Anchor>
+    </Section>
+  );
+}
 
 function factsOf(document: SalesDocumentDetails, timeZone: string) {
   const { invoice, confirmation, valid_until } = document;

@@ -1,0 +1,316 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { type TaxCategory, usualCategory } from '../customers/tax-category';
+import { addDays } from '../dates';
+import { type Company, getCompany } from '../documents/company';
+import { AppError } from '../errors';
+import { type Entry, readEntries } from './accounting-csv';
+import { type AccountingSettings, getAccountingSettings } from './accounting-settings';
+
+/** What a month's file for DATEV contains, and what prevents it. */
+export interface DatevPlan {
+  postings: number;
+  /** Names of missing settings and accounts. The file can be written only if there are none. */
+  missing: string[];
+  /** Entries that are not in the file, with the reason for each, at most `MAX_NAMED`. */
+  leftOut: string[];
+  leftOutCount: number;
+}
+
+/** The largest number of left-out entries that a plan names. */
+const MAX_NAMED = 100;
+
+/** Reads a month's accounting entries and finds what is missing for its file. */
+export async function planDatev(db: Database, month: string): Promise<DatevPlan> {
+  const settings = await getAccountingSettings(db);
+  const missing = new Set<string>();
+  if (!settings.consultant_number) missing.add('Consultant number');
+  if (!settings.client_number) missing.add('Client number');
+  const plan: DatevPlan = { postings: 0, missing: [], leftOut: [], leftOutCount: 0 };
+  for await (const found of readPostings(db, month, settings)) {
+    for (const one of found) {
+      if ('missing' in one) missing.add(one.missing);
+      else if ('leftOut' in one) {
+        plan.leftOutCount += 1;
+        if (plan.leftOut.length < MAX_NAMED) plan.leftOut.push(one.leftOut);
+      } else plan.postings += 1;
+    }
+  }
+  return { ...plan, missing: [...missing].sort() };
+}
+
+/** Returns a file's name without its extension. DATEV finds files by the prefix. */
+export const datevName = (month: string) => `EXTF_Buchungsstapel_${month}`;
+
+/**
+ * Writes a month as DATEV's posting batch: EXTF format 700, category 21, version 13, in Windows-1252.
+ *
+ * @throws AppError conflict with the names of missing settings and accounts
+ */
+export async function* datevFile(db: Database, month: string, now: Date): AsyncGenerator<Uint8Array> {
+  const { missing } = await planDatev(db, month);
+  if (missing.length > 0) {
+    throw new AppError('conflict', `The file for DATEV needs these settings: ${missing.join(', ')}.`);
+  }
+  const settings = await getAccountingSettings(db);
+  yield toWindows1252([headerLine(settings, month, now), COLUMNS.join(';'), ''].join('\r\n'));
+  for await (const found of readPostings(db, month, settings)) {
+    const lines = found.flatMap((one) => ('amount' in one ? `${postingLine(one)}\r\n` : []));
+    yield toWindows1252(lines.join(''));
+  }
+}
+
+/** A tax rate in percent of an invoice's lines, and their category if it is stored. */
+export interface InvoiceTax {
+  rate: number;
+  category: TaxCategory | null;
+}
+
+type Outcome = Posting | { missing: string } | { leftOut: string };
+
+async function* readPostings(db: Database, month: string, settings: AccountingSettings) {
+  const company = await getCompany(db);
+  for await (const entries of readEntries(db, month)) {
+    const taxes = await readTaxes(db, entries, ratesOf(settings));
+    yield entries
+      .filter(({ gross }) => Number(gross) !== 0)
+      .map((entry) => toPosting(entry, taxes.get(entry.invoice_id) ?? [], settings, company));
+  }
+}
+
+/** Reads the rates of the entries' invoices. An invoice without lines has the rate that its totals fit. */
+async function readTaxes(
+  db: Database,
+  entries: Entry[],
+  rates: number[],
+): Promise<Map<number, InvoiceTax[]>> {
+  const ids = [...new Set(entries.map(({ invoice_id }) => invoice_id))];
+  const found = await rows<{ id: number; subtotal: string; tax: string; lines: InvoiceTax[] | null }>(
+    db,
+    sql`select i.id, i.subtotal::text, i.tax::text, (
+        select jsonb_agg(distinct jsonb_build_object('rate', l.tax_rate::float, 'category', l.tax_category))
+          from invoice_lines l where l.invoice_id = i.id) as lines
+      from invoices i where i.id in (${each(ids)})`,
+  );
+  return new Map(
+    found.map(({ id, subtotal, tax, lines }) => [id, lines ?? taxesOfTotals(subtotal, tax, rates)]),
+  );
+}
+
+const each = (ids: number[]): SQL =>
+  sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)::int`;
+
+/** Returns the rates above zero that have a revenue account. */
+function ratesOf({ accounts }: AccountingSettings): number[] {
+  return Object.keys(accounts).flatMap((purpose) => {
+    const [, rate] = /^revenue S (.+)$/.exec(purpose) ?? [];
+    return rate === undefined ? [] : Number(rate);
+  });
+}
+
+/** Returns the only rate that explains an invoice's tax to the cent. Empty if no rate does, or several do. */
+export function taxesOfTotals(subtotal: string, tax: string, rates: number[]): InvoiceTax[] {
+  if (Number(tax) === 0) return [{ rate: 0, category: null }];
+  const cents = (amount: string) => Math.round(Number(amount) * 100);
+  const exact = rates.filter((rate) => Math.round((cents(subtotal) * rate) / 100) === cents(tax));
+  const [rate] = exact;
+  return exact.length === 1 && rate !== undefined ? [{ rate, category: 'S' }] : [];
+}
+
+/** A posting between a debtor and another account. */
+export interface Posting {
+  /** Without sign, with a decimal comma. */
+  amount: string;
+  /** `S` debits the debtor, `H` credits the debtor. */
+  side: 'S' | 'H';
+  account: string;
+  contra: string;
+  key: string;
+  /** Calendar date. */
+  date: string;
+  document: string;
+  text: string;
+  /** VAT ID of the customer, which the recapitulative statement needs. Empty for domestic revenue. */
+  vatId: string;
+}
+
+const TEXTS: Record<Entry['record'], string> = {
+  invoice: 'Rechnung',
+  credit: 'Gutschrift',
+  write_off: 'Forderungsverlust',
+  balance: 'Guthaben',
+  paid_elsewhere: 'Zahlung ohne Beleg',
+  payment: 'Zahlung',
+  refund: 'Erstattung',
+};
+
+/** Returns the posting of an accounting entry, or the name of a missing account, or why the entry cannot be posted. */
+export function toPosting(
+  entry: Entry,
+  taxes: InvoiceTax[],
+  settings: AccountingSettings,
+  company: Pick<Company, 'country' | 'small_business'>,
+): Outcome {
+  const { record, gross, currency, invoice_number, credit_note_number, invoice_id, reverses } = entry;
+  const number = credit_note_number ?? invoice_number;
+  const name = `${TEXTS[record]} ${number ?? `#${invoice_id}`}`;
+  if (currency !== 'eur') return { leftOut: `${name}: its currency is ${currency.toUpperCase()}.` };
+  const account = debtorOf(entry, settings);
+  if (typeof account !== 'string') return account;
+  const contra = contraOf(entry, taxes, company);
+  if ('leftOut' in contra) return { leftOut: `${name}: ${contra.leftOut}` };
+  const found = settings.accounts[contra.purpose];
+  if (found === undefined) return { missing: contra.label };
+  const [contraAccount = '', key = ''] = found.split(' ');
+  // An invoice debits the debtor. Money that arrives credits the debtor.
+  const isClaim = record === 'invoice' || record === 'credit' || record === 'write_off';
+  return {
+    amount: Math.abs(Number(gross)).toFixed(2).replace('.', ','),
+    side: Number(gross) > 0 === isClaim ? 'S' : 'H',
+    account,
+    contra: contraAccount,
+    key,
+    date: entry.booked_on,
+    // Readers of the format agree on these characters only.
+    document: (number ?? String(invoice_id)).replace(/[^A-Za-z0-9$%/-]/g, '-').slice(0, 36),
+    text: `${reverses === null ? '' : 'Storno '}${TEXTS[record]} ${entry.customer_name}`
+      .replace(/\s+/g, ' ')
+      .slice(0, 60),
+    vatId: contra.isInEu ? (entry.customer_vat_id ?? '').replace(/\W/g, '').slice(0, 15) : '',
+  };
+}
+
+function debtorOf({ customer_number }: Entry, { accounts, account_length }: AccountingSettings) {
+  if (accounts.debtor) return accounts.debtor;
+  const base = accounts['debtor base'];
+  if (!base) return { missing: 'Debtor account' };
+  const digits = customer_number.replace(/\D/g, '');
+  const account = String(Number(base) + Number(digits));
+  if (digits && account.length === account_length + 1) return account;
+  return { leftOut: `The customer number ${customer_number} gives no debtor account.` };
+}
+
+type Contra = { purpose: string; label: string; isInEu?: boolean } | { leftOut: string };
+
+/** Returns the purpose of the account opposite the debtor's. */
+function contraOf(
+  entry: Entry,
+  taxes: InvoiceTax[],
+  { country, small_business }: Pick<Company, 'country' | 'small_business'>,
+): Contra {
+  const { record } = entry;
+  if (record === 'balance') return { purpose: 'balance', label: 'Account of the balance at Stripe' };
+  if (record === 'paid_elsewhere') {
+    return { purpose: 'paid_elsewhere', label: 'Account of payments that are recorded elsewhere' };
+  }
+  if (record === 'payment' || record === 'refund') {
+    const method = entry.method ?? 'staff';
+    return { purpose: `payment ${method}`, label: `Account of payments by ${method}` };
+  }
+  const rates = [...new Set(taxes.map(({ rate }) => rate))];
+  const rate = entry.tax_rate === null ? rates[0] : Number(entry.tax_rate);
+  if (rate === undefined) return { leftOut: 'its totals fit no tax rate that has a revenue account.' };
+  if (entry.tax_rate === null && rates.length > 1) return { leftOut: 'its invoice has several tax rates.' };
+  if (record === 'write_off') {
+    return { purpose: `write_off ${rate}`, label: `Write-off account for ${rate} %` };
+  }
+  const buyer = { country: entry.customer_country, vat_id: entry.customer_vat_id, tax_exempt: false };
+  const usual = usualCategory(rate, buyer, { country: country ?? '', small_business });
+  const stored = taxes.filter((one) => one.rate === rate).map(({ category }) => category ?? usual);
+  const [category = usual, ...others] = new Set(stored);
+  if (others.length > 0) return { leftOut: `its lines with ${rate} % have several tax categories.` };
+  return {
+    purpose: `revenue ${category} ${rate}`,
+    label: `Revenue account for ${category} ${rate} %`,
+    isInEu: category === 'AE' || category === 'K',
+  };
+}
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+const compact = (date: string) => date.replaceAll('-', '');
+
+/** Returns the first line of the file, which has 31 fields. */
+export function headerLine(settings: AccountingSettings, month: string, now: Date): string {
+  const [year = 0, at = 1] = month.split('-').map(Number);
+  const first = settings.fiscal_year_month;
+  const fiscalYear = `${at >= first ? year : year - 1}${String(first).padStart(2, '0')}01`;
+  const last = addDays(addDays(`${month}-01`, 31).replace(/\d\d$/, '01'), -1);
+  const created = now.toISOString().replace(/\D/g, '');
+  return [
+    ...[quoted('EXTF'), '700', '21', quoted('Buchungsstapel'), '13', created, '', '""', '""', '""'],
+    ...[settings.consultant_number ?? '', settings.client_number ?? '', fiscalYear],
+    ...[String(settings.account_length), `${compact(month)}01`, compact(last)],
+    // Name of the batch, initials, kind of booking (1: financial), purpose (0: any), not locked, currency.
+    ...[quoted(`Rechnungsausgang ${month}`), '""', '1', '0', '0', quoted('EUR')],
+    ...['', '""', '', '', '""', '', '', '""', '""'],
+  ].join(';');
+}
+
+/** Returns the line of a posting, which has a field for each column. */
+export function postingLine(posting: Posting): string {
+  const { amount, side, account, contra, key, date, document, text, vatId } = posting;
+  const [, month = '', day = ''] = date.split('-');
+  const cells: Record<string, string> = {
+    'Umsatz (ohne Soll/Haben-Kz)': amount,
+    'Soll/Haben-Kennzeichen': quoted(side),
+    'WKZ Umsatz': quoted('EUR'),
+    Konto: account,
+    'Gegenkonto (ohne BU-Schlüssel)': contra,
+    'BU-Schlüssel': quoted(key),
+    Belegdatum: day + month,
+    'Belegfeld 1': quoted(document),
+    Buchungstext: quoted(text),
+    'EU-Land u. UStID (Bestimmung)': quoted(vatId),
+    Festschreibung: '0',
+  };
+  return COLUMNS.map((column) => cells[column] ?? '').join(';');
+}
+
+const numbered = (count: number, ...names: string[]) =>
+  Array.from({ length: count }, (_, at) => names.map((name) => `${name} ${at + 1}`)).flat();
+
+/** The columns of a posting batch, version 13. */
+export const COLUMNS: readonly string[] = [
+  ...'Umsatz (ohne Soll/Haben-Kz);Soll/Haben-Kennzeichen;WKZ Umsatz;Kurs;Basis-Umsatz;WKZ Basis-Umsatz'.split(
+    ';',
+  ),
+  ...'Konto;Gegenkonto (ohne BU-Schlüssel);BU-Schlüssel;Belegdatum;Belegfeld 1;Belegfeld 2;Skonto'.split(';'),
+  ...'Buchungstext;Postensperre;Diverse Adressnummer;Geschäftspartnerbank;Sachverhalt;Zinssperre'.split(';'),
+  'Beleglink',
+  ...numbered(8, 'Beleginfo - Art', 'Beleginfo - Inhalt'),
+  ...'KOST1 - Kostenstelle;KOST2 - Kostenstelle;Kost-Menge;EU-Land u. UStID (Bestimmung)'.split(';'),
+  ...'EU-Steuersatz (Bestimmung);Abw. Versteuerungsart;Sachverhalt L+L;Funktionsergänzung L+L'.split(';'),
+  ...'BU 49 Hauptfunktionstyp;BU 49 Hauptfunktionsnummer;BU 49 Funktionsergänzung'.split(';'),
+  ...numbered(20, 'Zusatzinformation - Art', 'Zusatzinformation- Inhalt'),
+  ...'Stück;Gewicht;Zahlweise;Forderungsart;Veranlagungsjahr;Zugeordnete Fälligkeit;Skontotyp'.split(';'),
+  ...'Auftragsnummer;Buchungstyp;USt-Schlüssel (Anzahlungen);EU-Land (Anzahlungen)'.split(';'),
+  ...'Sachverhalt L+L (Anzahlungen);EU-Steuersatz (Anzahlungen);Erlöskonto (Anzahlungen);Herkunft-Kz'.split(
+    ';',
+  ),
+  ...'Buchungs GUID;KOST-Datum;SEPA-Mandatsreferenz;Skontosperre;Gesellschaftername'.split(';'),
+  ...'Beteiligtennummer;Identifikationsnummer;Zeichnernummer;Postensperre bis'.split(';'),
+  ...'Bezeichnung SoBil-Sachverhalt;Kennzeichen SoBil-Buchung;Festschreibung;Leistungsdatum'.split(';'),
+  ...'Datum Zuord. Steuerperiode;Fälligkeit;Generalumkehr (GU);Steuersatz;Land;Abrechnungsreferenz'.split(
+    ';',
+  ),
+  ...'BVV-Position;EU-Land u. UStID (Ursprung);EU-Steuersatz (Ursprung);Abw. Skontokonto'.split(';'),
+];
+
+/** The characters of the bytes 80 to 9F. A space stands for a byte without a character. */
+const SPECIAL = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
+
+/** The byte of each character. Some versions of Node.js decode Windows-1252 as Latin-1, so the table is written out. */
+const BYTES = new Map([
+  ...Array.from(SPECIAL, (character, at): [string, number] => [character, 128 + at]),
+  ...Array.from({ length: 256 }, (_, byte): [string, number] => [String.fromCharCode(byte), byte]),
+]);
+
+/** Encodes a text in Windows-1252. A letter that it lacks loses its accent, and other characters become `?`. */
+export function toWindows1252(text: string): Uint8Array {
+  const QUESTION_MARK = 63;
+  return Uint8Array.from(
+    [...text.normalize('NFC')].map(
+      (character) => BYTES.get(character) ?? BYTES.get(character.normalize('NFD')[0] ?? '') ?? QUESTION_MARK,
+    ),
+  );
+}

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import type { Entry } from '@/lib/exports/accounting-csv';
+import { type AccountingSettings, PRESETS } from '@/lib/exports/accounting-settings';
+import {
+  COLUMNS,
+  headerLine,
+  type InvoiceTax,
+  postingLine,
+  taxesOfTotals,
+  toPosting,
+  toWindows1252,
+} from '@/lib/exports/datev';
+
+const settings: AccountingSettings = {
+  ...{ consultant_number: '1001', client_number: '7', fiscal_year_month: 1, account_length: 4 },
+  accounts: PRESETS.skr03,
+};
+const HOME = { country: 'DE', small_business: false };
+const ENTRY: Entry = {
+  ...{ id: 1, record: 'invoice', invoice_id: 5, payment_id: null, reverses: null },
+  ...{ booked_on: '2026-10-07', original_date: '2026-10-07', due_date: null },
+  ...{ customer_number: 'K-00123', customer_name: 'Müller GmbH', customer_country: 'DE' },
+  ...{ customer_vat_id: null, invoice_number: 'R2026-17', credit_note_number: null },
+  ...{ payment_reference: null, method: null },
+  ...{ tax_rate: '19', net: '100', tax: '19', gross: '119', currency: 'eur', created_at: new Date(0) },
+};
+const S19: InvoiceTax[] = [{ rate: 19, category: 'S' }];
+const posted = (
+  entry: Partial<Entry>,
+  taxes = S19,
+  accounts: AccountingSettings['accounts'] = PRESETS.skr03,
+) => toPosting({ ...ENTRY, ...entry }, taxes, { ...settings, accounts }, HOME);
+
+const MONEY = { tax_rate: null, net: null, tax: null };
+const ABROAD = { customer_country: 'AT', customer_vat_id: 'ATU 00000001', tax_rate: '0', gross: '80' };
+
+describe('the posting of an accounting entry for DATEV', () => {
+  test.each<[string, Partial<Entry>, InvoiceTax[], string]>([
+    ['an invoice', {}, S19, '119,00 S 1410 8400'],
+    ['a cancelled invoice', { gross: '-119', reverses: 1 }, S19, '119,00 H 1410 8400'],
+    ['an invoice at 7 %', { tax_rate: '7', gross: '7.5' }, [{ rate: 7, category: 'S' }], '7,50 S 1410 8300'],
+    ['an invoice under reverse charge', ABROAD, [{ rate: 0, category: 'AE' }], '80,00 S 1410 8336'],
+    ['an untaxed invoice without a stored category', ABROAD, [], '80,00 S 1410 8336'],
+    ['a credit', { ...MONEY, record: 'credit', gross: '-19' }, S19, '19,00 H 1410 8400'],
+    ['a write-off', { ...MONEY, record: 'write_off', gross: '-119' }, S19, '119,00 H 1410 2406'],
+    ['a payment by Stripe', { ...MONEY, record: 'payment', method: 'stripe' }, [], '119,00 H 1410 1360'],
+    [
+      'a payment that staff recorded',
+      { ...MONEY, record: 'payment', method: 'staff' },
+      [],
+      '119,00 H 1410 1200',
+    ],
+    ['a refund', { ...MONEY, record: 'refund', method: 'stripe', gross: '-5' }, [], '5,00 S 1410 1360'],
+    ['a used balance', { ...MONEY, record: 'balance' }, [], '119,00 H 1410 1700'],
+    ['an amount paid elsewhere', { ...MONEY, record: 'paid_elsewhere' }, [], '119,00 H 1410 1590'],
+  ])('%s is posted by the accounts of its kind', (_, entry, taxes, expected) => {
+    const found = posted(entry, taxes);
+    expect('amount' in found && `${found.amount} ${found.side} ${found.account} ${found.contra}`).toBe(
+      expected,
+    );
+  });
+
+  test.each<[string, Partial<Entry>, InvoiceTax[], object]>([
+    ['in another currency', { currency: 'chf' }, S19, { leftOut: 'Rechnung R2026-17: its currency is CHF.' }],
+    ['with a rate without an account', { tax_rate: '20' }, [], { missing: 'Revenue account for S 20 %' }],
+    ['without a tax rate', { tax_rate: null }, [], { leftOut: expect.stringContaining('fit no tax rate') }],
+    [
+      'that credits an invoice with two rates',
+      { ...MONEY, record: 'credit' },
+      [...S19, { rate: 7, category: 'S' }],
+      { leftOut: expect.stringContaining('several tax rates') },
+    ],
+    [
+      'with two categories of one rate',
+      { tax_rate: '0' },
+      [
+        { rate: 0, category: 'E' },
+        { rate: 0, category: 'Z' },
+      ],
+      { leftOut: expect.stringContaining('several tax categories') },
+    ],
+  ])('an entry %s is not posted, and says why', (_, entry, taxes, expected) => {
+    expect(posted(entry, taxes)).toEqual(expected);
+  });
+
+  test.each([
+    ['K-00123', '10123'],
+    ['42', '10042'],
+    ['K-999999', null],
+    ['ACME', null],
+  ])('the customer %s has the debtor account %s', (customer_number, account) => {
+    const { debtor: _, ...others } = PRESETS.skr03;
+    const found = posted({ customer_number }, S19, { ...others, 'debtor base': '10000' });
+    expect('account' in found ? found.account : null).toBe(account);
+  });
+
+  test('a posting names the document, a text of at most 60 characters, the BU key and the VAT ID', () => {
+    const accounts = { ...PRESETS.skr03, 'revenue AE 0': '8000 94' };
+    const entry = { ...ABROAD, invoice_number: 'R_2026 17ä', customer_name: 'x'.repeat(80), reverses: 2 };
+    expect(posted(entry, [{ rate: 0, category: 'AE' }], accounts)).toMatchObject({
+      ...{ contra: '8000', key: '94', vatId: 'ATU00000001', document: 'R-2026-17-' },
+      text: `Storno Rechnung ${'x'.repeat(44)}`,
+    });
+  });
+});
+
+test.each([
+  ['100', '19', [{ rate: 19, category: 'S' }]],
+  ['100', '0', [{ rate: 0, category: null }]],
+  ['100', '12', []],
+  ['0.02', '0.00', [{ rate: 0, category: null }]],
+])('totals of %s and %s of tax have the rates %j', (subtotal, tax, expected) => {
+  expect(taxesOfTotals(subtotal, tax, [19, 7])).toEqual(expected);
+});
+
+test('a file for DATEV begins with 31 fields, and every line has the 125 columns of version 13', () => {
+  const now = new Date('2026-11-02T08:09:10.123Z');
+  const header = headerLine({ ...settings, fiscal_year_month: 7 }, '2026-02', now);
+  expect(header.split(';')).toHaveLength(31);
+  expect(header).toMatch(
+    /^"EXTF";700;21;"Buchungsstapel";13;20261102080910123;;"";"";"";1001;7;20250701;4;20260201;20260228;/,
+  );
+  const found = posted({});
+  const cells = 'amount' in found ? postingLine(found).split(';') : [];
+  expect([COLUMNS.length, cells.length]).toEqual([125, 125]);
+  const start = ['119,00', '"S"', '"EUR"', '', '', '', '1410', '8400', '""', '0710', '"R2026-17"', '', ''];
+  expect(cells.slice(0, 14)).toEqual([...start, '"Rechnung Müller GmbH"']);
+});
+
+test('a file for DATEV is in Windows-1252', () => {
+  expect(Buffer.from(toWindows1252('aÄß€ő株')).toString('hex')).toBe('61c4df806f3f');
+});
