@@ -179,7 +179,7 @@ async function requireDocument(
 
 type FoundDocument = { files: DocumentFiles; reason: null } | { files: null; reason: string };
 
-/** Returns a document, which the first call makes, or the sentences that say why there is none. */
+/** Returns a document, or the sentences that say why it cannot be made. The first call makes it. */
 async function findDocument(
   db: Database,
   source: DocumentSource,

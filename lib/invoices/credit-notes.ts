@@ -342,7 +342,7 @@ const sumsAlone = ({ subtotal, tax, total }: Invoice) => ({
 
 /**
  * Calculates the sums of the credited lines. The tax of each rate is what it adds to the tax of all credited lines. So
- * the taxes of an invoice's credit notes add up to the tax of the invoice, whatever is rounded on the way.
+ * the taxes of an invoice's credit notes add up to the tax of the invoice in spite of rounding.
  */
 function sumsOf(before: Line[], credited: Line[], currency: string) {
   const all = lineTotals([...before, ...credited], currency);

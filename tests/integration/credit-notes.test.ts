@@ -172,7 +172,7 @@ describe('the cancellation of an invoice', () => {
     ]);
   });
 
-  test('the taxes of all credit notes of an invoice add up to its tax, whatever was rounded', async () => {
+  test('the taxes of all credit notes of an invoice add up to its tax in spite of rounding', async () => {
     const cents = { text: 'Traffic', quantity: 7, unit_price: 0.07, tax_rate: 19 };
     const id = await issue([cents]);
     for (let i = 0; i < 5; i++) await credit(id, [{ position: 1, quantity: 1 }]);
