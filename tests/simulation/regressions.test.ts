@@ -122,7 +122,21 @@ describe('revisions of an invoice', () => {
     expect(await stored()).toMatchObject({ ...cancelled, recheck_at: null });
   };
 
+  async function writtenOff(scene: Scene) {
+    own()(scene);
+    scene.hasKey = false;
+    const first = atStripe.invoice(scene);
+    await scene.tell(first);
+    act.markUncollectible(scene.world, first.id);
+    await tellOnly(scene, act.failInvoicePayment(scene.world, first.id), 'invoice.payment_failed');
+    const stored = async () => (await scene.rows()).invoices[first.id];
+    expect(await stored()).toMatchObject({ status: 'overdue', uncollectible: true });
+    await tellOnly(scene, atStripe.invoice(scene, { revises: first.id }), 'invoice.finalized');
+    expect(await stored()).toMatchObject({ status: 'cancelled', uncollectible: false });
+  }
+
   testRules({
+    'a written-off invoice is only cancelled once its revision replaces it': writtenOff,
     'a revised invoice owes nothing once the event of its revision arrives': revised(true),
     'a revised invoice owes nothing even without an API key': revised(false),
   });

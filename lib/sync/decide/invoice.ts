@@ -73,7 +73,7 @@ function cancelRevised(
     applyInvoice(draft, fetched.object, { origin: 'fetched', asOf: fetchedAsOf });
     return;
   }
-  const state = { status: 'cancelled', amount_due: '0' } as const;
+  const state = { status: 'cancelled', amount_due: '0', uncollectible: false } as const;
   const provider_as_of = latest(asOf, row.provider_as_of ?? asOf);
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
