@@ -135,7 +135,22 @@ describe('revisions of an invoice', () => {
     expect(await stored()).toMatchObject({ status: 'cancelled', uncollectible: false });
   }
 
+  /** Only the answer about the original has the customer's number. */
+  async function relinking(scene: Scene) {
+    own()(scene);
+    const first = atStripe.invoice(scene);
+    await scene.tell(first);
+    own('C-1')(scene);
+    scene.hasKey = true;
+    const { id } = atStripe.invoice(scene, { revises: first.id });
+    await tellOnly(scene, act.payInvoice(scene.world, id), 'invoice.payment_succeeded');
+    expect((await scene.rows()).payments[id]).toMatchObject({ customer: 'C-1' });
+  }
+
   testRules({
+    'a payment belongs to the customer that the answer about a revised invoice names': {
+      ...{ given, events: [relinking] },
+    },
     'a written-off invoice is only cancelled once its revision replaces it': writtenOff,
     'a revised invoice owes nothing once the event of its revision arrives': revised(true),
     'a revised invoice owes nothing even without an API key': revised(false),

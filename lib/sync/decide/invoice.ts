@@ -50,7 +50,9 @@ export function applyInvoice(
     }),
   });
   if (taken) cancelRevised(draft, decision.take, invoice, decision.asOf);
-  return { applied: taken ? 'applied' : decision, invoice };
+  // Stripe's answer about the original may have linked the Stripe customer, and so this row, to another customer.
+  const current = draft.row('invoice', incoming.id) ?? invoice;
+  return { applied: taken ? 'applied' : decision, invoice: current };
 }
 
 /**

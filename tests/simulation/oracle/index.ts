@@ -27,7 +27,10 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   return given.verdict;
 }
 
-/** Expects a customer that sync created to have the address of one of its Stripe customers. */
+/**
+ * Expects a customer that sync created to have the address of one of its Stripe customers, or of any if all of its
+ * Stripe customers have since been linked to other customers.
+ */
 function checkStreets(given: Case): void {
   const { truth, tables, full } = given;
   const own = new Set(truth.ours.map(({ id }) => id));
@@ -37,7 +40,8 @@ function checkStreets(given: Case): void {
     const members = truth.stripeCustomers.filter(({ customer }) =>
       links.some(({ stripe_customer_id: id }) => id === customer.id),
     );
-    const streets = members.flatMap(({ customer }) => customer.address?.line1 ?? []);
+    const candidates = links.length > 0 ? members : truth.stripeCustomers;
+    const streets = candidates.flatMap(({ customer }) => customer.address?.line1 ?? []);
     const isKnown = full && members.some(({ customer }) => customer.address && wasAsked(truth, customer.id));
     const expected: (string | null)[] = isKnown ? streets : [...streets, null];
     if (!expected.includes(row.street)) differ(given, `street of customer ${row.id}`, expected, row.street);
