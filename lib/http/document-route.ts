@@ -23,11 +23,16 @@ export const documentRoute = downloadOf(getDocument);
 /** `/api/w5t/credit-notes/[id]/document` */
 export const creditNoteDocumentRoute = downloadOf(getCreditNoteDocument);
 
+export interface DocumentFile {
+  pdf: Uint8Array;
+  /** The XRechnung. Absent if the document is no invoice. */
+  xml?: string;
+  /** Name of the file, without its extension. */
+  name: string;
+}
+
 /** Returns a response with the PDF or the XML of a document. A browser saves it under its number. */
-export function documentResponse(
-  { pdf, xml, name }: Pick<Awaited<ReturnType<typeof getDocument>>, 'pdf' | 'xml' | 'name'>,
-  type: DocumentType,
-): Response {
+export function documentResponse({ pdf, xml, name }: DocumentFile, type: DocumentType): Response {
   const isPdf = type === 'application/pdf';
   const headers = {
     'Content-Type': isPdf ? type : `${type}; charset=utf-8`,

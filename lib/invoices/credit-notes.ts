@@ -377,12 +377,22 @@ async function partiesOf(tx: Database, invoiceId: number) {
   return kept ?? {};
 }
 
-const listed = pickColumns(creditNotes, 'id', 'number', 'kind', 'date', ...AMOUNTS, 'reason', 'created_at');
+/** The columns of a credit note in a list. */
+export const CREDIT_NOTE_COLUMNS = pickColumns(
+  creditNotes,
+  'id',
+  'number',
+  'kind',
+  'date',
+  ...AMOUNTS,
+  'reason',
+  'created_at',
+);
 
 /** Lists the credit notes and the cancellation of an invoice, oldest first. */
 export async function listCreditNotes(db: Database, invoiceId: number) {
   const rows = await db
-    .select(listed)
+    .select(CREDIT_NOTE_COLUMNS)
     .from(creditNotes)
     .where(eq(creditNotes.invoice_id, invoiceId))
     .orderBy(asc(creditNotes.id));
@@ -407,7 +417,7 @@ export async function listCustomerCreditNotes(
     behind &&
     sql`(${created_at}, ${id}) < (${behind.created_at.toISOString()}::timestamptz, ${behind.id}::int)`;
   const rows = await db
-    .select({ ...listed, invoice_id: creditNotes.invoice_id, invoice_number: invoices.number })
+    .select({ ...CREDIT_NOTE_COLUMNS, invoice_id: creditNotes.invoice_id, invoice_number: invoices.number })
     .from(creditNotes)
     .innerJoin(invoices, eq(invoices.id, creditNotes.invoice_id))
     .where(and(eq(customer_id, customerId), older ?? undefined))

@@ -1,6 +1,6 @@
 import { eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { disputes, invoices, payments, refunds } from '@/db/schema';
+import { disputes, invoiceLines, invoices, payments, refunds } from '@/db/schema';
 import { toJsonAmount } from '../money';
 
 export type WithMoneyBack<Row extends { id: number }> = Awaited<ReturnType<typeof addMoneyBack<Row>>>[number];
@@ -17,6 +17,8 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       isWrittenOff: sql<boolean>`${invoices.uncollectible} and ${invoices.status} = 'overdue'`,
       due: invoices.amount_due,
       failed: invoices.payment_failed_at,
+      isPrinted: sql<boolean>`${invoices.stripe_invoice_id} is null and ${invoices.status} <> 'draft'
+        and exists (select 1 from ${invoiceLines} where ${invoiceLines.invoice_id} = ${invoices.id})`,
       refunded: sql<string>`coalesce(sum(${payments.refunded_amount}), 0)::text`,
     })
     .from(invoices)
@@ -43,6 +45,8 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe has given up collecting it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
+      /** Whether we print it, as an issued invoice of our own with lines. Fields may still be missing. */
+      is_printed: more?.isPrinted ?? false,
       /** Time when a payment failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,
     };

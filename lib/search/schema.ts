@@ -13,6 +13,7 @@ export const MAX_HITS = 5;
 export type SearchKind =
   | 'customer'
   | 'invoice'
+  | 'credit_note'
   | 'payment'
   | 'service'
   | 'sales_document'

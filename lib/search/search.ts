@@ -2,6 +2,7 @@ import { and, asc, desc, eq, ilike, inArray, like, or, type SQL, type SQLWrapper
 import { type PgColumn, type PgTable, QueryBuilder, type SelectedFields } from 'drizzle-orm/pg-core';
 import { type Database, pickColumns } from '@/db/database';
 import {
+  creditNotes,
   customerServices,
   customers,
   invoices,
@@ -144,7 +145,7 @@ function hitsOf<Columns extends SelectedFields>(options: HitKind<Columns>) {
 }
 
 const build = new QueryBuilder();
-const [s, i, p, d, e] = [customerServices, invoices, payments, salesDocuments, stripeEvents];
+const [s, i, n, p, d, e] = [customerServices, invoices, creditNotes, payments, salesDocuments, stripeEvents];
 
 type Customer = Parameters<typeof customerName>[0] & { customer_number: string };
 
@@ -350,6 +351,25 @@ const documentHits = hitsOf({
   others: (text) => [or(...beginnings(d.document_number, text), ...endings(d.document_number, text))],
 });
 
+/** Finds credit notes and cancellations by number, then by the start of the number. */
+const creditNoteHits = hitsOf({
+  kind: 'credit_note',
+  label: 'Credit notes',
+  table: n,
+  columns: {
+    ...pickColumns(n, 'id', 'number', 'total', 'currency'),
+    ...{ status: n.kind, customer: snippetColumns },
+  },
+  order: [desc(n.date), desc(n.id)],
+  toHit: ({ number, total, currency, customer }) => ({
+    title: number,
+    detail: nameOf(customer),
+    figure: figureOf(total, currency),
+  }),
+  exact: (text) => matchNumbered(n, text),
+  others: (text) => [or(...beginnings(n.number, text))],
+});
+
 /** Finds events by their id or by a checkout session's id, since checkout sessions are not stored. */
 const eventHits = hitsOf({
   kind: 'event',
@@ -365,7 +385,7 @@ const eventHits = hitsOf({
 });
 
 const KINDS: ReturnType<typeof hitsOf>[] = [
-  ...[customerHits, invoiceHits, paymentHits, serviceHits, documentHits],
+  ...[customerHits, invoiceHits, creditNoteHits, paymentHits, serviceHits, documentHits],
   { kind: 'server', label: 'Servers', find: findServerHits },
   ...[subscriptionHits, eventHits],
 ];

@@ -118,6 +118,37 @@ test('the MCP tools show each step from a new customer to a paid invoice', async
   await tools.close();
 });
 
+test('a document of each kind is two clicks from the overview', async () => {
+  const page = await site.open('/admin');
+  for (const [list, kind] of [
+    ['Invoices', ''],
+    ['Credit notes', 'Credit note'],
+    ['Credit notes', 'Cancellation'],
+    ['Sales documents', 'Offer'],
+    ['Sales documents', 'Order confirmation'],
+  ] as const) {
+    await visit(page, `${site.url}/admin`);
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: list }).click();
+    const pdf = page
+      .getByRole('row')
+      .filter({ hasText: kind })
+      .getByRole('link', { name: /^PDF of / });
+    const [file] = await Promise.all([page.waitForEvent('download'), pdf.last().click()]);
+    expect(file.suggestedFilename()).toMatch(/\.pdf$/);
+  }
+});
+
+test('the PDF link of an invoice without a document opens its page, which names the missing fields', async () => {
+  const page = await site.open('/admin');
+  const path = await draft(page);
+  await confirm(page, 'Issue');
+  await told(page, 'The invoice is issued. No e-mail was sent.');
+  await visit(page, `${site.url}${INVOICES}?number=%23${path.split('/').at(-1)}`);
+  await page.getByRole('link', { name: /^PDF of / }).click();
+  await page.waitForURL(site.url + path);
+  await page.getByText('The invoice has no document yet.').waitFor();
+});
+
 describe('drafts of documents', () => {
   test('the form of a draft focuses the invalid field and keeps the typed values', async () => {
     const page = await site.open(`${DOCUMENTS}/new`);

@@ -5,12 +5,14 @@ import { accountingEntries, auditLog, creditNoteLines, creditNotes, invoices } f
 import { commandActor } from '@/lib/audit/audit-log';
 import { checkCounts } from '@/lib/counted-list/check-counts';
 import { accountingCsv } from '@/lib/exports/accounting-csv';
+import { creditNoteList } from '@/lib/invoices/credit-note-list';
 import { issueCreditNote, listCreditNotes, type WantedCredit } from '@/lib/invoices/credit-notes';
 import { listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { recordPayment } from '@/lib/payments/write-payment';
 import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
+import { search } from '@/lib/search/search';
 import { unquotedLines } from '../support/csv';
 import { readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
@@ -189,6 +191,27 @@ describe('the cancellation of an invoice', () => {
     const { id } = await createInvoice(base.db);
     await cancel(id);
     expect(await listCreditNotes(base.db, id)).toMatchObject([{ kind: 'cancellation', total: 119 }]);
+  });
+});
+
+test('staff find a credit note by its number, and credit notes by kind, customer and day', async () => {
+  const id = await issue();
+  await credit(id, [{ position: 1, quantity: 1 }]);
+  await cancel(id);
+  const [note, cancellation] = await listCreditNotes(base.db, id);
+  const { customer_id, number } = await read(id);
+  const customer = `#${customer_id}`;
+  const listed = async (filters: Parameters<typeof creditNoteList.page>[1]) =>
+    (await creditNoteList.page(base.db, filters)).data.map((row) => row.number);
+  expect(await listed({ customer })).toEqual([cancellation?.number, note?.number]);
+  expect(await listed({ customer, kind: 'credit_note', from: '2026-11-04' })).toEqual([note?.number]);
+  expect(await listed({ customer, from: '2026-11-05' })).toEqual([]);
+  expect((await creditNoteList.page(base.db, { number: note?.number })).data).toMatchObject([
+    { id: note?.id, invoice_id: id, invoice_number: number, total: 11.9, customer: { id: customer_id } },
+  ]);
+  expect((await search(base.db, String(note?.number))).only).toMatchObject({
+    kind: 'credit_note',
+    id: note?.id,
   });
 });
 

@@ -121,7 +121,7 @@ export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
     sql`update credit_notes set seller = null, buyer = null, pdf = null, xml = null, pdf_sha256 = null, made_at = null
       where id in (
         select n.id from credit_notes n join customers c on c.id = n.customer_id
-        where c.erased_at is not null and n.made_at is not null
+        where c.erased_at is not null and n.buyer is not null
           and n.date < make_date(${year - deps.documentRetentionYears}::int, 1, 1)
         order by n.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
       returning id`,

@@ -11,6 +11,7 @@ import {
   IconFileExport,
   IconFileImport,
   IconFileInvoice,
+  IconFileMinus,
   IconFileText,
   IconHash,
   IconHome,
@@ -46,6 +47,7 @@ const GROUPS: { label: string; entries: Entry[] }[] = [
     entries: [
       { href: '/admin/customers', label: 'Customers', icon: IconAddressBook },
       { href: '/admin/invoices', label: 'Invoices', icon: IconFileInvoice },
+      { href: '/admin/credit-notes', label: 'Credit notes', icon: IconFileMinus },
       { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },
       { href: '/admin/subscriptions', label: 'Subscriptions', icon: IconCalendarRepeat },
       { href: '/admin/services', label: 'Services', icon: IconBox },

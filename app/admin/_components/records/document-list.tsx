@@ -3,6 +3,7 @@ import type { SalesDocumentRow } from '@/lib/sales-documents/queries';
 import { Money, StatusBadge } from '../display/values';
 import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
+import { pdfColumn } from './pdf-column';
 
 /** Shows a list of offers and order confirmations. If `isOwn` is true, leaves out the customer. */
 export function DocumentList({ rows, isOwn = false, sorting }: RecordRows<SalesDocumentRow>) {
@@ -56,4 +57,7 @@ const REST: Column<SalesDocumentRow>[] = [
     descends: true,
     cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
   },
+  pdfColumn(({ id, status, document_number: number }) =>
+    status === 'draft' ? null : { number, path: `/admin/sales-documents/${id}/document` },
+  ),
 ];

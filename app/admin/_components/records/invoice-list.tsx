@@ -4,11 +4,14 @@ import type { InvoiceRow } from '@/lib/invoices/schema';
 import { Money, PaidAmount, StatusBadge, TwoLines } from '../display/values';
 import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
+import { pdfColumn } from './pdf-column';
 
 type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date' | 'due_date' | 'currency'> &
   Pick<InvoiceRow, 'total' | 'amount_due'> & {
     /** Refunded amount, if the query reads it. */
     refunded_amount?: number;
+    /** Whether the invoice has a PDF, if the query reads it. */
+    is_printed?: boolean;
     /** Time of the first failed payment, if the query reads it. */
     payment_failed_at?: Date | null;
     customer?: InvoiceRow['customer'];
@@ -51,13 +54,13 @@ const CUSTOMER: Column<ListedInvoice> = {
 
 const NUMBER: Column<ListedInvoice> = {
   label: 'Number',
-  width: '16%',
+  width: '15%',
   cell: (invoice) => <strong>{invoiceName(invoice)}</strong>,
 };
 
 const restOf = (timeZone: string): Column<ListedInvoice>[] => [
   { label: 'Date', width: '12%', sort: 'date', descends: true, cell: (row) => formatDate(row.invoice_date) },
-  { label: 'Due', width: '17%', cell: (invoice) => dueOf(invoice, timeZone) },
+  { label: 'Due', width: '15%', cell: (invoice) => dueOf(invoice, timeZone) },
   { label: 'Status', width: '11%', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     label: 'Open',
@@ -66,6 +69,11 @@ const restOf = (timeZone: string): Column<ListedInvoice>[] => [
     cell: (row) => (row.amount_due > 0 ? <Money amount={row.amount_due} currency={row.currency} /> : '–'),
   },
   { label: 'Total', width: '12%', align: 'right', sort: 'amount', descends: true, cell: totalOf },
+  pdfColumn((invoice) =>
+    invoice.is_printed
+      ? { number: invoiceName(invoice), path: `/admin/invoices/${invoice.id}/document` }
+      : null,
+  ),
 ];
 
 function totalOf({ total, currency, refunded_amount = 0 }: ListedInvoice) {

@@ -19,6 +19,7 @@ export interface SearchAnswer {
 const PLACES: Record<SearchKind, string> = {
   customer: '/admin/customers',
   invoice: '/admin/invoices',
+  credit_note: '/admin/credit-notes',
   payment: '/admin/payments',
   service: '/admin/services',
   sales_document: '/admin/sales-documents',
@@ -49,4 +50,4 @@ export function hrefOf({ kind, id }: Pick<SearchHit, 'kind' | 'id'>): string {
 
 /** The searched fields, worded to complete a sentence such as “You can search …”. */
 export const SEARCHED =
-  'customers by name, number or e-mail address, words in any order; invoices, services and sales documents by the beginning or end of their number; payments by any part of their reference; invoices and payments by amount (392.00); services by domain; servers by name, address or location; and everything by Stripe ID or #ID.';
+  'customers by name, number or e-mail address, words in any order; invoices, credit notes, services and sales documents by the beginning or end of their number; payments by any part of their reference; invoices and payments by amount (392.00); services by domain; servers by name, address or location; and everything by Stripe ID or #ID.';

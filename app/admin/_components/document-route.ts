@@ -1,0 +1,34 @@
+import { notFound } from 'next/navigation';
+import { toId } from '@/app/_components/search-params';
+import type { Database } from '@/db/database';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { type DocumentFile, documentResponse } from '@/lib/http/document-route';
+import { answerWith, methodNotAllowed, problemResponse } from '@/lib/http/messages';
+
+/**
+ * Makes the route that downloads a document's PDF, or with `?format=xml` its XRechnung if it has one. A record without
+ * a document opens its page, which says why.
+ */
+export function staffDocumentRoute(get: (db: Database, id: number, now: Date) => Promise<DocumentFile>) {
+  async function download(
+    request: Request,
+    { params }: { params: Promise<{ id: string }> },
+  ): Promise<Response> {
+    await requireStaff();
+    const id = toId((await params).id) ?? notFound();
+    const { pathname, searchParams } = new URL(request.url);
+    const page = pathname.replace(/\/document$/, '');
+    return answerWith(
+      async ({ db, now }) => {
+        const file = await get(db, id, now());
+        const isXml = searchParams.get('format') === 'xml' && file.xml !== undefined;
+        return documentResponse(file, isXml ? 'application/xml' : 'application/pdf');
+      },
+      (error) =>
+        error.code === 'conflict'
+          ? new Response(null, { status: 303, headers: { Location: page } })
+          : problemResponse(error),
+    );
+  }
+  return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: download };
+}

@@ -1,0 +1,71 @@
+import { formatCustomer, formatDate, joinTexts } from '@/app/_components/format';
+import { pastPresets } from '@/lib/dates';
+import { creditNoteList, type ListedCreditNote } from '@/lib/invoices/credit-note-list';
+import { Money, StatusBadge } from '../_components/display/values';
+import { choiceOf, customerField, declareList } from '../_components/lists/list-declaration';
+import { type Column, RecordList, type RecordRows } from '../_components/lists/record-list';
+import { CustomerCell } from '../_components/records/customer-link';
+import { InvoiceLink } from '../_components/records/invoice-list';
+import { pdfColumn } from '../_components/records/pdf-column';
+
+export const CREDIT_NOTES = declareList({
+  title: 'Credit notes',
+  description: 'Credit notes and cancellations of our own invoices.',
+  path: '/admin/credit-notes',
+  noun: 'credit note',
+  yet: 'They appear here as soon as an invoice is credited or cancelled.',
+  source: creditNoteList,
+  fields: (today) => [
+    customerField,
+    { name: 'number', label: 'Number', placeholder: 'Full number or #ID' },
+    { name: 'kind', label: 'Kind', options: choiceOf(['credit_note', 'cancellation']) },
+    { name: 'from', label: 'Date', presets: pastPresets(today) },
+  ],
+  Rows: CreditNoteList,
+});
+
+function CreditNoteList({ rows, sorting }: RecordRows<ListedCreditNote>) {
+  return (
+    <RecordList
+      label="Credit notes"
+      rows={rows}
+      hrefOf={hrefOf}
+      columns={COLUMNS}
+      entryOf={(note) => ({
+        title: note.number,
+        detail: joinTexts(formatCustomer(note.customer), formatDate(note.date), note.invoice_number),
+        figure: <Money amount={note.total} currency={note.currency} />,
+        state: <StatusBadge status={note.kind} />,
+      })}
+      sorting={sorting}
+    />
+  );
+}
+
+/** A credit note is shown on the page of its invoice. */
+const hrefOf = ({ invoice_id }: ListedCreditNote) => `/admin/invoices/${invoice_id}`;
+
+const COLUMNS: Column<ListedCreditNote>[] = [
+  {
+    label: 'Number',
+    width: '17%',
+    cell: ({ number }) => <strong>{number}</strong>,
+  },
+  { label: 'Customer', cell: ({ customer }) => <CustomerCell customer={customer} /> },
+  {
+    label: 'Invoice',
+    width: '15%',
+    cell: ({ invoice_id, invoice_number }) => (
+      <InvoiceLink invoice={{ id: invoice_id, number: invoice_number }} />
+    ),
+  },
+  { label: 'Kind', width: '14%', cell: ({ kind }) => <StatusBadge status={kind} /> },
+  { label: 'Date', width: '12%', sort: 'date', descends: true, cell: ({ date }) => formatDate(date) },
+  {
+    label: 'Total',
+    width: '13%',
+    align: 'right',
+    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
+  },
+  pdfColumn(({ id, number }) => ({ number, path: `/admin/credit-notes/${id}/document` })),
+];
